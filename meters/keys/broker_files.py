@@ -1,6 +1,7 @@
 """Configuration files of mosquitto: access list, password hashes and listeners."""
 
 import base64
+import contextlib
 import hashlib
 import secrets
 from collections.abc import Iterable, Iterator, Mapping
@@ -16,6 +17,8 @@ _ROUNDS: Final = 1_000
 guess them."""
 _SALT_BYTES: Final = 12
 """Length of the salt that mosquitto 2.0 accepts."""
+_HASH_PARTS: Final = 5
+"""Number of parts of a hash between dollar signs: empty, method, rounds, salt, digest."""
 
 
 def access_list(floor: Floor, services: int) -> str:
@@ -86,13 +89,30 @@ def _block(user: str, *, reads: Iterable[str], writes: Iterable[str] = ()) -> st
     return "\n".join(lines) + "\n"
 
 
-def password_lines(passwords: Mapping[str, str]) -> str:
-    """Return mosquitto's password file. Each line has a user and a PBKDF2-SHA512 hash."""
-    return "".join(f"{user}:{_hashed(password)}\n" for user, password in passwords.items())
+def password_lines(passwords: Mapping[str, str], before: str) -> str:
+    """Return mosquitto's password file. Each line has a user and a PBKDF2-SHA512 hash.
+
+    `before` is the file of the previous run. The line of an unchanged password remains, so that a
+    run that changes no password leaves the file unchanged.
+    """
+    hashes = dict(line.split(":", 1) for line in before.splitlines() if ":" in line)
+    return "".join(
+        f"{user}:{_hash_of(password, hashes.get(user, ''))}\n"
+        for user, password in passwords.items()
+    )
 
 
-def _hashed(password: str) -> str:
-    salt = secrets.token_bytes(_SALT_BYTES)
+def _hash_of(password: str, before: str) -> str:
+    """Return the hash before if it is of this password, or else a hash with a new salt."""
+    parts = before.split("$")
+    if len(parts) == _HASH_PARTS:
+        with contextlib.suppress(ValueError):
+            if _hashed(password, base64.b64decode(parts[3], validate=True)) == before:
+                return before
+    return _hashed(password, secrets.token_bytes(_SALT_BYTES))
+
+
+def _hashed(password: str, salt: bytes) -> str:
     found = hashlib.pbkdf2_hmac("sha512", password.encode(), salt, _ROUNDS)
     return "$".join(
         ("", "7", str(_ROUNDS), *(base64.b64encode(part).decode() for part in (salt, found)))

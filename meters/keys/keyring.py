@@ -225,7 +225,9 @@ class Keyring:
         home = self._directory / BROKER.place
         services = sum(one.party.place.startswith(f"{SERVICES}/") for one in held)
         write_private(home / "acl", access_list(self._floor, services))
-        write_private(home / "passwords", password_lines(self._passwords(held, PASSWORD_FILE)))
+        before = (read_bytes(home / "passwords") or b"").decode(errors="replace")
+        passwords = self._passwords(held, PASSWORD_FILE)
+        write_private(home / "passwords", password_lines(passwords, before))
         if not (home / "revoked.crl").exists():
             self._write_revoked(self._signing(), self._revoked())
         if self._homes.broker or not (home / "listeners.conf").exists():

@@ -63,7 +63,7 @@ class SecuredMosquitto(SecuredServer):
         with (self._part / "acl").open("a") as acl:
             acl.write("\nuser observer\ntopic readwrite #\ntopic read $SYS/#\n")
         with (self._part / "passwords").open("a") as passwords:
-            passwords.write(password_lines(dict([OBSERVER])))
+            passwords.write(password_lines(dict([OBSERVER]), ""))
         self.port = self.password_port = 0
 
     def take_lists(self, keys: Path) -> None:

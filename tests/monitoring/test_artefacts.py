@@ -43,7 +43,7 @@ def test_prometheus_takes_its_configuration_and_rules() -> None:
 
 @pytest.mark.slow
 def test_every_rule_fires_where_it_should_and_only_there() -> None:
-    tests = [PROMETHEUS / name for name in ("alerts_test.yml", "alerts_late_test.yml")]
+    tests = [Path(__file__).with_name(f"{name}_test.yml") for name in ("alerts", "alerts_late")]
     promtool("test", "rules", *tests)
     text = "".join(test.read_text() for test in tests)
     cases = re.findall(r"- alertname: (\w+)\n +eval_time: \w+\n +exp_alerts:( \[\])?", text)

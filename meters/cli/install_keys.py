@@ -1,0 +1,53 @@
+"""The `install-keys` command, which gives each program of a machine its own keys."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from meters.setup.key_installation import directories_of
+from meters.setup.key_installation import install_keys as install
+from meters.setup.places import SYSTEM, check_root
+from meters.terminal.printing import print_text
+
+RootOption = Annotated[
+    Path,
+    typer.Option(
+        metavar="DIRECTORY",
+        help="The top of the file system to change, for example of an image.",
+    ),
+]
+
+
+def install_keys(
+    directory: Annotated[
+        Path, typer.Argument(metavar="DIRECTORY", help="The directory of `pitlink keys`.")
+    ],
+    parts: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[broker] [redis] [services] [TABLE]...",
+            help="What runs on this machine; by default, everything.",
+            show_default=False,
+        ),
+    ] = None,
+    *,
+    root: RootOption = SYSTEM,
+) -> None:
+    """Install keys of `pitlink keys` for the programs of this machine.
+
+    Each program gets its own directory of keys, which nobody else can read. The places are those of
+    the systemd units, of deploy/mosquitto.conf and of deploy/redis.conf:
+
+    - broker/ goes to /etc/mosquitto/pitlink, for the user mosquitto
+    - redis/ goes to /etc/redis/pitlink, for the user redis
+    - services/, check/, display/ and archive/ go to /etc/pitlink/keys, for the user pitlink
+    - tables/LINK.TABLE/ goes to /etc/pitlink/keys/tables, for the user pitlink-table
+
+    Give `pitlink keys` the options --broker-home /etc/mosquitto/pitlink and --redis-home
+    /etc/redis/pitlink. Run the command as root after every `pitlink keys`, and then restart what
+    got other keys. On the machine of a table, give only the id of this table, for example TCP-01.
+    """
+    check_root(root, "pitlink install-keys")
+    for done in install(root, directories_of(directory, parts or ())):
+        print_text(f"{done.place}  {done.act}")

@@ -1,0 +1,278 @@
+"""The `setup` command, which installs a floor on a machine."""
+
+import shlex
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Annotated, Final, TypeVar
+
+import typer
+
+from bonus.errors import UserError
+from meters.cli.install_keys import RootOption
+from meters.floor.floor_file import FloorError, parse_floor
+from meters.keys.files import read_bytes
+from meters.setup import units
+from meters.setup.answers import (
+    Answers,
+    Machines,
+    check_hosts,
+    check_name,
+    check_timezone,
+    usual_answers,
+)
+from meters.setup.commands import add_administrator, run_check, typed
+from meters.setup.file_states import FilePlan
+from meters.setup.floor_text import floor_text
+from meters.setup.pieces import read_piece
+from meters.setup.places import FLOOR_FILE, SYSTEM, below, check_root
+from meters.setup.run import Setup, table_bundles
+from meters.setup.table_machine import install_table
+from meters.setup.wanted_files import SERVERS
+from meters.terminal.printing import print_error, print_text
+from meters.users.errors import UsersError
+from meters.users.names import clean_name
+from meters.users.pin_prompt import ask_new_pin
+
+_EXAMPLE: Final = "floor-tls.toml"
+_INSTALL_PAGE: Final = "deploy/docs/run/install.md"
+_Found = TypeVar("_Found")
+
+
+def setup(
+    *,
+    yes: Annotated[
+        bool,
+        typer.Option(
+            "--yes", help="Ask nothing: use the options and the defaults, and write all files."
+        ),
+    ] = False,
+    name: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="The name of the facility.")
+    ] = None,
+    timezone: Annotated[
+        str | None,
+        typer.Option(metavar="ZONE", help='The facility\'s time zone: "America/New_York".'),
+    ] = None,
+    host: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="A host name of this machine, for browsers and tables. May be given several"
+            " times.",
+        ),
+    ] = None,
+    machines: Annotated[
+        Machines | None,
+        typer.Option(help="`one` if all tables run on this machine, or else `several`."),
+    ] = None,
+    administrator: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="The first administrator. The command asks for their PIN. If standard input is not"
+            " a terminal, its first line is the PIN.",
+        ),
+    ] = None,
+    floor: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FLOOR.toml",
+            help="A floor file to begin with. By default the installed one, or else an example.",
+        ),
+    ] = None,
+    table: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TABLE",
+            help="Install only this table's agent, on the machine of the table. It needs --keys and"
+            " --floor.",
+        ),
+    ] = None,
+    keys: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIRECTORY",
+            help="With --table: the table's directory of keys, brought to this machine.",
+        ),
+    ] = None,
+    root: RootOption = SYSTEM,
+) -> None:
+    """Install a floor on this machine: write its files, make its keys, start it and check it.
+
+    The command asks what no floor file can guess. Each question has a default, and an option of the
+    same meaning. Then it writes the floor file /etc/pitlink/floor.toml, the keys, and the
+    configuration of Redis, mosquitto, Caddy and Prometheus. It shows each file before it writes it.
+    At the end, it starts the units with systemctl, adds the administrator and runs `pitlink check`.
+
+    A file that a person changed is never replaced: the text that pitlink needs is then in a file
+    next to it, whose name ends with `.pitlink`. If the command was interrupted, run it again: it
+    does the rest. A run that finds everything done changes nothing.
+
+    For a machine that runs only the agent of a table, use --table, --keys and --floor. A run with
+    --machines several prints these commands.
+    """
+    check_root(root, "pitlink setup")
+    if (table is None) != (keys is None) or (table is not None and floor is None):
+        raise typer.BadParameter("--table, --keys and --floor go together: give all three")
+    if table is not None and keys is not None and floor is not None:
+        install_table(root, table, keys, floor)
+        return
+    if not yes and not sys.stdin.isatty():
+        raise UserError("there is no terminal to ask at: add --yes", exit_status=2)
+    starts = root == SYSTEM and units.systemd_runs()
+    if root == SYSTEM:
+        units.check_programs()
+    if starts:
+        units.check_units()
+        units.check_ports()
+    source, text = _begin_with(root, floor)
+    answers = _answers(
+        usual_answers(
+            parse_floor(text, source, FLOOR_FILE.parent),
+            root=root,
+            example=source == _EXAMPLE,
+        ),
+        yes=yes, name=name, timezone=timezone, hosts=host, machines=machines,
+    )  # fmt: skip
+    run = Setup(root, answers, floor_text(text, answers, source), _say if yes else _ask)
+    who, pin = _administrator(administrator, run.record().administrator, yes=yes, starts=starts)
+    installed = run.write_files()
+    bundles = table_bundles(installed) if answers.machines == "several" else ()
+    if not starts:
+        _say_what_to_start(administrator, bundles)
+        return
+    run.start_units()
+    _finish(run, who, pin, bundles)
+
+
+def _begin_with(root: Path, given: Path | None) -> tuple[str, str]:
+    """Return the name and the text of the floor file to begin with."""
+    path = below(root, FLOOR_FILE) if given is None else given
+    data = read_bytes(path)
+    if data is None and given is None:
+        return _EXAMPLE, read_piece(_EXAMPLE)
+    if data is None:
+        raise FloorError(f"{path}: there is no such file")
+    try:
+        return str(path), data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise FloorError(f"{path}: the file is not UTF-8: save it as UTF-8") from None
+
+
+def _answers(
+    usual: Answers,
+    *,
+    yes: bool,
+    name: str | None,
+    timezone: str | None,
+    hosts: Sequence[str] | None,
+    machines: Machines | None,
+) -> Answers:
+    """Return the given answers. Ask for the others, or use their defaults."""
+
+    def answer(
+        given: str | None, question: str, default: str, check: Callable[[str], _Found]
+    ) -> _Found:
+        if given is not None or yes:
+            return check(default if given is None else given)
+        while True:
+            try:
+                return check(typer.prompt(question, default=default, type=str))
+            except UserError as error:
+                print_error(f"{error}: try again")
+
+    return Answers(
+        name=answer(name, "Name of the facility", usual.name, check_name),
+        timezone=answer(timezone, "Time zone of the facility", usual.timezone, check_timezone),
+        hosts=answer(
+            " ".join(hosts) if hosts else None,
+            "Host names of this machine, separated by spaces",
+            " ".join(usual.hosts),
+            lambda text: check_hosts(text.split()),
+        ),
+        machines=answer(
+            machines,
+            "Do the tables run on this machine (one), or on several machines (several)?",
+            usual.machines,
+            _check_machines,
+        ),
+    )
+
+
+def _check_machines(text: str) -> Machines:
+    match text.strip().lower():
+        case "one":
+            return "one"
+        case "several":
+            return "several"
+        case _:
+            raise UserError("answer one or several")
+
+
+def _administrator(
+    given: str | None, added: str | None, *, yes: bool, starts: bool
+) -> tuple[str | None, str]:
+    """Return the administrator to add and their PIN. The name is None if nobody is to be added."""
+    if added is not None or not starts:
+        return None, ""
+    if given is None and not yes:
+        question = "Name of the first administrator (empty: add nobody now)"
+        given = typer.prompt(question, default="", show_default=False, type=str) or None
+    if given is None:
+        return None, ""
+    try:
+        return clean_name(given), ask_new_pin()
+    except UsersError as error:
+        raise UserError(f"--administrator {given}: {error.message}") from None
+
+
+def _say(plan: FilePlan) -> bool:
+    print_text(f"{plan.place}  {plan.state.value}")
+    return True
+
+
+def _ask(plan: FilePlan) -> bool:
+    print_text("\n".join(plan.diff()))
+    question = f"{plan.place} {plan.state.value}. Write this text?"
+    return typer.confirm(question, default=True)
+
+
+def _finish(run: Setup, who: str | None, pin: str, bundles: Sequence[tuple[str, Path]]) -> None:
+    print_text("waiting for the services")
+    if problem := units.wait_until_ready(units.SERVICE_PORTS):
+        print_error(f"a service is not ready: {problem}")
+    elif who is not None:
+        print_text(add_administrator(who, pin))
+        record = run.record()
+        record.administrator = who
+        run.save(record)
+    good = run_check()
+    _say_tables(bundles)
+    if problem is not None or not good:
+        raise typer.Exit(1)
+    print_text(f"The floor page is at https://{run.answers.hosts[0]}/floor")
+
+
+def _say_what_to_start(administrator: str | None, bundles: Sequence[tuple[str, Path]]) -> None:
+    config = f"--config {FLOOR_FILE}"
+    name = shlex.quote(administrator or "Ada Lane")
+    lines = [
+        "The files are ready. systemd does not run here. To start the floor with systemd:",
+        f"  systemctl restart {' '.join(SERVERS)}",
+        f"  systemctl enable --now {' '.join((*units.SERVICES, *units.TIMERS))}",
+        f"Without systemd, start the programs of {_INSTALL_PAGE} (Install without systemd). Then:",
+        f"  {typed('user', 'add', name, '--role administrator', config)}",
+        f"  {typed('check', config)}",
+    ]
+    print_text("\n".join(lines))
+    _say_tables(bundles)
+
+
+def _say_tables(bundles: Sequence[tuple[str, Path]]) -> None:
+    for table, directory in bundles:
+        words = f"--table {table} --keys {directory.name} --floor {FLOOR_FILE.name}"
+        print_text(
+            f"Table {table}: install pitlink on its machine. Copy {directory} and {FLOOR_FILE}"
+            f" there, and nothing else. There, run: pitlink setup {words}"
+        )

@@ -1,0 +1,64 @@
+"""Commands of pitlink that setup runs as the system user of the services."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from bonus.errors import UserError
+from meters.setup.key_installation import SERVICE_USER
+from meters.setup.places import DATA, FLOOR_FILE
+
+_WITHIN_S: Final = 600
+
+
+class _User(msgspec.Struct, frozen=True):
+    name: str
+    role: str
+    enabled: bool
+
+
+def add_administrator(name: str, pin: str) -> str:
+    """Add an administrator, and return a message.
+
+    If there is an administrator already, nobody is added, and the message says so.
+
+    Raises:
+        UserError: the administrator cannot be added.
+    """
+    listed = _run("user", "list", "--json", "--config", str(FLOOR_FILE))
+    if listed.returncode == 0:
+        for user in msgspec.json.decode(listed.stdout, type=list[_User]):
+            if user.role == "administrator" and user.enabled:
+                return f"there is an administrator already, {user.name}: nobody is added"
+    done = _run(
+        "user", "add", name, "--role", "administrator", "--config", str(FLOOR_FILE), pin=pin
+    )
+    if done.returncode != 0:
+        raise UserError(done.stderr.strip().removeprefix("pitlink: "))
+    return done.stdout.strip()
+
+
+def run_check() -> bool:
+    """Run `pitlink check`, which prints its result. Return True if the floor can operate."""
+    return _run("check", "--config", str(FLOOR_FILE), shown=True).returncode == 0
+
+
+def typed(*words: str) -> str:
+    """Return a command line of pitlink as root types it, for the system user of the services."""
+    return " ".join(["runuser", "-u", SERVICE_USER, "--", "pitlink", *words])
+
+
+def _run(
+    *arguments: str, pin: str | None = None, shown: bool = False
+) -> subprocess.CompletedProcess[str]:
+    """Run a command of these same programs. A PIN goes to its standard input."""
+    return subprocess.run(
+        [str(Path(sys.executable).with_name("pitlink")), *arguments],
+        input=f"{pin or ''}\n", capture_output=not shown, text=True, check=False,
+        timeout=_WITHIN_S, user=SERVICE_USER, group=SERVICE_USER, extra_groups=[], cwd=DATA,
+        env={**os.environ, "HOME": str(DATA)},
+    )  # fmt: skip

@@ -1,0 +1,110 @@
+"""The floor file of an installed floor: a given floor file with the answers put into its text."""
+
+import json
+import re
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from bonus.errors import UserError
+from meters.floor.floor_file import Floor, FloorError, parse_floor
+from meters.floor.redis_address import hosts_of, is_replicated
+from meters.floor.source_lines import SourceLines
+from meters.setup.answers import Answers
+from meters.setup.places import ARCHIVE, DATA, FLOOR_FILE, INSTALLED_KEYS
+
+_Value = str | list[str]
+_LOCAL: Final = frozenset({"localhost", "127.0.0.1", "::1"})
+_LINE: Final = re.compile(
+    r"(?P<key>\s*[\w-]+\s*=\s*)(?:\"[^\"\\]*\"|'[^']*'|\[[^\[\]]*\])(?P<rest>\s*(?:#.*)?)"
+)
+"""Line of a TOML text with a key and its whole value: one text, or one list of texts."""
+
+
+def floor_text(text: str, answers: Answers, source: str) -> str:
+    """Return the text of a floor file with the answers and the paths of an installed floor.
+
+    Comments and all other values remain. `source` is the name of the floor file in messages.
+
+    Raises:
+        FloorError: the floor file has an error.
+        UserError: the floor file is for other servers, or a value is on several lines.
+    """
+    floor = parse_floor(text, source, FLOOR_FILE.parent)
+    _check_servers(floor, source)
+    broker = "localhost" if answers.machines == "one" else answers.hosts[0]
+    values: dict[tuple[str, str], _Value] = {
+        ("facility", "name"): answers.name,
+        ("facility", "timezone"): answers.timezone,
+        ("service", "broker"): f"mqtts://{broker}:8883",
+        ("service", "redis"): "rediss://localhost:6379/0",
+        ("service", "data"): str(DATA),
+        ("service", "keys"): str(INSTALLED_KEYS),
+        ("service", "hosts"): list(answers.hosts),
+    }
+    if not Path(floor.archive.directory).is_absolute():
+        values["archive", "directory"] = str(ARCHIVE)
+    return _with_values(text, values, source)
+
+
+def installed_floor(text: str, source: str) -> Floor:
+    """Return the floor of a floor file that is installed, after a check of its paths.
+
+    Raises:
+        FloorError: the floor file has an error, or does not fit the other files that
+            `pitlink setup` writes.
+    """
+    floor = parse_floor(text, source, FLOOR_FILE.parent)
+    service = floor.service
+    wanted = {
+        f'data = "{DATA}"': service.data == str(DATA),
+        f'keys = "{INSTALLED_KEYS}"': service.keys == str(INSTALLED_KEYS),
+        'broker = "mqtts://localhost:8883"': service.broker.startswith("mqtts://"),
+        'redis = "rediss://localhost:6379/0"': service.redis.startswith("rediss://"),
+    }
+    missing = [line for line, there in wanted.items() if not there]
+    if missing:
+        raise FloorError(
+            f"{source} is a floor file that does not fit an installed floor. Write these lines"
+            f" under [service], or move the file away: {', '.join(missing)}"
+        )
+    return floor
+
+
+def _check_servers(floor: Floor, source: str) -> None:
+    redis = floor.service.redis
+    if is_replicated(redis) or set(hosts_of(redis)) - _LOCAL:
+        raise UserError(
+            f"{source}: its Redis is not on this machine alone. `pitlink setup` installs one Redis"
+            " on this machine: for another Redis, follow the steps by hand"
+        )
+
+
+def _with_values(text: str, values: Mapping[tuple[str, str], _Value], source: str) -> str:
+    text = text.removeprefix("\ufeff").replace("\r\n", "\n")
+    wanted = tomllib.loads(text)
+    for (section, key), value in values.items():
+        if wanted.setdefault(section, {}).get(key) != value:
+            wanted[section][key] = value
+            text = _with_value(text, section, key, value, source)
+    if tomllib.loads(text) != wanted:
+        raise UserError(f"{source}: its [service] cannot be changed: begin with another floor file")
+    return text
+
+
+def _with_value(text: str, section: str, key: str, value: _Value, source: str) -> str:
+    written = json.dumps(value, ensure_ascii=False)
+    lines = text.split("\n")
+    places = SourceLines(text)
+    if (section, key) in places.known:
+        at = places.line_of((section, key))
+        found = _LINE.fullmatch(lines[at - 1])
+        if found is None:
+            raise UserError(f"{source}:{at}: write this value on one line: {key} = {written}")
+        lines[at - 1] = f"{found['key']}{written}{found['rest']}"
+    elif (section,) in places.known:
+        lines.insert(places.line_of((section,)), f"{key} = {written}")
+    else:
+        lines += [f"[{section}]", f"{key} = {written}", ""]
+    return "\n".join(lines)

@@ -1,0 +1,168 @@
+"""Installation of key bundles: each program's directory of keys, which only this program reads."""
+
+import os
+import shutil
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from bonus.errors import UserError
+from meters.floor.identities import SERVICES
+from meters.setup.file_writing import make_open_directory
+from meters.setup.places import BROKER_KEYS, INSTALLED_KEYS, REDIS_KEYS, below, owner_ids
+
+TABLE_USER: Final = "pitlink-table"
+SERVICE_USER: Final = "pitlink"
+_TABLES: Final = "tables"
+_OF_SERVICES: Final = (SERVICES, "check", "display", "archive")
+_SERVERS: Final = {
+    "broker": (BROKER_KEYS, "mosquitto"),
+    "redis": (REDIS_KEYS, "redis"),
+}
+_PARTS: Final = (*_SERVERS, SERVICES)
+_DIRECTORY: Final = 0o700
+_FILE: Final = 0o600
+
+
+@dataclass(frozen=True, slots=True)
+class KeyDirectory:
+    """Directory of keys, the place for its copy, and the system user who may read the copy."""
+
+    source: Path
+    target: Path
+    owner: str
+
+
+@dataclass(frozen=True, slots=True)
+class InstalledKeys:
+    """Result of an installation: a directory of keys, and what was done with it."""
+
+    place: Path
+    act: str
+
+
+def directories_of(keys: Path, parts: Sequence[str]) -> Sequence[KeyDirectory]:
+    """Return the directories of keys for some parts of a floor; without parts, for all of them.
+
+    A part is `broker`, `redis`, `services` or the id of a table.
+
+    Raises:
+        UserError: the keys do not have a part, or have two bundles for a table.
+    """
+    if not keys.is_dir() or not any((keys / name).is_dir() for name in (*_PARTS, _TABLES)):
+        raise UserError(f"{keys} is no directory of keys: `pitlink keys` makes one")
+    named = parts or [*_PARTS, *_tables_in(keys)]
+    return [one for part in named for one in _part(keys, part)]
+
+
+def install_keys(root: Path, keys: Sequence[KeyDirectory]) -> Iterator[InstalledKeys]:
+    """Copy directories of keys to their places, and yield each result.
+
+    A directory that is installed already is not changed. An installed bundle of a table for another
+    link is removed, because a table is on one link.
+
+    Raises:
+        UserError: a system user is missing, or a file cannot be written.
+    """
+    owners = {one.owner: owner_ids(root, one.owner) for one in keys}
+    for one in keys:
+        if not one.source.is_dir():
+            raise UserError(f"there is no {one.source.name} in {one.source.parent}")
+    for one in keys:
+        target = below(root, one.target)
+        try:
+            done = _is_copy(one.source, target, owners[one.owner])
+            if not done:
+                _put(one.source, target, owners[one.owner])
+            yield InstalledKeys(target, "unchanged" if done else f"installed for {one.owner}")
+            if target.parent.name == _TABLES:
+                _, _, table = target.name.partition(".")
+                for old in sorted(target.parent.glob(f"*.{table}")):
+                    if old != target:
+                        shutil.rmtree(old)
+                        yield InstalledKeys(old, "removed")
+        except OSError as error:
+            raise UserError(f"{error.filename}: cannot be installed: {error.strerror}") from None
+
+
+def table_keys(bundle: Path, link: str, table: str) -> KeyDirectory:
+    """Return a bundle of a table that was brought to the machine of this table."""
+    return KeyDirectory(bundle, INSTALLED_KEYS / _TABLES / f"{link}.{table}", TABLE_USER)
+
+
+def _tables_in(keys: Path) -> Sequence[str]:
+    names = sorted(path.name for path in (keys / _TABLES).glob("*.*") if path.is_dir())
+    return [*dict.fromkeys(name.partition(".")[2] for name in names)]
+
+
+def _part(keys: Path, part: str) -> Iterator[KeyDirectory]:
+    if part in _SERVERS:
+        target, owner = _SERVERS[part]
+        yield KeyDirectory(keys / part, target, owner)
+    elif part == SERVICES:
+        for name in _OF_SERVICES:
+            yield KeyDirectory(keys / name, INSTALLED_KEYS / name, SERVICE_USER)
+    else:
+        found = sorted((keys / _TABLES).glob(f"*.{part}"))
+        if not found:
+            raise UserError(
+                f"nobody is called {part}: give broker, redis, services or the id of a table"
+            )
+        if len(found) > 1:
+            raise UserError(
+                f"table {part} has {len(found)} key bundles: {', '.join(map(str, found))}. Delete"
+                " the one that `pitlink keys` calls unused"
+            )
+        link = found[0].name.partition(".")[0]
+        yield table_keys(found[0], link, part)
+
+
+def _is_copy(source: Path, target: Path, owner: tuple[int, int]) -> bool:
+    """Check if a directory has the same files as another one, and only its owner can read them."""
+    names = {path.relative_to(source) for path in source.rglob("*")}
+    if not target.is_dir() or names != {path.relative_to(target) for path in target.rglob("*")}:
+        return False
+    for name in (Path(), *names):
+        there, here = target / name, source / name
+        facts = there.stat()
+        mode = _DIRECTORY if here.is_dir() else _FILE
+        if (facts.st_uid, facts.st_gid, facts.st_mode & 0o777) != (*owner, mode):
+            return False
+        if here.is_file() and here.read_bytes() != there.read_bytes():
+            return False
+    return True
+
+
+def _put(source: Path, target: Path, owner: tuple[int, int]) -> None:
+    """Replace a directory with a copy of another one. No earlier file remains."""
+    new, old = (target.with_name(f"{target.name}{end}") for end in (".new", ".old"))
+    for left in (new, old):
+        shutil.rmtree(left, ignore_errors=True)
+    if target.parent.name == _TABLES and not target.parent.is_dir():
+        make_open_directory(target.parent.parent)
+        _make_directory(target.parent, owner)
+    make_open_directory(target.parent)
+    _make_directory(new, owner)
+    for path in sorted(source.rglob("*")):
+        copy = new / path.relative_to(source)
+        if path.is_dir():
+            _make_directory(copy, owner)
+        else:
+            _copy(path, copy, owner)
+    if target.exists():
+        target.rename(old)
+    new.rename(target)
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def _make_directory(path: Path, owner: tuple[int, int]) -> None:
+    path.mkdir(mode=_DIRECTORY)
+    os.chown(path, *owner)
+
+
+def _copy(source: Path, target: Path, owner: tuple[int, int]) -> None:
+    with os.fdopen(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _FILE), "wb") as file:
+        os.fchown(file.fileno(), *owner)
+        file.write(source.read_bytes())
+        os.fsync(file.fileno())

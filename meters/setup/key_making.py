@@ -1,0 +1,48 @@
+"""Keys of an installed floor: made once, and completed by a repeated run."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from cryptography import x509
+
+from meters.floor.floor_file import Floor
+from meters.floor.redis_address import hosts_of
+from meters.floor.worker_bundle import service_numbers
+from meters.keys.files import read_bytes
+from meters.keys.holders import BROKER, Holder, holders
+from meters.keys.keyring import Keyring, ServerPaths
+from meters.setup.places import BROKER_KEYS, REDIS_KEYS
+
+WORKERS: Final = 2
+"""Number of services, as the units of `pitlink setup`."""
+
+
+def make_keys(floor: Floor, directory: Path) -> Sequence[str]:
+    """Make the missing keys of a floor. Return the names of the directories that changed.
+
+    If the certificate of the broker lacks a host name of this machine, it is renewed.
+
+    Raises:
+        UserError: a file cannot be read or written.
+    """
+    workers = max([WORKERS, *service_numbers(directory)])
+    hosts = (*hosts_of(floor.service.broker), *floor.service.hosts)
+    held = holders(floor, workers, hosts, ())
+    renewed = [BROKER.username] if _lacks_host(directory, held) else []
+    entries = Keyring(directory, floor, ServerPaths(BROKER_KEYS, REDIS_KEYS)).fill(held, renewed)
+    return [entry.place for entry in entries if entry.act != "kept"]
+
+
+def _lacks_host(directory: Path, held: Sequence[Holder]) -> bool:
+    data = read_bytes(directory / BROKER.place / f"{BROKER.stem}.crt")
+    if data is None:
+        return False
+    names = x509.load_pem_x509_certificate(data).extensions.get_extension_for_class(
+        x509.SubjectAlternativeName
+    )
+    known = {
+        *names.value.get_values_for_type(x509.DNSName),
+        *map(str, names.value.get_values_for_type(x509.IPAddress)),
+    }
+    return any(set(holder.hosts) - known for holder in held if holder.party is BROKER)

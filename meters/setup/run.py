@@ -1,0 +1,143 @@
+"""The steps of `pitlink setup`, in their order. A repeated run continues after an interruption."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from bonus.errors import UserError
+from meters.floor.floor_file import Floor
+from meters.keys.files import read_bytes
+from meters.setup import units
+from meters.setup.answers import Answers
+from meters.setup.file_states import FilePlan, FileState, packaged_conffiles, plan_file
+from meters.setup.file_writing import replace_file
+from meters.setup.floor_text import installed_floor
+from meters.setup.key_installation import directories_of, install_keys
+from meters.setup.key_making import make_keys
+from meters.setup.places import BROKER_KEYS, FLOOR_FILE, MADE_KEYS, RECORD, REDIS_KEYS, below
+from meters.setup.record import SetupRecord, digest
+from meters.setup.wanted_files import BROKER, REDIS, SERVERS, WantedFile, server_files
+from meters.terminal.printing import print_text
+
+_KEYS: Final = {REDIS: REDIS_KEYS, BROKER: BROKER_KEYS}
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """Installation of one floor in a file system.
+
+    Attributes:
+        root: the top of the file system.
+        answers: the answers of the person who installs the floor.
+        text: the wanted text of the floor file.
+        may_write: shows a file and asks the person if it may be written.
+    """
+
+    root: Path
+    answers: Answers
+    text: str
+    may_write: Callable[[FilePlan], bool]
+
+    def write_files(self) -> Floor:
+        """Write the floor file, the keys and the files of the servers. Return the floor.
+
+        Raises:
+            UserError: the floor file on this machine does not fit, or a file cannot be written.
+        """
+        record = self.record()
+        conffiles = packaged_conffiles(self.root)
+        plan = plan_file(WantedFile(FLOOR_FILE, self.text), self.root, record, conffiles)
+        kept = plan.before if plan.state is FileState.FOREIGN else plan.data
+        # A floor file of a person must fit before anything is written.
+        installed_floor((kept or b"").decode(errors="replace"), str(plan.place))
+        self._write(plan, record)
+        floor = self._floor(plan)
+        self._make_keys(floor)
+        for wanted in server_files(self.answers):
+            self._write(plan_file(wanted, self.root, record, conffiles), record)
+        return floor
+
+    def record(self) -> SetupRecord:
+        """Read the record of the earlier runs on this machine."""
+        return SetupRecord.read(below(self.root, RECORD))
+
+    def save(self, record: SetupRecord) -> None:
+        """Write the record."""
+        record.write(below(self.root, RECORD))
+
+    def start_units(self) -> None:
+        """Start the servers, the services and the timers.
+
+        A server restarts only if its files differ from those of its last start by this command.
+
+        Raises:
+            UserError: a unit did not start.
+        """
+        record = self.record()
+        for server in SERVERS:
+            now = self._digest(server)
+            if record.servers.get(server) == now:
+                units.start([server])
+                continue
+            print_text(f"starting {server}")
+            units.restart(server)
+            record.servers[server] = now
+            self.save(record)
+        print_text("starting the services and the timers")
+        units.start([*units.SERVICES, *units.TIMERS])
+
+    def _floor(self, plan: FilePlan) -> Floor:
+        data = read_bytes(plan.place)
+        if data is None:
+            raise UserError(f"without {plan.place}, nothing else can be installed")
+        return installed_floor(data.decode(errors="replace"), str(plan.place))
+
+    def _make_keys(self, floor: Floor) -> None:
+        made = below(self.root, MADE_KEYS)
+        changed = make_keys(floor, made)
+        print_text(f"{made}  {'made ' + ', '.join(changed) if changed else 'unchanged'}")
+        for one in install_keys(self.root, directories_of(made, ())):
+            print_text(f"{one.place}  {one.act}")
+
+    def _write(self, plan: FilePlan, record: SetupRecord) -> None:
+        if plan.state is FileState.DONE:
+            if not plan.wanted.is_example and not record.has_written(plan.wanted.path, plan.data):
+                record.add(plan.wanted.path, plan.data)
+                self.save(record)
+            print_text(f"{plan.place}  unchanged")
+            plan.other_place.unlink(missing_ok=True)
+            return
+        if plan.state is FileState.FOREIGN:
+            replace_file(plan.other_place, plan.data)
+            print_text(
+                f"{plan.place}  left as it is, because a person wrote or changed it. The text that"
+                f" pitlink needs is in {plan.other_place}: compare the two files, and complete the"
+                " first one"
+            )
+            return
+        if not self.may_write(plan):
+            print_text(f"{plan.place}  not written: you said no")
+            return
+        # The digest is recorded first. So after an interruption, the text counts as ours.
+        record.add(plan.wanted.path, plan.data)
+        self.save(record)
+        replace_file(plan.place, plan.data)
+        print_text(f"{plan.place}  written")
+
+    def _digest(self, server: str) -> str:
+        """Return a digest of the files that a server reads."""
+        paths = [one.path for one in server_files(self.answers) if one.server == server]
+        places = [below(self.root, path) for path in paths]
+        if server in _KEYS:
+            places += sorted(below(self.root, _KEYS[server]).glob("*"))
+        return digest(b"".join(digest(place.read_bytes()).encode() for place in places))
+
+
+def table_bundles(floor: Floor) -> Sequence[tuple[str, Path]]:
+    """Return the id of each table, with the directory of its keys."""
+    return [
+        (table.id, MADE_KEYS / "tables" / f"{link.id}.{table.id}")
+        for link in floor.link
+        for table in link.table
+    ]

@@ -1,0 +1,164 @@
+"""Start of the systemd units of an installed floor, and checks before it."""
+
+import contextlib
+import shutil
+import socket
+import subprocess
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from bonus.errors import UserError
+from meters.setup.wanted_files import BROKER, MONITORING, PROXY, REDIS, SERVERS
+
+SERVICES: Final = ("pitlink-serve@1", "pitlink-serve@2")
+TIMERS: Final = ("pitlink-audit.timer", "pitlink-audit-whole.timer", "pitlink-archive.timer")
+PORTS: Final[Mapping[int, str]] = {
+    6379: REDIS,
+    8883: BROKER,
+    8884: BROKER,
+    80: PROXY,
+    443: PROXY,
+    9090: MONITORING,
+    8081: SERVICES[0],
+    8082: SERVICES[1],
+}
+"""The TCP ports of an installed floor, each with the unit that listens there."""
+
+SERVICE_PORTS: Final = tuple(port for port, unit in PORTS.items() if unit in SERVICES)
+
+_SEARCHED: Final = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+_STARTED_WITHIN_S: Final = 180
+_READY_WITHIN_S: Final = 90
+_ASKED_EVERY_S: Final = 0.5
+
+
+def systemd_runs() -> bool:
+    """Check if systemd manages this machine."""
+    return Path("/run/systemd/system").is_dir()
+
+
+def check_programs() -> None:
+    """Refuse to continue if a server is not installed.
+
+    Raises:
+        UserError: the message names the packages.
+    """
+    missing = [name for name in SERVERS if shutil.which(name, path=_SEARCHED) is None]
+    if missing:
+        names = " ".join(missing)
+        raise UserError(f"not installed on this machine: {names}. Run: apt-get install {names}")
+
+
+def check_units() -> None:
+    """Refuse to continue if systemd does not know the units of pitlink.
+
+    Raises:
+        UserError: a unit is missing.
+    """
+    for unit in (*SERVICES, *TIMERS):
+        if _systemctl("cat", unit).returncode != 0:
+            raise UserError(
+                f"systemd has no unit {unit}: the Debian package of pitlink has it; without the"
+                " package, copy the units (deploy/docs/run/install.md)"
+            )
+
+
+def check_ports() -> None:
+    """Refuse to continue if another program uses a port of a unit that does not run.
+
+    Raises:
+        UserError: the message names the port and the unit.
+    """
+    for port, unit in PORTS.items():
+        if is_used(port) and not is_active(unit):
+            raise UserError(
+                f"port {port}, which {unit} needs, is used by another program. `ss -ltnp sport ="
+                f" :{port}` shows the program: stop it, then repeat the command"
+            )
+
+
+def is_used(port: int) -> bool:
+    """Check if a program listens at a TCP port of this machine."""
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as server:
+        server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            server.bind(("", port))
+            server.listen()
+        except OSError:
+            return True
+    return False
+
+
+def is_active(unit: str) -> bool:
+    """Check if a unit runs."""
+    return _systemctl("is-active", "--quiet", unit).returncode == 0
+
+
+def restart(unit: str) -> None:
+    """Enable a unit, and start it again with its present files.
+
+    Raises:
+        UserError: the unit did not start.
+    """
+    _act("enable", unit)
+    _act("restart", unit)
+
+
+def start(units: Sequence[str]) -> None:
+    """Enable units, and start those that do not run.
+
+    Raises:
+        UserError: a unit did not start.
+    """
+    _act("enable", *units)
+    _act("start", *units)
+
+
+def wait_until_ready(ports: Sequence[int]) -> str | None:
+    """Wait until every service can operate its links.
+
+    Return None, or the last problem if this takes too long. The wait has a limit.
+    """
+    ends = time.monotonic() + _READY_WITHIN_S
+    while (problem := _problem(ports)) is not None and time.monotonic() < ends:
+        time.sleep(_ASKED_EVERY_S)
+    return problem
+
+
+def _problem(ports: Sequence[int]) -> str | None:
+    for port in ports:
+        url = f"http://127.0.0.1:{port}/readyz"
+        try:
+            with contextlib.closing(urllib.request.urlopen(url, timeout=5)):
+                continue
+        except urllib.error.HTTPError as error:
+            return f"{url}: {error.read(2000).decode(errors='replace')}"
+        except OSError as error:
+            return f"{url}: {error}"
+    return None
+
+
+def _act(verb: str, *units: str) -> None:
+    try:
+        done = _systemctl(verb, *units)
+    except subprocess.TimeoutExpired:
+        done = None
+    if done is None or done.returncode != 0:
+        said = f" ({done.stderr.strip().splitlines()[0]})" if done and done.stderr.strip() else ""
+        shown = " ".join(f"-u {unit}" for unit in units)
+        raise UserError(
+            f"`systemctl {verb} {' '.join(units)}` failed{said}. `journalctl -n 30 {shown}` says"
+            " why. Correct the fault, then repeat the command: it continues here"
+        )
+
+
+def _systemctl(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        ["systemctl", *arguments],
+        stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
+        timeout=_STARTED_WITHIN_S,
+    )  # fmt: skip
