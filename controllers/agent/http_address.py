@@ -18,6 +18,11 @@ class ListeningAddress:
         host, _, port = text.rpartition(":")
         return cls(host, int(port))
 
+    @property
+    def is_local(self) -> bool:
+        """True if only programs of the same machine can reach the address."""
+        return self.host in {"127.0.0.1", "[::1]", "localhost"}
+
     def panel(self, key: str, scheme: str = "http") -> str:
         """Return the URL that opens the panel on a tablet."""
         everywhere = self.host in {"0.0.0.0", "[::]"}  # noqa: S104  (what the user asked for)

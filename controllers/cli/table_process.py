@@ -91,8 +91,7 @@ async def _serve(
         try:
             await _until(serving, pages.ready())
             if panel is not None:
-                address = panel.panel(pages.key, pages.front.scheme)
-                _print_address(agent, address, sys.stderr if events else sys.stdout)
+                _print_address(agent, panel, pages, sys.stderr if events else sys.stdout)
             if not events:
                 await serving
                 return True
@@ -122,6 +121,14 @@ async def _until(serving: asyncio.Task[None], done: Coroutine[None, None, bool])
         task.cancel()
 
 
-def _print_address(agent: Agent, address: str, stream: TextIO) -> None:
+def _print_address(
+    agent: Agent, panel: ListeningAddress, pages: TablePages, stream: TextIO
+) -> None:
+    address = panel.panel(pages.key, pages.front.scheme)
     stream.write(f"Panel of table {agent.layout.table}: {address}\n")
+    if panel.is_local:
+        stream.write(
+            "Only a browser on this machine reaches this panel. For a tablet, add --at"
+            f" 0.0.0.0:{panel.port}\n"
+        )
     stream.flush()

@@ -1,7 +1,7 @@
 """Error messages about a floor file, which say what to write instead."""
 
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -23,6 +23,7 @@ MONEY: Final = frozenset(
 _TOML: Final = re.compile(r"(?P<what>.*) \(at (?:line (?P<line>\d+), column \d+|end of document)\)")
 _BARE_WORD: Final = re.compile(r"=\s*[A-Za-z][^\s\"'=]*\s*(?:#.*)?$")
 _CELL: Final = re.compile(r"^[\[\s]*(?:\$|\d+ ?%|[\d,]+ (?:to|for) 1)")
+_HEADER: Final = re.compile(r"\s*\[[^\[\]]+\]")
 _NAMED: Final = re.compile(r"field `(?P<key>[^`]+)`")
 _SECTIONS: Final = frozenset({("facility",), ("service",), ("signage",), ("signage", "wording")})
 _REPEATED: Final = frozenset({("link",), ("link", "meter"), ("link", "table")})
@@ -41,7 +42,21 @@ def toml_problem(error: Exception, text: str, *, of_game: bool = False) -> tuple
     number = int(found["line"] or len(lines))
     what = found["what"]
     line = lines[min(number, len(lines)) - 1].strip()
-    return number, f"{_advice(what, line, of_game=of_game)} (TOML: {what[:1].lower()}{what[1:]})"
+    advice = _twice(lines, number, of_game=of_game) or _advice(what, line, of_game=of_game)
+    return number, f"{advice} (TOML: {what[:1].lower()}{what[1:]})"
+
+
+def _twice(lines: Sequence[str], number: int, *, of_game: bool) -> str | None:
+    """Return advice about a line that names a section for the second time; None for other lines."""
+    named = [(_HEADER.match(line) or [""])[0] for line in lines[:number]]
+    section = tuple(re.sub(r"[\[\]\s]", "", named[-1]).split("."))
+    if not named[-1] or (section in _REPEATED and not of_game) or named[-1] not in named[:-1]:
+        return None
+    first = named.index(named[-1]) + 1
+    return (
+        f"the section {named[-1].strip()} is twice, at lines {first} and {number}: write all its"
+        " keys into one of them, and delete the other one"
+    )
 
 
 def _advice(what: str, line: str, *, of_game: bool) -> str:

@@ -139,7 +139,8 @@ async def test_the_program_in_the_document_starts_the_agent(
     said = [(answer["event"], answer["ok"]) for answer in answers]
     assert said == [("wager", True), ("lockout", True), ("void", True)]
     assert answers[0]["light"] is True
-    assert ("Panel of table T-1: " in done.stderr) is panel
+    for said_once in ("Panel of table T-1: ", "Only a browser on this machine reaches this panel."):
+        assert (said_once in done.stderr) is panel
 
 
 async def test_a_file_as_input_and_a_refused_line_end_with_status_1(

@@ -212,7 +212,8 @@ TOML: Final = (
     Mistake(34, "[[link.table]]", "[[link.table]", "a section is named in brackets"),
     Mistake(42, "[[link.table]]\nid", "[link.table]\nid", "double brackets"),
     Mistake(6, "[service]", "service", "a line is a key and its value"),
-    Mistake(6, "[service]", "[facility]", "double brackets"),
+    Mistake(6, "[service]", "[facility]", "[facility] is twice, at lines 1 and 6"),
+    Mistake(12, "[[link]]", "[service]\n[[link]]", "[service] is twice, at lines 6 and 12"),
 )
 
 
