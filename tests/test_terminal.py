@@ -22,6 +22,7 @@ from bonus.printable import (
 )
 from meters.terminal.console import PlainConsole
 from meters.terminal.printing import print_error, print_json, print_text
+from meters.terminal.progress import progress_bar
 from tests.test_tree import ROOT
 
 HOSTILE: Final = "a\x1b[2Jb\x9b31mc\x07\r\u202egnp\u2066\u200b\x7f"
@@ -146,3 +147,21 @@ def _prints(path: Path) -> list[tuple[int, str]]:
         r"|rich\.print|pprint|typer\.secho)"
     )
     return [(line, what) for line, what in calls if own.fullmatch(what)]
+
+
+def test_a_progress_bar_says_the_rate_and_the_time_left() -> None:
+    clock = [0.0]
+    progress = progress_bar()
+    progress.get_time = lambda: clock[0]
+    task = progress.add_task("tcp-one", total=None)
+    files = progress.add_task("tcp-one: files", total=None, unit="files")
+    for clock[0], done in ((1.0, 40_000), (2.0, 43_000), (4.0, 49_000)):
+        progress.update(task, completed=done, total=109_000)
+        progress.update(files, completed=done // 10_000, total=11)
+    shown = PlainConsole(width=100)
+    with shown.capture() as captured:
+        shown.print(progress)
+    first, second = captured.get().splitlines()
+    assert "49,000 of 109,000, 3,000 entries/s" in first, "the first jump is no rate"
+    assert "0:00:20 left" in first
+    assert "4 of 11 files" in second

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import date
+from typing import Final
 
 from meters.archive.archive_days import ArchiveFiles
 from meters.archive.day_file import ArchiveError, DayFile
@@ -12,6 +13,9 @@ from meters.books.ledger_replay import PROBLEMS_MAX, Replay
 from meters.books.store import LinkStore
 
 Advance = Callable[[int, int], None]
+
+_SHOWN_EVERY: Final = 1_000
+"""Number of replayed entries after which the progress is shown again."""
 
 
 async def audit_link(
@@ -79,6 +83,8 @@ def _replayed(
             replay.apply_entry(number, fields, seen)
             if onlooker:
                 onlooker.took(number, fields, replay)
+            if number % _SHOWN_EVERY == 0:
+                advance(number)
         # A replay without a problem has found the same digests as `verify` would.
         if replay.problems:
             file.verify()

@@ -137,7 +137,7 @@ async def _archive(floor: Floor, directory: Path, *, delete_expired: bool, lost:
                     failed.append(f"{link.id}: {error}")
                 except ValueError as error:
                     failed.append(f"{link.id}: the data in Redis is damaged: {error}")
-                checking = progress.add_task(f"{link.id}: files", total=None)
+                checking = progress.add_task(f"{link.id}: files", total=None, unit="files")
                 try:
                     seen[link.id], wrong = await check_archive_files(
                         store,

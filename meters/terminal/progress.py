@@ -1,20 +1,62 @@
 """Display of the progress of a command on a terminal."""
 
 import sys
+from typing import Final
 
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    Progress,
+    ProgressColumn,
+    Task,
+    TextColumn,
+    TimeRemainingColumn,
+)
+from rich.table import Column
+from rich.text import Text
 
 from meters.terminal.console import PlainConsole
 
+_UNIT: Final = "entries"
+_RATE_OVER_S: Final = 300.0
+"""Seconds over which the rate is measured. A command can report its progress only once for each
+archive file, and a file of a busy day takes minutes."""
+
+
+class _Count(ProgressColumn):
+    """Number of finished units and of all units, and the units a second."""
+
+    def render(self, task: Task) -> Text:
+        """Return the text of a task."""
+        count, unit = f"{task.completed:,.0f}", task.fields.get("unit", _UNIT)
+        if task.total is not None:
+            count += f" of {task.total:,.0f}"
+        speed = task.finished_speed or task.speed
+        return Text(f"{count} {unit}" if speed is None else f"{count}, {speed:,.0f} {unit}/s")
+
+
+class _TimeLeft(TimeRemainingColumn):
+    """Time until the work is done, if the rate is known."""
+
+    def render(self, task: Task) -> Text:
+        """Return the text of a task."""
+        if task.time_remaining is None or task.finished:
+            return Text("")
+        return Text.assemble(super().render(task), " left")
+
 
 def progress_bar() -> Progress:
-    """Return a display of progress bars on standard error. Without a terminal, it shows nothing."""
+    """Return a display of progress bars on standard error. Without a terminal, it shows nothing.
+
+    A task counts ledger entries. A task with another unit names it as its field ``unit``.
+    """
+    one_line = Column(no_wrap=True)
     return Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
+        TextColumn("{task.description}", table_column=Column()),
+        BarColumn(bar_width=10),
+        _Count(table_column=one_line),
+        _TimeLeft(table_column=one_line),
         console=PlainConsole(stderr=True),
         disable=not sys.stderr.isatty(),
         transient=True,
+        speed_estimate_period=_RATE_OVER_S,
     )
