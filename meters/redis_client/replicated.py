@@ -55,6 +55,14 @@ class ReplicatedRedis(Redis):
         self._noted = noted
         self._place: HostPort | None = None
 
+    async def primary(self) -> HostPort:
+        """Return the address of the primary.
+
+        Raises:
+            NoPrimaryError: the primary cannot be determined.
+        """
+        return await self._discovery.primary()
+
     async def has_moved(self) -> bool:
         """Check if another Redis has become the primary since the last call.
 

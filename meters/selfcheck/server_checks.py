@@ -1,9 +1,13 @@
 """Checks of the floor file's broker and Redis, and of the data in Redis (D9, D10)."""
 
 import asyncio
-from collections.abc import AsyncIterator
+import contextlib
+from collections.abc import AsyncIterator, Iterable, Sequence
 from pathlib import Path
 from typing import Final
+
+from redis.asyncio import Redis
+from redis.exceptions import RedisError
 
 from bonus.errors import UserError
 from meters.books.audit import LinkAudit
@@ -19,6 +23,7 @@ from meters.mqtt.client_name import refusals
 from meters.mqtt.connect import connect_broker
 from meters.mqtt.connection import BrokerConnection, BrokerError
 from meters.redis_client.health import redis_problem
+from meters.redis_client.replication import read_replication
 from meters.redis_client.shards import AnyRedis, every_redis
 from meters.redis_client.user_keys import USERS_TAG
 from meters.selfcheck.approval_checks import Configuration
@@ -57,6 +62,10 @@ async def store_checks(floor: Floor, redis: AnyRedis) -> AsyncIterator[Check]:
         found = [await redis_problem(each) for each in everywhere]
     problem = "; ".join(dict.fromkeys(filter(None, found))) or None
     yield Check("redis", problem is None, problem or "keeps every write")
+    # If Redis does not answer, the line above says so.
+    with contextlib.suppress(RedisError, OSError):
+        for check in await check_replicas(everywhere):
+            yield check
     if problem is None:
         if users is not None:
             yield users
@@ -69,6 +78,29 @@ async def store_checks(floor: Floor, redis: AnyRedis) -> AsyncIterator[Check]:
             yield _check_schema(f"schema of {store.link.id}", await store.schema())
             yield await Configuration(floor, store, stores).check()
             yield await _check_books(store, Path(floor.service.data))
+
+
+async def check_replicas(everywhere: Iterable[Redis]) -> Sequence[Check]:
+    """Check for each primary which replicas are connected, and if they have its data.
+
+    A primary without replicas is left out. If the floor file's address requires replicas, the check
+    of Redis itself reports that they are missing.
+
+    Raises:
+        RedisError: Redis failed.
+    """
+    return [
+        Check(
+            f"replicas of {found.primary}" if found.primary else "replicas",
+            holds=not any(replica.problem for replica in found.replicas),
+            seen=", ".join(
+                f"{each.address} {each.problem or 'in step'}" for each in found.replicas
+            ),
+            warns=True,
+        )
+        for found in await read_replication(everywhere)
+        if found.replicas
+    ]
 
 
 async def _check_services(floor: Floor, redis: AnyRedis) -> Check:
