@@ -139,4 +139,8 @@ def test_the_image_is_built_of_what_is_locked_and_runs_as_nobody_of_weight() -> 
     assert re.findall(r"^USER (.*)$", CONTAINERFILE, re.MULTILINE) == ["10001:10001"]
     bases = re.findall(r"^FROM (\S+)", CONTAINERFILE, re.MULTILINE)
     assert set(bases) == {"${BASE}"}
-    assert re.search(r"^ARG BASE=docker\.io/library/python:3\.12-slim-bookworm@sha256:", CONTAINERFILE, re.MULTILINE)
+    assert re.search(
+        r"^ARG BASE=docker\.io/library/python:3\.12-slim-bookworm@sha256:",
+        CONTAINERFILE,
+        re.MULTILINE,
+    )
