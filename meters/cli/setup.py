@@ -26,7 +26,7 @@ from meters.setup.file_states import FilePlan
 from meters.setup.floor_text import floor_text
 from meters.setup.pieces import read_piece
 from meters.setup.places import FLOOR_FILE, SYSTEM, below, check_root
-from meters.setup.run import Setup, table_bundles
+from meters.setup.run import INSTALL_PAGE, Setup, next_steps
 from meters.setup.table_machine import install_table
 from meters.setup.wanted_files import SERVERS
 from meters.terminal.printing import print_error, print_text
@@ -35,7 +35,6 @@ from meters.users.names import clean_name
 from meters.users.pin_prompt import ask_new_pin
 
 _EXAMPLE: Final = "floor-tls.toml"
-_INSTALL_PAGE: Final = "deploy/docs/run/install.md"
 _Found = TypeVar("_Found")
 
 
@@ -138,12 +137,12 @@ def setup(
     run = Setup(root, answers, floor_text(text, answers, source), _say if yes else _ask)
     who, pin = _administrator(administrator, run.record().administrator, yes=yes, starts=starts)
     installed = run.write_files()
-    bundles = table_bundles(installed) if answers.machines == "several" else ()
-    if not starts:
-        _say_what_to_start(administrator, bundles)
-        return
-    run.start_units()
-    _finish(run, who, pin, bundles)
+    if starts:
+        run.start_units()
+        _finish(run, who, pin)
+    else:
+        _say_what_to_start(administrator)
+    print_text("\n".join(next_steps(installed, answers)))
 
 
 def _begin_with(root: Path, given: Path | None) -> tuple[str, str]:
@@ -238,41 +237,32 @@ def _ask(plan: FilePlan) -> bool:
     return typer.confirm(question, default=True)
 
 
-def _finish(run: Setup, who: str | None, pin: str, bundles: Sequence[tuple[str, Path]]) -> None:
+def _finish(run: Setup, who: str | None, pin: str) -> None:
     print_text("waiting for the services")
     if problem := units.wait_until_ready(units.SERVICE_PORTS):
         print_error(f"a service is not ready: {problem}")
-    elif who is not None:
-        print_text(add_administrator(who, pin))
-        record = run.record()
-        record.administrator = who
-        run.save(record)
+    else:
+        if who is not None:
+            print_text(add_administrator(who, pin))
+            record = run.record()
+            record.administrator = who
+            run.save(record)
+        units.run_audit()
     good = run_check()
-    _say_tables(bundles)
     if problem is not None or not good:
         raise typer.Exit(1)
     print_text(f"The floor page is at https://{run.answers.hosts[0]}/floor")
 
 
-def _say_what_to_start(administrator: str | None, bundles: Sequence[tuple[str, Path]]) -> None:
+def _say_what_to_start(administrator: str | None) -> None:
     config = f"--config {FLOOR_FILE}"
     name = shlex.quote(administrator or "Ada Lane")
     lines = [
         "The files are ready. systemd does not run here. To start the floor with systemd:",
         f"  systemctl restart {' '.join(SERVERS)}",
         f"  systemctl enable --now {' '.join((*units.SERVICES, *units.TIMERS))}",
-        f"Without systemd, start the programs of {_INSTALL_PAGE} (Install without systemd). Then:",
+        f"Without systemd, start the programs of {INSTALL_PAGE} (Install without systemd). Then:",
         f"  {typed('user', 'add', name, '--role administrator', config)}",
         f"  {typed('check', config)}",
     ]
     print_text("\n".join(lines))
-    _say_tables(bundles)
-
-
-def _say_tables(bundles: Sequence[tuple[str, Path]]) -> None:
-    for table, directory in bundles:
-        words = f"--table {table} --keys {directory.name} --floor {FLOOR_FILE.name}"
-        print_text(
-            f"Table {table}: install pitlink on its machine. Copy {directory} and {FLOOR_FILE}"
-            f" there, and nothing else. There, run: pitlink setup {words}"
-        )

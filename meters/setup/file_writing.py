@@ -1,7 +1,6 @@
 """Configuration files: replaced whole, with the owner and the mode of the file before."""
 
 import os
-import secrets
 from pathlib import Path
 from typing import Final
 
@@ -19,9 +18,10 @@ def replace_file(path: Path, data: bytes) -> None:
     Raises:
         UserError: the file cannot be written.
     """
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    temporary = path.with_name(f".{path.name}.new")
     try:
         make_open_directory(path.parent)
+        temporary.unlink(missing_ok=True)  # an interrupted run can have left it
         before = path.stat() if path.exists() else None
         with temporary.open("xb") as file:
             os.fchmod(file.fileno(), before.st_mode & 0o777 if before else _FILE)

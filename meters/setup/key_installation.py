@@ -72,6 +72,7 @@ def install_keys(root: Path, keys: Sequence[KeyDirectory]) -> Iterator[Installed
     for one in keys:
         target = below(root, one.target)
         try:
+            _remove_left_overs(target)
             done = _is_copy(one.source, target, owners[one.owner])
             if not done:
                 _put(one.source, target, owners[one.owner])
@@ -136,9 +137,7 @@ def _is_copy(source: Path, target: Path, owner: tuple[int, int]) -> bool:
 
 def _put(source: Path, target: Path, owner: tuple[int, int]) -> None:
     """Replace a directory with a copy of another one. No earlier file remains."""
-    new, old = (target.with_name(f"{target.name}{end}") for end in (".new", ".old"))
-    for left in (new, old):
-        shutil.rmtree(left, ignore_errors=True)
+    new, old = _temporary(target)
     if target.parent.name == _TABLES and not target.parent.is_dir():
         make_open_directory(target.parent.parent)
         _make_directory(target.parent, owner)
@@ -153,7 +152,18 @@ def _put(source: Path, target: Path, owner: tuple[int, int]) -> None:
     if target.exists():
         target.rename(old)
     new.rename(target)
-    shutil.rmtree(old, ignore_errors=True)
+    _remove_left_overs(target)
+
+
+def _temporary(target: Path) -> tuple[Path, Path]:
+    """Return the paths of the next and of the previous directory during a replacement."""
+    return target.with_name(f"{target.name}.new"), target.with_name(f"{target.name}.old")
+
+
+def _remove_left_overs(target: Path) -> None:
+    for path in _temporary(target):
+        if path.exists():
+            shutil.rmtree(path)
 
 
 def _make_directory(path: Path, owner: tuple[int, int]) -> None:

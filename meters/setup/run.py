@@ -20,6 +20,7 @@ from meters.setup.record import SetupRecord, digest
 from meters.setup.wanted_files import BROKER, REDIS, SERVERS, WantedFile, server_files
 from meters.terminal.printing import print_text
 
+INSTALL_PAGE: Final = "deploy/docs/run/install.md"
 _KEYS: Final = {REDIS: REDIS_KEYS, BROKER: BROKER_KEYS}
 
 
@@ -134,10 +135,17 @@ class Setup:
         return digest(b"".join(digest(place.read_bytes()).encode() for place in places))
 
 
-def table_bundles(floor: Floor) -> Sequence[tuple[str, Path]]:
-    """Return the id of each table, with the directory of its keys."""
+def next_steps(floor: Floor, answers: Answers) -> Sequence[str]:
+    """Return lines that say how to start the agent of each table."""
+    tables = [(link.id, table.id) for link in floor.link for table in link.table]
+    if answers.machines == "one":
+        command = f"systemctl enable --now pitlink-table@{tables[0][1]}"
+        several = f"If several run on this machine, each needs its own port ({INSTALL_PAGE})."
+        return [f"Start the agent of each table: {command}. {several}"]
     return [
-        (table.id, MADE_KEYS / "tables" / f"{link.id}.{table.id}")
-        for link in floor.link
-        for table in link.table
+        f"Table {table}: install pitlink on its machine. Copy"
+        f" {MADE_KEYS / 'tables' / f'{link}.{table}'} and {FLOOR_FILE} there, and nothing else."
+        f" There, run: pitlink setup --table {table} --keys {link}.{table} --floor"
+        f" {FLOOR_FILE.name}"
+        for link, table in tables
     ]

@@ -15,6 +15,8 @@ from bonus.errors import UserError
 from meters.setup.wanted_files import BROKER, MONITORING, PROXY, REDIS, SERVERS
 
 SERVICES: Final = ("pitlink-serve@1", "pitlink-serve@2")
+FIRST_AUDIT: Final = "pitlink-audit.service"
+"""Unit of the daily audit. It does nothing if an audit has ended since the last close of a day."""
 TIMERS: Final = ("pitlink-audit.timer", "pitlink-audit-whole.timer", "pitlink-archive.timer")
 PORTS: Final[Mapping[int, str]] = {
     6379: REDIS,
@@ -116,6 +118,15 @@ def start(units: Sequence[str]) -> None:
     """
     _act("enable", *units)
     _act("start", *units)
+
+
+def run_audit() -> None:
+    """Run the daily audit to its end, so that the first check can report it.
+
+    Raises:
+        UserError: the audit found a difference.
+    """
+    _act("start", FIRST_AUDIT)
 
 
 def wait_until_ready(ports: Sequence[int]) -> str | None:
