@@ -103,13 +103,26 @@ class Keyring:
                     " back, or start again in another directory"
                 )
             self._signer, issued = Authority.found(self._floor.facility.name)
-            write_private(home / _AUTHORITY_KEY, issued.key)
-            write_private(home / AUTHORITY_FILE, issued.certificate)
+            self._write_authority(home, issued)
             pem, act = issued.certificate, "made"
         elif key is not None:
             self._signer = Authority.read(Issued(key, pem))
         self._authority_pem = pem
         return KeyringEntry(AUTHORITY, act, _certificate(home / AUTHORITY_FILE).not_valid_after_utc)
+
+    def _write_authority(self, home: Path, issued: Issued) -> None:
+        """Write the key and the certificate of a new authority: both, or neither of them.
+
+        If an interruption left only one of the two, the next run could not continue.
+        """
+        new = home.with_name(f".{AUTHORITY}.new")
+        make_directory(new)
+        write_private(new / _AUTHORITY_KEY, issued.key)
+        write_private(new / AUTHORITY_FILE, issued.certificate)
+        try:
+            new.rename(home)
+        except OSError as error:
+            raise UserError(f"{home} cannot be made: {error.strerror}") from None
 
     def _signing(self) -> Authority:
         """Return the authority with its key.

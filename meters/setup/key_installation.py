@@ -121,7 +121,7 @@ def _part(keys: Path, part: str) -> Iterator[KeyDirectory]:
 
 def _is_copy(source: Path, target: Path, owner: tuple[int, int]) -> bool:
     """Check if a directory has the same files as another one, and only its owner can read them."""
-    names = {path.relative_to(source) for path in source.rglob("*")}
+    names = {path.relative_to(source) for path in _contents(source)}
     if not target.is_dir() or names != {path.relative_to(target) for path in target.rglob("*")}:
         return False
     for name in (Path(), *names):
@@ -143,7 +143,7 @@ def _put(source: Path, target: Path, owner: tuple[int, int]) -> None:
         _make_directory(target.parent, owner)
     make_open_directory(target.parent)
     _make_directory(new, owner)
-    for path in sorted(source.rglob("*")):
+    for path in _contents(source):
         copy = new / path.relative_to(source)
         if path.is_dir():
             _make_directory(copy, owner)
@@ -153,6 +153,11 @@ def _put(source: Path, target: Path, owner: tuple[int, int]) -> None:
         target.rename(old)
     new.rename(target)
     _remove_left_overs(target)
+
+
+def _contents(source: Path) -> Sequence[Path]:
+    """Return what is copied. An interrupted `pitlink keys` can leave hidden files."""
+    return sorted(path for path in source.rglob("*") if not path.name.startswith("."))
 
 
 def _temporary(target: Path) -> tuple[Path, Path]:

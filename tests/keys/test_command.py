@@ -17,7 +17,8 @@ from meters.floor.facility import Service
 from meters.floor.floor_file import Floor, read_floor
 from meters.floor.identities import service_identity
 from meters.floor.worker_bundle import own_identity
-from meters.keys import authority
+from meters.keys import authority, keyring
+from meters.keys.files import write_private
 from meters.keys.holders import holders
 from meters.keys.key_expiry import check_keys, check_transport
 from meters.keys.keyring import Keyring
@@ -91,7 +92,7 @@ def test_again_it_keeps_all_and_adds_a_table(mine: Path, tmp_path: Path) -> None
 
 
 def test_a_floor_file_that_names_its_keys_is_not_to_be_changed(mine: Path, tmp_path: Path) -> None:
-    """Keys are made in one place and copied to another, as `deploy/put-keys` does."""
+    """Keys are made in one place and copied to another, as `pitlink install-keys` does."""
     for named, line in (
         (None, f'Put  keys = "{mine}"'),
         (Path("/etc/keys"), "/etc/keys: copy each"),
@@ -313,6 +314,26 @@ def test_a_lost_authority_is_not_replaced_in_silence(mine: Path, floor: Floor) -
     (mine / "authority" / "ca.key").unlink()
     with pytest.raises(UserError, match="start again"):
         fill(mine, floor)
+
+
+def test_an_interrupted_first_run_is_continued(
+    tmp_path: Path, floor: Floor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An authority with a key and no certificate would be taken for a lost one."""
+    written: list[Path] = []
+
+    def interrupted(path: Path, content: str | bytes) -> None:
+        if len(written) == 1:
+            raise KeyboardInterrupt
+        written.append(path)
+        write_private(path, content)
+
+    monkeypatch.setattr(keyring, "write_private", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        fill(tmp_path / "keys", floor)
+    monkeypatch.setattr(keyring, "write_private", write_private)
+    assert written[0].exists()
+    assert fill(tmp_path / "keys", floor)["authority"] == "made"
 
 
 def test_files_that_do_not_belong_together_are_refused(mine: Path, floor: Floor) -> None:

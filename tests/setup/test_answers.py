@@ -1,0 +1,197 @@
+"""`pitlink setup`: its questions, and what it says about answers that cannot be used."""
+
+import os
+import pty
+import socket
+import subprocess
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from bonus.errors import UserError
+from meters.floor.floor_file import read_floor
+from meters.setup import units
+from meters.setup.places import SYSTEM, check_root
+from tests.deploy.tree import DEPLOY
+from tests.servers import free_port, pitlink_command, run_pitlink
+from tests.setup.machine import ANSWERS, Machine
+from tests.waiting import LONG_S, dies_with_us
+
+FLOOR: Final = "etc/pitlink/floor.toml"
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    return Machine(tmp_path / "root")
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--timezone", "America/Newyork"), "no time zone 'America/Newyork': is America/New_York"),
+        (("--timezone", "Mars"), 'write one such as "America/New_York"'),
+        (("--host", "https://pit.oak"), "'https://pit.oak' is not a host name"),
+        (("--name", " "), "the name of the facility has 1 to 80 characters"),
+        (("--name", "Oak\x1b[2J"), "U+001B, which cannot be printed"),
+        (("--floor", "none.toml"), "none.toml: there is no such file"),
+    ],
+)
+def test_a_wrong_answer_is_refused_before_anything_is_written(
+    machine: Machine, options: tuple[str, ...], said: str
+) -> None:
+    done = machine.setup(*options)
+    assert (done.returncode, said in done.stderr) == (1, True), done.stderr
+    assert machine.contents() == {}
+
+
+@pytest.mark.parametrize(
+    ("options", "status", "said"),
+    [
+        ((), 2, "there is no terminal to ask at: add --yes"),
+        (("--yes", "--root", "/no/such"), 1, "whole path of an existing directory"),
+        (("--machines", "three"), 2, "three"),
+        (("--table", "TCP-01"), 2, "--table, --keys and --floor go together"),
+    ],
+)
+def test_wrong_use_is_refused(
+    machine: Machine, options: tuple[str, ...], status: int, said: str
+) -> None:
+    root = () if "--root" in options else ("--root", str(machine.root))
+    done = run_pitlink("setup", *root, *options)
+    assert (done.returncode, said in " ".join(done.stderr.split())) == (status, True), done.stderr
+
+
+def test_only_root_changes_the_files_of_the_system(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    with pytest.raises(UserError, match="run it as root"):
+        check_root(SYSTEM, "pitlink setup")
+
+
+def test_missing_servers_are_named_by_their_packages(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "redis-server").write_text("#!/bin/sh\n")
+    (tmp_path / "redis-server").chmod(0o755)
+    monkeypatch.setattr(units, "_SEARCHED", str(tmp_path))
+    with pytest.raises(UserError, match=r"apt-get install mosquitto caddy prometheus$"):
+        units.check_programs()
+
+
+def test_a_port_that_another_program_uses_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    port = free_port()
+    monkeypatch.setattr(units, "PORTS", {port: "no-such-unit"})
+    units.check_ports()
+    with (
+        socket.create_server(("127.0.0.1", port)),
+        pytest.raises(UserError, match=f"port {port}, which no-such-unit needs, is used"),
+    ):
+        units.check_ports()
+
+
+def test_a_floor_of_the_house_keeps_its_tables_and_comments(
+    machine: Machine, tmp_path: Path
+) -> None:
+    """Only the answers and the addresses of an installed floor are put in."""
+    own = tmp_path / "own.toml"
+    own.write_text((DEPLOY / "floor.toml").read_text().replace("live_days = 7", "live_days = 9"))
+    done = machine.setup("--floor", str(own), "--host", "pit.oak")
+    assert done.returncode == 0, done.stderr
+    before, after = read_floor(own), read_floor(machine.path(FLOOR))
+    assert after.link == before.link
+    assert after.facility == before.facility
+    assert after.archive.live_days == 9
+    assert (after.archive.directory, after.service.data) == (
+        "/var/lib/pitlink/archive", "/var/lib/pitlink",
+    )  # fmt: skip
+    assert after.service.redis == "rediss://localhost:6379/0"
+    lines = machine.path(FLOOR).read_text().splitlines()
+    assert 'name = "High Limit Progressive" # the name that patrons read above the amount;' in (
+        "\n".join(lines)
+    )
+    again = machine.setup()
+    assert again.returncode == 0
+    assert machine.path(FLOOR).read_text().splitlines() == lines, "the example does not replace it"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('redis = "embedded"', 'redis = "rediss://other:6379/0"', "its Redis is not on this"),
+        ('http = "127', 'hosts = [\n  "pit.oak",\n]\nhttp = "127', "write this value on one line"),
+        ("positions = 7", "positions = 70", "positions"),
+    ],
+)
+def test_a_floor_file_that_cannot_be_used_is_refused(
+    machine: Machine, tmp_path: Path, old: str, new: str, said: str
+) -> None:
+    own = tmp_path / "own.toml"
+    own.write_text((DEPLOY / "floor.toml").read_text().replace(old, new, 1))
+    done = machine.setup("--floor", str(own), "--host", "pit.elm")
+    assert (done.returncode, said in done.stderr) == (1, True), done.stderr
+    assert machine.contents() == {}
+
+
+def test_an_existing_floor_must_fit(machine: Machine) -> None:
+    """A floor file that a person wrote is never changed. If it fits, the rest is installed."""
+    path = machine.path(FLOOR)
+    path.parent.mkdir(parents=True)
+    path.write_text((DEPLOY / "floor.toml").read_text())
+    done = machine.setup()
+    assert done.returncode == 1
+    assert f"{path} is a floor file that does not fit" in done.stderr
+    assert 'keys = "/etc/pitlink/keys"' in done.stderr
+    assert machine.contents().keys() == {FLOOR}
+    path.write_text(text := (DEPLOY / "floor-tls.toml").read_text())
+    done = machine.setup("--name", "Another")
+    assert done.returncode == 0, done.stderr
+    assert path.read_text() == text
+    assert 'name = "Another"' in path.with_name("floor.toml.pitlink").read_text()
+
+
+def test_the_questions_have_defaults_and_one_answer_for_each_file(machine: Machine) -> None:
+    """A wrong answer is asked for again; a file that the person refuses is not written."""
+    main, terminal = pty.openpty()
+    command = pitlink_command("setup", "--root", str(machine.root))
+    with subprocess.Popen(
+        dies_with_us(command), stdin=terminal, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        text=True,
+    ) as process:  # fmt: skip
+        os.close(terminal)
+        answers = ["Lucky Oak", "Mars", "America/Chicago", "pit.oak", "", "y", "n"]
+        os.write(main, "".join(f"{answer}\n" for answer in [*answers, *[""] * 9]).encode())
+        said, _ = process.communicate(timeout=LONG_S)
+    os.close(main)
+    assert process.returncode == 0, said
+    assert "there is no time zone 'Mars'" in said
+    assert '+broker = "mqtts://localhost:8883"' in said.replace("\r", "")
+    floor = read_floor(machine.path(FLOOR))
+    assert (floor.facility.name, floor.service.hosts) == ("Lucky Oak", ("pit.oak",))
+    assert not machine.path("etc/redis/redis.conf").exists()
+    assert machine.path("etc/mosquitto/mosquitto.conf").exists()
+    assert "redis.conf  not written" in said
+
+
+def test_the_agent_of_a_table_gets_only_its_own_keys(tmp_path: Path) -> None:
+    services, machine = Machine(tmp_path / "services"), Machine(tmp_path / "table")
+    assert services.setup(*ANSWERS, "--machines", "several").returncode == 0
+    brought = services.path("root/pitlink-keys/tables/tcp-one.TCP-01")
+    given = ("--floor", str(services.path(FLOOR)), "--keys", str(brought))
+    for table, said in (
+        ("TCP-02", "are for table.TCP-01, not table.TCP-02"),
+        ("TCP-09", "there is no table TCP-09"),
+    ):
+        done = machine.setup("--table", table, *given)
+        assert (done.returncode, said in done.stderr) == (1, True), done.stderr
+        assert machine.contents() == {}
+    for _ in range(2):
+        done = machine.setup("--table", "TCP-01", *given)
+        assert done.returncode == 0, done.stderr
+        assert "systemctl enable --now pitlink-table@TCP-01" in done.stdout
+    place = "etc/pitlink/keys/tables/tcp-one.TCP-01"
+    names = ("ca.crt", "password", "table.crt", "table.key")
+    assert machine.contents().keys() == {
+        FLOOR, "etc/pitlink/setup.json", *(f"{place}/{name}" for name in names),
+    }  # fmt: skip
+    wrong = machine.setup("--table", "TCP-01", *given[:2], "--keys", str(tmp_path))
+    assert "has no keys of a table" in wrong.stderr

@@ -1,0 +1,156 @@
+"""`pitlink setup`: what it writes, what it never changes, and what it does after a kill."""
+
+import os
+import subprocess
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from meters.floor.floor_file import read_floor
+from tests.deploy.tree import DEPLOY
+from tests.servers import pitlink_command
+from tests.setup.machine import ANSWERS, Machine
+from tests.waiting import LONG_S, require
+
+REDIS: Final = "etc/redis/redis.conf"
+FLOOR: Final = "etc/pitlink/floor.toml"
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    return Machine(tmp_path / "root")
+
+
+def test_it_writes_every_file_and_a_second_run_changes_nothing(machine: Machine) -> None:
+    done = machine.setup(*ANSWERS)
+    assert (done.returncode, done.stderr) == (0, "")
+    before = machine.contents()
+    for name, piece in (
+        (REDIS, "redis.conf"),
+        ("etc/mosquitto/mosquitto.conf", "mosquitto.conf"),
+        ("etc/prometheus/prometheus.yml", "prometheus/prometheus.yml"),
+        ("etc/prometheus/alerts.yml", "prometheus/alerts.yml"),
+        ("etc/prometheus/services.yml", "prometheus/services.yml"),
+    ):
+        assert before[name] == (0o644, (DEPLOY / piece).read_bytes())
+    floor = read_floor(machine.path(FLOOR))
+    assert (floor.facility.name, floor.facility.timezone) == ("Lucky Oak", "America/Chicago")
+    assert (floor.service.hosts, floor.service.broker) == (("pit.oak",), "mqtts://localhost:8883")
+    assert b"{$PITLINK_SITE:pit.oak} {\n" in before["etc/caddy/Caddyfile"][1]
+    keys = {name: mode for name, (mode, _) in before.items() if "/pitlink/" in f"/{name}"}
+    secret = {name for name in keys if "keys" in name or "etc/pitlink" not in name}
+    assert {"etc/mosquitto/pitlink/acl", "etc/redis/pitlink/users.acl"} <= secret
+    assert "etc/pitlink/keys/tables/tcp-one.TCP-01/table.key" in secret
+    assert {keys[name] for name in secret} == {0o600}
+    assert not [name for name in before if name.startswith("etc/") and name.endswith("ca.key")]
+    for options in ((), ANSWERS):
+        again = machine.setup(*options)
+        assert (again.returncode, again.stderr) == (0, "")
+        assert machine.contents() == before
+        assert "written" not in again.stdout
+        assert "installed for" not in again.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("line", range(0, 22, 3))
+def test_a_run_after_a_kill_finishes_the_rest(tmp_path: Path, line: int) -> None:
+    """The result has the same files as a run without a kill, and no temporary ones."""
+    whole, machine = Machine(tmp_path / "whole"), Machine(tmp_path / "root")
+    command = pitlink_command("setup", "--yes", "--root", str(machine.root), *ANSWERS)
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        for _ in range(line):
+            process.stdout.readline()
+        process.kill()
+        process.wait(LONG_S)
+    for each in (whole, machine):
+        assert each.setup(*ANSWERS).returncode == 0
+    found, wanted = machine.contents(), whole.contents()
+    # `pitlink keys` can leave a hidden file in the directory in which it makes the keys.
+    found = {name: one for name, one in found.items() if not name.startswith("root/")}
+    wanted = {name: one for name, one in wanted.items() if not name.startswith("root/")}
+    assert found.keys() == wanted.keys()
+    text = {name for name in wanted if name.endswith((".conf", ".toml", ".yml", "Caddyfile"))}
+    assert {name: found[name] for name in text} == {name: wanted[name] for name in text}
+    keys = machine.path("/root/pitlink-keys")
+    for name in found:
+        for made, place in (
+            ("services", "etc/pitlink/keys/services"), ("broker", "etc/mosquitto/pitlink"),
+        ):  # fmt: skip
+            if name.startswith(f"{place}/"):
+                source = keys / made / Path(name).relative_to(place)
+                assert found[name][1] == source.read_bytes(), name
+
+
+def test_a_file_that_a_person_changed_is_left_alone(machine: Machine) -> None:
+    assert machine.setup(*ANSWERS).returncode == 0
+    path = machine.path(REDIS)
+    path.write_text(wanted := path.read_text() + "maxmemory 4gb\n")
+    before = machine.contents()
+    done = machine.setup(*ANSWERS)
+    assert done.returncode == 0, done.stderr
+    assert f"{path}  left as it is, because a person wrote or changed it" in done.stdout
+    assert path.read_text() == wanted
+    other = path.with_name("redis.conf.pitlink")
+    assert other.read_bytes() == (DEPLOY / "redis.conf").read_bytes()
+    assert machine.contents().keys() - before.keys() == {f"{REDIS}.pitlink"}
+    path.write_bytes(other.read_bytes())
+    assert machine.setup(*ANSWERS).returncode == 0
+    assert not other.exists(), "the person has completed the file"
+
+
+def test_what_it_wrote_itself_it_replaces(machine: Machine) -> None:
+    """Another answer changes the files that nobody else changed."""
+    assert machine.setup(*ANSWERS).returncode == 0
+    done = machine.setup("--host", "pit.elm", "--host", "oak.elm", "--machines", "several")
+    assert done.returncode == 0, done.stderr
+    floor = read_floor(machine.path(FLOOR))
+    assert floor.service.broker == "mqtts://pit.elm:8883"
+    assert floor.service.hosts == ("pit.elm", "oak.elm")
+    assert "{$PITLINK_SITE:pit.elm, oak.elm} {" in machine.path("etc/caddy/Caddyfile").read_text()
+    assert "pitlink setup --table TCP-01 --keys tcp-one.TCP-01 --floor floor.toml" in done.stdout
+    certificate = machine.path("etc/mosquitto/pitlink/broker.crt")
+    named = subprocess.run(
+        [require("openssl"), "x509", "-in", certificate, "-noout", "-ext", "subjectAltName"],
+        capture_output=True, text=True, check=True,
+    ).stdout  # fmt: skip
+    for host in ("localhost", "pit.oak", "pit.elm", "oak.elm"):
+        assert f"DNS:{host}" in named
+
+
+def test_the_file_of_a_package_is_replaced_unless_a_person_changed_it(machine: Machine) -> None:
+    require("dpkg-query")
+    machine.package_file(REDIS, "port 6379\n")
+    machine.package_file("etc/mosquitto/mosquitto.conf", "persistence true\n")
+    changed = machine.path("etc/mosquitto/mosquitto.conf")
+    changed.write_text("listener 1883\n")
+    machine.path(REDIS).chmod(0o640)
+    done = machine.setup(*ANSWERS)
+    assert done.returncode == 0, done.stderr
+    assert machine.contents()[REDIS] == (0o640, (DEPLOY / "redis.conf").read_bytes())
+    assert changed.read_text() == "listener 1883\n"
+    assert changed.with_name("mosquitto.conf.pitlink").exists()
+    assert "is the unchanged file of its Debian package" in done.stdout
+
+
+def test_addresses_of_agents_that_a_person_wrote_remain(machine: Machine) -> None:
+    path = machine.path("etc/prometheus/tables.yml")
+    assert machine.setup(*ANSWERS).returncode == 0
+    path.write_text("- targets: [table-1.oak:8090]\n")
+    assert machine.setup(*ANSWERS).returncode == 0
+    assert path.read_text() == "- targets: [table-1.oak:8090]\n"
+    assert not path.with_name("tables.yml.pitlink").exists()
+
+
+def test_other_programs_accept_the_files(machine: Machine) -> None:
+    assert machine.setup(*ANSWERS, "--host", "second.oak").returncode == 0
+    for command in (
+        [require("promtool"), "check", "config", "prometheus/prometheus.yml"],
+        [require("caddy"), "validate", "--adapter", "caddyfile", "--config", "caddy/Caddyfile"],
+    ):
+        done = subprocess.run(
+            command, cwd=machine.path("etc"), capture_output=True, text=True, check=False,
+            env={**os.environ, "HOME": str(machine.root), "XDG_DATA_HOME": str(machine.root)},
+        )  # fmt: skip
+        assert done.returncode == 0, done.stdout + done.stderr

@@ -1,0 +1,103 @@
+"""`pitlink install-keys`: each program of a machine gets its own keys, which nobody else reads."""
+
+import shutil
+import stat
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.keys.floor import write_floor
+from tests.servers import run_pitlink
+from tests.setup.machine import Machine
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    return Machine(tmp_path / "root")
+
+
+@pytest.fixture
+def keys(tmp_path: Path) -> Path:
+    directory = tmp_path / "keys"
+    config = write_floor(tmp_path / "floor.toml")
+    made = run_pitlink("keys", "--config", str(config), "--out", str(directory))
+    assert made.returncode == 0, made.stderr
+    return directory
+
+
+def install(keys: Path, machine: Machine, *parts: str) -> subprocess.CompletedProcess[str]:
+    return run_pitlink("install-keys", str(keys), *parts, "--root", str(machine.root))
+
+
+@pytest.mark.duty("D20")
+def test_keys_go_to_their_places_and_nobody_else_reads_them(keys: Path, machine: Machine) -> None:
+    """After a second run nothing from before remains."""
+    left = [
+        machine.path(f"etc/mosquitto/pitlink{end}") for end in ("/left-over", ".old/broker.key")
+    ]
+    for _ in range(2):
+        done = install(keys, machine)
+        assert (done.returncode, done.stderr) == (0, "")
+        for path in left:
+            path.parent.mkdir(exist_ok=True)
+            path.touch()
+    (keys / "broker" / ".acl.00000000").touch()
+    assert "installed for mosquitto" in install(keys, machine, "broker").stdout
+    assert "unchanged" in install(keys, machine, "broker").stdout
+    there = machine.contents()
+    assert {
+        "etc/mosquitto/pitlink/acl", "etc/redis/pitlink/users.acl",
+        "etc/pitlink/keys/services/1/service.key", "etc/pitlink/keys/check/check.crt",
+        "etc/pitlink/keys/display/password", "etc/pitlink/keys/archive/redis-password",
+        "etc/pitlink/keys/tables/main.A-1/table.key",
+    } <= there.keys()  # fmt: skip
+    wrong = ("left-over", "ca.key", ".old", ".new", "/.acl")
+    assert not [name for name in there if any(part in name for part in wrong)]
+    for name, (mode, _) in there.items():
+        assert mode == 0o600
+        assert stat.S_IMODE(machine.path(name).parent.stat().st_mode) == 0o700
+    refused = install(keys, machine, "A-9")
+    assert (refused.returncode, "nobody is called A-9" in refused.stderr) == (1, True)
+    assert "is no directory of keys" in install(keys.parent / "root", machine).stderr
+
+
+@pytest.mark.duty("D20")
+def test_keys_that_others_can_read_are_installed_again(keys: Path, machine: Machine) -> None:
+    assert install(keys, machine, "redis").returncode == 0
+    path = machine.path("etc/redis/pitlink/redis.key")
+    path.chmod(0o644)
+    assert "installed for redis" in install(keys, machine, "redis").stdout
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+@pytest.mark.duty("D20")
+def test_a_table_that_moved_gets_the_bundle_of_its_link(keys: Path, machine: Machine) -> None:
+    """Of two bundles the command installs neither: only the floor file says which one is right."""
+    placed = machine.path("etc/pitlink/keys/tables")
+    assert install(keys, machine, "A-1").returncode == 0
+    shutil.copytree(keys / "tables" / "main.A-1", keys / "tables" / "high.A-1")
+    for names in (("A-1",), ()):
+        done = install(keys, machine, *names)
+        assert done.returncode == 1
+        for bundle in ("high.A-1", "main.A-1"):
+            assert str(keys / "tables" / bundle) in done.stderr
+        assert "calls unused" in done.stderr
+        assert not (placed / "high.A-1").exists()
+    shutil.rmtree(keys / "tables" / "main.A-1")
+    done = install(keys, machine, "A-1")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert f"{placed / 'main.A-1'}  removed" in done.stdout
+    assert {path.name for path in placed.iterdir()} == {"high.A-1"}
+    assert (placed / "high.A-1" / "table.key").exists()
+
+
+def test_a_user_that_this_machine_does_not_have_is_named(keys: Path, machine: Machine) -> None:
+    path = machine.path("etc/passwd")
+    path.write_text(path.read_text().replace("pitlink-table:", "other:"))
+    done = install(keys, machine)
+    assert done.returncode == 1
+    assert "there is no user pitlink-table" in done.stderr
+    assert "systemd-sysusers" in done.stderr
+    assert machine.contents() == {}
+    assert install(keys, machine, "services").returncode == 0
