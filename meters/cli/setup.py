@@ -125,7 +125,7 @@ def setup(
     if starts:
         units.check_units()
         units.check_ports()
-    source, text = _begin_with(root, floor)
+    source, text = _begin_with(root, floor if yes else floor or _ask_floor(root))
     answers = _answers(
         usual_answers(
             parse_floor(text, source, FLOOR_FILE.parent),
@@ -143,6 +143,15 @@ def setup(
     else:
         _say_what_to_start(administrator)
     print_text("\n".join(next_steps(installed, answers)))
+
+
+def _ask_floor(root: Path) -> Path | None:
+    """Ask for a floor file to begin with, if none is installed. None means the example."""
+    if below(root, FLOOR_FILE).exists():
+        return None
+    question = "Floor file of your own (empty: an example with two tables, to try pitlink)"
+    name = typer.prompt(question, default="", show_default=False, type=str).strip()
+    return Path(name).expanduser() if name else None
 
 
 def _begin_with(root: Path, given: Path | None) -> tuple[str, str]:

@@ -158,7 +158,7 @@ def test_the_questions_have_defaults_and_one_answer_for_each_file(machine: Machi
         text=True,
     ) as process:  # fmt: skip
         os.close(terminal)
-        answers = ["Lucky Oak", "Mars", "America/Chicago", "pit.oak", "", "y", "n"]
+        answers = ["", "Lucky Oak", "Mars", "America/Chicago", "pit.oak", "", "y", "n"]
         os.write(main, "".join(f"{answer}\n" for answer in [*answers, *[""] * 9]).encode())
         said, _ = process.communicate(timeout=LONG_S)
     os.close(main)

@@ -73,7 +73,7 @@ def test_a_run_after_a_kill_finishes_the_rest(tmp_path: Path, line: int) -> None
     assert found.keys() == wanted.keys()
     text = {name for name in wanted if name.endswith((".conf", ".toml", ".yml", "Caddyfile"))}
     assert {name: found[name] for name in text} == {name: wanted[name] for name in text}
-    keys = machine.path("/root/pitlink-keys")
+    keys = machine.path("root/pitlink-keys")
     for name in found:
         for made, place in (
             ("services", "etc/pitlink/keys/services"), ("broker", "etc/mosquitto/pitlink"),
