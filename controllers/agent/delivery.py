@@ -183,7 +183,7 @@ class EventDelivery:
                 if self.connected and losses.count_loss(asyncio.get_running_loop().time()):
                     self._log.warning(
                         "broker lost repeatedly",
-                        ask="does another agent work this table with another outbox?",
+                        ask="does another agent work this table, with a copy of its keys?",
                         reason=str(error),
                     )
                 if not logged:

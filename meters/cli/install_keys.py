@@ -26,7 +26,7 @@ def install_keys(
     parts: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[broker] [redis] [services] [TABLE]...",
+            metavar="[broker] [redis] [services] [service.N] [TABLE]...",
             help="What runs on this machine; by default, everything.",
             show_default=False,
         ),
@@ -47,6 +47,8 @@ def install_keys(
     Give `pitlink keys` the options --broker-home /etc/mosquitto/pitlink and --redis-home
     /etc/redis/pitlink. Run the command as root after every `pitlink keys`, and then restart what
     got other keys. On the machine of a table, give only the id of this table, for example TCP-01.
+    If services run on several machines, give on each machine only its own services, for example
+    service.3 service.4: two machines must not use the same bundle.
     """
     check_root(root, "pitlink install-keys")
     for done in install(root, directories_of(directory, parts or ())):

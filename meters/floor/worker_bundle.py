@@ -6,6 +6,7 @@ disconnect one of them, because it allows each name only once.
 
 import contextlib
 import fcntl
+import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -25,16 +26,20 @@ def service_numbers(keys: Path) -> Sequence[int]:
 def own_identity(service: Service) -> Iterator[Identity]:
     """Yield the first worker identity whose bundle on this machine no other worker uses.
 
-    The bundle is locked until the caller is done.
+    The bundle is locked until the caller is done. A bundle that this user of the system may not
+    read is for a worker of another user, and is left out.
 
     Raises:
-        UserError: all bundles are in use, or a bundle cannot be read.
+        UserError: all bundles are in use, or no bundle can be read.
     """
     keys = keys_directory(service)
     numbers = service_numbers(keys) if keys else ()
+    if keys is not None and _is_closed(keys / SERVICES):
+        raise UserError(_unreadable(keys / SERVICES))
     if keys is None or not numbers:
         yield service_identity(1)
         return
+    used: list[int] = []
     with contextlib.ExitStack() as stack:
         for number in numbers:
             party = service_identity(number)
@@ -42,12 +47,34 @@ def own_identity(service: Service) -> Iterator[Identity]:
                 file = stack.enter_context((keys / party.place / AUTHORITY_FILE).open("rb"))
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
+                used.append(number)
+                continue
+            except PermissionError:
                 continue
             except OSError as error:
                 raise UserError(f"{error.filename}: cannot be read: {error.strerror}") from None
             yield party
             return
+        if not used:
+            raise UserError(_unreadable(keys / SERVICES))
+        readable = "bundles" if len(used) == len(numbers) else "bundles that this user can read"
         raise UserError(
-            f"each of the {len(numbers)} bundles in {keys / SERVICES} is used by another"
+            f"each of the {len(used)} {readable} in {keys / SERVICES} is used by another"
             " `pitlink serve` of this machine: `pitlink keys --services N` makes more"
         )
+
+
+def _is_closed(directory: Path) -> bool:
+    """Return True if a directory exists, but this user of the system may not list it."""
+    try:
+        readable = os.access(directory, os.R_OK | os.X_OK, effective_ids=True)
+        return not readable and directory.exists()
+    except PermissionError:
+        return True
+
+
+def _unreadable(directory: Path) -> str:
+    return (
+        f"{directory}: the user {os.geteuid()} of the system may not read the keys of the services:"
+        " run the command as the owner of the keys, for example with `runuser -u pitlink --`"
+    )

@@ -150,7 +150,8 @@ class ClientName:
         reason = (
             f"another `pitlink serve`, process {other.pid} on {other.host}, uses the same keys,"
             f" {name}: stop one of the two, and give each service a bundle of its own"
-            " (`pitlink keys --services N`)"
+            " (`pitlink keys --services N`). On each machine, install only the bundles of its own"
+            " services (`pitlink install-keys DIRECTORY service.N`)"
         )
         if (more := self._said.due(name)) is not None:
             log.error("keys used twice", reason=reason, kept_back=more)

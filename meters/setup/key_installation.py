@@ -1,6 +1,7 @@
 """Installation of key bundles: each program's directory of keys, which only this program reads."""
 
 import os
+import re
 import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -21,6 +22,9 @@ _SERVERS: Final = {
     "redis": (REDIS_KEYS, "redis"),
 }
 _PARTS: Final = (*_SERVERS, SERVICES)
+_ONE_SERVICE: Final = re.compile(r"service\.(\d+)")
+_SHARED_PLACES: Final = (SERVICES, _TABLES)
+"""Directories with several bundles of one owner."""
 _DIRECTORY: Final = 0o700
 _FILE: Final = 0o600
 
@@ -45,7 +49,7 @@ class InstalledKeys:
 def directories_of(keys: Path, parts: Sequence[str]) -> Sequence[KeyDirectory]:
     """Return the directories of keys for some parts of a floor; without parts, for all of them.
 
-    A part is `broker`, `redis`, `services` or the id of a table.
+    A part is `broker`, `redis`, `services`, one service such as `service.2`, or the id of a table.
 
     Raises:
         UserError: the keys do not have a part, or have two bundles for a table.
@@ -60,7 +64,8 @@ def install_keys(root: Path, keys: Sequence[KeyDirectory]) -> Iterator[Installed
     """Copy directories of keys to their places, and yield each result.
 
     A directory that is installed already is not changed. An installed bundle of a table for another
-    link is removed, because a table is on one link.
+    link is removed, because a table is on one link. If single services are given, bundles of other
+    services are removed: two machines must not use the same bundle.
 
     Raises:
         UserError: a system user is missing, or a file cannot be written.
@@ -77,12 +82,9 @@ def install_keys(root: Path, keys: Sequence[KeyDirectory]) -> Iterator[Installed
             if not done:
                 _put(one.source, target, owners[one.owner])
             yield InstalledKeys(target, "unchanged" if done else f"installed for {one.owner}")
-            if target.parent.name == _TABLES:
-                _, _, table = target.name.partition(".")
-                for old in sorted(target.parent.glob(f"*.{table}")):
-                    if old != target:
-                        shutil.rmtree(old)
-                        yield InstalledKeys(old, "removed")
+            for old in _unused(target, [below(root, each.target) for each in keys]):
+                shutil.rmtree(old)
+                yield InstalledKeys(old, "removed")
         except OSError as error:
             raise UserError(f"{error.filename}: cannot be installed: {error.strerror}") from None
 
@@ -90,6 +92,13 @@ def install_keys(root: Path, keys: Sequence[KeyDirectory]) -> Iterator[Installed
 def table_keys(bundle: Path, link: str, table: str) -> KeyDirectory:
     """Return a bundle of a table that was brought to the machine of this table."""
     return KeyDirectory(bundle, INSTALLED_KEYS / _TABLES / f"{link}.{table}", TABLE_USER)
+
+
+def _unused(target: Path, targets: Sequence[Path]) -> Sequence[Path]:
+    """Return the installed bundles that an installed bundle replaces."""
+    pattern = {_TABLES: f"*.{target.name.partition('.')[2]}", SERVICES: "*"}.get(target.parent.name)
+    found = sorted(target.parent.glob(pattern)) if pattern else []
+    return [path for path in found if path not in targets]
 
 
 def _tables_in(keys: Path) -> Sequence[str]:
@@ -104,11 +113,15 @@ def _part(keys: Path, part: str) -> Iterator[KeyDirectory]:
     elif part == SERVICES:
         for name in _OF_SERVICES:
             yield KeyDirectory(keys / name, INSTALLED_KEYS / name, SERVICE_USER)
+    elif one := _ONE_SERVICE.fullmatch(part):
+        for name in (f"{SERVICES}/{one[1]}", *_OF_SERVICES[1:]):
+            yield KeyDirectory(keys / name, INSTALLED_KEYS / name, SERVICE_USER)
     else:
         found = sorted((keys / _TABLES).glob(f"*.{part}"))
         if not found:
             raise UserError(
-                f"nobody is called {part}: give broker, redis, services or the id of a table"
+                f"nobody is called {part}: give broker, redis, services, service.1 or the id of a"
+                " table"
             )
         if len(found) > 1:
             raise UserError(
@@ -138,7 +151,7 @@ def _is_copy(source: Path, target: Path, owner: tuple[int, int]) -> bool:
 def _put(source: Path, target: Path, owner: tuple[int, int]) -> None:
     """Replace a directory with a copy of another one. No earlier file remains."""
     new, old = _temporary(target)
-    if target.parent.name == _TABLES and not target.parent.is_dir():
+    if target.parent.name in _SHARED_PLACES and not target.parent.is_dir():
         make_open_directory(target.parent.parent)
         _make_directory(target.parent, owner)
     make_open_directory(target.parent)

@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import stat
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -493,3 +494,36 @@ def test_each_worker_takes_a_key_that_none_has(mine: Path, floor: Floor) -> None
                 pass
         with own_identity(service) as again:
             assert again.username == "service.2"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="root becomes another user here")
+def test_a_worker_leaves_out_bundles_that_its_user_may_not_read(mine: Path) -> None:
+    """Of two bundles it takes its own. Without a bundle of its own it says what to do."""
+    nobody = 65_534
+    with tempfile.TemporaryDirectory() as home:
+        keys = Path(home) / "keys"
+        for number in (1, 2):
+            shutil.copytree(mine / "services" / "1", keys / "services" / str(number))
+        for path in (Path(home), keys, keys / "services"):
+            path.chmod(0o755)
+        own = keys / "services" / "2"
+        for path in (own, *own.iterdir()):
+            os.chown(path, nobody, nobody)
+        service = Service(keys=str(keys))
+        os.seteuid(nobody)
+        try:
+            with own_identity(service) as party:
+                assert party.username == "service.2"
+                expected = "each of the 1 bundles that this user can read"
+                with pytest.raises(UserError, match=expected), own_identity(service):
+                    pass
+            os.seteuid(0)
+            (keys / "services").chmod(0o700)
+            os.seteuid(nobody)
+            with (
+                pytest.raises(UserError, match="user 65534 of the system may not read the keys"),
+                own_identity(service),
+            ):
+                pass
+        finally:
+            os.seteuid(0)

@@ -1,5 +1,6 @@
 """Composition of the command line from the packages' commands."""
 
+import errno
 import sys
 from importlib.metadata import EntryPoint, version
 
@@ -32,12 +33,17 @@ def interrupted() -> None:
     raise KeyboardInterrupt
 
 
+def locked_out() -> None:
+    """Try to read the file of another user."""
+    raise PermissionError(errno.EACCES, "Permission denied", "/var/lib/pitlink/marks")
+
+
 @pytest.fixture(autouse=True)
 def _commands(monkeypatch: pytest.MonkeyPatch) -> None:
     points = [
         *(
             EntryPoint(name, f"{MODULE}:{name}", "pitlink.commands")
-            for name in ("greet", "refuse", "misuse", "interrupted")
+            for name in ("greet", "refuse", "misuse", "interrupted", "locked_out")
         ),
         EntryPoint("broken", "tests.rules.no_such_module:broken", "pitlink.commands"),
     ]
@@ -97,7 +103,7 @@ def test_a_broken_command_leaves_the_others_alone(
 def test_only_the_named_command_is_imported() -> None:
     app = meters.cli.main.command_line(["greet", "Ann"])
     assert [command.name for command in app.registered_commands] == ["greet"]
-    assert len(meters.cli.main.command_line(["--help"]).registered_commands) == 5
+    assert len(meters.cli.main.command_line(["--help"]).registered_commands) == 6
 
 
 def test_help_and_version() -> None:
@@ -108,3 +114,12 @@ def test_help_and_version() -> None:
         assert words in shown.output
     result = runner.invoke(meters.cli.main.command_line([]), ["--version"])
     assert result.output == f"pitlink {version('pitlink')}\n"
+
+
+def test_a_file_of_another_user_is_named_without_a_traceback(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(monkeypatch, "locked_out") == 1
+    said = capsys.readouterr().err
+    assert said.startswith("pitlink: /var/lib/pitlink/marks: the user of the system who runs")
+    assert said.count("\n") == 1

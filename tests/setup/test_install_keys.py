@@ -101,3 +101,27 @@ def test_a_user_that_this_machine_does_not_have_is_named(keys: Path, machine: Ma
     assert "systemd-sysusers" in done.stderr
     assert machine.contents() == {}
     assert install(keys, machine, "services").returncode == 0
+
+
+@pytest.mark.duty("D20")
+def test_a_machine_gets_only_the_bundles_of_its_own_services(
+    keys: Path, machine: Machine, tmp_path: Path
+) -> None:
+    """Two machines with all bundles would both use the first one."""
+    config = str(tmp_path / "floor.toml")
+    made = run_pitlink("keys", "--config", config, "--out", str(keys), "--services", "3")
+    assert made.returncode == 0, made.stderr
+    place = machine.path("etc/pitlink/keys/services")
+    assert install(keys, machine, "services").returncode == 0
+    assert {path.name for path in place.iterdir()} == {"1", "2", "3"}
+    for _ in range(2):
+        done = install(keys, machine, "service.2", "service.3")
+        assert (done.returncode, done.stderr) == (0, "")
+        assert {path.name for path in place.iterdir()} == {"2", "3"}
+    assert "check  unchanged" in done.stdout
+    shutil.rmtree(place)
+    assert install(keys, machine, "service.3").returncode == 0
+    assert stat.S_IMODE(place.stat().st_mode) == 0o700
+    assert {path.name for path in place.iterdir()} == {"3"}
+    refused = install(keys, machine, "service.4")
+    assert (refused.returncode, "there is no 4 in" in refused.stderr) == (1, True)
