@@ -30,7 +30,7 @@ ORDER: Final = (
     *("meters.mqtt", "meters.keys", "meters.archive", "meters.floor_api", "meters.users"),
     *("meters.selfcheck", "meters.metrics", "meters.intake", "meters.claims", "meters.links"),
     *("meters.web", "meters.reports", "meters.submission", "meters.restore", "meters.service"),
-    *("meters.setup", "meters.cli"),
+    *("meters.status", "meters.setup", "meters.cli"),
 )
 """Packages in order. Each may import those before it; the table side never imports the service."""
 SHARED: Final = frozenset({"process", "terminal", "logs", "wire", "floor", "http", "settle_page"})

@@ -1,10 +1,15 @@
 """The archive of one link: one file for each closed gaming day, in order."""
 
+import re
 from collections.abc import Sequence
+from datetime import date
 from itertools import pairwise
 from pathlib import Path
+from typing import Final
 
 from meters.archive.day_file import EARLIER_ENDING, ENDING, ArchiveError, DayFile
+
+_DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
 def archived_links(directory: Path) -> frozenset[str]:
@@ -27,6 +32,22 @@ class ArchiveFiles:
         """
         earlier = self.directory / f"{day}{EARLIER_ENDING}"
         return earlier if earlier.exists() else self.directory / f"{day}{ENDING}"
+
+    def newest_day(self) -> date | None:
+        """Return the gaming day of the last file, by the names of the files; None without a file.
+
+        The files are not opened, so a damaged file is not found.
+
+        Raises:
+            OSError: the directory cannot be read.
+        """
+        try:
+            names = [path.name for path in self.directory.iterdir()]
+        except FileNotFoundError:
+            return None
+        endings = (ENDING, EARLIER_ENDING)
+        days = [name[: -len(end)] for end in endings for name in names if name.endswith(end)]
+        return max((date.fromisoformat(day) for day in days if _DAY.fullmatch(day)), default=None)
 
     def files(self) -> Sequence[DayFile]:
         """Return the link's archive files, in order, and check that none between them is missing.

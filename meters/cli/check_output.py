@@ -29,8 +29,7 @@ async def run_check(config: Path) -> bool:
     console = PlainConsole()
     good = True
     async for one in _checks(floor):
-        mark = "ok  " if one.holds else "warn" if one.warns else "FAIL"
-        console.print_line(f"{mark}  {one.what}: {one.seen}")
+        console.print_line(f"{one.mark:<4}  {one.what}: {one.seen}")
         good = good and not one.fails
     return good
 

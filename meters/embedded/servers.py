@@ -63,6 +63,15 @@ async def embedded_redis(data: Path) -> AsyncIterator[str]:
         yield f"unix://{path}"
 
 
+def embedded_redis_url(data: Path) -> str:
+    """Return the address of the embedded Redis of a data directory, even if it does not run.
+
+    Raises:
+        UserError: the path is too long for a socket, and no other place can be used.
+    """
+    return f"unix://{socket_path(data.absolute() / 'redis')}"
+
+
 @asynccontextmanager
 async def embedded_broker(data: Path) -> AsyncIterator[str]:
     """Run the broker of a data directory on loopback port 1883, or on another free port.

@@ -9,7 +9,7 @@ from redis.asyncio import Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 
-from meters.embedded.servers import embedded_redis
+from meters.embedded.servers import embedded_redis, embedded_redis_url
 from meters.floor.floor_file import Floor
 from meters.floor.redis_address import is_replicated, parse_replicated, without_user
 from meters.redis_client.credentials import redis_access, sentinel_access, users_access
@@ -25,7 +25,7 @@ _CONNECTIONS: Final = 16
 
 @asynccontextmanager
 async def open_redis(
-    floor: Floor, *, only_reads: bool = False, archives: bool = False
+    floor: Floor, *, only_reads: bool = False, archives: bool = False, starts: bool = True
 ) -> AsyncIterator[AnyRedis]:
     """Open the Redis that the floor file names, or the embedded Redis.
 
@@ -34,7 +34,8 @@ async def open_redis(
     second client.
 
     With `only_reads`, the client answers even if replicas are missing. With `archives`, the client
-    signs in as the Redis user of `pitlink archive`.
+    signs in as the Redis user of `pitlink archive`. Without `starts`, an embedded Redis that
+    does not run is not started.
 
     Raises:
         UserError: the key bundle or the password for Redis cannot be used.
@@ -51,8 +52,11 @@ async def open_redis(
                 open_replicated(parse_replicated(url), ways, only_reads=only_reads)
             )
             return
-        if embedded:
-            url = await stack.enter_async_context(embedded_redis(Path(floor.service.data)))
+        data = Path(floor.service.data)
+        if embedded and starts:
+            url = await stack.enter_async_context(embedded_redis(data))
+        elif embedded:
+            url = embedded_redis_url(data)
         books = _client(url, access, stack)
         if for_users is None:
             yield books

@@ -16,3 +16,8 @@ class Check:
     def fails(self) -> bool:
         """True if the failure of this check stops every link."""
         return not (self.holds or self.warns)
+
+    @property
+    def mark(self) -> str:
+        """The first word of the line that shows this result: ``ok``, ``warn`` or ``FAIL``."""
+        return "ok" if self.holds else "warn" if self.warns else "FAIL"

@@ -1,0 +1,150 @@
+"""Firing alerts, and figures that only Prometheus has, read from its HTTP API."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal, TypeVar
+
+import httpx
+import msgspec
+
+from meters.selfcheck.check_result import Check
+from meters.status.floor_status import age_text
+from meters.status.http_client import failure_text
+
+_WHAT: Final = "Prometheus"
+_JOB: Final = 'up{job="pitlink"}'
+_UNANSWERED: Final = "sum(pitlink_agent_unanswered_events)"
+_OLDEST: Final = "max(pitlink_agent_unanswered_age_seconds)"
+_REPLIES: Final = (
+    "histogram_quantile(0.99, sum by (le) (rate(pitlink_reply_seconds_bucket[5m]))) >= 0"
+)
+_LATE_S: Final = 30.0
+_SLOW_S: Final = 0.5
+"""Limits of the alerts PitlinkEventUnanswered and PitlinkRepliesSlow, in seconds."""
+
+
+class _Alert(msgspec.Struct, frozen=True):
+    """An alert in the answer of Prometheus. Other fields of the answer are ignored."""
+
+    state: Literal["firing", "pending", "inactive"]
+    labels: Mapping[str, str]
+    annotations: Mapping[str, str] = {}
+
+
+class _Alerts(msgspec.Struct, frozen=True):
+    """The alerts in an answer of Prometheus."""
+
+    alerts: tuple[_Alert, ...]
+
+
+class _Sample(msgspec.Struct, frozen=True):
+    """A value in the answer to a query: its labels, and its time and value."""
+
+    metric: Mapping[str, str]
+    value: tuple[float, str]
+
+
+class _Vector(msgspec.Struct, frozen=True):
+    """The values in the answer to a query."""
+
+    result: tuple[_Sample, ...]
+
+
+class _AlertsAnswer(msgspec.Struct, frozen=True):
+    """The answer of Prometheus with all alerts."""
+
+    data: _Alerts
+
+
+class _VectorAnswer(msgspec.Struct, frozen=True):
+    """The answer of Prometheus to a query."""
+
+    data: _Vector
+
+
+_Answer = TypeVar("_Answer", _AlertsAnswer, _VectorAnswer)
+
+
+@dataclass(frozen=True, slots=True)
+class PrometheusReading:
+    """The answers of Prometheus.
+
+    Attributes:
+        services: the addresses of the services that Prometheus reads.
+        checks: the firing alerts, the critical ones first, and the lag of the tables' events.
+    """
+
+    services: tuple[str, ...]
+    checks: tuple[Check, ...]
+
+
+async def read_prometheus(client: httpx.AsyncClient, url: str) -> PrometheusReading:
+    """Read Prometheus at an address. A failure is one of the checks in the result."""
+    base = url.rstrip("/")
+    try:
+        alerts = (await _ask(client, f"{base}/api/v1/alerts", _AlertsAnswer)).data.alerts
+        services = [
+            sample.metric["instance"]
+            for sample in await _query(client, base, _JOB)
+            if "instance" in sample.metric
+        ]
+        lag = await _check_lag(client, base)
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
+        return _failed(f"is not reachable at {url}: {failure_text(error)}")
+    except msgspec.MsgspecError:
+        return _failed(f"is not what answers at {url}")
+    return PrometheusReading(tuple(sorted(services)), (*_check_alerts(alerts), *lag))
+
+
+def _failed(reason: str) -> PrometheusReading:
+    seen = f"{_WHAT} {reason}. Alerts and the lag of the tables are not known"
+    return PrometheusReading((), (Check("alerts", holds=False, seen=seen, warns=True),))
+
+
+async def _ask(
+    client: httpx.AsyncClient, url: str, of: type[_Answer], **parameters: str
+) -> _Answer:
+    answer = await client.get(url, params=parameters)
+    return msgspec.json.decode(answer.raise_for_status().content, type=of)
+
+
+async def _query(client: httpx.AsyncClient, base: str, query: str) -> Sequence[_Sample]:
+    return (await _ask(client, f"{base}/api/v1/query", _VectorAnswer, query=query)).data.result
+
+
+async def _value(client: httpx.AsyncClient, base: str, query: str) -> float | None:
+    found = await _query(client, base, query)
+    return float(found[0].value[1]) if found else None
+
+
+def _check_alerts(alerts: Sequence[_Alert]) -> Sequence[Check]:
+    firing = [
+        Check(
+            alert.labels.get("alertname", "alert"),
+            holds=False,
+            seen=alert.annotations.get("summary", ""),
+            warns=alert.labels.get("severity") != "critical",
+        )
+        for alert in alerts
+        if alert.state == "firing"
+    ]
+    firing.sort(key=lambda check: (check.warns, check.what, check.seen))
+    return firing or [Check("alerts", holds=True, seen="none")]
+
+
+async def _check_lag(client: httpx.AsyncClient, base: str) -> Sequence[Check]:
+    """Check how many events wait for a reply, and how long replies take."""
+    waiting = await _value(client, base, _UNANSWERED)
+    oldest_s = await _value(client, base, _OLDEST)
+    replies_s = await _value(client, base, _REPLIES)
+    words = []
+    if waiting is not None and oldest_s is not None:
+        words.append(f"{waiting:.0f} events wait for a reply")
+        if waiting:
+            words.append(f"the oldest for {age_text(oldest_s)}")
+    if replies_s is not None:
+        words.append(f"99 of 100 replies take at most {replies_s * 1000:.0f} ms")
+    if not words:
+        return [Check("lag", holds=True, seen="not known: Prometheus reads no agent")]
+    late, slow = (oldest_s or 0.0) > _LATE_S, (replies_s or 0.0) > _SLOW_S
+    return [Check("lag", holds=not (late or slow), seen=", ".join(words), warns=not late)]
