@@ -1,0 +1,209 @@
+"""`pitlink status` on a real floor: what it shows, and what it shows while a part fails."""
+
+import json
+import subprocess
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from tests.floor_text import floor_text, link_text, meter_text, section_text, table_text
+from tests.monitoring.prometheus import Prometheus
+from tests.mqtt.stand import Service
+from tests.processes import Pitlink, run_pitlink
+from tests.servers import Mosquitto, RedisServer, eventually, free_port
+from tests.staff import Colleague, hire
+
+pytestmark = pytest.mark.slow
+
+_LINKS: Final = (
+    link_text(
+        "main",
+        meter_text("progressive"),
+        *(table_text(table, "progressive") for table in ("T-1", "T-2")),
+    ),
+    link_text("other", meter_text("progressive", 500), table_text("X-1", "progressive")),
+)
+_NO_PROMETHEUS: Final = ("--prometheus", "none")
+_WIN: Final = (
+    {"event": "wager", "position": 3, "wager": "progressive", "amount": 100},
+    {"event": "lockout"},
+    {"event": "chips", "count": 1},
+    {"event": "hand", "position": 3, "cards": ["As", "Ks", "Qs"]},
+    {"event": "dealer", "cards": ["2c", "3d", "7h"]},
+    {"event": "settle"},
+)
+
+
+class Pit:
+    """A floor with real servers, one service and three tables.
+
+    Attributes:
+        agents: the running agents, by table.
+    """
+
+    def __init__(self, home: Path, stack: ExitStack) -> None:
+        self.redis = stack.enter_context(RedisServer())
+        self.broker = stack.enter_context(Mosquitto())
+        self.home = home
+        port, self._metrics = free_port(), free_port()
+        self.config = home / "floor.toml"
+        self.config.write_text(
+            floor_text(
+                *_LINKS,
+                section_text("[archive]", directory=home / "archive"),
+                service={
+                    "broker": self.broker.url,
+                    "redis": self.redis.url,
+                    "http": f"127.0.0.1:{port}",
+                    "data": home / "data",
+                },
+            )
+        )
+        self.service = Service(self.config, port)
+        stack.callback(self.service.close)
+        self.prometheus = Prometheus([f"127.0.0.1:{port}"], [f"127.0.0.1:{self._metrics}"])
+        self.agents: dict[str, Pitlink] = {}
+        self._stack = stack
+
+    def start_agent(self, table: str) -> None:
+        """Run the agent of a table."""
+        at = ["--metrics", f"127.0.0.1:{self._metrics}"] if table == "T-1" else []
+        words = ["table", table, "--config", str(self.config), "--events", *at]
+        self.agents[table] = self._stack.enter_context(Pitlink(*words, stdin=True))
+
+    def status(self, *options: str) -> subprocess.CompletedProcess[str]:
+        """Run the command once."""
+        done = run_pitlink("status", "--config", str(self.config), "--once", *options)
+        assert "Traceback" not in done.stderr
+        assert "\x1b" not in done.stdout, "no terminal, so no colors"
+        assert done.returncode == int("\nwarn" in done.stdout or "\nFAIL" in done.stdout)
+        return done
+
+    def comes_to_show(self, *texts: str, options: tuple[str, ...] = _NO_PROMETHEUS) -> str:
+        """Wait until the output has some texts, and return it."""
+
+        def shown() -> str:
+            output = self.status(*options).stdout
+            assert all(text in output for text in texts), output
+            return output
+
+        return eventually(shown, what=str(texts))
+
+
+@pytest.fixture
+def pit(tmp_path: Path) -> Iterator[Pit]:
+    with ExitStack() as stack:
+        pit = Pit(tmp_path, stack)
+        pit.service.start()
+        for table in ("T-1", "T-2", "X-1"):
+            pit.start_agent(table)
+        pit.comes_to_show("2 of 2 tables online", "1 of 1 tables online")
+        yield pit
+
+
+def put_in_order(pit: Pit) -> None:
+    """Make the notes that a floor in order has."""
+    assert run_pitlink("audit", "--config", str(pit.config)).returncode == 0
+    (pit.home / "data" / "last-backup").touch()
+
+
+def test_a_floor_in_order_and_then_not(pit: Pit) -> None:
+    put_in_order(pit)
+    with pit.prometheus as prometheus:
+        options = ("--prometheus", f"http://127.0.0.1:{prometheus.port}/")
+        output = pit.comes_to_show(
+            "events wait for a reply", "ok    alerts: none", ": all in order", options=options
+        )
+        assert pit.status(*options).returncode == 0
+        assert "ok    main   Open        2 of 2 tables online  no win waits\n" in output
+        assert "      Progressive $1,000.00\n" in output
+        assert "ok    service 127.0.0.1:" in output
+        assert "last heartbeat " in output
+        assert "ok    broker: answers at 127.0.0.1" in output
+        assert "ok    redis: keeps every write" in output
+        assert "ok    disk of data and archive: " in output
+
+        for event in _WIN:
+            pit.agents["T-1"].write_line(json.dumps(event))
+        pit.agents["T-2"].kill()
+        output = pit.comes_to_show("1 win waits, oldest ", "not connected: T-2", options=options)
+        assert "warn  main   Open        1 of 2 tables online" in output
+    output = pit.status(*options).stdout
+    assert f"warn  alerts: Prometheus is not reachable at {options[1]}: " in output
+    assert "ok    redis: keeps every write" in output
+
+
+def test_a_firing_alert_is_shown(pit: Pit) -> None:
+    with pit.prometheus as prometheus:
+        options = ("--prometheus", f"http://127.0.0.1:{prometheus.port}")
+        pit.comes_to_show("ok    alerts: none", options=options)
+        assert pit.service.process.stop() == 0
+        output = pit.comes_to_show("FAIL  PitlinkAllDown: No worker", options=options)
+        assert "FAIL  main   Unknown " in output
+        assert "no service answers" in output
+        assert "does not answer" in output
+        assert "Progressive $1,000.00" in output, "Redis still answers"
+
+
+def test_each_part_that_fails_has_its_line(pit: Pit) -> None:
+    """The reasons of links are those of the floor page."""
+    hire(pit.config, "Ada Lane", "supervisor")
+    ada = Colleague(pit.service.url, "Ada Lane")
+    assert ada.post("/api/v1/links/other/close", reason="end of day").status_code < 300
+    output = pit.comes_to_show("ok    other  Closed ", ": end of day")
+    assert "closed by Ada Lane, " in output
+
+    pit.redis.kill()
+    output = pit.comes_to_show("FAIL  redis: Redis does not answer", "FAIL  main   Inoperable")
+    (reason,) = {text for link, text in pit.service.readiness()["links"].items() if link == "main"}
+    assert f"      {reason}\n" in pit.comes_to_show(reason)
+    assert "wins not known" in output
+    assert "ok    broker: answers at " in output
+    assert "2 of 2 tables online" in output
+    pit.redis.start()
+    pit.comes_to_show("ok    redis: keeps every write", "ok    main   Open")
+
+    with pit.service.frozen():
+        output = pit.comes_to_show("does not answer: no answer within 3 s")
+        assert "FAIL  main   Unknown " in output
+    pit.broker.kill()
+    output = pit.comes_to_show("FAIL  broker: 127.0.0.1:", "it has no connection to the broker")
+    assert "FAIL  main   Inoperable" in output
+    assert "      no broker\n" in output
+    assert "ok    redis: keeps every write" in output
+
+
+def test_other_services_are_named(pit: Pit) -> None:
+    strange = f"127.0.0.1:{free_port()}"
+    own = pit.service.url.removeprefix("http://")
+    output = pit.status(*_NO_PROMETHEUS, "--service", own, "--service", strange).stdout
+    assert f"ok    service {own}: last heartbeat " in output
+    assert f"FAIL  service {strange}: does not answer: " in output
+    assert "ok    main   Open" in output
+
+
+def test_nothing_is_started_or_written(tmp_path: Path) -> None:
+    config = tmp_path / "floor.toml"
+    config.write_text(floor_text(*_LINKS, service={"http": f"127.0.0.1:{free_port()}"}))
+    done = run_pitlink("status", "--config", str(config), "--once")
+    assert done.returncode == 1
+    assert "FAIL  redis: Redis does not answer: " in done.stdout
+    assert [path.name for path in tmp_path.iterdir()] == ["floor.toml"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--prometheus", "pit.example:9090"], "write an address such as http://127.0.0.1:9090"),
+        (["--service", "8081"], "--service 8081: write a host and a port"),
+    ],
+)
+def test_wrong_options_are_refused(tmp_path: Path, options: list[str], message: str) -> None:
+    config = tmp_path / "floor.toml"
+    config.write_text(floor_text(*_LINKS))
+    done = run_pitlink("status", "--config", str(config), *options)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert message in done.stderr
