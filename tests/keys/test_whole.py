@@ -107,6 +107,9 @@ def test_every_command_works(pit: Pit) -> None:
     parts = ("ok    keys: ", "ok    redis: ", "ok    users at redis: ", "ok    operators' log: ")
     for line in (*parts, f"answers at localhost:{pit.broker.port}"):
         assert line in check.stdout
+    status = run_pitlink("status", "--once", "--prometheus", "none", "--config", path)
+    for line in ("ok    keys: ", "ok    redis: ", f"answers at localhost:{pit.broker.port}"):
+        assert line in status.stdout, status.stdout
     eventually(pit.service.ready, what="the service ready still")
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 import pytest
+import trustme
 
 from tests.floor_text import floor_text, link_text, meter_text, section_text, table_text
 from tests.monitoring.prometheus import Prometheus
@@ -142,6 +143,7 @@ def test_a_firing_alert_is_shown(pit: Pit) -> None:
         pit.comes_to_show("ok    alerts: none", options=options)
         assert pit.service.process.stop() == 0
         output = pit.comes_to_show("FAIL  PitlinkAllDown: No worker", options=options)
+        assert prometheus.rules()["PitlinkAllDown"][1] == "firing", "a pending alert is not shown"
         assert "FAIL  main   Unknown " in output
         assert "no service answers" in output
         assert "does not answer" in output
@@ -183,6 +185,27 @@ def test_other_services_are_named(pit: Pit) -> None:
     assert f"ok    service {own}: last heartbeat " in output
     assert f"FAIL  service {strange}: does not answer: " in output
     assert "ok    main   Open" in output
+
+
+def test_a_service_with_its_own_certificate_and_a_token(pit: Pit) -> None:
+    """The certificate need not name the address. A service with another one is not trusted."""
+    token, chain, key = (pit.home / name for name in ("token", "pit.pem", "pit.key"))
+    token.write_text("a-token-that-only-prometheus-knows\n")
+    token.chmod(0o600)
+    issued = trustme.CA().issue_cert("pit.example")
+    chain.write_bytes(b"".join(blob.bytes() for blob in issued.cert_chain_pems))
+    issued.private_key_pem.write_to_path(key)
+    added = f'certificate = "{chain}"\nprivate_key = "{key}"\nmetrics_token = "{token}"\n'
+    text = pit.config.read_text()
+    pit.config.write_text(text.replace("[service]\n", f"[service]\n{added}"))
+    pit.service.launch()
+    pit.comes_to_show("ok    service 127.0.0.1:", "ok    main   Open", "last heartbeat")
+    strange = trustme.CA().issue_cert("pit.example")
+    chain.write_bytes(b"".join(blob.bytes() for blob in strange.cert_chain_pems))
+    strange.private_key_pem.write_to_path(key)
+    pit.comes_to_show("FAIL  service 127.0.0.1:", "does not answer: [SSL")
+    token.unlink()
+    pit.comes_to_show(str(token), "ok    redis: keeps every write")
 
 
 def test_nothing_is_started_or_written(tmp_path: Path) -> None:
