@@ -14,12 +14,9 @@ from meters.redis_client.health import redis_problem
 from meters.selfcheck.approval_checks import Configuration
 from meters.selfcheck.opened_store import open_used_store
 from meters.terminal.printing import print_text
+from meters.users.confirmation import as_user_error, confirm_person
 from meters.users.directory import UserDirectory
 from meters.users.errors import UsersError
-from meters.users.pin_prompt import ask_pin
-from meters.users.roles import Right, in_words, roles_in_words
-from meters.users.sessions import SignedIn
-from meters.users.sign_in_attempts import Caller
 
 _REFUSED = {
     "stale": "another floor file was approved meanwhile: look at it again",
@@ -57,9 +54,7 @@ def approve(
     try:
         asyncio.run(_approve(floor, found[link], by))
     except UsersError as error:
-        if error.code == "store_failed":
-            raise UserError(f"Redis cannot be reached: {error.__cause__}") from None
-        raise UserError(error.message) from None
+        raise as_user_error(error) from None
     except (RedisError, OSError) as error:
         raise UserError(f"Redis cannot be reached: {error}") from None
 
@@ -72,7 +67,7 @@ async def _approve(floor: Floor, link: Link, by: str) -> None:
         configuration = Configuration(floor, store, (LinkStore(redis, each) for each in floor.link))
         await _show(configuration)
         user_directory = UserDirectory.of_floor(redis, floor.service)
-        person = await _vouched(user_directory, by, ask_pin())
+        person = await confirm_person(user_directory, by, "approves it")
         try:
             await configuration.approve(person.name, configuration.filed.digest, person.setters)
         except BooksError as error:
@@ -94,27 +89,3 @@ async def _show(configuration: Configuration) -> None:
     for change in found.changed if found else ("the first floor file of this link",):
         print_text(f"  {change}")
     print_text(f"  SHA-256 {configuration.filed.digest}")
-
-
-async def _vouched(user_directory: UserDirectory, name: str, pin: str) -> SignedIn:
-    """Return the approving user if the PIN is correct and the user's role allows the approval.
-
-    The function signs the user in and out. So the operators' log records the sign-in, and wrong
-    PINs are counted.
-
-    Raises:
-        UserError: the user's role does not allow the approval, or the user must choose their own
-            PIN first.
-        UsersError: the sign-in failed.
-    """
-    opened = await user_directory.sessions.sign_in(name, pin, Caller(""), None)
-    person = await user_directory.sessions.find(opened.token, keep_alive=False, acts=True)
-    await user_directory.sessions.sign_out(opened.token, "")
-    if person is None:
-        raise UserError("your session has ended: approve it again")
-    if person.must_choose:
-        raise UserError(f"{person.name} has to choose a PIN of their own first, on the floor page")
-    if not person.may(Right.LINKS):
-        role = in_words(person.role)
-        raise UserError(f"{person.name} is {role}: {roles_in_words(Right.LINKS)} approves it")
-    return person

@@ -20,6 +20,7 @@ from meters.redis_client.connect import open_redis
 from meters.selfcheck.opened_store import is_opened, open_used_store, store_address
 from meters.terminal.console import PlainConsole
 from meters.terminal.printing import print_json, print_text
+from meters.users.confirmation import as_user_error
 from meters.users.directory import UserDirectory
 from meters.users.errors import UsersError
 from meters.users.pin_prompt import ask_new_pin
@@ -154,9 +155,7 @@ async def _asked(asking: Coroutine[None, None, _Found]) -> _Found:
     try:
         return await asking
     except UsersError as error:
-        if error.code == "store_failed" and error.__cause__ is not None:
-            raise UserError(f"Redis cannot be reached: {error.__cause__}") from None
-        raise UserError(error.message) from None
+        raise as_user_error(error) from None
     except (RedisError, OSError) as error:
         raise UserError(f"Redis cannot be reached: {error}") from None
 

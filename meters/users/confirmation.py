@@ -1,0 +1,53 @@
+"""Confirmation of a person's name in a `pitlink` command: by their PIN and their role."""
+
+from bonus.errors import UserError
+from meters.users.directory import UserDirectory
+from meters.users.errors import UsersError
+from meters.users.pin_prompt import ask_pin
+from meters.users.roles import Right, in_words, roles_in_words
+from meters.users.sessions import SignedIn
+from meters.users.sign_in_attempts import Caller
+
+
+async def confirm_person(user_directory: UserDirectory, name: str, act: str) -> SignedIn:
+    """Ask for the PIN of a user, and return the user if they are allowed to change links.
+
+    The function signs the user in and out. So the operators' log records the sign-in, and wrong
+    PINs are counted.
+
+    Args:
+        user_directory: the users.
+        name: the name of the user, in any case.
+        act: what the user does, as in "approves it".
+
+    Raises:
+        UserError: the PIN or the name is wrong, sign-in is locked, the user's role does not allow
+            the act, or the user must choose their own PIN first. Nothing was done.
+    """
+    pin = ask_pin(f"PIN of {name}: ")
+    try:
+        person = await _sign_in(user_directory, name, pin)
+    except UsersError as error:
+        raise as_user_error(error) from None
+    if person.must_choose:
+        raise UserError(f"{person.name} has to choose a PIN of their own first, on the floor page")
+    if not person.may(Right.LINKS):
+        role = in_words(person.role)
+        raise UserError(f"{person.name} is {role}: {roles_in_words(Right.LINKS)} {act}")
+    return person
+
+
+async def _sign_in(user_directory: UserDirectory, name: str, pin: str) -> SignedIn:
+    opened = await user_directory.sessions.sign_in(name, pin, Caller(""), None)
+    person = await user_directory.sessions.find(opened.token, keep_alive=False, acts=True)
+    await user_directory.sessions.sign_out(opened.token, "")
+    if person is None:
+        raise UsersError("session_ended", "your session has ended: start the command again")
+    return person
+
+
+def as_user_error(error: UsersError) -> UserError:
+    """Return an error of users or of their data in Redis as the error of a command."""
+    if error.code == "store_failed" and error.__cause__ is not None:
+        return UserError(f"Redis cannot be reached: {error.__cause__}")
+    return UserError(error.message)
