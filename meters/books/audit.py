@@ -57,6 +57,8 @@ class Finding:
 
     `variances` are differences between the reading at the close of a gaming day and the ledger.
     They also name the payout slips that paid two claims. Nobody can remove a variance later.
+
+    `notes` are facts that are no fault, but that a reader of the ledger must know.
     """
 
     link: str
@@ -68,6 +70,7 @@ class Finding:
     variances: tuple[str, ...] = ()
     first: int = 1
     stored: int = 0
+    notes: tuple[str, ...] = ()
 
     def also(self, problem: str | None) -> Self:
         """Return this finding with the text `problem` added. If `problem` is None, add nothing."""
@@ -170,6 +173,7 @@ class LinkAudit:
             replay.totals,
             (*replay.variances, *self._claims.doubles),
             stored=stored,
+            notes=tuple(replay.notes),
         )
 
     async def _replay_to_continue(self) -> tuple[Replay, bool]:

@@ -66,6 +66,16 @@ class _Changed(msgspec.Struct, frozen=True):
     amount: int = 0
 
 
+class _Restored(msgspec.Struct, frozen=True):
+    """The field of the ledger entry of a restore that says if the person's name was confirmed."""
+
+    confirmed: bool = False
+
+
+_UNCONFIRMED: Final = (
+    "entry {entry}: {by} restored the data of the link, and nobody could confirm this name"
+)
+_RESTORED: Final = msgspec.json.Decoder(_Restored)
 _DECIDED: Final = msgspec.json.Decoder(_Decided)
 _CHANGED: Final = msgspec.json.Decoder(_Changed)
 _FIELDS: Final = ("kind", "at", "by", "table", "round", "seq", "transfers", "event", "reply")
@@ -89,6 +99,7 @@ class Replay:
         problems: the problems that the replay found, as texts.
         variances: differences between readings at the close of a gaming day and the ledger, as
             texts.
+        notes: facts that are no fault, but that a reader of the ledger must know, as texts.
         archived: the gaming days that were archived, according to the ledger entries.
         expired_to: the last ledger entry whose archive file was deleted, according to the ledger.
         closed_day: the last gaming day that was closed, empty if there is none.
@@ -105,6 +116,7 @@ class Replay:
     seal: str = ""
     problems: list[str] = field(default_factory=list)
     variances: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
     archived: list[Archived] = field(default_factory=list)
     expired_to: int = 0
     closed_day: str = ""
@@ -382,6 +394,8 @@ class Replay:
                     books.approved = approved_settings(event)
                     number = books.tallies["approvals"] + 1
                     self._approval = NotedApproval(self.entries, number, by, event.decode())
+                if kind == b"restore" and not _RESTORED.decode(event).confirmed:
+                    self.notes.append(_UNCONFIRMED.format(entry=self.entries, by=by))
                 return self._act_due(kind, by, event, transfers)
 
     def _act_due(

@@ -32,6 +32,7 @@ class RestoreEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         kept: payout slip numbers that remain reserved, each with its claim. The restored data has
             no payment with such a number, but before the loss there can have been a payment with
             it.
+        confirmed: True if the person who restored the data had confirmed their name with their PIN.
     """
 
     seen: int
@@ -43,6 +44,7 @@ class RestoreEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     without: tuple[str, ...] = ()
     versions_raised: int = VERSIONS_RAISED
     kept: dict[str, str] = {}
+    confirmed: bool = False
 
 
 RESTORING: Final = msgspec.json.Decoder(RestoreEntry)

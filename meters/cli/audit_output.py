@@ -147,6 +147,7 @@ def _json(findings: Sequence[Finding], operators: LogFinding, unmarked: Sequence
             "unmarked": unmarked,
             "totals": totals,
             "variances": [f"{one.link}: {found}" for one in findings for found in one.variances],
+            "notes": [f"{one.link}: {note}" for one in findings for note in one.notes],
             "problems": _problems(findings, operators),
         }
     )
@@ -170,10 +171,11 @@ def _print(
         console.print_line(f"  sealed {finding.seal}")
         if finding.link in unmarked:
             console.print_line(f"  {_UNMARKED.format(place=data / 'marks')}")
-        for problem in finding.problems:
-            console.print_line(f"  {problem}")
-        for variance in finding.variances:
-            console.print_line(f"  variance {variance}")
+        for kind, texts in (
+            ("", finding.problems), ("variance ", finding.variances), ("note ", finding.notes),
+        ):  # fmt: skip
+            for text in texts:
+                console.print_line(f"  {kind}{text}")
         console.print(table)
     verdict = "DOES NOT HOLD" if operators.problems else "unaltered"
     console.print_line(f"operators' log: {operators.entries} entries, {verdict}")

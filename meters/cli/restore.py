@@ -42,7 +42,13 @@ WithoutOption = Annotated[
     ),
 ]
 ByOption = Annotated[
-    str, typer.Option("--by", metavar="NAME", help="The person who restores it, for the ledger.")
+    str | None,
+    typer.Option(
+        "--by",
+        metavar="NAME",
+        help="The person who restores it, for the ledger. If Redis still has users: a supervisor or"
+        " an administrator, who enters their PIN.",
+    ),
 ]
 ServicesStoppedOption = Annotated[
     bool,
@@ -60,7 +66,7 @@ def restore(
     outboxes: OutboxesOption = None,
     link: LinkOption = None,
     without: WithoutOption = None,
-    by: ByOption = "technician",
+    by: ByOption = None,
     services_stopped: ServicesStoppedOption = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
 ) -> None:
@@ -76,6 +82,10 @@ def restore(
     the restore in the ledger.
     - It audits everything. Then it writes each ledger mark again. A ledger mark is a file outside
     Redis, with the number and digest of a ledger's last entry.
+
+    If Redis still has users, the command asks for the PIN of the person who restores the data. If
+    standard input is not a terminal, the command reads the PIN from the first line of standard
+    input. If Redis has no users, nobody can confirm the name: the output and the ledger say so.
 
     If the command is interrupted, run it again.
 

@@ -151,6 +151,8 @@ def _restored(event: str) -> ActDetails:
     if restoring.kept:
         kept = ", ".join(f"{slip} of {claim}" for slip, claim in sorted(restoring.kept.items()))
         words.append(f"payout slips that stay used, without a payment in the ledger: {kept}")
+    if not restoring.confirmed:
+        words.append("nobody could confirm the name of the person")
     return "link", "; ".join(words)
 
 

@@ -29,7 +29,7 @@ _DECIDING: Final = frozenset({
 _ACT_KINDS: Final = frozenset({
     "seed", "close", "open", "propose", "withdraw", "parameter", "adjust", "approve",
     "confirm_correction", "refuse_correction", "request_reject", "request_reopen", "reopen",
-    "correct_slip",
+    "correct_slip", "restore",
 })  # fmt: skip
 
 

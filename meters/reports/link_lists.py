@@ -368,7 +368,9 @@ def act_sections(day: LinkDay, zone: ZoneInfo) -> list[ReportSection]:
     others = [act for act in day.acts if act.what != "adjust"]
     return [
         acts_section("Adjustments", adjusted, zone),
-        acts_section("Seeds, parameters, approvals, link closed and opened", others, zone),
+        acts_section(
+            "Seeds, parameters, approvals, restores, link closed and opened", others, zone
+        ),
         _outages_section(day, zone),
         _variances_section(day),
     ]

@@ -22,6 +22,7 @@ from meters.floor.floor_file import Floor, Link
 from meters.redis_client.connect import open_redis
 from meters.redis_client.health import redis_problem
 from meters.redis_client.shards import AnyRedis, every_redis
+from meters.restore.author import AuthorConfirmation
 from meters.restore.errors import RestoreError
 from meters.restore.ledger_copy import ArchivedLedger, LedgerCopy
 from meters.restore.link_restore import Advance, LinkRestore
@@ -52,7 +53,7 @@ class RestoreOptions:
             directory.
         without: the tables that are restored even if some of their events are in no outbox. These
             events remain lost.
-        by: the person who runs the restore.
+        by: the name of the person who runs the restore; None if they gave none.
         listens: True to listen at the broker for heartbeats, to find services that run.
         asks: True to ask the person before any change.
     """
@@ -60,7 +61,7 @@ class RestoreOptions:
     archive: Path | None
     outboxes: tuple[Path, ...]
     without: frozenset[str]
-    by: str
+    by: str | None
     listens: bool
     asks: bool
 
@@ -88,8 +89,9 @@ async def run_restore(floor: Floor, links: Sequence[Link], options: RestoreOptio
                 raise RestoreError(problem)
         if not sources and not await is_opened(floor, redis, users_suffice=False):
             raise never_opened(floor)
+        author = AuthorConfirmation(redis, floor.service, options.by)
         for link in links:
-            good = await _restore(floor, link, redis, options, console) and good
+            good = await _restore(floor, link, redis, options, console, author=author) and good
         if good:
             await _reserve_removed(floor, redis, options, console)
     return good
@@ -119,7 +121,13 @@ async def _reserve_removed(
 
 
 async def _restore(
-    floor: Floor, link: Link, redis: AnyRedis, options: RestoreOptions, console: PlainConsole
+    floor: Floor,
+    link: Link,
+    redis: AnyRedis,
+    options: RestoreOptions,
+    console: PlainConsole,
+    *,
+    author: AuthorConfirmation,
 ) -> bool:
     say = console.print
     mark = LedgerMark(Path(floor.service.data), link.id)
@@ -142,12 +150,17 @@ async def _restore(
         if print_missing(say, found, options.without):
             return False
         print_plan(say, found, options.without)
+        if not await author.possible():
+            say(f"  {author.unconfirmed}")
         if options.asks and not await _agreed():
             say("  Nothing was done.")
             return False
+        by = await author.confirm()
         try:
             with _bar() as advance:
-                restored = await restoring.carry_out(found, options.by, advance)
+                restored = await restoring.carry_out(
+                    found, by.name, advance, confirmed=by.confirmed
+                )
         except TermsError as error:
             raise UserError(f"{link.id}: {error}") from None
     print_restored(say, link.id, restored)

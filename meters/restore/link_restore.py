@@ -182,8 +182,13 @@ class LinkRestore:
         due = held.interrupted or held.lost_some(self._mark.seen)
         return due or found.writes or found.again > 0 or bool(found.kept)
 
-    async def carry_out(self, found: RestorePlan, by: str, advance: Advance) -> RestoreResult:
+    async def carry_out(
+        self, found: RestorePlan, by: str, advance: Advance, *, confirmed: bool = False
+    ) -> RestoreResult:
         """Restore the link as planned. `found` is the plan that `inspect` has just returned.
+
+        `by` is the person who restores it, for the ledger. `confirmed` is True if they have
+        confirmed their name with their PIN.
 
         Raises:
             RestoreError: an outbox is missing, or the floor file is not the approved one.
@@ -212,6 +217,7 @@ class LinkRestore:
                 differing=tuple(f"{one.table} {one.seq}" for one in replayed.differing),
                 without=tuple(sorted(self._without)),
                 kept=kept,
+                confirmed=confirmed,
             )
             await RestoreEntries(store).note(restoring, by)
         finding = await LinkAudit(store).run(

@@ -1,0 +1,78 @@
+"""The person who restores data, confirmed by their PIN if Redis still has users (duty D17)."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from bonus.errors import UserError
+from meters.floor.facility import Service
+from meters.redis_client.shards import AnyRedis
+from meters.users.confirmation import as_user_error, confirm_person
+from meters.users.directory import UserDirectory
+from meters.users.errors import UsersError
+from meters.users.roles import Right, roles_in_words
+from meters.users.store import UserStore
+
+_NOBODY_NAMED: Final = "technician"
+
+
+@dataclass(frozen=True, slots=True)
+class Author:
+    """The author of a restore, for the ledger. `confirmed` is True if they entered their PIN."""
+
+    name: str
+    confirmed: bool
+
+
+class AuthorConfirmation:
+    """The confirmation of the author's name. It is done once for all links of a restore.
+
+    Args:
+        redis: the Redis that is restored.
+        service: the service's settings in the floor file.
+        name: the name that the person gave; None if they gave no name.
+    """
+
+    def __init__(self, redis: AnyRedis, service: Service, name: str | None) -> None:
+        self._redis = redis
+        self._service = service
+        self._name = name
+        self._users: bool | None = None
+        self._author: Author | None = None
+
+    async def possible(self) -> bool:
+        """Check if Redis still has users, so a name can be confirmed.
+
+        Raises:
+            UserError: Redis has users, but the person gave no name; or Redis failed.
+        """
+        if self._users is None:
+            try:
+                self._users = bool(await UserStore(self._redis).every_user())
+            except UsersError as error:
+                raise as_user_error(error) from None
+        if self._users and self._name is None:
+            roles = roles_in_words(Right.LINKS)
+            raise UserError(f"name the person who restores the data with --by NAME: {roles}")
+        return self._users
+
+    async def confirm(self) -> Author:
+        """Return the author. If Redis has users, ask for the author's PIN.
+
+        Raises:
+            UserError: the name is not confirmed, so nothing may be restored.
+        """
+        if self._author is None:
+            name = self._name or _NOBODY_NAMED
+            if await self.possible():
+                directory = UserDirectory.of_floor(self._redis, self._service)
+                person = await confirm_person(directory, name, "restores the data")
+                self._author = Author(person.name, confirmed=True)
+            else:
+                self._author = Author(name, confirmed=False)
+        return self._author
+
+    @property
+    def unconfirmed(self) -> str:
+        """The text that says that nobody can confirm the name."""
+        name = self._name or _NOBODY_NAMED
+        return f"Redis has no users, so nobody can confirm the name {name}. The ledger says so."

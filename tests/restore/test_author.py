@@ -1,0 +1,143 @@
+"""Who may restore: a user with their PIN while Redis has users; otherwise a name as it is."""
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from redis.asyncio import Redis
+
+from meters.floor.floor_file import read_floor
+from meters.floor.gaming_day import GamingDays
+from meters.users.directory import UserDirectory
+from meters.users.pins import PinHashing
+from meters.users.roles import Role
+from meters.users.users import Actor
+from meters.wire.clock import now
+from tests.floor_text import section_text
+from tests.model.pit import FLOOR
+from tests.processes import run_pitlink
+from tests.restore.pit import KeptPit
+from tests.servers import RedisServer
+
+pytestmark = [pytest.mark.slow, pytest.mark.duty("D17")]
+
+PIN: Final = "314159"
+UNCONFIRMED: Final = "nobody could confirm"
+
+
+class Lost:
+    """A floor whose link was lost from Redis; its outboxes are there."""
+
+    def __init__(self, pit: KeptPit, home: Path) -> None:
+        self.pit = pit
+        self._config = home / "floor.toml"
+
+    def run(self, *command: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
+        """Run a command on the floor."""
+        return run_pitlink(*command, "--config", str(self._config), stdin=stdin)
+
+    def restore(self, *options: str, pin: str = "") -> subprocess.CompletedProcess[str]:
+        """Restore, with a line on standard input."""
+        command = ("restore", "--services-stopped", "--yes", "--without", "T-2", *options)
+        return self.run(*command, stdin=f"{pin}\n" if pin else "")
+
+    async def add_users(self) -> None:
+        """Add a supervisor and a floorperson, with their own PINs, and one with a given PIN."""
+        directory = UserDirectory.of(self.pit.redis, 5, PinHashing(time_cost=1, memory_kib=8))
+        for name, role, own in (
+            ("Sue", Role.SUPERVISOR, True),
+            ("Flo", Role.FLOORPERSON, True),
+            ("New", Role.ADMINISTRATOR, False),
+        ):
+            await directory.users.add(name, role, PIN, Actor("test"), own=own)
+
+    async def entry(self) -> dict[str, Any]:
+        """Return the ledger entry of the restore: its event, and the actor as `by`."""
+        entries = await self.pit.store.entries(0, 1_000)
+        ((by, event),) = [
+            (fields["by"], fields["event"]) for _, fields in entries if fields["kind"] == b"restore"
+        ]
+        return {"by": by.decode(), **json.loads(event)}
+
+    async def nothing_is_restored(self) -> bool:
+        """Return whether Redis still has no data of the link."""
+        return not await self.pit.redis.exists(self.pit.store.keys.meters)
+
+
+@pytest.fixture
+async def lost(keeping_server: RedisServer, keeping_redis: Redis, tmp_path: Path) -> Lost:
+    service = section_text("[service]", redis=keeping_server.url, data=tmp_path)
+    text = FLOOR.replace("[[link]]", f"{service}[[link]]", 1)
+    config = tmp_path / "floor.toml"
+    config.write_text(text)
+    assert read_floor(config)
+    pit = KeptPit(keeping_redis, tmp_path, text)
+    await pit.open()
+    await pit.wagers({1: "progressive"}, table="T-1", round_id="R1")
+    await keeping_redis.flushall()
+    return Lost(pit, tmp_path)
+
+
+async def test_a_user_restores_with_their_pin(lost: Lost) -> None:
+    await lost.add_users()
+    done = lost.restore("--by", "sue", pin=PIN)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "confirm" not in done.stdout
+    entry = await lost.entry()
+    assert (entry["by"], entry["confirmed"]) == ("Sue", True)
+    log = await UserDirectory.of(lost.pit.redis, 5).log.page(None, 10)
+    assert [row.what for row in log if row.by == "Sue"] == ["sign_out", "sign_in"]
+    audit = json.loads(lost.run("audit", "--json").stdout)
+    assert audit["notes"] == []
+
+
+@pytest.mark.parametrize(
+    ("by", "pin", "message"),
+    [
+        (["--by", "Sue"], "271828", "the name or the PIN is wrong"),
+        (["--by", "Sue"], "", "the name or the PIN is wrong"),
+        (["--by", "Nobody"], PIN, "the name or the PIN is wrong"),
+        (["--by", "Flo"], PIN, "Flo is a floorperson: a supervisor or an administrator restores"),
+        (["--by", "New"], PIN, "New has to choose a PIN of their own first"),
+        ([], PIN, "--by NAME: a supervisor or an administrator"),
+    ],
+)
+async def test_nobody_else_restores(lost: Lost, by: list[str], pin: str, message: str) -> None:
+    await lost.add_users()
+    refused = lost.restore(*by, pin=pin)
+    assert (refused.returncode, message in refused.stderr) == (1, True), refused.stderr
+    assert await lost.nothing_is_restored()
+
+
+async def test_wrong_pins_are_counted_as_at_every_sign_in(lost: Lost) -> None:
+    await lost.add_users()
+    for _ in range(5):
+        refused = lost.restore("--by", "Sue", pin="271828")
+    assert "sign-in is locked here" in refused.stderr
+    assert "sign-in is locked here" in lost.restore("--by", "Sue", pin=PIN).stderr
+    assert await lost.nothing_is_restored()
+
+
+@pytest.mark.parametrize(("by", "name"), [(["--by", "tess"], "tess"), ([], "technician")])
+async def test_without_users_the_name_is_noted_as_not_confirmed(
+    lost: Lost, by: list[str], name: str
+) -> None:
+    """The output, the ledger, the audit, the report and the floor page all say it."""
+    done = lost.restore(*by)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert f"Redis has no users, so nobody can confirm the name {name}." in done.stdout
+    entry = await lost.entry()
+    assert (entry["by"], entry["confirmed"]) == (name, False)
+    note = f"{name} restored the data of the link, and {UNCONFIRMED} this name"
+    assert note in " ".join(lost.run("audit").stdout.split())
+    (told,) = json.loads(lost.run("audit", "--json").stdout)["notes"]
+    assert told.endswith(note)
+    today = GamingDays.of_facility(lost.pit.floor.facility).of(now())
+    report = lost.run("report", "day", today.isoformat())
+    (row,) = (line for line in report.stdout.splitlines() if " restore " in line)
+    assert name in row, report.stdout + report.stderr
+    assert "nobody could" in report.stdout
+    acts = await lost.pit.link_acts.acts(lost.pit.link.id, None, 5)
+    assert [UNCONFIRMED in act.told for act in acts if act.what == "restore"] == [True]
