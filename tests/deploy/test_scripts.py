@@ -14,7 +14,8 @@ from meters.books.audit_notes import BACKUP_NOTE
 from tests.deploy.tree import DEPLOY
 from tests.servers import RedisServer
 
-SCRIPTS: Final = ("backup", "pin-images", "up", "container/make-keys")
+SCRIPTS: Final = ("backup", "pin-images", "up", "container/make-keys", "debian/build",
+           "debian/relocate-environment")  # fmt: skip
 
 
 def run(name: str, *arguments: str | Path, **env: str) -> subprocess.CompletedProcess[str]:

@@ -30,7 +30,7 @@ def installed(tmp_path: Path) -> Path:
     """Return the units as installed: each template with an instance, and our program."""
     program = pitlink_command()[0]
     for path in UNITS.iterdir():
-        text = path.read_text().replace("/opt/pitlink/bin/pitlink", program)
+        text = path.read_text().replace("ExecStart=pitlink ", f"ExecStart={program} ")
         (tmp_path / path.name).write_text(text)
     for name in SERVICES:
         template, at, _ = name.partition("@")
