@@ -1,0 +1,5 @@
+"""Fixtures of the tests that run whole systems."""
+
+from tests.system.debian_root import debian_root
+
+__all__ = ["debian_root"]
