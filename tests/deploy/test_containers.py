@@ -12,21 +12,10 @@ import yaml
 
 from meters.floor.floor_file import read_floor
 from tests.deploy.tree import COMPOSE, DEPLOY, ROOT, compose, kept_capabilities
+from tests.servers import require
 
 CONTAINERFILE: Final = (DEPLOY / "container" / "Containerfile").read_text()
 _PINNED: Final = re.compile(r"pitlink:checkout|[a-z/-]+:v?\d+\.\d+\.\d+@sha256:[0-9a-f]{64}")
-
-
-def compose_command() -> list[str] | None:
-    """Return the compose command of this machine, of version 2 or later, or None."""
-    for command in (["docker", "compose"], ["docker-compose"]):
-        if shutil.which(command[0]):
-            done = subprocess.run(
-                [*command, "version", "--short"], capture_output=True, text=True, check=False
-            )
-            if done.returncode == 0 and not done.stdout.startswith(("0.", "1.")):
-                return command
-    return None
 
 
 def specified(services: object) -> compose_spec.PyCompose:
@@ -37,15 +26,33 @@ def specified(services: object) -> compose_spec.PyCompose:
 
 
 def test_the_compose_file_is_accepted() -> None:
-    """By the compose specification, and by docker's own command if there is one."""
     names = specified(compose()).service_names()
     assert {"redis", "broker", "service-1", "service-2", "tables", "prometheus"} <= set(names)
-    if command := compose_command():
-        done = subprocess.run(
-            [*command, "-f", COMPOSE, "config", "--quiet"],
-            capture_output=True, text=True, check=False,
-        )  # fmt: skip
-        assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_docker_compose_accepts_it() -> None:
+    """Debian 12 has version 1.29, which refuses settings that only version 2 knows."""
+    accept([require("docker-compose")])
+
+
+def test_the_plugin_of_docker_accepts_it() -> None:
+    command = ["docker", "compose"]
+    if not shutil.which("docker") or subprocess.run([*command, "version"], check=False).returncode:
+        pytest.skip("there is no docker, or it has no plugin compose")
+    accept(command)
+
+
+def accept(command: list[str]) -> None:
+    done = subprocess.run(
+        [*command, "-f", COMPOSE, "config", "--quiet"], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_the_project_has_its_name_in_every_version_of_the_command() -> None:
+    """Version 1 refuses `name` in the file, and would call the project after the directory."""
+    assert "name" not in compose()
+    assert "COMPOSE_PROJECT_NAME=pitlink\n" in (DEPLOY / ".env").read_text()
 
 
 def test_a_compose_file_with_a_mistake_is_not() -> None:
@@ -99,15 +106,20 @@ def test_what_is_mounted_is_there_and_every_key_goes_to_one_place() -> None:
     }  # fmt: skip
 
 
-def test_its_prometheus_differs_by_the_token_alone() -> None:
+def test_its_prometheus_differs_by_the_token_and_the_addresses_alone() -> None:
     """It scrapes another machine and so needs a token; the rest equals `deploy/prometheus`."""
     shipped, own = (
         yaml.safe_load((DEPLOY / place / "prometheus.yml").read_text())
         for place in ("prometheus", "container")
     )
-    for job in shipped["scrape_configs"]:
+    targets = (["front:8081", "front:8082"], ["tables:8090"])
+    for job, each in zip(shipped["scrape_configs"], targets, strict=True):
+        del job["file_sd_configs"]
+        job["static_configs"] = [{"targets": each}]
         job["authorization"] = {"credentials_file": "keys/token"}
     assert own == shipped
+    for service, port in (("service-1", "8081"), ("service-2", "8082"), ("tables", "8090")):
+        assert f"0.0.0.0:{port}" in compose()["services"][service]["command"]
     volumes = compose()["services"]["prometheus"]["volumes"]
     assert "keys-metrics:/etc/prometheus/keys:ro" in volumes
     text = (DEPLOY / "container" / "floor.toml").read_text()
@@ -122,10 +134,6 @@ def test_the_floor_of_the_containers_names_them() -> None:
     assert "nc -z 127.0.0.1 8883" in services["broker"]["healthcheck"]["test"]
     assert floor.service.redis == "rediss://redis:6379/0"
     assert floor.service.hosts == ("front", "tables")
-    assert (
-        'targets: ["front:8081", "front:8082"]'
-        in (DEPLOY / "container" / "services.yml").read_text()
-    )
 
 
 def test_the_image_is_built_of_what_is_locked_and_runs_as_nobody_of_weight() -> None:

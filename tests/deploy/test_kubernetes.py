@@ -1,6 +1,7 @@
 """The Kubernetes example: valid by the cluster's own schemas, complete, and restricted."""
 
 import base64
+import copy
 import json
 import re
 import subprocess
@@ -17,8 +18,9 @@ from tests.keys.floor import write_floor
 from tests.servers import run_pitlink
 
 VERSION: Final = "1.31"
-"""Oldest Kubernetes with everything used here; API versions from v1 on stay stable in later ones.
-"""
+"""Oldest Kubernetes with everything used here."""
+NEWEST: Final = kubernetes_validate.latest_version()
+"""Newest Kubernetes whose schemas are installed."""
 PREPARE: Final = DEPLOY / "kubernetes" / "prepare.py"
 RUNNING: Final = [each for each in manifests() if pod(each)]
 
@@ -29,11 +31,15 @@ def prepare(*arguments: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_every_object_is_valid_and_of_our_namespace() -> None:
+@pytest.mark.parametrize("version", [VERSION, NEWEST])
+def test_every_object_is_valid(version: str) -> None:
     """The check is strict: a field that the schema does not know is refused."""
+    for each in manifests():
+        kubernetes_validate.validate(each, version, strict=True)
+
+
+def test_every_object_is_of_our_namespace() -> None:
     found = list(manifests())
-    for each in found:
-        kubernetes_validate.validate(each, VERSION, strict=True)
     elsewhere = [each for each in found if each["metadata"].get("namespace") != "pitlink"]
     assert [each["kind"] for each in elsewhere] == ["Namespace"]
     kinds = Counter(each["kind"] for each in found)
@@ -49,10 +55,41 @@ def test_the_image_is_that_of_the_latest_version_in_the_changelog() -> None:
     assert [each for each in ours if "pitlink" in each] == [f"pitlink:{latest[1]}"]
 
 
-def test_an_object_with_a_mistake_is_not() -> None:
-    wrong = {**RUNNING[0], "spec": {**RUNNING[0]["spec"], "replica": 2}}
+@pytest.mark.parametrize(
+    ("path", "field"),
+    [
+        ((), "replica"),
+        (("template", "spec"), "securitycontext"),
+        (("template", "spec", "containers", 0), "livenessprobe"),
+        (("template", "spec", "containers", 0, "securityContext"), "readOnly"),
+        (("template", "spec", "volumes", 0), "claim"),
+    ],
+)
+def test_an_object_with_a_mistake_is_not(path: tuple[str | int, ...], field: str) -> None:
+    wrong = copy.deepcopy(RUNNING[0])
+    inner = wrong["spec"]
+    for step in path:
+        inner = inner[step]
+    inner[field] = {}
     with pytest.raises(kubernetes_validate.ValidationError):
         kubernetes_validate.validate(wrong, VERSION, strict=True)
+
+
+def test_every_selector_finds_its_pods() -> None:
+    """A mistake in a selector or a port is valid, and nothing would receive a connection."""
+    pods = [(_labels(each), containers(each)) for each in RUNNING]
+    services = {each["metadata"]["name"] for each in manifests() if each["kind"] == "Service"}
+    for each in manifests():
+        spec = each["spec"] if each["kind"] != "Namespace" else {}
+        wanted = spec.get("selector") or spec.get("podSelector") or {}
+        wanted = wanted.get("matchLabels", {}) if each["kind"] != "Service" else wanted
+        found = [inner for labels, inner in pods if wanted.items() <= labels.items()]
+        assert found, each["metadata"]["name"]
+        assert spec.get("serviceName") in {None, *services}
+        if each["kind"] == "Service":
+            ports = [port for inner in found for one in inner for port in one["ports"]]
+            named = {port["name"] for port in ports} | {port["containerPort"] for port in ports}
+            assert {one.get("targetPort", one["port"]) for one in spec["ports"]} <= named
 
 
 @pytest.mark.duty("D20")
