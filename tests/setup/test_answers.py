@@ -132,6 +132,19 @@ def test_a_floor_file_that_cannot_be_used_is_refused(
     assert machine.contents() == {}
 
 
+@pytest.mark.parametrize(
+    ("zone", "used"),
+    [("America/Denver", "America/Denver"), ("Etc/UTC", "America/New_York")],
+)
+def test_the_default_time_zone_is_that_of_the_machine(
+    machine: Machine, zone: str, used: str
+) -> None:
+    """A machine whose clock is in UTC says nothing about the place of the facility."""
+    machine.path("etc/localtime").symlink_to(f"/usr/share/zoneinfo/{zone}")
+    assert machine.setup().returncode == 0
+    assert read_floor(machine.path(FLOOR)).facility.timezone == used
+
+
 def test_an_existing_floor_must_fit(machine: Machine) -> None:
     """A floor file that a person wrote is never changed. If it fits, the rest is installed."""
     path = machine.path(FLOOR)
