@@ -90,7 +90,7 @@ def test_an_earlier_release_is_not_replaced(checkout: Path, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
-    ("wrong", "reason"), [("rpm", "unknown argument rpm"), ("--out", "--out needs a directory")]
+    ("wrong", "reason"), [("rpm", "unknown argument rpm"), ("--out", "--out needs a value")]
 )
 def test_a_wrong_argument_is_refused(wrong: str, reason: str) -> None:
     done = release(ROOT, wrong)

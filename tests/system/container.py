@@ -83,7 +83,7 @@ class Container:
 
     @property
     def log(self) -> str:
-        """What its program has written so far."""
+        """Output of its program so far."""
         return self._log.read_text()
 
     def signal(self, name: str) -> None:
