@@ -1,0 +1,1 @@
+"""Tests of whole machines: what an operator installs, on a real systemd."""
