@@ -142,7 +142,8 @@ def _upgraded(event: str) -> ActDetails:
 
 def _restored(event: str) -> ActDetails:
     restoring = RESTORING.decode(event)
-    words = [f"{restoring.held} of {max(restoring.seen, restoring.held)} entries remained"]
+    words = [] if restoring.confirmed else ["nobody could confirm the name of the person"]
+    words.append(f"{restoring.held} of {max(restoring.seen, restoring.held)} entries remained")
     words.append(f"{restoring.events} events applied again from the tables' outboxes")
     if restoring.differing:
         words.append(f"with another reply than before: {', '.join(restoring.differing)}")
@@ -151,8 +152,6 @@ def _restored(event: str) -> ActDetails:
     if restoring.kept:
         kept = ", ".join(f"{slip} of {claim}" for slip, claim in sorted(restoring.kept.items()))
         words.append(f"payout slips that stay used, without a payment in the ledger: {kept}")
-    if not restoring.confirmed:
-        words.append("nobody could confirm the name of the person")
     return "link", "; ".join(words)
 
 
