@@ -1,4 +1,4 @@
-"""Who may restore: a user with their PIN while Redis has users; otherwise a name as it is."""
+"""The person who restores: a user with their PIN while Redis has users; otherwise any name."""
 
 import json
 import subprocess
