@@ -4,13 +4,19 @@ import fcntl
 import os
 import shutil
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
 import pytest
 
-_INCLUDED: Final = (
-    "--include=systemd,systemd-sysv,dbus,ca-certificates,python3-venv,python-is-python3"
+_BASE: Final = (
+    "ca-certificates",
+    "dbus",
+    "python-is-python3",
+    "python3-venv",
+    "systemd",
+    "systemd-sysv",
 )
 _MIRROR: Final = "http://deb.debian.org/debian"
 
@@ -24,20 +30,25 @@ def require_system(*programs: str) -> None:
         pytest.skip(f"not installed: {', '.join(missing)} (deploy/test --system installs them)")
 
 
-@pytest.fixture(scope="session")
-def debian_root() -> Path:
-    """Return the root directory of a Debian 12 with systemd and Python, to copy."""
-    require_system("debootstrap")
+def cache_directory() -> Path:
+    """Return the directory in which the tests of this user keep root directories."""
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "pitlink-tests"
     cache.mkdir(parents=True, exist_ok=True)
-    root, part = cache / "debian-bookworm", cache / "debian-bookworm.part"
-    with (cache / "lock").open("w") as lock:
+    return cache
+
+
+def make_debian_root(name: str, packages: Sequence[str]) -> Path:
+    """Return the root directory of a Debian 12 with these packages, made by the first call."""
+    require_system("debootstrap")
+    root, part = cache_directory() / name, cache_directory() / f"{name}.part"
+    with (cache_directory() / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # another worker of the run may be making it
         if root.exists():
             return root
         shutil.rmtree(part, ignore_errors=True)
+        included = f"--include={','.join(packages)}"
         done = subprocess.run(
-            ["debootstrap", "--variant=minbase", _INCLUDED, "bookworm", part, _MIRROR],
+            ["debootstrap", "--variant=minbase", included, "bookworm", part, _MIRROR],
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
         )  # fmt: skip
         if done.returncode:
@@ -46,3 +57,9 @@ def debian_root() -> Path:
             package.unlink()
         part.rename(root)
     return root
+
+
+@pytest.fixture(scope="session")
+def debian_root() -> Path:
+    """Return the root directory of a Debian 12 with systemd and Python, to copy."""
+    return make_debian_root("debian-bookworm", _BASE)
