@@ -31,7 +31,7 @@ from msgspec.structs import astuple
 from bonus.errors import UserError
 from meters.archive.day_database import DayDatabase
 from meters.archive.day_lines import ClaimLine, DayLines, EntryLine, HeadLine, LinesWriter
-from meters.books.chain import CHAIN, link_and_seal
+from meters.books.chain import link_and_seal_texts
 from meters.books.checkpoint import Checkpoint, CheckpointError, digest_of, read_checkpoint
 from meters.process.private_files import make_private_directory, write_private_file
 from meters.wire.clock import now_text
@@ -153,8 +153,7 @@ class DayFile:
         with self._readable():
             for line in self._content.entries():
                 if line.number > after:
-                    _, *texts = astuple(line)
-                    yield line.number, dict(zip(FIELDS, map(str.encode, texts), strict=True))
+                    yield entry_of(line)
 
     def claims(self) -> Mapping[str, Mapping[str, str]]:
         """Return the wins that were finally decided on this day, with the fields that Redis had.
@@ -165,8 +164,17 @@ class DayFile:
         with self._readable():
             return {
                 one.claim: msgspec.json.decode(one.fields, type=dict[str, str])
-                for one in self._content.claims()
+                for one in self.claim_lines()
             }
+
+    def claim_lines(self) -> Iterator[ClaimLine]:
+        """Yield the lines of the wins that were finally decided on this day.
+
+        Raises:
+            ArchiveError: the file cannot be read.
+        """
+        with self._readable():
+            yield from self._content.claims()
 
     def is_whole(self) -> bool:
         """Check if the file can be read and has the length that its beginning says."""
@@ -182,15 +190,31 @@ class DayFile:
         Raises:
             ArchiveError: the file was changed after it was written.
         """
+        for _ in self.verified_lines():
+            pass
+
+    def verified_lines(self) -> Iterator[EntryLine]:
+        """Yield the lines of the gaming day's ledger entries while the file is verified.
+
+        The file is verified after the last line. Until then, the caller must not rely on a line.
+
+        Raises:
+            ArchiveError: the file was changed after it was written.
+        """
         day = self.day
         number, chain, seal = day.opening.entries, day.opening.chain, day.opening.seal
-        for at, fields in self.entries():
-            if at != number + 1:
-                raise ArchiveError(f"{self.path} is damaged: entry {at} follows entry {number}")
-            number = at
-            chain, seal = link_and_seal(chain, seal, at, fields)
-            if chain.encode() != fields[CHAIN]:
-                raise ArchiveError(f"{self.path} is damaged: entry {at} is not as it was written")
+        with self._readable():
+            for line in self._content.entries():
+                at, *texts = astuple(line)
+                if at != number + 1:
+                    raise ArchiveError(f"{self.path} is damaged: entry {at} follows entry {number}")
+                number = at
+                chain, seal = link_and_seal_texts(chain, seal, at, texts)
+                if chain != line.chain:
+                    raise ArchiveError(
+                        f"{self.path} is damaged: entry {at} is not as it was written"
+                    )
+                yield line
         self.verify_after(number, chain, seal)
 
     def verify_after(self, number: int, chain: str, seal: str) -> None:
@@ -210,7 +234,7 @@ class DayFile:
         if (number, chain, seal) != ends or not spans:
             raise ArchiveError(f"{self.path} is damaged: its entries are not those of its balances")
         with self._readable():
-            claims = [(one.claim, one.fields) for one in self._content.claims()]
+            claims = [(one.claim, one.fields) for one in self.claim_lines()]
         if day.digest(claims) != self.digest:
             raise ArchiveError(f"{self.path} is damaged: its digest is not that of its content")
         if not self.is_whole():
@@ -224,6 +248,12 @@ class DayFile:
             raise ArchiveError(f"{self.path} cannot be read: {error}") from None
         except UNREADABLE as error:
             raise ArchiveError(f"{self.path} is damaged: {error}") from None
+
+
+def entry_of(line: EntryLine) -> Entry:
+    """Return the ledger entry of a line in an archive file."""
+    number, *texts = astuple(line)
+    return number, dict(zip(FIELDS, map(str.encode, texts), strict=True))
 
 
 class DayWriter:

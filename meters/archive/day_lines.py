@@ -22,7 +22,7 @@ _PIECE_BYTES: Final = 1 << 17
 _Line = TypeVar("_Line")
 
 
-class EntryLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class EntryLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True, gc=False):
     """Line of one ledger entry, with the texts that Redis had."""
 
     number: int
@@ -136,9 +136,8 @@ class DayLines:
                 frame_bytes -= len(piece)
                 if not piece:
                     break
-                *lines, rest = (rest + decompressor.decompress(piece)).split(b"\n")
-                for line in lines:
-                    yield decoder.decode(line)
+                lines, _, rest = (rest + decompressor.decompress(piece)).rpartition(b"\n")
+                yield from decoder.decode_lines(lines)
                 if decompressor.eof:
                     break
         if rest or frame_bytes or not decompressor.eof or decompressor.unused_data:

@@ -7,7 +7,7 @@ D20).
 """
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 CHAIN: Final = "chain"
@@ -21,6 +21,8 @@ ENTRY_FIELDS: Final = (
 _ENTRY: Final = b"%d:%b" + b"".join(
     b"%d:%b%%d:%%b" % (len(name), name.encode()) for name in ENTRY_FIELDS[:-1]
 )
+
+_ENTRY_TEXT: Final = _ENTRY.decode().replace("%b", "%s")
 
 
 def link_entry(previous: str, entry_id: str, fields: Iterable[tuple[bytes, bytes]]) -> str:
@@ -71,6 +73,30 @@ def link_and_seal(
     return (
         hashlib.sha1(chain.encode() + content, usedforsecurity=False).hexdigest(),
         hashlib.sha256(seal.encode() + content).hexdigest(),
+    )
+
+
+def link_and_seal_texts(
+    chain: str, seal: str, number: int, texts: Sequence[str]
+) -> tuple[str, str]:
+    """Return what `link_and_seal` returns, for the fields of an entry as texts.
+
+    `texts` are the values of `ENTRY_FIELDS`, in this order.
+    """
+    kind, at, by, table, round_id, seq, transfers, event, reply, _ = texts
+    entry_id = f"{number}-0"
+    content = _ENTRY_TEXT % (
+        len(entry_id), entry_id, len(kind), kind, len(at), at, len(by), by, len(table), table,
+        len(round_id), round_id, len(seq), seq, len(transfers), transfers, len(event), event,
+        len(reply), reply,
+    )  # fmt: skip
+    if not content.isascii():  # a character is then not always one byte
+        fields = dict(zip(ENTRY_FIELDS, map(str.encode, texts), strict=True))
+        return link_and_seal(chain, seal, number, fields)
+    data = content.encode()
+    return (
+        hashlib.sha1(chain.encode() + data, usedforsecurity=False).hexdigest(),
+        hashlib.sha256(seal.encode() + data).hexdigest(),
     )
 
 

@@ -42,6 +42,20 @@ def pack_block(entries: Sequence[Mapping[str, bytes]]) -> bytes:
     return zstandard.ZstdCompressor(_LEVEL, write_checksum=True).compress(_ENCODER.encode(values))
 
 
+def make_block(entries: Sequence[Entry]) -> dict[bytes, bytes]:
+    """Return the fields of a block with consecutive ledger entries. Its id has their last number.
+
+    Raises:
+        ValueError: the entries cannot be compressed, because one lacks a field.
+    """
+    number, last = entries[0][0], entries[-1][0]
+    packed = pack_block([fields for _, fields in entries])
+    block = {_FIRST: b"%d" % number, _ENTRIES: packed}
+    if unpack_block((b"%d-0" % last, block)) != entries:
+        raise ValueError(f"the entries {number} to {last} cannot be compressed")
+    return block
+
+
 def unpack_block(row: StreamEntry, after: int = 0, count: int | None = None) -> list[Entry]:
     """Return the ledger entries of a block after entry `after`: up to `count`, or all of them.
 
@@ -145,10 +159,7 @@ class LedgerCompression:
         while (block := await self._next()).entries:
             entries = block.entries
             number, last = entries[0][0], entries[-1][0]
-            packed = pack_block([fields for _, fields in entries])
-            written = {_FIRST: b"%d" % number, _ENTRIES: packed}
-            if unpack_block((b"%d-0" % last, written)) != entries:
-                raise ValueError(f"the entries {number} to {last} cannot be compressed")
+            packed = make_block(entries)[_ENTRIES]
             status, *_ = cast(
                 "list[bytes]",
                 await self._compress(

@@ -23,9 +23,10 @@ from meters.redis_client.connect import open_redis
 from meters.redis_client.health import redis_problem
 from meters.redis_client.shards import AnyRedis, every_redis
 from meters.restore.author import AuthorConfirmation
+from meters.restore.copy_reading import Advance
 from meters.restore.errors import RestoreError
 from meters.restore.ledger_copy import ArchivedLedger, LedgerCopy
-from meters.restore.link_restore import Advance, LinkRestore
+from meters.restore.link_restore import LinkRestore
 from meters.restore.outboxes import read_outboxes
 from meters.restore.output import (
     plain_console,

@@ -1,21 +1,14 @@
 """Copies of a link's ledger, such as the archive of the closed gaming days."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
-from datetime import date
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from meters.archive.archive_days import ArchiveFiles
+from meters.archive.day_file import DayFile, entry_of
 from meters.books.checkpoint import EMPTY, Checkpoint
 
 Entry = tuple[int, Mapping[str, bytes]]
-
-
-class ClosedDay(NamedTuple):
-    """A closed gaming day, and the checkpoint: the balances and claims at the close of this day."""
-
-    day: date
-    closing: Checkpoint
 
 
 class LedgerCopy(Protocol):
@@ -32,12 +25,15 @@ class LedgerCopy(Protocol):
         ...
 
     @property
-    def days(self) -> Sequence[ClosedDay]:
-        """The closed and archived gaming days of this copy, in order."""
+    def days(self) -> Sequence[DayFile]:
+        """The files of the archived gaming days of this copy, in order."""
         ...
 
     def entries(self, after: int = 0) -> AsyncIterator[Entry]:
-        """Yield the entries of the copy after entry `after`, in order."""
+        """Yield the entries of the copy after entry `after`, in order.
+
+        A file can turn out to be changed after some of its entries.
+        """
         ...
 
 
@@ -49,10 +45,9 @@ class ArchivedLedger:
     """
 
     def __init__(self, directory: Path, link: str) -> None:
-        self._files = ArchiveFiles(directory, link).files()
-        self.opening = self._files[0].day.opening if self._files else EMPTY
-        self.last = self._files[-1].head.last if self._files else 0
-        self.days = [ClosedDay(file.head.day, file.day.closing) for file in self._files]
+        self.days = ArchiveFiles(directory, link).files()
+        self.opening = self.days[0].day.opening if self.days else EMPTY
+        self.last = self.days[-1].head.last if self.days else 0
 
     async def entries(self, after: int = 0) -> AsyncIterator[Entry]:
         """Yield the entries of the archive after entry `after`, in order.
@@ -60,8 +55,8 @@ class ArchivedLedger:
         Raises:
             ArchiveError: somebody has changed a file of the archive.
         """
-        for file in self._files:
+        for file in self.days:
             if file.head.last > after:
-                file.verify()
-                for entry in file.entries(after):
-                    yield entry
+                for line in file.verified_lines():
+                    if line.number > after:
+                        yield entry_of(line)

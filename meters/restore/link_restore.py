@@ -6,23 +6,22 @@ is not applied a second time. At the end, the restore sets the ledger mark: the 
 seen, kept outside Redis. Until the mark is set, no service operates the link.
 """
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from datetime import date, timedelta
 from typing import Final
 
 import msgspec
 
+from meters.archive.day_file import ArchiveError
 from meters.books.audit import Finding, LinkAudit
-from meters.books.checkpoint import EMPTY, Checkpoint
 from meters.books.ledger_mark import LedgerMark
 from meters.books.link_changes import ChangeBook
 from meters.books.restore_entries import RestoreEntries, RestoreEntry
 from meters.books.store import LinkStore
 from meters.books.stored_tables import StoredTable
 from meters.floor.floor_file import Floor
-from meters.floor.gaming_day import GamingDays
 from meters.links.act_rows import SwitchRecord
+from meters.restore.copy_reading import Advance, CopyReader, LinkCopy
 from meters.restore.errors import RestoreError
 from meters.restore.findings import (
     StoreCondition,
@@ -35,23 +34,14 @@ from meters.restore.findings import (
     missing_outboxes,
 )
 from meters.restore.ledger_copy import LedgerCopy
-from meters.restore.openings import opening_rows
 from meters.restore.outbox_replay import OutboxReplay, Replayed, in_order
 from meters.restore.outboxes import Answered, OutboxCopy
-from meters.restore.rebuild import Rebuild, RebuildError
+from meters.restore.rebuild import RebuildError
 from meters.restore.restored_tables import TableSnapshot
-from meters.restore.store_snapshot import StoreSnapshot
 from meters.restore.store_writing import StoreWriter
 from meters.selfcheck.approval_checks import Configuration
 from meters.wire.clock import now_text
 from meters.wire.messages import Wagers
-
-Advance = Callable[[str, int, int], None]
-"""A function that shows progress.
-
-Its arguments are the name of the work, the number of finished units (such as ledger entries), and
-the number of all units.
-"""
 
 _REOPENED: Final = "wagers were accepted after it had been closed"
 
@@ -137,14 +127,7 @@ class LinkRestore:
         self._copy = copy
         self._outboxes = outboxes
         self._without = frozenset(without)
-        opening = copy.opening if copy else EMPTY
-        self._rebuild = Rebuild(
-            store.link,
-            GamingDays.of_facility(floor.facility),
-            opening,
-            opening_rows(store.keys, opening),
-        )
-        self._snapshot = StoreSnapshot(store.keys)
+        self._read_copy: LinkCopy | None = None
 
     async def inspect(self, advance: Advance) -> RestorePlan:
         """Compare Redis, the copy of the ledger and the outboxes, without changing them.
@@ -163,10 +146,11 @@ class LinkRestore:
                 " data: use the same archive again"
             )
         if self._copy and copied:
-            await self._read(self._copy, held.entries, advance)
+            self._read_copy = await self._read(self._copy, held.entries, advance)
         if not writes and (problem := await store.schema_problem()):
             raise RestoreError(problem)
-        findings = self._stands_made() if writes else await self._stands_held()
+        read = self._read_copy
+        findings = self._stands_made(read) if writes and read else await self._stands_held()
         # A table of a game without progressive wagers sends nothing, and has no outbox.
         meterless = {table.id for table in self._store.link.table if not table.meters}
         idle = {each for each in meterless - set(self._outboxes) if not findings[each].last}
@@ -200,8 +184,8 @@ class LinkRestore:
             raise RestoreError(f"{store.link.id}: {'; '.join(missing)}")
         writer = StoreWriter(store.redis, store.keys)
         await writer.begin(by, now_text())
-        if found.writes and self._copy:
-            await self._write(writer, self._copy, advance)
+        if found.writes and self._copy and self._read_copy:
+            await self._write(writer, self._copy, self._read_copy, advance)
         await self._open(found, by)
         replayed = await self._replay_outboxes(found, by, advance)
         entries = (await store.snapshot()).last_entry
@@ -231,61 +215,32 @@ class LinkRestore:
         waiting = await store.claims(await store.waiting(1_000))
         return RestoreResult(found, replayed, entries, tuple(waiting), finding, kept)
 
-    async def _read(self, copy: LedgerCopy, held: int, advance: Advance) -> None:
+    async def _read(self, copy: LedgerCopy, held: int, advance: Advance) -> LinkCopy:
         """Build in memory the data of the link that results from a copy of the ledger."""
-        rebuild, common = self._rebuild, min(copy.last, held)
+        common = min(copy.last, held)
         try:
-            async for number, fields in copy.entries():
-                rebuild.apply_entry(number, fields)
-                if number == common:
-                    await hold_against_copy(self._store, common, rebuild.chain)
-                if number % 1_000 == 0 or number == copy.last:
-                    advance("reading the archive", number, copy.last)
-            self._snapshot = rebuild.snapshot()
-        except RebuildError as error:
+            read = await CopyReader(self._floor, self._store.link, copy, common, advance).read()
+        except (ArchiveError, RebuildError) as error:
             raise RestoreError(
                 f"{self._store.link.id}: the archive has a problem: {error}. Nothing was done."
             ) from None
+        await hold_against_copy(self._store, common, read.chain)
+        return read
 
-    async def _write(self, writer: StoreWriter, copy: LedgerCopy, advance: Advance) -> None:
-        image, keys = self._snapshot, self._store.keys
-        given_up = self._given_up(copy)
-        if given_up:
-            checkpoint, by = given_up
-            image.put(keys.checkpoint, {"entries": checkpoint.entries, "by": by})
-            image.put(keys.checkpoint, {"text": checkpoint.text})
-            old = [act for act in image.at(keys.acts) if int(act) <= checkpoint.entries]
+    async def _write(
+        self, writer: StoreWriter, copy: LedgerCopy, read: LinkCopy, advance: Advance
+    ) -> None:
+        image, keys, after = read.snapshot, self._store.keys, 0
+        if given_up := read.given_up:
+            after = given_up.closing.entries
+            image.put(keys.checkpoint, {"entries": after, "by": given_up.by})
+            image.put(keys.checkpoint, {"text": given_up.closing.text})
+            old = [act for act in image.at(keys.acts) if int(act) <= after]
             image.drop(keys.acts, *old)
         await writer.clear()
-        after = given_up[0].entries if given_up else 0
-        async for number in writer.write_ledger(copy.entries(after)):
+        async for number in writer.write_ledger(copy.entries(after), copy.last):
             advance("writing the data", number - after, copy.last - after)
         await writer.write_keys(image)
-
-    def _given_up(self, copy: LedgerCopy) -> tuple[Checkpoint, int] | None:
-        """Find the last gaming day whose entries are not written into Redis.
-
-        The entries of older gaming days remain only in the archive, as after `pitlink archive`.
-        Return the balances and claims at the close of the found day, and the number of the entry
-        that records the archiving of this day. Return None if all entries are written into Redis.
-        """
-        rebuild = self._rebuild
-        live = timedelta(days=1 + self._floor.archive.live_days)
-        newest = date.fromisoformat(rebuild.open_day) - live
-        closings = [closing for day, closing in reversed(copy.days) if day <= newest]
-        # An archive can begin after the first entry of the ledger. In this case, the entries before
-        # the archive cannot be written into Redis.
-        later = [closing for day, closing in copy.days if day > newest and copy.opening.entries]
-        for closing in (*closings, copy.opening, *later):
-            by = rebuild.noted_by(closing.entries)
-            if by is not None:
-                return closing, by
-        if copy.opening.entries:
-            raise RestoreError(
-                f"{self._store.link.id}: the archive begins with entry {copy.opening.entries + 1},"
-                " and no entry in it says that a day was archived: it cannot be continued"
-            )
-        return None
 
     async def _open(self, found: RestorePlan, by: str) -> None:
         """Seed the meters if Redis had no data, and check them, as a service does at its start."""
@@ -335,8 +290,8 @@ class LinkRestore:
         pairs = zip(unpaid.items(), rows, strict=True)
         return {slip: claim for (slip, claim), fields in pairs if not fields}
 
-    def _stands_made(self) -> dict[str, TableFindings]:
-        made = TableSnapshot(self._store.keys, self._snapshot)
+    def _stands_made(self, read: LinkCopy) -> dict[str, TableFindings]:
+        made = TableSnapshot(self._store.keys, read.snapshot)
         return {table.id: _stand(made.stored(table.id)) for table in self._store.link.table}
 
     async def _stands_held(self) -> dict[str, TableFindings]:

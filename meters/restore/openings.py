@@ -6,7 +6,8 @@ data cannot be derived: replies, payout slips, and records of wins that were alr
 are lost, but they are years old.
 """
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from datetime import date, timedelta
 from typing import Final
 
@@ -42,10 +43,7 @@ def opening_rows(keys: LinkKeys, checkpoint: Checkpoint) -> Iterator[Row]:
     image.put(meters, {"archived": checkpoint.entries})
     for meter in checkpoint.terms:
         image.put(meters, {f"version:{meter}": _RESTORED_MOST * VERSIONS_RAISED})
-        image.put(meters, {f"pending:{meter}": 0})
-    for held in checkpoint.claims.values():
-        if held.percent and held.state == "pending":
-            image.add(meters, f"pending:{held.meter}", 1)
+    image.put(meters, pending_counts(checkpoint))
     if checkpoint.closed:
         image.put(meters, {"closed": f"before {closed + timedelta(days=1)}", "closed_by": ""})
     if approval := checkpoint.approval:
@@ -53,3 +51,13 @@ def opening_rows(keys: LinkKeys, checkpoint: Checkpoint) -> Iterator[Row]:
         image.put(keys.approved, {"digest": said.digest, "text": said.text, "by": approval.by})
         image.put(keys.approved, {"at": "", "entry": approval.entry})
     yield from image.rows()
+
+
+def pending_counts(checkpoint: Checkpoint) -> Mapping[str, int]:
+    """Return for each meter the field with the count of its undecided percentage wins."""
+    counts = Counter(
+        held.meter
+        for held in checkpoint.claims.values()
+        if held.percent and held.state == "pending"
+    )
+    return {f"pending:{meter}": counts[meter] for meter in checkpoint.terms}

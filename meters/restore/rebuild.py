@@ -16,54 +16,34 @@ exceptions, the rebuild uses safe values:
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
 from typing import Final
 
 import msgspec
 
 from bonus.settling.settlement_lines import Line
-from meters.books.accounts import meter_account
-from meters.books.approvals import Approval
-from meters.books.approved_configuration import approved_tables, approved_terms
 from meters.books.chain import CHAIN
-from meters.books.checkpoint import ARCHIVED, EMPTY, Checkpoint
+from meters.books.checkpoint import EMPTY, Checkpoint
 from meters.books.claim_records import Records
-from meters.books.dealt_cards import dealt_digest, dealt_field, ring_field
+from meters.books.dealt_cards import dealt_digest
 from meters.books.entered_cards import is_act
-from meters.books.expected_transfers import HeldEnvy, HeldWin, Transfer, envy_of_result
+from meters.books.expected_transfers import HeldEnvy, HeldWin, envy_of_result
 from meters.books.ledger_replay import Replay
 from meters.books.money_terms import terms_digest
-from meters.books.outage_entries import OUTAGE
-from meters.books.restore_entries import RESTORING
 from meters.books.schema import FIELD, SCHEMA
-from meters.books.slip_numbers import kept_for
 from meters.claims.claim_rows import DecisionRecord
 from meters.floor.floor_file import Link
 from meters.floor.gaming_day import GamingDays
-from meters.links.act_rows import SwitchRecord
 from meters.redis_client.link_keys import LinkKeys
 from meters.restore.restored_claims import ClaimSnapshot
+from meters.restore.restored_link import LinkSnapshot, NotedDay
 from meters.restore.restored_tables import TableSnapshot
 from meters.restore.store_snapshot import Row, StoreSnapshot
 from meters.wire.holds import holds_table
 from meters.wire.messages import UNREADABLE, Reply, Result, Wagers
 
-_TRANSFERS: Final = msgspec.json.Decoder(tuple[Transfer, ...])
 _REPLY: Final = msgspec.json.Decoder(Reply)
 _RESULT: Final = msgspec.json.Decoder(Result)
 _DECISION: Final = msgspec.json.Decoder(DecisionRecord)
-_SWITCHED: Final = msgspec.json.Decoder(SwitchRecord)
-_APPROVAL: Final = msgspec.json.Decoder(Approval)
-
-
-class _Proposed(msgspec.Struct, frozen=True):
-    """The id and the kind of the proposal that a ledger entry is about."""
-
-    proposal: str
-    kind: str = ""
-
-
-_PROPOSED: Final = msgspec.json.Decoder(_Proposed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +61,9 @@ class _Before:
     fed: Sequence[str]
     claims: Mapping[str, HeldWin]
     envy: Mapping[str, HeldEnvy]
+
+
+_NOTHING_BEFORE: Final = _Before(None, (), {}, {})
 
 
 class RebuildError(Exception):
@@ -102,17 +85,13 @@ class Rebuild:
     def __init__(
         self, link: Link, days: GamingDays, checkpoint: Checkpoint = EMPTY, rows: Iterable[Row] = ()
     ) -> None:
-        self._days = days
         self.keys: Final = LinkKeys(link.id)
-        self._assets = {table.id: table.asset for table in link.table}
         self._snapshot = StoreSnapshot(self.keys, rows)
         self._tables = TableSnapshot(self.keys, self._snapshot)
         self._claims = ClaimSnapshot(self.keys, self._snapshot)
-        self._filed: Mapping[str, str] = {}
-        if approved := self._snapshot.at(self.keys.approved):
-            self._apply_floor_file(approved["text"].decode())
+        assets = {table.id: table.asset for table in link.table}
+        self._link = LinkSnapshot(self.keys, self._snapshot, days, assets)
         self._replay = Replay.after(checkpoint)
-        self._noted: dict[int, int] = {}
 
     @property
     def entries(self) -> int:
@@ -134,12 +113,10 @@ class Rebuild:
         """The gaming day that is open after the last entry that was applied."""
         return self._snapshot.text(self.keys.meters, "day")
 
-    def noted_by(self, last: int) -> int | None:
-        """Return the number of the entry that records the archiving of a gaming day.
-
-        `last` is the last entry of the gaming day. Return None if the day was not archived.
-        """
-        return self._noted.get(last)
+    @property
+    def noted(self) -> Mapping[int, NotedDay]:
+        """The ledger entries that record archived gaming days, by the last entry of the day."""
+        return self._link.noted
 
     def apply_entry(self, number: int, fields: Mapping[str, bytes]) -> None:
         """Apply the next ledger entry.
@@ -155,7 +132,8 @@ class Rebuild:
             self._apply(number, fields, before)
         except (*UNREADABLE, ValueError, KeyError) as error:
             raise RebuildError(f"entry {number} cannot be read: {error!r}") from None
-        self._open_day(number, fields["at"], closes=fields["kind"] == b"reading")
+        if fields["kind"] == b"reading" or not self._replay.closed_day:
+            self._link.open_day(number, fields["at"], self._replay.closed_day)
         if is_act(fields["kind"], fields["event"]):
             self._snapshot.put(self.keys.acts, {str(number): number})
 
@@ -185,8 +163,14 @@ class Rebuild:
     def _before(self, fields: Mapping[str, bytes]) -> "_Before":
         """Return the part of the state that is needed to apply the next entry."""
         table, books = fields.get("table", b"").decode(), self._replay.books
-        fed = [added.meter for added in books.rounds.get(table, ())]
-        return _Before(self._tables.opened(table), fed, dict(books.claims), dict(books.envy))
+        match fields.get("kind"):
+            case b"wagers":
+                return _NOTHING_BEFORE
+            case b"result" | b"void":
+                fed = [added.meter for added in books.rounds.get(table, ())]
+                return _Before(self._tables.opened(table), fed, {}, {})
+            case _:
+                return _Before(None, (), dict(books.claims), dict(books.envy))
 
     def _apply(self, number: int, fields: Mapping[str, bytes], before: "_Before") -> None:
         kind, table = fields["kind"], fields["table"].decode()
@@ -216,25 +200,15 @@ class Rebuild:
                 self._claims.correct_slip(_DECISION.decode(fields["event"]), fields)
                 self._ring()
             case _:
-                self._apply_act(kind, number, fields)
-
-    def _note_dealt(self, digest: str, table: str, number: int) -> None:
-        """Store the digest of the dealt cards of a round, as the Lua script `apply_events` does."""
-        key = self.keys.dealt
-        if not digest or dealt_field(digest) in self._snapshot.at(key):
-            return
-        if before := self._snapshot.text(key, ring_field(number)):
-            self._snapshot.drop(key, dealt_field(before))
-        self._snapshot.put(
-            key, {dealt_field(digest): f"{table} {number}", ring_field(number): digest}
-        )
+                touched = self._link.apply_act(kind, number, fields, self._replay.books.terms)
+                self._touch(*touched)
 
     def _apply_result(
         self, number: int, table: str, fields: Mapping[str, bytes], before: "_Before"
     ) -> None:
         reply, result = _REPLY.decode(fields["reply"]), _RESULT.decode(fields["event"])
         lines, claims = reply.lines or (), reply.claims or ()
-        self._note_dealt(dealt_digest(result), table, number)
+        self._link.note_dealt(dealt_digest(result), table, number)
         owed = envy_of_result(self._replay.books, table, reply.seq or 0)
         alone = (claim for claim, envy in owed.items() if envy.state == "validated")
         self._tables.end_round(table, fields, [*(one.claim for one in claims), *alone])
@@ -254,7 +228,7 @@ class Rebuild:
             waiting,
             link=self.keys.link,
             table=table,
-            asset=self._assets.get(table, ""),
+            asset=self._link.assets.get(table, ""),
             meter_of=meters.__getitem__,
             owes=bool(owed),
         )
@@ -304,125 +278,14 @@ class Rebuild:
             self._touch(held.meter)
         self._ring()
 
-    def _apply_act(self, kind: bytes, number: int, fields: Mapping[str, bytes]) -> None:
-        """Apply the entry of an act on the link: an act of a person or of the service itself."""
-        image, keys, event = self._snapshot, self.keys, fields["event"]
-        match kind:
-            case b"seed":
-                meter = _seeded(fields)
-                filed = self._filed.get(meter, event.decode())
-                image.put(keys.meters, {f"file:{meter}": filed})
-                self._touch(meter)
-                return
-            case b"close" | b"open":
-                self._switch(fields)
-            case b"propose" | b"withdraw" | b"adjust" | b"parameter":
-                self._apply_proposal(kind, number, fields)
-            case b"approve":
-                self._approve(number, fields)
-            case b"inoperable":
-                image.put(keys.meters, {"outage": OUTAGE.decode(event).id})
-            case b"restore":
-                restored = RESTORING.decode(event)
-                for meter in self._replay.books.terms:
-                    image.add(keys.meters, f"version:{meter}", restored.versions_raised)
-                kept = {slip: kept_for(claim, number) for slip, claim in restored.kept.items()}
-                image.put(keys.slips, kept)
-                self._touch(*self._replay.books.terms)
-            case b"archive":
-                last = ARCHIVED.decode(event).last
-                self._noted[last] = number
-                image.put(keys.meters, {"archived": last, "archived_at": fields["at"]})
-                return
-            case b"reading" | b"expire":
-                return
-        self._ring()
-
-    def _switch(self, fields: Mapping[str, bytes]) -> None:
-        image, meters = self._snapshot, self.keys.meters
-        if fields["kind"] == b"close":
-            image.put(meters, {"closed": _SWITCHED.decode(fields["event"]).reason})
-            image.put(meters, {"closed_by": fields["by"], "closed_at": fields["at"]})
-        else:
-            image.drop(meters, "closed", "closed_by", "closed_at")
-        self._touch(*self._replay.books.terms)
-
-    def _open_day(self, number: int, at: bytes, *, closes: bool) -> None:
-        """Open the gaming day that the service would open after a ledger entry.
-
-        `closes` is true if the entry is the reading of the meters that closes a gaming day. After
-        such an entry, the next gaming day is opened.
-        """
-        image, meters, closed = self._snapshot, self.keys.meters, self._replay.closed_day
-        day = self._days.of(datetime.fromisoformat(at.decode()))
-        if closes:
-            image.put(meters, {"day_closed": closed, "reading": number, "reading_at": at})
-            day = max(day, date.fromisoformat(closed) + timedelta(days=1))
-        if closes or not closed:
-            image.put(meters, {"day": day.isoformat()})
-
-    def _apply_proposal(self, kind: bytes, number: int, fields: Mapping[str, bytes]) -> None:
-        event = fields["event"]
-        proposed = _PROPOSED.decode(event)
-        if kind != b"propose":
-            self._decide_proposal(proposed.proposal, fields)
-            return
-        key = self.keys.proposal(proposed.proposal)
-        self._snapshot.put(key, {"record": event, "kind": proposed.kind, "state": "open"})
-        self._snapshot.put(key, {"by": fields["by"], "at": fields["at"]})
-        self._snapshot.put(self.keys.proposals, {proposed.proposal: number})
-
-    def _decide_proposal(self, proposal: str, fields: Mapping[str, bytes]) -> None:
-        kind = fields["kind"]
-        key = self.keys.proposal(proposal)
-        self._snapshot.put(key, {"state": "withdrawn" if kind == b"withdraw" else "confirmed"})
-        self._snapshot.put(key, {"decided_by": fields["by"], "decided_at": fields["at"]})
-        self._snapshot.drop(self.keys.proposals, proposal)
-        if kind != b"withdraw":
-            self._touch(_CHANGED.decode(fields["event"]).meter)
-
-    def _approve(self, number: int, fields: Mapping[str, bytes]) -> None:
-        approval, image, keys = _APPROVAL.decode(fields["event"]), self._snapshot, self.keys
-        image.put(keys.approved, {"digest": approval.digest, "text": approval.text})
-        image.put(keys.approved, {"by": fields["by"], "at": fields["at"], "entry": number})
-        self._apply_floor_file(approval.text)
-        image.put(
-            keys.meters,
-            {
-                f"file:{meter}": text
-                for meter, text in self._filed.items()
-                if meter in self._replay.books.terms
-            },
-        )
-
-    def _apply_floor_file(self, text: str) -> None:
-        """Use the meters and the tables' asset numbers of an approved floor file."""
-        self._filed = approved_terms(text)
-        self._assets |= {table: one.asset for table, one in approved_tables(text).items()}
-
     def _touch(self, *meters: str) -> None:
         for meter in meters:
             self._snapshot.add(self.keys.meters, f"version:{meter}", 1)
             self._snapshot.add(self.keys.meters, f"pending:{meter}", 0)
 
     def _ring(self) -> None:
-        self._snapshot.add(self.keys.meters, "desk", 1)
-
-
-class _Changed(msgspec.Struct, frozen=True):
-    """The meter that a ledger entry is about."""
-
-    meter: str
-
-
-_CHANGED: Final = msgspec.json.Decoder(_Changed)
+        self._link.ring()
 
 
 def _text(terms: object) -> str:
     return msgspec.json.encode(terms).decode()
-
-
-def _seeded(fields: Mapping[str, bytes]) -> str:
-    """Return the meter that got its first seed in a ledger entry."""
-    (moved,) = _TRANSFERS.decode(fields["transfers"])
-    return moved.target.removeprefix(meter_account(""))

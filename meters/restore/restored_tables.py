@@ -1,12 +1,12 @@
 """The state of each table of a link, rebuilt from its events in the ledger."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 import msgspec
 
-from meters.books.expected_transfers import Added
+from meters.books.expected_transfers import Added, transfers_in
 from meters.books.script_steps import PackedTable, RoundContribution
 from meters.books.stored_tables import (
     PACK,
@@ -32,6 +32,11 @@ _WAGERS: Final = msgspec.json.Decoder(Wagers)
 def digest_of(event: bytes) -> bytes:
     """Return an event's digest. With it, the Lua scripts recognize a repeated event."""
     return hashlib.blake2b(event, digest_size=16).hexdigest().encode()
+
+
+def claim_of_hold(line: str) -> str:
+    """Return the claim in a line of the state of a held table."""
+    return _CLAIM.decode(line).claim
 
 
 class TableSnapshot:
@@ -66,7 +71,9 @@ class TableSnapshot:
             round=event.round,
             basis=event.seq,
             draw=msgspec.json.encode(_REPLY.decode(entry["reply"]).draw).decode(),
-            contributed=tuple(stored_contribution(one) for one in added),
+            contributed=tuple(
+                stored_contribution(one) for one in _in_order(added, entry["transfers"])
+            ),
         )
 
     def end_round(self, table: str, entry: Mapping[str, bytes], claims: Sequence[str]) -> None:
@@ -88,6 +95,20 @@ class TableSnapshot:
         every = [*(claim for claim in known if claim not in claims), *claims]
         self._snapshot.put(key, {table: " ".join(every[-REPEATED_CLAIMS_MAX:])})
 
+    def keep_replies(self, table: str, entries: Iterable[Mapping[str, bytes]]) -> None:
+        """Store the replies to events of a table that are older than its last event."""
+        for entry in entries:
+            self._keep_reply(table, entry)
+
+    def note_over(self, table: str, round_id: str) -> None:
+        """Store the last round that ended at a table."""
+        self._put(table, self._state(table), over=round_id)
+
+    def put_holds(self, held: Mapping[str, str]) -> None:
+        """Store for each held table the claims that hold it: the text in the table's state."""
+        for table, text in held.items():
+            self._put(table, self._state(table), held=text)
+
     def hold(self, table: str, claim: ClaimOpened) -> None:
         """Hold a table until the claim of a win is finally decided."""
         state = self._state(table)
@@ -98,7 +119,7 @@ class TableSnapshot:
         """End the hold of a table for one decided claim. Other claims can still hold the table."""
         state = self._state(table)
         lines = state.held.splitlines()
-        holding = [line for line in lines if _CLAIM.decode(line).claim != claim]
+        holding = [line for line in lines if claim_of_hold(line) != claim]
         if holding != lines:
             self._put(table, state, held="\n".join(holding))
 
@@ -120,3 +141,14 @@ class TableSnapshot:
         text = kept_text(seq, digest_of(entry["event"]) + entry["reply"])
         self._snapshot.put(key, {reply_field(table, seq): text})
         self._put(table, state, last=seq, **changes)
+
+
+def _in_order(added: Sequence[Added], transfers: bytes) -> Sequence[Added]:
+    """Return the contributions of wagers in the order of their transfers, which Redis has too.
+
+    Their order in a replay depends on the entry with which the replay began.
+    """
+    places = {one.target: place for place, one in enumerate(transfers_in(transfers))}
+    return sorted(
+        added, key=lambda one: min((places[account] for account in one.micros), default=len(places))
+    )

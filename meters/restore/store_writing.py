@@ -5,14 +5,16 @@ link. The hash of the meters is written last. So half-written data has no meters
 restore writes all data from the start.
 """
 
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Final, TypeVar
 
 from redis.asyncio import Redis
 from redis.asyncio.client import Pipeline
 
-from meters.books.stored_entries import pack_entries
+from meters.books import ledger_blocks
+from meters.books.ledger_blocks import make_block
+from meters.books.stored_entries import Entry, pack_entries
 from meters.redis_client.link_keys import LinkKeys
 from meters.restore.store_snapshot import StoreSnapshot
 
@@ -72,31 +74,33 @@ class StoreWriter:
             pipe.delete(keys.tables, keys.rounds, keys.replies, keys.repeated_claims)
             await pipe.execute()
 
-    async def write_ledger(self, entries: Entries) -> AsyncIterator[int]:
+    async def write_ledger(self, entries: Entries, last: int) -> AsyncIterator[int]:
         """Write the ledger entries in parts, and yield the number of the last entry of each part.
+
+        Old entries are compressed in blocks, as `pitlink archive` does. `last` is the number of the
+        last entry.
 
         Raises:
             RedisError: Redis failed.
         """
-        pipe, last, packed = self._pipeline(), 0, list[Mapping[str, bytes]]()
+        newest, some = last - ledger_blocks.PLAIN_ENTRIES, list[Entry]()
         async for number, fields in entries:
-            packed.append(fields)
-            last = number
-            # A gaming day ends at the end of a stream entry, so it can be trimmed.
-            if len(packed) < _PACKED_AT_ONCE and fields["kind"] != b"reading":
+            some.append((number, dict(fields)))
+            # A block and a stream entry end with a gaming day, so the day can be trimmed.
+            complete = fields["kind"] == b"reading" or len(some) >= ledger_blocks.BLOCK_ENTRIES
+            if not complete and number < last:
                 continue
-            self._add_packed(pipe, last, packed)
-            packed = []
-            if len(pipe) >= _COMMANDS_AT_ONCE:
-                await pipe.execute()
-                yield last
-        if packed:
-            self._add_packed(pipe, last, packed)
-        await pipe.execute()
-        yield last
-
-    def _add_packed(self, pipe: Pipeline, last: int, packed: Sequence[Mapping[str, bytes]]) -> None:
-        pipe.xadd(self._keys.ledger, dict(pack_entries(packed).items()), id=f"{last}-0")
+            pipe = self._pipeline()
+            if complete and number <= newest:
+                block = make_block(some)
+                pipe.xadd(self._keys.ledger_blocks, dict(block.items()), id=f"{number}-0")
+            else:
+                for part in _parts(some, _PACKED_AT_ONCE):
+                    packed = pack_entries([entry for _, entry in part])
+                    pipe.xadd(self._keys.ledger, dict(packed.items()), id=f"{part[-1][0]}-0")
+            await pipe.execute()
+            some = []
+            yield number
 
     async def write_keys(self, snapshot: StoreSnapshot) -> None:
         """Write all Redis keys except the ledger. The hash of the meters is written last.

@@ -132,7 +132,7 @@ async def test_rewritten_store_equals_the_one_before_and_continues(
         writer = StoreWriter(other, keys)
         await writer.clear()
         copied = Copied(pit.store, last)
-        assert [number async for number in writer.write_ledger(copied.entries())][-1] == last
+        assert [number async for number in writer.write_ledger(copied.entries(), last)][-1] == last
         await writer.write_keys(rebuild.snapshot())
         hold_alike(await read_store(other, keys), await read_store(keeping_redis, keys), keys)
         again = Pit(other)

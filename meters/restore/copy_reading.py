@@ -1,0 +1,169 @@
+"""Reading of a copy of a link's ledger: the data in Redis that results from it (duty D11).
+
+The gaming days that Redis no longer needs are read fast: `sealed_days.py` verifies their files, and
+continues from the balances at the close of the last one. Later days are rebuilt entry by entry.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import Final
+
+from meters.archive.day_file import DayFile
+from meters.books.checkpoint import Checkpoint
+from meters.floor.floor_file import Floor, Link
+from meters.floor.gaming_day import GamingDays
+from meters.redis_client.link_keys import LinkKeys
+from meters.restore.errors import RestoreError
+from meters.restore.ledger_copy import LedgerCopy
+from meters.restore.openings import opening_rows
+from meters.restore.rebuild import Rebuild, RebuildError
+from meters.restore.restored_link import NotedDay
+from meters.restore.sealed_days import SealedDays
+from meters.restore.store_snapshot import StoreSnapshot
+
+Advance = Callable[[str, int, int], None]
+"""A function that shows progress.
+
+Its arguments are the name of the work, the number of finished units (such as ledger entries), and
+the number of all units.
+"""
+
+_PROGRESS_EVERY: Final = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class GivenUp:
+    """The last gaming day whose entries are not written into Redis.
+
+    Attributes:
+        closing: the balances and claims at the close of this day.
+        by: the number of the ledger entry that records the archiving of this day.
+    """
+
+    closing: Checkpoint
+    by: int
+
+
+@dataclass(frozen=True, slots=True)
+class LinkCopy:
+    """The data of a link that results from a copy of its ledger.
+
+    Attributes:
+        snapshot: the data, without the ledger.
+        given_up: the last gaming day whose entries are not written into Redis. None if all entries
+            are written.
+        chain: the digest of the entry that the copy and Redis have in common.
+    """
+
+    snapshot: StoreSnapshot
+    given_up: GivenUp | None
+    chain: str
+
+
+class CopyReader:
+    """Reader of a copy of a link's ledger.
+
+    Args:
+        floor: the floor file.
+        link: the link.
+        copy: the copy of its ledger.
+        common: the number of the last entry that the copy and Redis have in common.
+        advance: a function to show the progress.
+    """
+
+    def __init__(
+        self, floor: Floor, link: Link, copy: LedgerCopy, common: int, advance: Advance
+    ) -> None:
+        self._live_days = floor.archive.live_days
+        self._days = GamingDays.of_facility(floor.facility)
+        self._link = link
+        self._copy = copy
+        self._common = common
+        self._chain = ""
+        self._advance = advance
+
+    async def read(self) -> LinkCopy:
+        """Verify the copy, and return the data of the link that results from it.
+
+        Raises:
+            ArchiveError: a file of the archive was changed.
+            RebuildError: an entry is wrong, or cannot be read.
+            RestoreError: the archive begins with entries that cannot be continued.
+        """
+        sealed = self._sealed_days()
+        rebuild, given_up = await self._read_after(sealed)
+        if sealed and (given_up is None or given_up.closing.entries < sealed[-1].head.last):
+            # The archive does not record that these days were archived. So all their entries must
+            # be in Redis.
+            rebuild, given_up = await self._read_after(())
+        return LinkCopy(rebuild.snapshot(), given_up, self._chain)
+
+    def _sealed_days(self) -> Sequence[DayFile]:
+        """Return the gaming days whose entries Redis does not need."""
+        days = self._copy.days
+        if not days:
+            return ()
+        # The next gaming day is open, or a later one.
+        newest = days[-1].head.day - timedelta(days=self._live_days)
+        return [file for file in days if file.head.day <= newest]
+
+    async def _read_after(self, sealed: Sequence[DayFile]) -> tuple[Rebuild, GivenUp | None]:
+        """Read the whole copy, and replay only the entries after the gaming days `sealed`."""
+        copy, opening, keys = self._copy, self._copy.opening, LinkKeys(self._link.id)
+        noted: Mapping[int, NotedDay] = {}
+        rows = opening_rows(keys, opening)
+        if sealed:
+            closing = sealed[-1].day.closing
+            reader = SealedDays(self._link, self._days, opening, closing)
+            for file in sealed:
+                reader.read(file, lambda line: self._pass(line.number, line.chain))
+            opening, noted, rows = closing, reader.noted, reader.rows()
+        rebuild = Rebuild(self._link, self._days, opening, rows)
+        async for number, fields in copy.entries(opening.entries):
+            rebuild.apply_entry(number, fields)
+            self._pass(number, rebuild.chain)
+        every = {**noted, **rebuild.noted}
+        self._hold_against_notes(every)
+        return rebuild, self._given_up(rebuild.open_day, every)
+
+    def _pass(self, number: int, chain_digest: str) -> None:
+        if number == self._common:
+            self._chain = chain_digest
+        if number % _PROGRESS_EVERY == 0 or number == self._copy.last:
+            self._advance("reading the archive", number, self._copy.last)
+
+    def _hold_against_notes(self, noted: Mapping[int, NotedDay]) -> None:
+        """Compare the files of the archive with the digests of them in the ledger."""
+        for file in self._copy.days:
+            if one := noted.get(file.head.last):
+                archived = one.archived
+                if (archived.digest, archived.books) != (file.digest, file.head.closing):
+                    raise RebuildError(
+                        f"{file.path} is not the file that was archived: entry {one.entry} has"
+                        f" the digest {archived.digest}"
+                    )
+
+    def _given_up(self, open_day: str, noted: Mapping[int, NotedDay]) -> GivenUp | None:
+        """Find the last gaming day whose entries are not written into Redis.
+
+        The entries of older gaming days remain only in the archive, as after `pitlink archive`.
+        """
+        days, opening = self._copy.days, self._copy.opening
+        newest = date.fromisoformat(open_day) - timedelta(days=1 + self._live_days)
+        for file in (file for file in reversed(days) if file.head.day <= newest):
+            if one := noted.get(file.head.last):
+                return GivenUp(file.day.closing, one.entry)
+        if not opening.entries:
+            return None
+        # The entries before the archive cannot be written into Redis. So a later day is given up if
+        # the archive does not record that the day before its first one was archived.
+        if one := noted.get(opening.entries):
+            return GivenUp(opening, one.entry)
+        for file in (file for file in days if file.head.day > newest):
+            if one := noted.get(file.head.last):
+                return GivenUp(file.day.closing, one.entry)
+        raise RestoreError(
+            f"{self._link.id}: the archive begins with entry {opening.entries + 1}, and no entry in"
+            " it says that a day was archived: it cannot be continued"
+        )

@@ -1,0 +1,170 @@
+"""The wins that Redis still has at the close of an archived gaming day, from the archive files."""
+
+from collections.abc import Iterable, Iterator
+from heapq import heappush, heappushpop
+from typing import Final, NamedTuple
+
+import msgspec
+
+from meters.archive import archiver
+from meters.archive.day_file import DayFile
+from meters.archive.day_lines import EntryLine
+from meters.books.checkpoint import Checkpoint
+from meters.books.claim_evidence import CORRECTION_FIELDS
+from meters.books.stored_tables import STATE
+from meters.redis_client.link_keys import LinkKeys
+from meters.restore.rebuild import Rebuild
+from meters.restore.restored_tables import claim_of_hold
+from meters.restore.store_snapshot import Row, StoreSnapshot
+
+
+class _Record(msgspec.Struct, frozen=True):
+    """The fields of a claim's record that decide in which lists of wins Redis has the claim."""
+
+    meter: str
+    percent: int | None
+
+
+class _Decided(msgspec.Struct, frozen=True):
+    """The fields of a decided claim that give its place among the wins of its meter."""
+
+    entry: str
+    record: str
+
+
+class _Place(NamedTuple):
+    """The place of a win among the wins of its meter: the order that Redis uses."""
+
+    entry: int
+    claim: str
+
+
+_RECORD: Final = msgspec.json.Decoder(_Record)
+_DECIDED: Final = msgspec.json.Decoder(_Decided)
+_FIELDS: Final = msgspec.json.Decoder(dict[str, str])
+_FORGET_FROM: Final = 10_000
+"""Number of decided wins from which the wins that Redis no longer has are looked for."""
+
+
+class DecidedWins:
+    """The decided wins that remain in Redis when their gaming days are no longer there.
+
+    These are the latest wins of each meter, and the wins that the service reports to a table again.
+    `pitlink archive` deletes all others from Redis.
+    """
+
+    def __init__(self) -> None:
+        self._fields: dict[str, str] = {}
+        self._corrections: dict[str, EntryLine] = {}
+        self._latest: dict[tuple[str, bool], list[_Place]] = {}
+        self._forget_from = _FORGET_FROM
+
+    def add(self, claim: str, fields: str) -> None:
+        """Add a decided win. `fields` is JSON: the fields that Redis had.
+
+        Raises:
+            msgspec.DecodeError: the fields are not those of a claim.
+        """
+        decided = _DECIDED.decode(fields)
+        record, place = _RECORD.decode(decided.record), _Place(int(decided.entry), claim)
+        self._fields[claim] = fields
+        for meter_awards in (False, True) if record.percent else (False,):
+            latest = self._latest.setdefault((record.meter, meter_awards), [])
+            if place in latest:
+                continue
+            if len(latest) < archiver.WINS_KEPT:
+                heappush(latest, place)
+            else:
+                heappushpop(latest, place)
+
+    def correct_slip(self, claim: str, line: EntryLine) -> None:
+        """Note the last correction of a claim's slip number. `line` is its ledger entry."""
+        self._corrections[claim] = line
+
+    def forget(self, repeated: Iterable[Iterable[str]], *, now: bool = False) -> None:
+        """Forget the wins that Redis no longer has, if there are many of them.
+
+        `repeated` has for each table the claims whose state the service reports again. With `now`,
+        forget them even if there are few.
+        """
+        if len(self._fields) < self._forget_from and not now:
+            return
+        remain = {place.claim for latest in self._latest.values() for place in latest}
+        remain.update(*repeated)
+        self._fields = {claim: text for claim, text in self._fields.items() if claim in remain}
+        self._corrections = {
+            claim: line for claim, line in self._corrections.items() if claim in self._fields
+        }
+        self._forget_from = max(_FORGET_FROM, 2 * len(self._fields))
+
+    def put(self, image: StoreSnapshot, keys: LinkKeys) -> None:
+        """Write the wins into a snapshot of Redis."""
+        for claim, text in self._fields.items():
+            fields = _FIELDS.decode(text)
+            # The file can have a correction that was made before the file was written, but after
+            # the close of the last gaming day.
+            kept = {name: value for name, value in fields.items() if name not in CORRECTION_FIELDS}
+            if line := self._corrections.get(claim):
+                corrected = (line.event, line.by, line.at)
+                kept |= dict(zip(CORRECTION_FIELDS, corrected, strict=True))
+            image.put(keys.claim(claim), kept)
+            record, entry = _RECORD.decode(fields["record"]), int(fields["entry"])
+            image.put(keys.wins, {f"{record.meter}:{entry:016d}:{claim}": 0})
+            if record.percent:
+                image.put(keys.wins, {f"{record.meter}!{entry:016d}:{claim}": 0})
+
+
+class WaitingWins:
+    """The wins that wait for a decision at the close of the last of some gaming days.
+
+    Attributes:
+        claims: the claims of these wins.
+        results: the results that opened these claims, each as ``TABLE-SEQ``.
+        held: for each table that such wins hold, the text in the state of the table.
+    """
+
+    def __init__(self, keys: LinkKeys, closing: Checkpoint) -> None:
+        self.claims: Final = frozenset(closing.waiting)
+        self.results: Final = frozenset(
+            claim.partition(".")[2].rpartition("-")[0] for claim in self.claims
+        )
+        self.held: dict[str, str] = {}
+        self._keys = keys
+        self._snapshot = StoreSnapshot(keys)
+
+    def rows(self) -> Iterator[Row]:
+        """Yield the Redis rows of the waiting wins."""
+        return self._snapshot.rows()
+
+    def take_day(self, file: DayFile, rebuild: Rebuild) -> None:
+        """Rebuild a gaming day entry by entry, and take the waiting wins from the result.
+
+        `rebuild` must have the rows of this class, the open rounds, and the approved floor file
+        before the day.
+
+        Raises:
+            ArchiveError: the file cannot be read.
+            RebuildError: an entry is wrong, or cannot be read.
+        """
+        for number, fields in file.entries():
+            rebuild.apply_entry(number, fields)
+        keys, made = self._keys, StoreSnapshot(self._keys, rebuild.rows())
+        image = self._snapshot = StoreSnapshot(keys)
+        for claim in self.claims:
+            if fields := made.at(keys.claim(claim)):
+                image.put(keys.claim(claim), fields)
+        waiting = made.at(keys.waiting)
+        image.put(keys.waiting, {claim: waiting[claim] for claim in self.claims & waiting.keys()})
+        wins = made.at(keys.wins)
+        image.put(
+            keys.wins,
+            {member: wins[member] for member in wins if member.rpartition(":")[2] in self.claims},
+        )
+        self.held = {
+            table: held
+            for table, packed in made.at(keys.tables).items()
+            if (held := self._held_by_these(STATE.decode(packed).held))
+        }
+
+    def _held_by_these(self, held: str) -> str:
+        return "\n".join(line for line in held.splitlines() if claim_of_hold(line) in self.claims)
