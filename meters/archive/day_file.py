@@ -150,10 +150,9 @@ class DayFile:
         Raises:
             ArchiveError: the file cannot be read.
         """
-        with self._readable():
-            for line in self._content.entries():
-                if line.number > after:
-                    yield entry_of(line)
+        for line in self.lines():
+            if line.number > after:
+                yield entry_of(line)
 
     def claims(self) -> Mapping[str, Mapping[str, str]]:
         """Return the wins that were finally decided on this day, with the fields that Redis had.
@@ -193,6 +192,15 @@ class DayFile:
         for _ in self.verified_lines():
             pass
 
+    def lines(self) -> Iterator[EntryLine]:
+        """Yield the lines of the gaming day's ledger entries, in order, without a verification.
+
+        Raises:
+            ArchiveError: the file cannot be read.
+        """
+        with self._readable():
+            yield from self._content.entries()
+
     def verified_lines(self) -> Iterator[EntryLine]:
         """Yield the lines of the gaming day's ledger entries while the file is verified.
 
@@ -203,18 +211,15 @@ class DayFile:
         """
         day = self.day
         number, chain, seal = day.opening.entries, day.opening.chain, day.opening.seal
-        with self._readable():
-            for line in self._content.entries():
-                at, *texts = astuple(line)
-                if at != number + 1:
-                    raise ArchiveError(f"{self.path} is damaged: entry {at} follows entry {number}")
-                number = at
-                chain, seal = link_and_seal_texts(chain, seal, at, texts)
-                if chain != line.chain:
-                    raise ArchiveError(
-                        f"{self.path} is damaged: entry {at} is not as it was written"
-                    )
-                yield line
+        for line in self.lines():
+            at, *texts = astuple(line)
+            if at != number + 1:
+                raise ArchiveError(f"{self.path} is damaged: entry {at} follows entry {number}")
+            number = at
+            chain, seal = link_and_seal_texts(chain, seal, at, texts)
+            if chain != line.chain:
+                raise ArchiveError(f"{self.path} is damaged: entry {at} is not as it was written")
+            yield line
         self.verify_after(number, chain, seal)
 
     def verify_after(self, number: int, chain: str, seal: str) -> None:

@@ -99,7 +99,8 @@ def _fed_by(books: ExpectedBooks, moved: Iterable[Transfer]) -> dict[str, list[s
     In the present floor file, the table can be missing, or a parameter can be different.
     """
     targets, fed = {one.target for one in moved}, dict[str, list[str]]()
-    for meter in books.terms:
+    # The order must not depend on the entry with which a replay began. Checkpoints have the order.
+    for meter in sorted(books.terms):
         if meter_account(meter) in targets or overflow_account(meter) in targets:
             for wager in books.wagers_of(meter):
                 fed.setdefault(wager, []).append(meter)

@@ -10,6 +10,8 @@ from datetime import date, timedelta
 from typing import Final
 
 from meters.archive.day_file import DayFile
+from meters.archive.day_lines import EntryLine
+from meters.archive.verification import Verification
 from meters.books.checkpoint import Checkpoint
 from meters.floor.floor_file import Floor, Link
 from meters.floor.gaming_day import GamingDays
@@ -116,8 +118,9 @@ class CopyReader:
         if sealed:
             closing = sealed[-1].day.closing
             reader = SealedDays(self._link, self._days, opening, closing)
-            for file in sealed:
-                reader.read(file, lambda line: self._pass(line.number, line.chain))
+            with Verification(sealed) as verification:
+                for file in sealed:
+                    reader.read(file, verification.lines(file), self._pass_line)
             opening, noted, rows = closing, reader.noted, reader.rows()
         rebuild = Rebuild(self._link, self._days, opening, rows)
         async for number, fields in copy.entries(opening.entries):
@@ -126,6 +129,9 @@ class CopyReader:
         every = {**noted, **rebuild.noted}
         self._hold_against_notes(every)
         return rebuild, self._given_up(rebuild.open_day, every)
+
+    def _pass_line(self, line: EntryLine) -> None:
+        self._pass(line.number, line.chain)
 
     def _pass(self, number: int, chain_digest: str) -> None:
         if number == self._common:

@@ -26,8 +26,9 @@ from meters.books.checkpoint import EMPTY, Checkpoint
 from meters.books.claim_records import Records
 from meters.books.dealt_cards import dealt_digest
 from meters.books.entered_cards import is_act
+from meters.books.entry_messages import settled_in, wagers_in
 from meters.books.expected_transfers import HeldEnvy, HeldWin, envy_of_result
-from meters.books.ledger_replay import Replay
+from meters.books.ledger_replay import BalanceReplay
 from meters.books.money_terms import terms_digest
 from meters.books.schema import FIELD, SCHEMA
 from meters.claims.claim_rows import DecisionRecord
@@ -39,9 +40,8 @@ from meters.restore.restored_link import LinkSnapshot, NotedDay
 from meters.restore.restored_tables import TableSnapshot
 from meters.restore.store_snapshot import Row, StoreSnapshot
 from meters.wire.holds import holds_table
-from meters.wire.messages import UNREADABLE, Reply, Result, Wagers
+from meters.wire.messages import UNREADABLE, Result
 
-_REPLY: Final = msgspec.json.Decoder(Reply)
 _RESULT: Final = msgspec.json.Decoder(Result)
 _DECISION: Final = msgspec.json.Decoder(DecisionRecord)
 
@@ -51,13 +51,13 @@ class _Before:
     """The state before a ledger entry is applied.
 
     Attributes:
-        wagers: the wagers of the open round at the entry's table, or None.
+        wagers: the text of the wagers of the open round at the entry's table, or None.
         fed: the meters to which this round contributed.
         claims: the wins that are not finally decided, by claim.
         envy: the Envy Bonuses that are owed, by claim.
     """
 
-    wagers: Wagers | None
+    wagers: bytes | None
     fed: Sequence[str]
     claims: Mapping[str, HeldWin]
     envy: Mapping[str, HeldEnvy]
@@ -91,7 +91,7 @@ class Rebuild:
         self._claims = ClaimSnapshot(self.keys, self._snapshot)
         assets = {table.id: table.asset for table in link.table}
         self._link = LinkSnapshot(self.keys, self._snapshot, days, assets)
-        self._replay = Replay.after(checkpoint)
+        self._replay = BalanceReplay.after(checkpoint)
 
     @property
     def entries(self) -> int:
@@ -206,7 +206,7 @@ class Rebuild:
     def _apply_result(
         self, number: int, table: str, fields: Mapping[str, bytes], before: "_Before"
     ) -> None:
-        reply, result = _REPLY.decode(fields["reply"]), _RESULT.decode(fields["event"])
+        reply, result = settled_in(fields["reply"]).reply, _RESULT.decode(fields["event"])
         lines, claims = reply.lines or (), reply.claims or ()
         self._link.note_dealt(dealt_digest(result), table, number)
         owed = envy_of_result(self._replay.books, table, reply.seq or 0)
@@ -223,7 +223,7 @@ class Rebuild:
         ]
         records = Records(
             result,
-            before.wagers.positions,
+            wagers_in(before.wagers).positions,
             lines,
             waiting,
             link=self.keys.link,

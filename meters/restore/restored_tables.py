@@ -20,13 +20,19 @@ from meters.books.table_audit import stored_contribution
 from meters.books.table_evidence import REPEATED_CLAIMS_MAX
 from meters.redis_client.link_keys import LinkKeys
 from meters.restore.store_snapshot import StoreSnapshot
-from meters.wire.messages import ClaimOpened, Reply, Wagers
+from meters.wire.messages import ClaimOpened, DrawMade
+
+
+class _Drawn(msgspec.Struct, frozen=True):
+    """The bonus draws in the reply to wagers."""
+
+    draw: DrawMade | None = None
+
 
 _Value = str | int | tuple[RoundContribution, ...]
 
 _CLAIM: Final = msgspec.json.Decoder(ClaimOpened)
-_REPLY: Final = msgspec.json.Decoder(Reply)
-_WAGERS: Final = msgspec.json.Decoder(Wagers)
+_DRAWN: Final = msgspec.json.Decoder(_Drawn)
 
 
 def digest_of(event: bytes) -> bytes:
@@ -56,21 +62,19 @@ class TableSnapshot:
             [at(keys.replies).get(field) for field in reply_fields(table)],
         )
 
-    def opened(self, table: str) -> Wagers | None:
-        """Return the wagers of a table's open round, or None if no round is open."""
-        wagers = self._snapshot.at(self._keys.rounds).get(table)
-        return None if wagers is None else _WAGERS.decode(wagers)
+    def opened(self, table: str) -> bytes | None:
+        """Return the text of the wagers of a table's open round, or None if no round is open."""
+        return self._snapshot.at(self._keys.rounds).get(table)
 
     def open_round(self, table: str, entry: Mapping[str, bytes], added: Sequence[Added]) -> None:
         """Apply the ledger entry of wagers. `added` has the wagers' contribution to each meter."""
-        event = _WAGERS.decode(entry["event"])
         self._snapshot.put(self._keys.rounds, {table: entry["event"]})
         self._keep_reply(
             table,
             entry,
-            round=event.round,
-            basis=event.seq,
-            draw=msgspec.json.encode(_REPLY.decode(entry["reply"]).draw).decode(),
+            round=entry["round"].decode(),
+            basis=int(entry["seq"]),
+            draw=msgspec.json.encode(_DRAWN.decode(entry["reply"]).draw).decode(),
             contributed=tuple(
                 stored_contribution(one) for one in _in_order(added, entry["transfers"])
             ),

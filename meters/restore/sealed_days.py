@@ -9,7 +9,7 @@ A win that still waits at the close of the last day is in no file as a record. S
 which it was opened, or on which somebody acted on it, are rebuilt entry by entry.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final
 
 import msgspec
@@ -87,9 +87,12 @@ class SealedDays:
         """The ledger entries that record archived gaming days, by the last entry of the day."""
         return self._link.noted
 
-    def read(self, file: DayFile, advance: Callable[[EntryLine], None]) -> None:
-        """Verify the file of the next gaming day, and take from it what Redis still has later.
+    def read(
+        self, file: DayFile, lines: Iterable[EntryLine], advance: Callable[[EntryLine], None]
+    ) -> None:
+        """Take from the file of the next gaming day what Redis still has later.
 
+        `lines` are the entries of the file. After the last line, the file must be verified.
         `advance` is called with each entry.
 
         Raises:
@@ -97,7 +100,7 @@ class SealedDays:
             RebuildError: an entry is wrong, or cannot be read.
         """
         before, acted = [*self._rows_before()], False
-        for line in file.verified_lines():
+        for line in lines:
             try:
                 acted |= self._take(line)
             except (*UNREADABLE, ValueError, KeyError) as error:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, run_state_machine_as_test
 from redis.asyncio import Redis
 
-from meters.archive import archiver
+from meters.archive import archiver, verification
 from meters.archive.archive_days import ArchiveFiles
 from meters.archive.archiver import Archiver
 from meters.archive.day_file import ArchiveError, DayFile
@@ -176,6 +176,15 @@ async def _restored(pit: KeptPit) -> tuple[Keys, list[Entry], object]:
     return store, [entry for entry in ledger if entry[0] <= copy.last], blocks
 
 
+@pytest.fixture(params=["here", "in other processes"])
+def verified(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have the files verified in this process, or in others as those of a large archive."""
+    if request.param != "here":
+        monkeypatch.setattr(verification, "_WORTHWHILE_BYTES", 0)
+        monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
+
+
+@pytest.mark.usefixtures("verified")
 async def test_the_restored_store_is_the_same_key_by_key(
     archived: KeptPit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -241,6 +250,7 @@ def _pay_another(day: DayContent) -> None:
     ],
     ids=["changed", "lacking", "win", "missing", "swapped", "truncated", "forged"],
 )
+@pytest.mark.usefixtures("verified")
 async def test_a_damaged_file_is_named_and_nothing_is_written(
     archived: KeptPit, damage: Callable[[Sequence[DayFile]], None], reason: str
 ) -> None:
@@ -249,3 +259,25 @@ async def test_a_damaged_file_is_named_and_nothing_is_written(
     with pytest.raises((ArchiveError, RestoreError), match=reason):
         await archived.restoring(ArchivedLedger(archived.home / "archive", archived.link.id)).look()
     assert await archived.redis.keys() == []
+
+
+def _die(_: Path) -> None:
+    os.abort()
+
+
+async def test_a_process_that_dies_while_it_verifies_is_replaced_by_this_one(
+    archived: KeptPit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(verification, "_WORTHWHILE_BYTES", 0)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
+    monkeypatch.setattr(verification, "_verify", _die)
+    files = ArchiveFiles(archived.home / "archive", archived.link.id).files()
+    with verification.Verification(files) as verified:
+        assert [len([*verified.lines(file)]) for file in files] == [
+            file.head.last - file.head.first + 1 for file in files
+        ]
+    edit(lambda day: day.entries[3].update(by="eve"))(files[1].path)
+    with verification.Verification(files) as verified:
+        assert [*verified.lines(files[0])]
+        with pytest.raises(ArchiveError, match=r"21.*as it was written"):
+            list(verified.lines(files[1]))
