@@ -35,7 +35,7 @@ _PROGRESS_EVERY: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class GivenUp:
+class TrimmedDay:
     """The last gaming day whose entries are not written into Redis.
 
     Attributes:
@@ -53,13 +53,13 @@ class LinkCopy:
 
     Attributes:
         snapshot: the data, without the ledger.
-        given_up: the last gaming day whose entries are not written into Redis. None if all entries
+        trimmed: the last gaming day whose entries are not written into Redis. None if all entries
             are written.
         chain: the digest of the entry that the copy and Redis have in common.
     """
 
     snapshot: StoreSnapshot
-    given_up: GivenUp | None
+    trimmed: TrimmedDay | None
     chain: str
 
 
@@ -84,6 +84,7 @@ class CopyReader:
         self._common = common
         self._chain = ""
         self._advance = advance
+        self._work = "reading the archive"
 
     async def read(self) -> LinkCopy:
         """Verify the copy, and return the data of the link that results from it.
@@ -94,12 +95,13 @@ class CopyReader:
             RestoreError: the archive begins with entries that cannot be continued.
         """
         sealed = self._sealed_days()
-        rebuild, given_up = await self._read_after(sealed)
-        if sealed and (given_up is None or given_up.closing.entries < sealed[-1].head.last):
+        rebuild, trimmed = await self._read_after(sealed)
+        if sealed and (trimmed is None or trimmed.closing.entries < sealed[-1].head.last):
             # The archive does not record that these days were archived. So all their entries must
             # be in Redis.
-            rebuild, given_up = await self._read_after(())
-        return LinkCopy(rebuild.snapshot(), given_up, self._chain)
+            self._work = "reading the archive again, entry by entry"
+            rebuild, trimmed = await self._read_after(())
+        return LinkCopy(rebuild.snapshot(), trimmed, self._chain)
 
     def _sealed_days(self) -> Sequence[DayFile]:
         """Return the gaming days whose entries Redis does not need."""
@@ -110,7 +112,7 @@ class CopyReader:
         newest = days[-1].head.day - timedelta(days=self._live_days)
         return [file for file in days if file.head.day <= newest]
 
-    async def _read_after(self, sealed: Sequence[DayFile]) -> tuple[Rebuild, GivenUp | None]:
+    async def _read_after(self, sealed: Sequence[DayFile]) -> tuple[Rebuild, TrimmedDay | None]:
         """Read the whole copy, and replay only the entries after the gaming days `sealed`."""
         copy, opening, keys = self._copy, self._copy.opening, LinkKeys(self._link.id)
         noted: Mapping[int, NotedDay] = {}
@@ -128,7 +130,7 @@ class CopyReader:
             self._pass(number, rebuild.chain)
         every = {**noted, **rebuild.noted}
         self._hold_against_notes(every)
-        return rebuild, self._given_up(rebuild.open_day, every)
+        return rebuild, self._trimmed_day(rebuild.open_day, every)
 
     def _pass_line(self, line: EntryLine) -> None:
         self._pass(line.number, line.chain)
@@ -137,7 +139,7 @@ class CopyReader:
         if number == self._common:
             self._chain = chain_digest
         if number % _PROGRESS_EVERY == 0 or number == self._copy.last:
-            self._advance("reading the archive", number, self._copy.last)
+            self._advance(self._work, number, self._copy.last)
 
     def _hold_against_notes(self, noted: Mapping[int, NotedDay]) -> None:
         """Compare the files of the archive with the digests of them in the ledger."""
@@ -150,7 +152,7 @@ class CopyReader:
                         f" the digest {archived.digest}"
                     )
 
-    def _given_up(self, open_day: str, noted: Mapping[int, NotedDay]) -> GivenUp | None:
+    def _trimmed_day(self, open_day: str, noted: Mapping[int, NotedDay]) -> TrimmedDay | None:
         """Find the last gaming day whose entries are not written into Redis.
 
         The entries of older gaming days remain only in the archive, as after `pitlink archive`.
@@ -159,16 +161,16 @@ class CopyReader:
         newest = date.fromisoformat(open_day) - timedelta(days=1 + self._live_days)
         for file in (file for file in reversed(days) if file.head.day <= newest):
             if one := noted.get(file.head.last):
-                return GivenUp(file.day.closing, one.entry)
+                return TrimmedDay(file.day.closing, one.entry)
         if not opening.entries:
             return None
-        # The entries before the archive cannot be written into Redis. So a later day is given up if
+        # The entries before the archive cannot be written into Redis. So a later day is trimmed if
         # the archive does not record that the day before its first one was archived.
         if one := noted.get(opening.entries):
-            return GivenUp(opening, one.entry)
+            return TrimmedDay(opening, one.entry)
         for file in (file for file in days if file.head.day > newest):
             if one := noted.get(file.head.last):
-                return GivenUp(file.day.closing, one.entry)
+                return TrimmedDay(file.day.closing, one.entry)
         raise RestoreError(
             f"{self._link.id}: the archive begins with entry {opening.entries + 1}, and no entry in"
             " it says that a day was archived: it cannot be continued"

@@ -231,10 +231,10 @@ class LinkRestore:
         self, writer: StoreWriter, copy: LedgerCopy, read: LinkCopy, advance: Advance
     ) -> None:
         image, keys, after = read.snapshot, self._store.keys, 0
-        if given_up := read.given_up:
-            after = given_up.closing.entries
-            image.put(keys.checkpoint, {"entries": after, "by": given_up.by})
-            image.put(keys.checkpoint, {"text": given_up.closing.text})
+        if trimmed := read.trimmed:
+            after = trimmed.closing.entries
+            image.put(keys.checkpoint, {"entries": after, "by": trimmed.by})
+            image.put(keys.checkpoint, {"text": trimmed.closing.text})
             old = [act for act in image.at(keys.acts) if int(act) <= after]
             image.drop(keys.acts, *old)
         await writer.clear()

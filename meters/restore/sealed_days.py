@@ -30,7 +30,7 @@ from meters.restore.rebuild import Rebuild, RebuildError
 from meters.restore.restored_link import LinkSnapshot, NotedDay, seeded
 from meters.restore.restored_tables import TableSnapshot
 from meters.restore.sealed_tables import LastEvents
-from meters.restore.sealed_wins import DecidedWins, WaitingWins
+from meters.restore.sealed_wins import DecidedWins, UndecidedWins
 from meters.restore.store_snapshot import Row, StoreSnapshot
 from meters.wire.messages import UNREADABLE, Result
 
@@ -79,7 +79,7 @@ class SealedDays:
         self._link = LinkSnapshot(self._keys, self._snapshot, days, assets)
         self._tables = LastEvents()
         self._decided = DecidedWins()
-        self._waiting = WaitingWins(self._keys, closing)
+        self._waiting = UndecidedWins(self._keys, closing)
         self._meters = dict.fromkeys(opening.terms)
 
     @property

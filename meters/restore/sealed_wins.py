@@ -114,7 +114,7 @@ class DecidedWins:
                 image.put(keys.wins, {f"{record.meter}!{entry:016d}:{claim}": 0})
 
 
-class WaitingWins:
+class UndecidedWins:
     """The wins that wait for a decision at the close of the last of some gaming days.
 
     Attributes:

@@ -42,9 +42,9 @@ async def read_both_ways(floor: Floor, directory: Path) -> tuple[LinkCopy, LinkC
 
 def hold_both_alike(sealed: LinkCopy, each: LinkCopy, keys: LinkKeys) -> None:
     """Check that both ways gave the same data, except wins that `pitlink archive` deletes."""
-    assert (sealed.given_up, sealed.chain) == (each.given_up, each.chain)
+    assert (sealed.trimmed, sealed.chain) == (each.trimmed, each.chain)
     made, was = keys_of(sealed.snapshot), keys_of(each.snapshot)
-    after = each.given_up.closing.entries if each.given_up else 0
+    after = each.trimmed.closing.entries if each.trimmed else 0
     for store in (made, was):
         acts = store.pop(keys.acts, {})
         store[keys.acts] = {act: one for act, one in acts.items() if int(act) > after}
@@ -68,8 +68,8 @@ def hold_both_alike(sealed: LinkCopy, each: LinkCopy, keys: LinkKeys) -> None:
 
 def _gone(each: LinkCopy, keys: LinkKeys) -> set[str]:
     """Return the wins that `pitlink archive` deletes from the whole data."""
-    assert each.given_up
-    snapshot, closing = each.snapshot, each.given_up.closing
+    assert each.trimmed
+    snapshot, closing = each.snapshot, each.trimmed.closing
     remain = {*closing.waiting, *snapshot.at(keys.waiting)}
     tables = TableSnapshot(keys, snapshot)
     for table in snapshot.at(keys.repeated_claims):

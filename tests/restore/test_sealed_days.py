@@ -1,5 +1,6 @@
 """A link restored from sealed days equals the link restored entry by entry."""
 
+import json
 import os
 import shutil
 from collections.abc import Callable, Sequence
@@ -20,10 +21,12 @@ from meters.archive.day_file import ArchiveError, DayFile
 from meters.books import ledger_blocks
 from meters.books.stored_entries import Entry
 from meters.floor_api.types import Adjustment
+from meters.redis_client.link_keys import LinkKeys
 from meters.restore import sealed_wins
 from meters.restore.copy_reading import CopyReader
 from meters.restore.errors import RestoreError
 from meters.restore.ledger_copy import ArchivedLedger
+from meters.restore.store_snapshot import StoreSnapshot
 from tests.archive.day_content import DayContent, edit
 from tests.model.days import A_DAY, Days
 from tests.model.machine import Floor
@@ -68,7 +71,7 @@ class SealedFloor(Floor):
         floor, home = short_live(self.pit.floor), Path(self.home.name)
         if len([*home.glob("*/*.zst")]) > 2:
             sealed, each = self.runner.run(read_both_ways(floor, home))
-            if sealed.given_up:
+            if sealed.trimmed:
                 hold_both_alike(sealed, each, self.pit.store.keys)
                 SealedFloor.compared += 1
 
@@ -118,7 +121,6 @@ async def archived(redis: Redis, tmp_path: Path) -> KeptPit:
         await _play_a_day(pit, day)
         await days.keep(A_DAY)
         await _archive(pit)
-    await pit.wagers({1: PROGRESSIVE}, table="T-2", round_id="R-open")
     return pit
 
 
@@ -141,13 +143,11 @@ async def _play_a_day(pit: KeptPit, day: int) -> None:
     proposed = await pit.link_acts.propose(pit.link.id, "sue", up)
     if day % 2:
         await pit.link_acts.confirm(pit.link.id, proposed.proposal, "tim")
-    await pit.void(table="T-2", round_id=f"V{day - 1}")
-    await pit.wagers({2: EVERYTHING}, table="T-2", round_id=f"V{day}")
+    if day < 4:  # the last round stays open
+        await pit.void(table="T-2", round_id=f"V{day - 1}")
+        await pit.wagers({2: EVERYTHING}, table="T-2", round_id=f"V{day}")
     await pit.link_acts.close(pit.link.id, "sue", f"close {day}")
-    if day != 4:
-        await pit.link_acts.open(pit.link.id, "tim")
-    else:
-        await pit.link_acts.open(pit.link.id, "una")
+    await pit.link_acts.open(pit.link.id, "tim")
 
 
 async def _archive(pit: KeptPit) -> None:
@@ -189,8 +189,8 @@ async def test_the_restored_store_is_the_same_key_by_key(
     archived: KeptPit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """After `pitlink archive`, which deletes the same old wins in both."""
-    monkeypatch.setattr(ledger_blocks, "PLAIN_ENTRIES", 20)
-    monkeypatch.setattr(ledger_blocks, "BLOCK_ENTRIES", 10)
+    monkeypatch.setattr(ledger_blocks, "PLAIN_ENTRIES", 5)
+    monkeypatch.setattr(ledger_blocks, "BLOCK_ENTRIES", 4)
     store, ledger, blocks = await _restored(archived)
     monkeypatch.setattr(CopyReader, "_sealed_days", lambda _: ())
     store_before, ledger_before, blocks_before = await _restored(archived)
@@ -233,6 +233,14 @@ def _truncate(files: Sequence[DayFile]) -> None:
     os.truncate(files[1].path, files[1].path.stat().st_size - 16)
 
 
+def _change_by(day: DayContent) -> None:
+    day.entries[3]["by"] = "eve"
+
+
+def _change_chain(day: DayContent) -> None:
+    day.entries[3]["chain"] = "0" * 40
+
+
 def _pay_another(day: DayContent) -> None:
     day.claims[0]["fields"] = day.claims[0]["fields"].replace("amy", "eve")
 
@@ -240,15 +248,16 @@ def _pay_another(day: DayContent) -> None:
 @pytest.mark.parametrize(
     ("damage", "reason"),
     [
-        (lambda files: edit(lambda day: day.entries[3].update(by="eve"))(files[1].path), "21.*as"),
-        (lambda files: edit(lambda day: day.entries.pop(3))(files[1].path), "21.*follows"),
-        (lambda files: edit(_pay_another)(files[1].path), "21.*its digest is not"),
+        (lambda files: edit(_change_by)(files[2].path), "22.*is not as it was written"),
+        (lambda files: edit(_change_chain)(files[2].path), "22.*is not as it was written"),
+        (lambda files: edit(lambda day: day.entries.pop(3))(files[2].path), "22.*follows"),
+        (lambda files: edit(_pay_another)(files[2].path), "22.*its digest is not"),
         (lambda files: files[1].path.unlink(), "22.* does not follow .*20"),
         (_swap, "does not belong"),
         (_truncate, "21.*lengths"),
         (_forge(_pay_another), "21.*is not the file that was archived"),
     ],
-    ids=["changed", "lacking", "win", "missing", "swapped", "truncated", "forged"],
+    ids=["changed", "chain", "lacking", "win", "missing", "swapped", "truncated", "forged"],
 )
 @pytest.mark.usefixtures("verified")
 async def test_a_damaged_file_is_named_and_nothing_is_written(
@@ -281,3 +290,23 @@ async def test_a_process_that_dies_while_it_verifies_is_replaced_by_this_one(
         assert [*verified.lines(files[0])]
         with pytest.raises(ArchiveError, match=r"21.*as it was written"):
             list(verified.lines(files[1]))
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_the_latest_wins_of_each_meter_and_those_of_tables_remain(order: int) -> None:
+    """Two of each list: all wins of a meter, and its wins of a percentage."""
+    keys, wins = LinkKeys("pit"), sealed_wins.DecidedWins()
+    for entry in range(1, 10)[::order]:
+        record = {"meter": "main", "percent": 10 if entry in {2, 3, 4} else None}
+        fields = {"entry": str(entry), "record": json.dumps(record)}
+        wins.add(f"c{entry}", json.dumps(fields))
+        wins.forget([["c1"]])
+    wins.forget([["c1"]], now=True)
+    image = StoreSnapshot(keys)
+    wins.put(image, keys)
+    remain = {f"c{entry}" for entry in (1, 3, 4, 8, 9)}
+    assert {key.removeprefix(keys.claim("")) for key, _ in image if key != keys.wins} == remain
+    assert {member.partition("main")[2] for member in image.at(keys.wins)} == {
+        *(f":{entry:016d}:c{entry}" for entry in (1, 3, 4, 8, 9)),
+        *(f"!{entry:016d}:c{entry}" for entry in (3, 4)),
+    }
