@@ -1,9 +1,9 @@
 """The archive of one link: one file for each closed gaming day, in order."""
 
+import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import date
-from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
@@ -16,6 +16,11 @@ def archived_links(directory: Path) -> frozenset[str]:
     """Return the links of an archive. Each link has a directory with the name of the link."""
     endings = (ENDING, EARLIER_ENDING)
     return frozenset(path.parent.name for end in endings for path in directory.glob(f"*/*{end}"))
+
+
+def day_of(path: Path) -> str:
+    """Return the gaming day in the name of an archive file, as text."""
+    return path.name.partition(".")[0]
 
 
 class ArchiveFiles:
@@ -49,25 +54,61 @@ class ArchiveFiles:
         days = [name[: -len(end)] for end in endings for name in names if name.endswith(end)]
         return max((date.fromisoformat(day) for day in days if _DAY.fullmatch(day)), default=None)
 
-    def files(self) -> Sequence[DayFile]:
-        """Return the link's archive files, in order, and check that none between them is missing.
+    def paths(self) -> Sequence[Path]:
+        """Return the paths of the link's archive files, in order. No file is opened."""
+        endings = (ENDING, EARLIER_ENDING)
+        found = (path for path in self.directory.glob("*") if path.name.endswith(endings))
+        return sorted(found, key=lambda path: path.name)
+
+    def listing(self, through: str) -> str:
+        """Return a digest of the names, sizes and times of the files up to a gaming day.
+
+        Raises:
+            OSError: a file cannot be found.
+        """
+        whole = hashlib.sha256()
+        for path in self.paths():
+            if day_of(path) <= through:
+                found = path.stat()
+                whole.update(f"{path.name} {found.st_size} {found.st_mtime_ns}\n".encode())
+        return whole.hexdigest()
+
+    def files(self, since: date | None = None) -> Sequence[DayFile]:
+        """Return the link's archive files, as `opened` yields them.
+
+        Raises:
+            ArchiveError: see `opened`.
+        """
+        return [*self.opened(since)]
+
+    def opened(self, since: date | None = None) -> Iterator[DayFile]:
+        """Open the link's archive files, in order, and check that none between them is missing.
+
+        If `since` is given, only the files of this gaming day and of later days are opened. If
+        there are none, only the last file is opened. So an archive of many years takes no longer
+        than a new one.
 
         Raises:
             ArchiveError: a file cannot be read, is of another link, or does not continue the file
                 before it.
         """
-        paths = (
-            path for end in (ENDING, EARLIER_ENDING) for path in self.directory.glob(f"*{end}")
-        )
-        found = [DayFile(path) for path in sorted(paths, key=lambda path: path.name)]
-        for file in found:
+        paths = self.paths()
+        if since is not None:
+            paths = [path for path in paths if day_of(path) >= since.isoformat()] or paths[-1:]
+        before: DayFile | None = None
+        for file in map(DayFile, paths):
             if (file.head.link, self.path(file.head.day.isoformat())) != (self._link, file.path):
                 raise ArchiveError(
                     f"{file.path} is the day {file.head.day} of link {file.head.link}: it does not"
                     " belong here"
                 )
-        for before, file in pairwise(found):
-            ends = (before.digest, before.head.last + 1, before.head.closing)
-            if ends != (file.head.previous, file.head.first, file.head.opening):
+            if before and not _follows(before, file):
                 raise ArchiveError(f"{file.path} does not follow {before.path}: a day is missing")
-        return found
+            yield file
+            before = file
+
+
+def _follows(before: DayFile, file: DayFile) -> bool:
+    """Check if a file continues the file of an earlier day."""
+    ends = (before.digest, before.head.last + 1, before.head.closing)
+    return ends == (file.head.previous, file.head.first, file.head.opening)

@@ -90,7 +90,10 @@ class Archiver:
         """
         if other := await self._store.schema_problem():
             raise ArchiveError(other)
-        files = list(self._archive.files())
+        closed = (await self._store.checkpoint()).closed_day
+        # Redis has the entries of the later days. Earlier files are neither written nor deleted.
+        since = date.fromisoformat(closed) if closed else None
+        files = list(self._archive.files(since))
         written = await self._write(files, advance, lost=lost)
         before = (await self._store.checkpoint()).entries
         trimmed_to = await self._give_up(files)

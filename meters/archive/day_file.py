@@ -19,6 +19,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import date
+from functools import cached_property
 from importlib.metadata import version
 from io import BytesIO
 from pathlib import Path
@@ -108,26 +109,42 @@ class DayFileHeader:
 
 
 class DayFile:
-    """An existing archive file of one gaming day.
+    """An existing archive file of one gaming day. It is opened when its content is needed.
 
     Attributes:
         path: the path of the file.
-        head: the header of the file, without the balances.
-        digest: the digest that is stored in the file.
-
-    Raises:
-        ArchiveError: the file cannot be read, or is not the archive file of a day.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         earlier = path.name.endswith(EARLIER_ENDING)
         self._content = DayDatabase(path) if earlier else DayLines(path)
+
+    @cached_property
+    def _header(self) -> tuple[DayFileHeader, str]:
         with self._readable():
             head = self._content.head()
         books = digest_of(head.opening.encode()), digest_of(head.closing.encode())
-        self.head = DayFileHeader(head.link, head.day, head.first, head.last, head.previous, *books)
-        self.digest = head.digest
+        header = DayFileHeader(head.link, head.day, head.first, head.last, head.previous, *books)
+        return header, head.digest
+
+    @property
+    def head(self) -> DayFileHeader:
+        """The header of the file, without the balances.
+
+        Raises:
+            ArchiveError: the file cannot be read, or is not the archive file of a day.
+        """
+        return self._header[0]
+
+    @property
+    def digest(self) -> str:
+        """The digest that is stored in the file.
+
+        Raises:
+            ArchiveError: the file cannot be read, or is not the archive file of a day.
+        """
+        return self._header[1]
 
     @property
     def day(self) -> Day:

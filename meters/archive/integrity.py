@@ -1,16 +1,22 @@
-"""Integrity check of archive files: all files are opened, and some are read completely.
+"""Integrity check of archive files: new and changed files are opened, some are read completely.
 
-Each night, every file is opened, and compared with the files before and after it and with the
-ledger in Redis. The last file and a few other files are also read completely. The next night
-continues with the files after these few files. So the work of one night is limited, and even a long
-archive is read completely within months. `pitlink audit` reads all files in one run.
+A check compares the names, sizes and times of the files with those of the last check. If an earlier
+file has changed, every file is opened. Otherwise only the later files are opened. A file that is
+opened is compared with the files before and after it, and with the ledger in Redis.
+
+Each night, the last file and a few other files are also read completely. The next night continues
+with the files after these few files. So the work of one night does not grow with the archive, and
+even a long archive is read completely within months. `pitlink audit` reads all files in one run.
 """
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from datetime import date
+from pathlib import Path
 from typing import Final, cast
 
-from meters.archive.archive_days import ArchiveFiles
+import msgspec
+
+from meters.archive.archive_days import ArchiveFiles, day_of
 from meters.archive.day_file import ArchiveError, DayFile
 from meters.books.act_history import ActIndex
 from meters.books.audit_notes import ARCHIVE_NOTE, CheckedLink
@@ -50,9 +56,12 @@ async def check_archive_files(
         RedisError: Redis failed.
     """
     try:
-        files = archive.files()
-    except ArchiveError as error:
-        return before, [f"{error}: {_PUT_BACK}"]
+        paths = archive.paths()
+        through = day_of(paths[-1]) if paths else ""
+        listing, since = archive.listing(through), _unchanged_through(archive, before)
+        files = archive.files(since)
+    except (OSError, ArchiveError) as error:
+        return _in_doubt(before), [f"{error}: {_PUT_BACK}"]
     (noted_to,) = cast(
         "list[bytes | None]", await store.redis.hmget(store.keys.meters, ["archived"])
     )
@@ -61,7 +70,7 @@ async def check_archive_files(
         lost = (
             f"{archive.directory} has no file, and the ledger was archived up to entry {archived}"
         )
-        return before, [f"{lost}: {_PUT_BACK}"] if archived else []
+        return _in_doubt(before), [f"{lost}: {_PUT_BACK}"] if archived else []
     problems = []
     noted, expired_to = await _noted(store)
     if files[-1].head.last < archived:
@@ -75,7 +84,7 @@ async def check_archive_files(
             f"{missing} is missing: the ledger was archived up to entry {archived}: {_PUT_BACK},"
             " or run `pitlink archive --lost`"
         )
-    first = files[0].head.first
+    first = files[0].head.first if since is None else before.first
     if before.first and first > max(before.first, expired_to + 1):
         problems.append(
             f"the files in {archive.directory} began with entry {before.first} and now begin with"
@@ -89,17 +98,36 @@ async def check_archive_files(
             problems.append(f"{file.path} is not the file that was archived: {_PUT_BACK}")
         elif not file.is_whole():
             problems.append(f"{file.path} is damaged: its length has changed: {_PUT_BACK}")
-    read, damaged = _read(files, before, reads, advance)
+    read, damaged = _read(paths, before, reads, advance)
     checked = CheckedLink(
         first=min(before.first or first, first) if problems else first,
         read=read,
         damaged=tuple(damaged),
+        through=through,
+        listing=listing,
     )
-    return checked, [*problems, *damaged.values()]
+    wrong = [*problems, *damaged.values()]
+    return _in_doubt(checked) if wrong else checked, wrong
+
+
+def _unchanged_through(archive: ArchiveFiles, before: CheckedLink) -> date | None:
+    """Return the day up to which the files are those of the last check; None to open all files.
+
+    Raises:
+        OSError: a file cannot be found.
+    """
+    if not before.listing or archive.listing(before.through) != before.listing:
+        return None
+    return date.fromisoformat(before.through)
+
+
+def _in_doubt(checked: CheckedLink) -> CheckedLink:
+    """Return the results of a check after which the next check opens every file."""
+    return msgspec.structs.replace(checked, through="", listing="")
 
 
 def _read(
-    files: Sequence[DayFile], before: CheckedLink, reads: int, advance: Advance
+    paths: Sequence[Path], before: CheckedLink, reads: int, advance: Advance
 ) -> tuple[str, Mapping[str, str]]:
     """Read some files completely: the next `reads` files, the last file, and damaged files.
 
@@ -108,14 +136,14 @@ def _read(
     Returns:
         The last gaming day of the next `reads` files, and the problems by gaming day.
     """
-    by_day = {file.head.day.isoformat(): file for file in files}
+    by_day = {day_of(path): path for path in paths}
     turn = sorted(by_day, key=lambda day: (day <= before.read, day))[:reads]
     due = [*dict.fromkeys([*turn, *(list(by_day)[-1:] if reads else []), *before.damaged])]
     problems = {}
     for number, day in enumerate(due):
         if day in by_day:
             try:
-                by_day[day].verify()
+                DayFile(by_day[day]).verify()
             except ArchiveError as error:
                 problems[day] = f"{error}: {_PUT_BACK}"
         advance(number + 1, len(due))
@@ -151,7 +179,7 @@ async def _acts(store: LinkStore) -> AsyncIterator[tuple[str, str]]:
 def last_day(archive: ArchiveFiles) -> date | None:
     """Return the last archived gaming day. None if no day is archived, or a file cannot be read."""
     try:
-        files = archive.files()
+        files = archive.files(date.max)
     except ArchiveError:
         return None
     return files[-1].head.day if files else None

@@ -6,7 +6,7 @@ from itertools import takewhile
 
 import msgspec
 
-from meters.archive.archive_days import ArchiveFiles
+from meters.archive.archive_days import ArchiveFiles, day_of
 from meters.archive.archiver import ARCHIVER
 from meters.archive.day_file import ArchiveError, DayFile
 from meters.books.checkpoint import Expired
@@ -27,13 +27,12 @@ def expired(archive: ArchiveFiles, today: date, keep_years: int) -> Sequence[Day
     year = today.year - keep_years
     # The anniversary of February 29 is February 28.
     until = today.replace(year=year, day=28) if _leaps(today) else today.replace(year=year)
-    files = archive.files()
-    waiting = files[-1].day.closing.waiting if files else set[str]()
-    return [
-        *takewhile(
-            lambda file: file.head.day < until and not waiting & _opened_on(file), files[:-1]
-        )
-    ]
+    old = [DayFile(path) for path in archive.paths()[:-1] if day_of(path) < until.isoformat()]
+    if not old:
+        return old
+    (*_, last) = archive.files(date.max)
+    waiting = last.day.closing.waiting
+    return [*takewhile(lambda file: not (waiting and waiting & _opened_on(file)), old)]
 
 
 async def delete(store: LinkStore, files: Sequence[DayFile]) -> None:

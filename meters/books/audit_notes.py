@@ -57,11 +57,16 @@ class CheckedLink(msgspec.Struct, frozen=True, kw_only=True):
             next check continues after this day.
         damaged: the gaming days whose files are changed or damaged. Every check reads these files
             again.
+        through: the last gaming day of a check of all files that found no problem.
+        listing: a digest of the names, sizes and times of the files up to this day. While it is
+            the same, a check opens only the later files.
     """
 
     first: int = 0
     read: str = ""
     damaged: tuple[str, ...] = ()
+    through: str = ""
+    listing: str = ""
 
 
 class ArchiveNote(_Note, frozen=True, kw_only=True):

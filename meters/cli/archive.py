@@ -74,10 +74,10 @@ def archive(
     Run the command once a day, some time after the gaming day begins. It does not matter whether
     the service runs. You can stop the command at any moment and run it again.
 
-    At the end, the command checks that every file is there and has the right length and digest. To
-    check their contents, it also reads eight files of each link completely: the last file, and the
-    next seven files in turn. The command writes the result into the archive directory, for `pitlink
-    check` and the alerts.
+    At the end, the command checks that every file is there and unchanged. It opens each file that
+    is new or was changed. Once a night, it also reads eight files of each link completely: the last
+    file, and the next seven files in turn. The command writes the result into the archive
+    directory, for `pitlink check` and the alerts.
 
     The exit status is 1 if the ledger has a problem. It is also 1 if an archive file cannot be
     written, is missing or is altered. The output names the file and says what to do.

@@ -258,9 +258,12 @@ def _part(
         facts.append(("Meters read", "no: no service ran at the close, and nothing happened"))
     finding = each.finding
     audited = f"{finding.entries - finding.first + 1:,} entries audited"
-    if finding.first > 1:
+    ended = finding.entries < finding.stored
+    if ended:
+        audited += f", from {finding.first:,} to {finding.entries:,}"
+    elif finding.first > 1:
         audited += f", from {finding.first:,} on"
-    whole = "Whole ledger" if finding.first == 1 else "Ledger"
+    whole = "Whole ledger" if finding.first == 1 and not ended else "Ledger"
     facts.append((whole, f"{audited}, seal {finding.seal}"))
     return ReportPart(
         each.link.id, each.link.name, facts, sections, each.problems, each.variances

@@ -47,7 +47,7 @@ class LinkScan:
         days: the reported gaming days, by date.
         first_day: the first gaming day of the ledger.
         open_day: the gaming day that is still open.
-        wins: the wins of the reported days, in their state at the end of the ledger.
+        wins: the wins of the reported days, in their state at the end of the audit.
         finding: the result of the audit.
     """
 
@@ -162,6 +162,7 @@ async def _look(
         lambda done, of: advance(link.id, done, of),
         watch,
         since=span.first and span.first - _LOOKED_BACK,
+        until=span.last,
     )
     open_day = watch.finish(open_day)
     return LinkScan(
@@ -170,5 +171,5 @@ async def _look(
         first_day=watch.first_day or open_day,
         open_day=open_day,
         wins=watch.wins,
-        finding=finding.also(mark.problem(finding.entries, seen.entries)),
+        finding=finding.also(mark.problem(finding.stored, seen.entries)),
     )

@@ -1,0 +1,130 @@
+"""Audits, reports and checks that open only the archive files that they need (duty D19)."""
+
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from meters.archive.archive_audit import audit_link
+from meters.archive.integrity import check_archive_files
+from meters.books.audit import Finding
+from meters.books.audit_notes import CheckedLink
+from meters.books.ledger_mark import Mark
+from tests.age.opened_files import opened_files
+from tests.archive.day_content import edit
+from tests.model.days import A_DAY
+from tests.model.kept import Kept
+from tests.model.pit import PROGRESSIVE
+
+pytestmark = pytest.mark.duty("D19")
+
+FIRST, SECOND, THIRD = (date(2026, 11, day) for day in (20, 21, 22))
+
+
+async def _audit(kept: Kept, since: date, until: date) -> Finding:
+    """Return the finding of a report's audit."""
+    link = kept.pit.link.id
+    return await audit_link(
+        kept.pit.store, kept.archive, Mark(link), lambda *_: None, since=since, until=until
+    )
+
+
+async def test_an_audit_since_a_day_opens_no_earlier_file(kept: Kept) -> None:
+    for _ in range(5):
+        await kept.week(1)
+        await kept.run()
+    with opened_files(kept.archive.directory) as opened:
+        finding = await kept.audit(since=date(2026, 11, 24))
+    assert finding.problems == ()
+    # The entries of the last day record the digest of the file of the day before.
+    assert opened.days == ["2026-11-23", "2026-11-24"]
+    edit(lambda day: day.entries[0].update(by="x"))(kept.archive.paths()[-1])
+    assert not (await kept.audit(since=date(2026, 11, 24))).balanced
+
+
+async def test_a_report_of_old_days_opens_no_later_file(kept: Kept) -> None:
+    """A report of days that Redis still has is audited to the end of the ledger."""
+    await kept.week(6)
+    await kept.run()
+    with opened_files(kept.archive.directory) as opened:
+        finding = await _audit(kept, SECOND, THIRD)
+    files = kept.archive.files()
+    assert opened.days == ["2026-11-21", "2026-11-22"]
+    assert (finding.first, finding.entries) == (files[1].head.first, files[2].head.last)
+    assert (finding.problems, finding.stored) == ((), (await kept.audit()).entries)
+    live = await _audit(kept, SECOND, date(2026, 11, 25))
+    assert (live.problems, live.entries) == ((), live.stored)
+    edit(lambda day: day.entries[0].update(by="x"))(files[2].path)
+    assert not (await _audit(kept, SECOND, THIRD)).balanced
+    assert (await _audit(kept, SECOND, SECOND)).balanced
+
+
+async def test_a_report_goes_on_until_each_of_its_wins_is_decided(kept: Kept) -> None:
+    await kept.week(1)
+    claim = await kept.play(decide=False)
+    await kept.week(2, rounds=1)
+    waiting = [row.claim for row in await kept.pit.claims.waiting()]
+    assert claim in waiting
+    await kept.pit.reject_what_waits()
+    await kept.week(3, rounds=1)
+    await kept.run()
+    files = kept.archive.files()
+    finding = await _audit(kept, SECOND, SECOND)
+    assert (finding.problems, finding.entries) == ((), files[3].head.last)
+
+
+async def test_a_report_goes_on_if_the_slip_of_its_win_was_corrected_later(kept: Kept) -> None:
+    pit = kept.pit
+    reply = await pit.round({1: PROGRESSIVE}, {1: "As Ks Qs"}, round_id="R-slip")
+    (claim,) = (one.claim for one in reply.claims or ())
+    await pit.claims.decide(claim, "validate", "amy")
+    await pit.claims.decide(claim, "pay", "ben", slip="A-1")
+    await kept.days.keep(A_DAY, A_DAY)
+    await pit.claims.correct_slip(claim, "cal", slip="A-2", replaces="A-1", reason="misread")
+    for _ in range(3):
+        await kept.days.keep(A_DAY)
+    await kept.run()
+    files = kept.archive.files()
+    assert (await _audit(kept, FIRST, FIRST)).entries >= files[2].head.last
+    assert (await _audit(kept, FIRST, FIRST)).problems == ()
+
+
+async def _check(kept: Kept, before: CheckedLink) -> tuple[CheckedLink, list[str], list[str]]:
+    """Check the archive; return what is remembered, the problems, and the opened days."""
+    with opened_files(kept.archive.directory) as opened:
+        checked, wrong = await check_archive_files(
+            kept.pit.store, kept.archive, before, lambda *_: None, reads=0
+        )
+    return checked, wrong, opened.days
+
+
+async def test_a_check_opens_only_new_files_until_an_earlier_one_changes(
+    kept: Kept, tmp_path: Path
+) -> None:
+    await kept.week(3)
+    await kept.run()
+    checked, wrong, opened = await _check(kept, CheckedLink())
+    assert (wrong, opened) == ([], ["2026-11-20", "2026-11-21", "2026-11-22"])
+    await kept.week(1)
+    await kept.run()
+    checked, wrong, opened = await _check(kept, checked)
+    assert (wrong, opened) == ([], ["2026-11-22", "2026-11-23"])
+    first, *_ = kept.archive.paths()
+    away = first.rename(tmp_path / first.name)
+    lost, wrong, _ = await _check(kept, checked)
+    assert "began with entry 1 and now begin with" in wrong[0]
+    # The problem remains until the file is back. Then every file is opened once.
+    assert (await _check(kept, lost))[1] == wrong
+    away.rename(first)
+    found, wrong, opened = await _check(kept, lost)
+    assert (wrong, len(opened), found) == ([], 4, checked)
+
+
+async def test_the_archive_of_a_new_day_opens_no_file_that_left_redis(kept: Kept) -> None:
+    await kept.week(4)
+    await kept.run()
+    await kept.week(1)
+    with opened_files(kept.archive.directory) as opened:
+        assert len((await kept.run()).written) == 1
+    # The first is the last day that Redis no longer has, the last is the new file.
+    assert opened.days == ["2026-11-22", "2026-11-23", "2026-11-24"]
