@@ -56,9 +56,10 @@ def audit(
 ) -> None:
     """Replay every link's ledger, and check every balance exactly, to the micro.
 
-    The audit reads the archive from its first file, unless --since names a later day. With --since,
-    it does not replay the days before; it only checks the digests of their files. The command
-    writes the result to the data directory, for `pitlink check` and the alerts.
+    The audit reads the archive and the operators' log from their beginning. With --since or
+    --since-last, it does not read the files of the days before, and it continues the audit of the
+    operators' log that a service has made. The command writes the result to the data directory, for
+    `pitlink check` and the alerts.
 
     The exit status is 1 if there is any problem. The output names the problem and the amount of
     each difference.

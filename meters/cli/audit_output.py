@@ -27,6 +27,7 @@ from meters.terminal.console import PlainConsole
 from meters.terminal.printing import print_error, print_json
 from meters.terminal.progress import progress_bar
 from meters.users.log_audit import LogFinding, check_log
+from meters.users.log_checkpoint import LogCheckpointFile
 from meters.users.log_macs import LogSecrets
 from meters.users.log_mark import LogMark
 
@@ -78,7 +79,8 @@ async def run_audit(floor: Floor, *, as_json: bool, since: date | None = None) -
                         unmarked.append(link.id)
             log_mark = LogMark(Path(floor.service.data))
             seen = log_mark.seen
-            operators = await check_log(redis, seen, LogSecrets.of(floor.service))
+            checkpoint = LogCheckpointFile(log_mark.path).read(seen) if since else None
+            operators = await check_log(redis, seen, LogSecrets.of(floor.service), checkpoint)
             if lost := log_mark.problem(operators.entries, seen.entries):
                 operators = replace(operators, problems=(lost, *operators.problems))
     except (RedisError, OSError, ValueError) as error:
@@ -178,7 +180,8 @@ def _print(
                 console.print_line(f"  {kind}{text}")
         console.print(table)
     verdict = "DOES NOT HOLD" if operators.problems else "unaltered"
-    console.print_line(f"operators' log: {operators.entries} entries, {verdict}")
+    since = f", audited from {operators.first} on" if operators.first > 1 else ""
+    console.print_line(f"operators' log: {operators.entries} entries{since}, {verdict}")
     if operators.seal:
         console.print_line(f"  sealed {operators.seal}")
     for problem in operators.problems:

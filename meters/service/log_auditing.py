@@ -12,10 +12,11 @@ from meters.logs.throttled import ThrottledLog
 from meters.redis_client.shards import AnyRedis, redis_of
 from meters.redis_client.user_keys import USERS_TAG, UserKeys
 from meters.service.announcer import Post
-from meters.service.ledger_auditing import AUDIT_EVERY_S, AUDITED_AGAIN
+from meters.service.ledger_auditing import AUDIT_EVERY_S, AUDITED_AGAIN, CHECKPOINT_EVERY
 from meters.service.link import SERVICE
 from meters.users.errors import UsersError
 from meters.users.log_audit import Entry, LogAudit, LogFinding, as_altered
+from meters.users.log_checkpoint import LogCheckpointFile
 from meters.users.log_macs import LogSecrets
 from meters.users.log_mark import LogMark
 from meters.users.store import UserStore
@@ -54,7 +55,10 @@ class LogAuditing:
     ) -> None:
         self._redis = redis_of(redis, USERS_TAG)
         self._store = UserStore(redis, secrets)
-        self._audit = LogAudit(redis, secrets)
+        self._checkpoint_file = LogCheckpointFile(mark.path)
+        checkpoint = self._checkpoint_file.read(mark.seen)
+        self._audit = LogAudit(redis, secrets, checkpoint)
+        self._checkpointed = checkpoint.entries if checkpoint else 0
         self._mark = mark
         self._post = post
         self._show = show
@@ -142,6 +146,20 @@ class LogAuditing:
             )
         if finding.entries > seen.sealed:
             await self._seal(finding)
+        if finding.entries >= self._checkpointed + CHECKPOINT_EVERY:
+            await self._keep_checkpoint()
+
+    async def _keep_checkpoint(self) -> None:
+        """Write the checkpoint, from which the first audit of the next start continues."""
+        state = self._audit.checkpoint
+        if state is None:
+            return
+        self._checkpointed = state.entries
+        try:
+            # Only the next audit changes the state.
+            await asyncio.to_thread(self._checkpoint_file.write, state)
+        except OSError as error:
+            log.warning("log checkpoint not written", reason=str(error))
 
     def _report(self, problems: tuple[str, ...]) -> None:
         """Log each new problem once, and call `show` with the result."""

@@ -70,7 +70,7 @@ class ExpectedUsers:
     users: dict[str, ExpectedUser] = field(default_factory=dict)
     setters: dict[tuple[str, str], float] = field(default_factory=dict)
     accounts: dict[str, list[int]] = field(default_factory=dict)
-    _accounts_since: int = 0
+    accounts_since: int = 0
 
     def apply_entry(self, number: int, entry: Fields) -> str | None:
         """Apply an entry of the operators' log.
@@ -181,8 +181,8 @@ class ExpectedUsers:
         Entries of earlier releases are left out, because those releases kept no index of entries by
         user.
         """
-        self._accounts_since = self._accounts_since or (number if "pin" in entry else 0)
-        if entry.get("what") not in _ON_ACCOUNTS or not self._accounts_since:
+        self.accounts_since = self.accounts_since or (number if "pin" in entry else 0)
+        if entry.get("what") not in _ON_ACCOUNTS or not self.accounts_since:
             return
         for folded in {fold_name(entry.get("about", "")), fold_name(entry.get("by", ""))}:
             self.accounts.setdefault(folded, []).append(number)
@@ -195,11 +195,11 @@ class ExpectedUsers:
                 entries about this user, each with its score in the sorted set.
         """
         found: list[str] = []
-        if not self._accounts_since:
+        if not self.accounts_since:
             return found
         for folded, entries in sorted(stored.items()):
             due = {(number, float(number)) for number in self.accounts.get(folded, ())}
-            held = {one for one in entries if one[0] >= self._accounts_since}
+            held = {one for one in entries if one[0] >= self.accounts_since}
             found += [
                 f"the account of {folded!r} lacks entry {number} of the log"
                 for number in sorted({one for one, _ in due} - {one for one, _ in held})

@@ -22,6 +22,7 @@ from meters.books.ledger_mark import Mark
 from meters.redis_client.shards import AnyRedis, redis_of
 from meters.redis_client.user_keys import USERS_TAG, UserKeys
 from meters.users.expected_users import ExpectedUsers
+from meters.users.log_checkpoint import LogCheckpoint
 from meters.users.log_macs import MAC, LogHead, LogSecrets, MacCheck
 
 PROBLEMS_MAX: Final = 20
@@ -49,6 +50,7 @@ class LogFinding:
             there are no entries.
         unnoted: the folded (lower-case) names of users whose role or PIN digest is missing in the
             log.
+        first: the number of the first entry that the audit read.
     """
 
     entries: int
@@ -56,6 +58,7 @@ class LogFinding:
     problems: tuple[str, ...]
     seal: str = ""
     unnoted: tuple[str, ...] = ()
+    first: int = 1
 
 
 @dataclass(slots=True)
@@ -138,12 +141,20 @@ class LogAudit:
     Args:
         everywhere: the Redis client for the users' data, or the clients for all data of the floor.
         secrets: the secrets for the log's MACs; None if there are no secrets.
+        checkpoint: the state after an earlier audit, from which the first run continues. If this
+            run finds a problem, the whole log is read.
     """
 
-    def __init__(self, everywhere: AnyRedis, secrets: LogSecrets | None = None) -> None:
+    def __init__(
+        self,
+        everywhere: AnyRedis,
+        secrets: LogSecrets | None = None,
+        checkpoint: LogCheckpoint | None = None,
+    ) -> None:
         self._keys, self._redis = UserKeys(), redis_of(everywhere, USERS_TAG)
         self._secrets = secrets or LogSecrets()
-        self._walk = self._begin()
+        self._first = 1
+        self._walk = self._resumed(checkpoint) if checkpoint else self._begin()
         self._again: _Walk | None = None
 
     async def run(self, seen: Mark | None = None, *, again: int = 0) -> LogFinding:
@@ -166,11 +177,28 @@ class LogAudit:
                 data type.
         """
         with as_altered():
-            return await self._run(seen, again)
+            finding = await self._run(seen, again)
+            if finding.problems and self._first > 1:
+                # The file of the checkpoint can be wrong. Only an audit of the whole log can tell.
+                self._walk, self._first = self._begin(), 1
+                finding = await self._run(seen, again)
+            return finding
+
+    @property
+    def checkpoint(self) -> LogCheckpoint | None:
+        """The state after the last run; None if there is no entry, or if there is a problem."""
+        walk, due = self._walk, self._walk.due
+        if walk.problems or not walk.entries:
+            return None
+        return LogCheckpoint(
+            walk.entries, walk.chain, walk.seal, walk.chained, walk.macs.last, walk.macs.checked,
+            due.users, tuple((*pair, at_ms) for pair, at_ms in due.setters.items()),
+            due.accounts, due.accounts_since,
+        )  # fmt: skip
 
     async def _run(self, seen: Mark | None, again: int) -> LogFinding:
         if self._walk.problems:
-            self._walk, self._again = self._begin(), None
+            self._walk, self._again, self._first = self._begin(), None, 1
         self._walk.covered = seen.sealed if seen else 0
         if self._walk.entries:
             if seen:
@@ -200,10 +228,20 @@ class LogAudit:
             tuple(problems[:PROBLEMS_MAX]),
             walk.seal,
             tuple(walk.due.unnoted),
+            self._first,
         )
 
     def _begin(self) -> _Walk:
         return _Walk(MacCheck(self._secrets))
+
+    def _resumed(self, checkpoint: LogCheckpoint) -> _Walk:
+        walk = self._begin()
+        if not walk.macs.resume(checkpoint.mac_by, checkpoint.mac_checked):
+            return self._begin()
+        self._first = checkpoint.entries + 1
+        walk.entries, walk.chain, walk.seal = checkpoint.entries, checkpoint.chain, checkpoint.seal
+        walk.chained, walk.due = checkpoint.chained, checkpoint.expected_users()
+        return walk
 
     async def _read_on(self, seen: Mark | None) -> _Users:
         """Check the new log entries, then read the users.
@@ -283,21 +321,26 @@ class LogAudit:
 
 
 async def check_log(
-    everywhere: AnyRedis, seen: Mark | None = None, secrets: LogSecrets | None = None
+    everywhere: AnyRedis,
+    seen: Mark | None = None,
+    secrets: LogSecrets | None = None,
+    checkpoint: LogCheckpoint | None = None,
 ) -> LogFinding:
-    """Audit the users of a facility, and the facility's operators' log from its first entry.
+    """Audit the users of a facility, and the facility's operators' log.
 
     Args:
         everywhere: the Redis client for the users' data, or the clients for all data of the floor.
         seen: the mark of the log: its last entry that was seen, kept outside Redis.
         secrets: the secrets for the log's MACs; None if there are no secrets.
+        checkpoint: the state after an earlier audit, from which this audit continues; None to begin
+            with the first entry.
 
     Raises:
         RedisError: Redis failed.
         ValueError: an entry's id or its chain is not valid text, or a Redis key has a wrong data
             type.
     """
-    return await LogAudit(everywhere, secrets).run(seen)
+    return await LogAudit(everywhere, secrets, checkpoint).run(seen)
 
 
 @contextmanager

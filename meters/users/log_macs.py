@@ -138,6 +138,23 @@ class MacCheck:
     last: str = ""
     _age: int | None = None
     _step: tuple[str, bytes] = ("", b"")
+    _checked: str = ""
+
+    @property
+    def checked(self) -> str:
+        """The name of the secret of the last MAC that was checked; empty if none was checked."""
+        return self._checked
+
+    def resume(self, last: str, checked: str) -> bool:
+        """Continue after the entries that an earlier check has read.
+
+        Return False if the secret `checked` is not known here. Then the entries must be read again.
+        """
+        secret = self.secrets.find(checked) if checked else None
+        self.last, self._checked = last, checked
+        # An audit ends after a whole script call. So no later entry needs the key of its last step.
+        self._age = secret.age if secret else None
+        return secret is not None or not checked
 
     def check(
         self,
@@ -174,7 +191,7 @@ class MacCheck:
         self.last = of
         if self._age is not None and secret.age < self._age:
             return "has the MAC of a secret that had been renewed"
-        self._age, self._step = secret.age, (of, key)
+        self._age, self._step, self._checked = secret.age, (of, key), of
         return None
 
     def _unknown(self, of: str) -> str | None:

@@ -1,0 +1,101 @@
+"""The checkpoint of the operators' log: a file from which a later audit of the log continues.
+
+Nothing is ever deleted from the operators' log. So without this file, each start of a service and
+each nightly audit would read more entries than the one before. A service reads the older entries
+again in small parts while it runs, and `pitlink audit` without `--since` reads all of them.
+"""
+
+import os
+import threading
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from meters.books.ledger_mark import Mark
+from meters.process.private_files import make_private_directory, write_private_file
+from meters.users.expected_users import ExpectedUser, ExpectedUsers
+from meters.wire.messages import UNREADABLE
+
+_FILE: Final = "operators.log-checkpoint.json"
+
+
+class LogCheckpoint(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The state of the operators' log after an audit that found no problem.
+
+    Attributes:
+        entries: the number of the last audited entry.
+        chain: the chain digest of this entry.
+        seal: the seal over all entries up to this one.
+        chained: True if the log has chain digests.
+        mac_by: the secret of the last MAC.
+        mac_checked: the secret of the last MAC that was checked; empty if none was checked.
+        users: the users, by folded name.
+        setters: the last time, in ms, at which a person set a user's PIN: the user, the person, and
+            the time.
+        accounts: the numbers of the entries about each user.
+        accounts_since: the first entry whose number is in `accounts`.
+    """
+
+    entries: int
+    chain: str
+    seal: str
+    chained: bool
+    mac_by: str
+    mac_checked: str
+    users: dict[str, ExpectedUser]
+    setters: tuple[tuple[str, str, float], ...]
+    accounts: dict[str, list[int]]
+    accounts_since: int
+
+    def expected_users(self) -> ExpectedUsers:
+        """Return the users, for an audit that changes them."""
+        copies = {name: replace(user) for name, user in self.users.items()}
+        setters = {(user, by): at_ms for user, by, at_ms in self.setters}
+        accounts = {name: [*entries] for name, entries in self.accounts.items()}
+        return ExpectedUsers(copies, setters, accounts, self.accounts_since)
+
+
+class LogCheckpointFile:
+    """The file with the checkpoint, next to the mark of the log.
+
+    Args:
+        mark_path: the path of the mark.
+    """
+
+    def __init__(self, mark_path: Path) -> None:
+        self._path = mark_path.with_name(_FILE)
+
+    def read(self, seen: Mark) -> LogCheckpoint | None:
+        """Return the checkpoint, or None if there is none that can be used.
+
+        An audit without a checkpoint only takes longer. So a file that is missing or damaged is no
+        error. A checkpoint after the sealed entry is not used, because the seal does not confirm
+        it.
+        """
+        try:
+            found = _DECODER.decode(self._path.read_bytes())
+        except (OSError, *UNREADABLE):
+            return None
+        return found if 0 < found.entries <= seen.sealed else None
+
+    def write(self, checkpoint: LogCheckpoint) -> None:
+        """Replace the checkpoint in one step.
+
+        Raises:
+            OSError: the file cannot be written.
+        """
+        make_private_directory(self._path.parent)
+        temporary = self._path.with_suffix(f".{os.getpid()}-{threading.get_ident()}.new")
+        try:
+            with write_private_file(temporary) as file:
+                file.write(msgspec.json.encode(checkpoint))
+            temporary.replace(self._path)
+        finally:
+            with suppress(OSError):
+                temporary.unlink()
+
+
+_DECODER: Final = msgspec.json.Decoder(LogCheckpoint)
