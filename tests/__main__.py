@@ -5,6 +5,7 @@ import sys
 from typing import Final
 
 RUNS: Final = {
+    "age": "tests.age.command",
     "bench": "tests.bench.command",
     "chaos": "tests.chaos.run",
     "flood": "tests.fuzz.flood",

@@ -29,12 +29,15 @@ class EventWriter:
         seed: decides the cards. The rounds of a run are dealt from shuffled decks.
         positions: number of occupied positions, from the first on.
         meters: meters on which each position wagers.
+
+    Attributes:
+        at: the time in the events, by the clock of the table.
     """
 
     def __init__(
         self, seed: int, positions: int = POSITIONS, meters: Sequence[str] = METERS
     ) -> None:
-        at = now_text().encode()
+        at = self.at = self._encoded_at = now_text().encode()
         self._wagers = b'{"type":"wagers","at":"%b","positions":%b,"seq":%%d,"round":"R%%d"}' % (
             at,
             msgspec.json.encode(_wagered(positions, meters)),
@@ -50,16 +53,19 @@ class EventWriter:
 
     def wagers(self, seq: int, round_number: int) -> bytes:
         """Return a `wagers` event with a wager on each meter at each position."""
-        return self._wagers % (seq, round_number)
+        return self._dated(self._wagers % (seq, round_number))
 
     def void(self, seq: int, round_number: int) -> bytes:
         """Return a `void` event for the round (649a.13)."""
-        return self._void % (seq, round_number)
+        return self._dated(self._void % (seq, round_number))
 
     def result(self, seq: int, round_number: int) -> bytes:
         """Return a `result` event: every position's hand, the dealer's and the community cards."""
         self._dealt = (self._dealt + 1) % _DEALS
-        return self._results[self._dealt] % (seq, round_number)
+        return self._dated(self._results[self._dealt] % (seq, round_number))
+
+    def _dated(self, event: bytes) -> bytes:
+        return event.replace(self._encoded_at, self.at, 1)
 
 
 def _wagered(positions: int, meters: Sequence[str]) -> list[WageredPosition]:

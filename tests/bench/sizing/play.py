@@ -22,7 +22,7 @@ from meters.floor.gaming_day import GamingDays
 from meters.intake.batches import Arrival, LinkIntake
 from meters.intake.table_catalog import CatalogTable, table_topics
 from meters.metrics import Metrics
-from meters.wire.clock import now
+from meters.wire.clock import now, text_of
 from tests.bench.events import EventWriter
 from tests.bench.floor import METERS, POSITIONS
 
@@ -61,14 +61,18 @@ class PlayedFloor:
         redis: client of the Redis with its books.
         mix: what is wagered.
         seed: seed of the cards.
+        begins: the floor's clock at its first gaming day; None for a day that is not over yet.
 
     Attributes:
         stores: the books of its links.
         rounds: number of rounds played at all tables together.
         claims: number of claims that they opened.
+        now: the floor's clock.
     """
 
-    def __init__(self, floor: Floor, redis: Redis, mix: Mix, seed: int) -> None:
+    def __init__(
+        self, floor: Floor, redis: Redis, mix: Mix, seed: int, begins: datetime | None = None
+    ) -> None:
         self.stores = [LinkStore(redis, link) for link in floor.link]
         self.rounds = self.claims = 0
         self._mix = mix
@@ -79,7 +83,7 @@ class PlayedFloor:
             for store in self.stores
         ]
         self._played = 0
-        self._now = now() + _AHEAD
+        self.now = begins or now() + _AHEAD
         self._days = [
             CloseReadings(store, GamingDays.of_facility(floor.facility), _ACTOR, self._clock)
             for store in self.stores
@@ -110,6 +114,7 @@ class PlayedFloor:
         Raises:
             UserError: an event was not accepted.
         """
+        self._writer.at = text_of(self.now).encode()
         for _ in range(rounds):
             end_if_asked()
             self._played += 1
@@ -140,7 +145,7 @@ class PlayedFloor:
 
     async def close_day(self) -> None:
         """End the gaming day."""
-        self._now += timedelta(days=1)
+        self.now += timedelta(days=1)
         await self._keep_days()
 
     async def compress(self) -> None:
@@ -153,7 +158,7 @@ class PlayedFloor:
             await book.keep((await store.state()).day)
 
     def _clock(self) -> datetime:
-        return self._now
+        return self.now
 
     async def entries(self) -> int:
         """Return how many entries the ledgers have had."""
