@@ -29,7 +29,7 @@ TIMERS: Final = tuple(f"{job}.timer" for job in JOBS)
 PIN: Final = "482913"
 SEED: Final = 100_000
 RAISED: Final = 14
-"""What a wager of a dollar adds to the meter `progressive` under paytable A, in cents."""
+"""Amount that a wager of a dollar adds to the meter `progressive` under paytable A, in cents."""
 ROUND: Final[tuple[Mapping[str, object], ...]] = (
     {"event": "wager", "position": 1, "wager": "progressive", "amount": 100},
     {"event": "wager", "position": 2, "wager": "progressive", "amount": 100},
@@ -113,7 +113,7 @@ class Floor:
             what="the panel's address",
         )
         self._panel = found[-1].partition("/?")[0]
-        jar = ("--cookie-jar", "/root/tablet")
+        jar = ("--cookie-jar", "/run/tablet")
         eventually(
             lambda: self.machine.run("curl", "--fail", "--silent", *jar, found[-1]).returncode == 0,
             what="the panel",
@@ -124,7 +124,7 @@ class Floor:
         headers = ("Content-Type: application/json", "Sec-Fetch-Site: same-origin")
         options = [word for header in headers for word in ("--header", header)]
         data = ("--data", json.dumps(event), f"{self._panel}/api/v1/events")
-        send = ("curl", "--silent", "--cookie", "/root/tablet", *options, *data)
+        send = ("curl", "--silent", "--cookie", "/run/tablet", *options, *data)
 
         def is_accepted() -> bool:
             answer = self.machine.run(*send).stdout
