@@ -18,7 +18,7 @@ PAGES: Final = (ROOT / "README.md", *sorted(DOCS.rglob("*.md")))
 
 _CODE_BLOCK: Final = re.compile(r"^ *```\w*\n(.*?)^ *```", re.DOTALL | re.MULTILINE)
 _CODE_SPAN: Final = re.compile(r"`([^`]+)`")
-_WRITTEN: Final = re.compile(r"(?:^|[\s`'\"]|bin/)pitlink(?P<typed> [a-z][^`#|<>]*)", re.MULTILINE)
+_WRITTEN: Final = re.compile(r"(?:^|[\s`'\"=]|bin/)pitlink(?P<typed> [a-z][^`#|<>]*)", re.MULTILINE)
 
 
 def documents(path: Path) -> Iterator[dict[str, Any]]:
