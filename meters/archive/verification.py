@@ -14,7 +14,7 @@ from typing import Final, Self
 from meters.archive.day_file import DayFile
 from meters.archive.day_lines import EntryLine
 
-_WORTHWHILE_BYTES: Final = 8_000_000
+_WORTHWHILE_BYTES: Final = 32_000_000
 """Size of the files from which other processes save more time than their start takes."""
 _PROCESSES_MAX: Final = 4
 
