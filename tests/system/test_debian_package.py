@@ -52,8 +52,10 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_lintian_has_nothing_to_say(package: Path) -> None:
     require_system("lintian")
+    # Only the packages of the tests are not compressed, to save time.
+    ours = ",".join(f"uses-no-compression-for-{part}-tarball" for part in ("control", "data"))
     done = subprocess.run(
-        ["lintian", "--allow-root", "--fail-on", "error,warning", package],
+        ["lintian", "--allow-root", "--fail-on=error,warning", "--suppress-tags", ours, package],
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert (done.returncode, done.stdout) == (0, "")
