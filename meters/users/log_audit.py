@@ -303,6 +303,9 @@ class LogAudit:
         if again.entries >= self._walk.entries:
             if again.seal != self._walk.seal and not again.problems:
                 self._walk.add("it is not the one that was read before")
+            if again.due != self._walk.due and not again.problems:
+                # The file of the checkpoint, which has the users, can have been changed.
+                self._walk.add("the users that result from it are not those of the audits before")
             self._again = None
 
     async def _walk_to(self, walk: _Walk, last: int | None, seen: Mark | None) -> None:

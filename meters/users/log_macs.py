@@ -149,12 +149,14 @@ class MacCheck:
         """Continue after the entries that an earlier check has read.
 
         Return False if the secret `checked` is not known here. Then the entries must be read again.
+        Also return False if there are secrets here, and no MAC was checked: a person can have
+        removed the name of the secret, so that later entries need no MAC.
         """
         secret = self.secrets.find(checked) if checked else None
         self.last, self._checked = last, checked
         # An audit ends after a whole script call. So no later entry needs the key of its last step.
         self._age = secret.age if secret else None
-        return secret is not None or not checked
+        return secret is not None or not (checked or self.secrets.newest)
 
     def check(
         self,

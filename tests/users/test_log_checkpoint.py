@@ -4,6 +4,7 @@ import asyncio
 from pathlib import Path
 from typing import cast
 
+import msgspec
 import pytest
 from redis.asyncio import Redis
 
@@ -97,6 +98,31 @@ async def test_a_wrong_checkpoint_is_no_false_alarm(audited: Audited) -> None:
     audited.file.write(kept)
     found = await audited.later()
     assert (found.problems, found.first) == ((), 1)
+
+
+async def test_a_user_who_is_altered_in_redis_and_in_the_checkpoint_is_found(
+    audited: Audited,
+) -> None:
+    """The service reads the old entries again while it runs."""
+    keys, redis = audited.register.keys, audited.register.redis
+    await redis.hset(keys.user("flo"), "role", "administrator")
+    await redis.sadd(keys.administrators, "flo")
+    kept = cast("LogCheckpoint", audited.file.read(audited.mark.seen))
+    kept.users["flo"].role = "administrator"
+    audit = LogAudit(redis, THE_SAME, kept)
+    assert (await audit.run(audited.mark.seen)).problems == ()
+    found = await audit.run(audited.mark.seen, again=100)
+    assert any("role is 'administrator'" in one for one in found.problems)
+
+
+async def test_a_checkpoint_that_says_that_no_mac_was_checked_is_not_used(
+    audited: Audited,
+) -> None:
+    kept = cast("LogCheckpoint", audited.file.read(audited.mark.seen))
+    audited.file.write(msgspec.structs.replace(kept, mac_checked=""))
+    sign_out = {b"what": b"sign_out", b"by": b"Ada", b"about": b"Ada", b"client": b""}
+    await append(audited.register, {b"at": b"2026-11-26T02:14:07.250Z"} | sign_out)
+    assert any("no MAC" in problem for problem in (await audited.later()).problems)
 
 
 async def test_a_checkpoint_that_no_seal_confirms_is_not_used(
