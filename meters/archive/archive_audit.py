@@ -1,5 +1,6 @@
 """Audit of a link: its archive files and the ledger entries in Redis (duties D17, D19)."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
@@ -40,7 +41,8 @@ async def audit_link(
 
     If Redis no longer has the gaming day `until`, the replay can end early, at the close of a later
     day: when nobody has to decide a win of `until` or before any more. The audit then compares no
-    data in Redis. It does not end early if somebody later corrected the slip of a replayed win.
+    data in Redis. It does not end early if somebody can have corrected the slip of a replayed win
+    later.
 
     Raises:
         RedisError: Redis failed.
@@ -108,10 +110,16 @@ class _End:
         return self.reached
 
     def _corrected_later(self, replay: Replay) -> bool:
-        """Return whether Redis has another slip number of a win that was paid with a slip."""
+        """Return whether the slip number of a win that was paid can have been corrected later.
+
+        Redis then has another number of the win. Or the win has two numbers, and a later correction
+        can have brought back the first one.
+        """
         paid = replay.evidence.slips
-        claims = set(paid.values())
-        return any(claim in claims and slip not in paid for slip, claim in self.slips.items())
+        claims = Counter(paid.values())
+        return any(count > 1 for count in claims.values()) or any(
+            claim in claims and slip not in paid for slip, claim in self.slips.items()
+        )
 
 
 def _of_archived_days(

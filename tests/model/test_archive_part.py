@@ -89,6 +89,22 @@ async def test_a_report_goes_on_if_the_slip_of_its_win_was_corrected_later(kept:
     assert (await _audit(kept, FIRST, FIRST)).problems == ()
 
 
+async def test_a_report_goes_on_if_a_slip_was_later_corrected_back(kept: Kept) -> None:
+    """Redis then has no number that the reported days lack."""
+    pit = kept.pit
+    reply = await pit.round({1: PROGRESSIVE}, {1: "As Ks Qs"}, round_id="R-slip")
+    (claim,) = (one.claim for one in reply.claims or ())
+    await pit.claims.decide(claim, "validate", "amy")
+    await pit.claims.decide(claim, "pay", "ben", slip="A-1")
+    await pit.claims.correct_slip(claim, "cal", slip="A-2", replaces="A-1", reason="misread")
+    await kept.days.keep(A_DAY, A_DAY)
+    await pit.claims.correct_slip(claim, "cal", slip="A-1", replaces="A-2", reason="was right")
+    for _ in range(3):
+        await kept.days.keep(A_DAY)
+    await kept.run()
+    assert (await _audit(kept, FIRST, FIRST)).entries >= kept.archive.files()[2].head.last
+
+
 async def _check(kept: Kept, before: CheckedLink) -> tuple[CheckedLink, list[str], list[str]]:
     """Check the archive; return what is remembered, the problems, and the opened days."""
     with opened_files(kept.archive.directory) as opened:
