@@ -1,7 +1,7 @@
 """Audit of a link: its archive files and the ledger entries in Redis (duties D17, D19)."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from typing import Final
@@ -141,7 +141,7 @@ def _of_archived_days(
 
 
 def _replayed(
-    files: Iterable[DayFile],
+    files: Iterator[DayFile],
     seen: Mark,
     advance: Callable[[int], None],
     onlooker: Onlooker | None,
@@ -176,6 +176,8 @@ def _replayed(
         replay.evidence.forget_ended(listed, replay.entries)
         advance(replay.entries)
         if end.reach(file, replay):
+            # The next file has the digest of this one. `files` compares the two.
+            next(files, None)
             break
     if onlooker and not read:
         onlooker.began(replay)

@@ -1,15 +1,19 @@
 """Audits, reports and checks that open only the archive files that they need (duty D19)."""
 
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
 import pytest
 
 from meters.archive.archive_audit import audit_link
+from meters.archive.day_file import DayWriter
 from meters.archive.integrity import check_archive_files
 from meters.books.audit import Finding
 from meters.books.audit_notes import CheckedLink
+from meters.books.chain import link_and_seal
 from meters.books.ledger_mark import Mark
+from meters.books.ledger_replay import Replay
 from tests.age.opened_files import opened_files
 from tests.archive.day_content import edit
 from tests.model.days import A_DAY
@@ -42,14 +46,14 @@ async def test_an_audit_since_a_day_opens_no_earlier_file(kept: Kept) -> None:
     assert not (await kept.audit(since=date(2026, 11, 24))).balanced
 
 
-async def test_a_report_of_old_days_opens_no_later_file(kept: Kept) -> None:
+async def test_a_report_of_old_days_opens_only_the_next_file(kept: Kept) -> None:
     """A report of days that Redis still has is audited to the end of the ledger."""
     await kept.week(6)
     await kept.run()
     with opened_files(kept.archive.directory) as opened:
         finding = await _audit(kept, SECOND, THIRD)
     files = kept.archive.files()
-    assert opened.days == ["2026-11-21", "2026-11-22"]
+    assert opened.days == ["2026-11-21", "2026-11-22", "2026-11-23"]
     assert (finding.first, finding.entries) == (files[1].head.first, files[2].head.last)
     assert (finding.problems, finding.stored) == ((), (await kept.audit()).entries)
     live = await _audit(kept, SECOND, date(2026, 11, 25))
@@ -57,6 +61,30 @@ async def test_a_report_of_old_days_opens_no_later_file(kept: Kept) -> None:
     edit(lambda day: day.entries[0].update(by="x"))(files[2].path)
     assert not (await _audit(kept, SECOND, THIRD)).balanced
     assert (await _audit(kept, SECOND, SECOND)).balanced
+
+
+async def test_a_report_finds_that_its_last_file_was_forged(kept: Kept) -> None:
+    """The digests in the forged file are right, but the next file has that of the true one."""
+    await kept.week(6)
+    await kept.run()
+    file = kept.archive.files()[2]
+    day, entries = file.day, [*file.entries()]
+    replay = Replay.after(day.opening)
+    with DayWriter(kept.archive.directory / "forged.new") as writer:
+        for number, fields in entries:
+            made = dict(fields)
+            if fields["kind"] == b"validate":
+                made["by"] = b"eve"
+            made["chain"] = link_and_seal(replay.chain, "", number, made)[0].encode()
+            replay.apply_entry(number, made)
+            writer.add((number, made))
+        claims = {
+            claim: {name: "eve" if name == "validate_by" else fields[name] for name in fields}
+            for claim, fields in file.claims().items()
+        }
+        writer.finish(replace(day, closing=replay.checkpoint), claims, file.path)
+    assert not (await _audit(kept, SECOND, THIRD)).balanced
+    assert not (await _audit(kept, THIRD, date(2026, 11, 23))).balanced
 
 
 async def test_a_report_goes_on_until_each_of_its_wins_is_decided(kept: Kept) -> None:
