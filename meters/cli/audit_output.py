@@ -97,11 +97,12 @@ def _begin(since: date | None, before: AuditNote | None, link: str) -> date | No
     """Return the first day to audit, or None for the whole ledger.
 
     `before` is the note of the last audit. If `since` is `LAST`, return the last archived day up to
-    which that audit found this link correct.
+    which that audit found this link correct. If there is no such day, return None.
     """
-    if since == LAST and before and (noted := before.through.get(link)):
-        return date.fromisoformat(noted)
-    return since
+    if since != LAST:
+        return since
+    noted = before.through.get(link) if before else None
+    return date.fromisoformat(noted) if noted else None
 
 
 def _note(

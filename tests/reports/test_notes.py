@@ -125,6 +125,19 @@ async def test_an_audit_that_found_something_is_noted_and_the_next_begins_before
     assert _noted(tmp_path, AUDIT_NOTE).through == {"pit": "2026-01-20"}
 
 
+async def test_the_audit_of_a_night_begins_with_the_first_day_if_no_audit_found_it_correct(
+    shop: Shop, tmp_path: Path
+) -> None:
+    """The first audit found a problem, or the note of the last audit is gone."""
+    files = ArchiveFiles(tmp_path, "pit").files()
+    edit(lambda day: day.entries[0].update(at="x"))(files[0].path)
+    for command in (["audit"], ["audit", "--since-last"], ["audit", "--since-last"]):
+        assert (await _pitlink(tmp_path, *command)).returncode == 1
+        assert _noted(tmp_path, AUDIT_NOTE).problems
+    (tmp_path / AUDIT_NOTE).unlink()
+    assert (await _pitlink(tmp_path, "audit", "--since-last")).returncode == 1
+
+
 @pytest.mark.parametrize("how", ["damaged", "lost"])
 async def test_a_file_that_is_not_as_it_was_ends_the_archive_with_1_and_is_noted(
     shop: Shop, tmp_path: Path, how: str
