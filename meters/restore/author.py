@@ -9,6 +9,7 @@ from meters.redis_client.shards import AnyRedis
 from meters.users.confirmation import as_user_error, confirm_person
 from meters.users.directory import UserDirectory
 from meters.users.errors import UsersError
+from meters.users.names import clean_name
 from meters.users.roles import Right, roles_in_words
 from meters.users.store import UserStore
 
@@ -43,13 +44,20 @@ class AuthorConfirmation:
         """Check if Redis still has users, so a name can be confirmed.
 
         Raises:
-            UserError: Redis has users, but the person gave no name; or Redis failed.
+            UserError: Redis has users, but the person gave no name. Or Redis has no users, and the
+                name is none that a user could have. Or Redis failed.
         """
         if self._users is None:
             try:
                 self._users = bool(await UserStore(self._redis).every_user())
             except UsersError as error:
                 raise as_user_error(error) from None
+            if self._name is not None and not self._users:
+                # The ledger keeps the name for ever, and reports and the floor page show it.
+                try:
+                    self._name = clean_name(self._name)
+                except UsersError as error:
+                    raise UserError(f"--by {self._name!r}: {error.message}") from None
         if self._users and self._name is None:
             roles = roles_in_words(Right.LINKS)
             raise UserError(f"name the person who restores the data with --by NAME: {roles}")

@@ -141,3 +141,13 @@ async def test_without_users_the_name_is_noted_as_not_confirmed(
     assert "nobody could" in report.stdout
     acts = await lost.pit.link_acts.acts(lost.pit.link.id, None, 5)
     assert [UNCONFIRMED in act.told for act in acts if act.what == "restore"] == [True]
+
+
+@pytest.mark.parametrize("name", ["", " ", "tess\nentry 9", "x" * 41, "\x1b[2Jtess", "service"])
+async def test_a_name_that_no_user_could_have_is_refused_without_users(
+    lost: Lost, name: str
+) -> None:
+    done = lost.restore("--by", name)
+    assert done.returncode == 1
+    assert "--by " in done.stderr
+    assert await lost.nothing_is_restored()
