@@ -63,10 +63,13 @@ class TableFindings:
         last: the sequence number of the table's last event.
         kept: the digest of the last event, followed by the stored reply to it; None if no reply is
             stored.
+        before_archive: True if the table has events only before the archive begins, and its outbox
+            does not show which ones.
     """
 
     last: int
     kept: bytes | None
+    before_archive: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +166,9 @@ def _inspect_table(table: str, stand: TableFindings, outbox: OutboxCopy | None) 
                 f" {outbox.link} has of table {table}: it is of another floor, or too old"
             )
     missing = None
-    if outbox.answered > last and outbox.lacks(last):
+    if stand.before_archive:
+        missing = "the events before the archive begins"
+    elif outbox.answered > last and outbox.lacks(last):
         missing = f"some of the events {last + 1} to {outbox.answered}"
     return TableFound(table, last, outbox.answered, missing)
 

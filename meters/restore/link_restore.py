@@ -7,12 +7,14 @@ seen, kept outside Redis. Until the mark is set, no service operates the link.
 """
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import date, datetime
 from typing import Final
 
 import msgspec
 
 from meters.archive.day_file import ArchiveError
+from meters.books.accounts import table_account
 from meters.books.audit import Finding, LinkAudit
 from meters.books.ledger_mark import LedgerMark
 from meters.books.link_changes import ChangeBook
@@ -20,6 +22,7 @@ from meters.books.restore_entries import RestoreEntries, RestoreEntry
 from meters.books.store import LinkStore
 from meters.books.stored_tables import StoredTable
 from meters.floor.floor_file import Floor
+from meters.floor.gaming_day import GamingDays
 from meters.links.act_rows import SwitchRecord
 from meters.restore.copy_reading import Advance, CopyReader, LinkCopy
 from meters.restore.errors import RestoreError
@@ -150,7 +153,11 @@ class LinkRestore:
         if not writes and (problem := await store.schema_problem()):
             raise RestoreError(problem)
         read = self._read_copy
-        findings = self._stands_made(read) if writes and read else await self._stands_held()
+        findings = (
+            self._stands_made(self._copy, read)
+            if writes and read and self._copy
+            else await self._stands_held()
+        )
         # A table of a game without progressive wagers sends nothing, and has no outbox.
         meterless = {table.id for table in self._store.link.table if not table.meters}
         idle = {each for each in meterless - set(self._outboxes) if not findings[each].last}
@@ -290,9 +297,33 @@ class LinkRestore:
         pairs = zip(unpaid.items(), rows, strict=True)
         return {slip: claim for (slip, claim), fields in pairs if not fields}
 
-    def _stands_made(self, read: LinkCopy) -> dict[str, TableFindings]:
+    def _stands_made(self, copy: LedgerCopy, read: LinkCopy) -> dict[str, TableFindings]:
         made = TableSnapshot(self._store.keys, read.snapshot)
-        return {table.id: _stand(made.stored(table.id)) for table in self._store.link.table}
+        found = {table.id: _stand(made.stored(table.id)) for table in self._store.link.table}
+        moment = self._middle_of(copy)
+        for table, outbox in self._outboxes.items():
+            if table not in found or found[table].last:
+                continue
+            if moment is None or table_account(table) not in copy.opening.balances:
+                continue
+            # The table's last event is older than the archive. Its outbox can have this event, and
+            # later events that Redis had lost. The archive has none of either, so all its days are
+            # between the two.
+            last = outbox.last_before(moment)
+            if last:
+                events = (one for one in outbox.after(0) if one.seq <= last)
+                made.take_events(table, events, copy.opening.rounds.get(table))
+            found[table] = replace(_stand(made.stored(table)), before_archive=not last)
+        return found
+
+    def _middle_of(self, copy: LedgerCopy) -> datetime | None:
+        """Return the middle of the time of a copy. None if the copy begins with entry 1."""
+        if not copy.opening.entries:
+            return None
+        days = GamingDays.of_facility(self._floor.facility)
+        _, begin = days.bounds(date.fromisoformat(copy.opening.closed_day))
+        _, end = days.bounds(copy.days[-1].head.day)
+        return begin + (end - begin) / 2
 
     async def _stands_held(self) -> dict[str, TableFindings]:
         tables = [table.id for table in self._store.link.table]

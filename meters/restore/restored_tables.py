@@ -1,6 +1,7 @@
 """The state of each table of a link, rebuilt from its events in the ledger."""
 
 import hashlib
+from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
@@ -19,8 +20,9 @@ from meters.books.stored_tables import (
 from meters.books.table_audit import stored_contribution
 from meters.books.table_evidence import REPEATED_CLAIMS_MAX
 from meters.redis_client.link_keys import LinkKeys
+from meters.restore.outboxes import Answered
 from meters.restore.store_snapshot import StoreSnapshot
-from meters.wire.messages import ClaimOpened, DrawMade
+from meters.wire.messages import ClaimOpened, DrawMade, Result, Void, Wagers
 
 
 class _Drawn(msgspec.Struct, frozen=True):
@@ -108,6 +110,33 @@ class TableSnapshot:
         """Store the last round that ended at a table."""
         self._put(table, self._state(table), over=round_id)
 
+    def take_events(
+        self, table: str, events: Iterable[Answered], added: Sequence[Added] | None
+    ) -> None:
+        """Store the state of a table whose last events are only in its outbox.
+
+        `events` are all events of the table. `added` has the contributions of its open round; None
+        if no round is open.
+        """
+        latest: deque[Mapping[str, bytes]] = deque(maxlen=REPLIES_KEPT)
+        over, opened = "", 0
+        for one in events:
+            seq, event = one.seq, one.event
+            latest.append({
+                "seq": b"%d" % seq, "round": event.round.encode(), "transfers": b"[]",
+                "event": one.payload, "reply": one.reply_payload,
+            })  # fmt: skip
+            if one.reply.status == "accepted" and isinstance(event, Wagers):
+                opened = seq
+            elif one.reply.status == "accepted" and isinstance(event, Result | Void):
+                over = event.round
+        for entry in latest:
+            if added is not None and int(entry["seq"]) == opened:
+                self.open_round(table, entry, added)
+            else:
+                self.keep_replies(table, [entry])
+        self.note_over(table, over)
+
     def put_holds(self, held: Mapping[str, str]) -> None:
         """Store for each held table the claims that hold it: the text in the table's state."""
         for table, text in held.items():
@@ -154,5 +183,8 @@ def _in_order(added: Sequence[Added], transfers: bytes) -> Sequence[Added]:
     """
     places = {one.target: place for place, one in enumerate(transfers_in(transfers))}
     return sorted(
-        added, key=lambda one: min((places[account] for account in one.micros), default=len(places))
+        added,
+        key=lambda one: min(
+            (places.get(account, len(places)) for account in one.micros), default=len(places)
+        ),
     )

@@ -1,0 +1,91 @@
+"""Restore from an archive that begins after the last event of a table."""
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from redis.asyncio import Redis
+
+from meters.archive.archive_days import ArchiveFiles
+from meters.archive.archiver import Archiver
+from meters.restore.errors import RestoreError
+from meters.restore.ledger_copy import ArchivedLedger
+from tests.model.days import A_DAY, Days
+from tests.model.pit import FLOOR, PROGRESSIVE, RAGS
+from tests.restore.pit import KeptPit
+
+pytestmark = pytest.mark.duty("D11")
+
+
+class Late:
+    """A link whose second table plays on the first day, and perhaps on the last day."""
+
+    def __init__(self, redis: Redis, home: Path) -> None:
+        self.pit = KeptPit(redis, home, f"{FLOOR}\n[archive]\nlive_days = 1\n")
+        self.days = Days(self.pit)
+        self.files = ArchiveFiles(home / "archive", self.pit.link.id)
+
+    async def play(self, table: str, name: str) -> None:
+        await self.pit.wagers({2: PROGRESSIVE}, table=table, round_id=name)
+        reply = await self.pit.result({2: RAGS}, table=table, round_id=name)
+        assert reply.status == "accepted"
+
+    async def keep(self, first: int) -> None:
+        """Play five days, and lose the first files of the archive."""
+        await self.days.open()
+        await self.pit.open()
+        self.pit.clock = self.days.clock.now
+        await self.play("T-2", "early")
+        if first == 0:
+            await self.pit.wagers({2: PROGRESSIVE}, table="T-2", round_id="open")
+            assert (await self.pit.void(table="T-2", round_id="other")).status == "refused"
+        for day in range(5):
+            await self.play("T-1", f"R{day}")
+            await self.days.keep(A_DAY)
+            self.pit.clock += A_DAY
+            await Archiver(self.pit.store, self.files, 1).run(lambda *_: None)
+        for path in self.files.paths()[:2]:
+            path.unlink()
+
+    async def accounts(self) -> object:
+        return await self.pit.redis.hgetall(self.pit.store.keys.accounts)
+
+    def copy(self) -> ArchivedLedger:
+        return ArchivedLedger(self.pit.home / "archive", self.pit.link.id)
+
+
+@pytest.fixture
+def late(redis: Redis, tmp_path: Path) -> Late:
+    return Late(redis, tmp_path)
+
+
+@pytest.mark.parametrize("open_round", [False, True])
+async def test_events_before_the_archive_are_not_applied_again(
+    late: Late, *, open_round: bool
+) -> None:
+    """The later ones are, of which the archive has none."""
+    pit = late.pit
+    await late.keep(first=not open_round)
+    if open_round:
+        await pit.void(table="T-2", round_id="open")
+    await late.play("T-2", "late")
+    await late.play("T-1", "late")
+    before = await late.accounts()
+    await pit.redis.flushall()
+    restored = await pit.restoring(late.copy()).run()
+    assert restored.finding.problems == ()
+    assert restored.replayed.events == (5 if open_round else 4)
+    assert await late.accounts() == before
+    await pit.goes_on()
+    await late.play("T-2", "next")
+    assert (await pit.audit()).problems == ()
+
+
+async def test_a_table_whose_clock_does_not_show_its_earlier_events_is_named(late: Late) -> None:
+    await late.keep(first=1)
+    late.pit.clock -= timedelta(days=100)
+    await late.play("T-2", "late")
+    await late.pit.redis.flushall()
+    with pytest.raises(RestoreError, match="T-2: the events before the archive begins are in no"):
+        await late.pit.restoring(late.copy()).run()
+    assert await late.pit.redis.keys() == []
