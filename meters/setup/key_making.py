@@ -6,16 +6,38 @@ from typing import Final
 
 from cryptography import x509
 
+from bonus.errors import UserError
 from meters.floor.floor_file import Floor
+from meters.floor.identities import AUTHORITY_FILE
 from meters.floor.redis_address import hosts_of
 from meters.floor.worker_bundle import service_numbers
 from meters.keys.files import read_bytes
 from meters.keys.holders import BROKER, Holder, holders
-from meters.keys.keyring import Keyring, ServerPaths
-from meters.setup.places import BROKER_KEYS, REDIS_KEYS
+from meters.keys.keyring import AUTHORITY, Keyring, ServerPaths
+from meters.setup.places import BROKER_KEYS, MADE_KEYS, REDIS_KEYS, below
 
 WORKERS: Final = 2
 """Number of services, as the units of `pitlink setup`."""
+
+
+def check_authority(root: Path) -> None:
+    """Refuse to replace installed keys with keys of another authority.
+
+    Nothing signed by the earlier authority could connect then: no table, and no other machine.
+
+    Raises:
+        UserError: the keys of this machine are not from the directory in which setup makes keys.
+    """
+    made = below(root, MADE_KEYS)
+    ours = read_bytes(made / AUTHORITY / AUTHORITY_FILE)
+    for place in (below(root, BROKER_KEYS), below(root, REDIS_KEYS)):
+        installed = read_bytes(place / AUTHORITY_FILE)
+        if installed is not None and installed != ours:
+            raise UserError(
+                f"{place} has keys of an authority that is not in {made}. If {made} was moved to a"
+                " safe place, put it back while this command runs. If all keys were made again"
+                " there, run `pitlink install-keys` first"
+            )
 
 
 def make_keys(floor: Floor, directory: Path) -> Sequence[str]:

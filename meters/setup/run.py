@@ -14,7 +14,7 @@ from meters.setup.file_states import FilePlan, FileState, packaged_conffiles, pl
 from meters.setup.file_writing import replace_file
 from meters.setup.floor_text import installed_floor
 from meters.setup.key_installation import directories_of, install_keys
-from meters.setup.key_making import make_keys
+from meters.setup.key_making import check_authority, make_keys
 from meters.setup.places import BROKER_KEYS, FLOOR_FILE, MADE_KEYS, RECORD, REDIS_KEYS, below
 from meters.setup.record import SetupRecord, digest
 from meters.setup.wanted_files import BROKER, REDIS, SERVERS, WantedFile, server_files
@@ -44,8 +44,10 @@ class Setup:
         """Write the floor file, the keys and the files of the servers. Return the floor.
 
         Raises:
-            UserError: the floor file on this machine does not fit, or a file cannot be written.
+            UserError: the floor file or the keys on this machine do not fit, or a file cannot be
+                written.
         """
+        check_authority(self.root)
         record = self.record()
         conffiles = packaged_conffiles(self.root)
         plan = plan_file(WantedFile(FLOOR_FILE, self.text), self.root, record, conffiles)

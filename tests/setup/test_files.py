@@ -119,6 +119,27 @@ def test_what_it_wrote_itself_it_replaces(machine: Machine) -> None:
         assert f"DNS:{host}" in named
 
 
+@pytest.mark.parametrize("left", [False, True])
+def test_keys_of_another_authority_are_not_replaced(machine: Machine, *, left: bool) -> None:
+    """People move the directory with the keys to a safe place, as run/install.md says."""
+    assert machine.setup(*ANSWERS).returncode == 0
+    made, safe = machine.path("root/pitlink-keys"), machine.path("safe")
+    made.rename(safe)
+    if left:
+        other = Machine(machine.root.with_name("other"))
+        assert other.setup(*ANSWERS).returncode == 0
+        other.path("root/pitlink-keys").rename(made)
+    before = machine.contents()
+    done = machine.setup("--host", "pit.elm")
+    assert done.returncode == 1
+    assert f"has keys of an authority that is not in {made}" in done.stderr
+    assert machine.contents() == before
+    if left:
+        made.rename(machine.path("wrong"))
+    safe.rename(made)
+    assert machine.setup("--host", "pit.elm").returncode == 0
+
+
 def test_the_file_of_a_package_is_replaced_unless_a_person_changed_it(machine: Machine) -> None:
     require("dpkg-query")
     machine.package_file(REDIS, "port 6379\n")
