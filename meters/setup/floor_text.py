@@ -29,10 +29,16 @@ def floor_text(text: str, answers: Answers, source: str) -> str:
 
     Raises:
         FloorError: the floor file has an error.
-        UserError: the floor file is for other servers, or a value is on several lines.
+        UserError: the floor file is for other servers, a value is on several lines, or tables could
+            not reach the broker.
     """
     floor = parse_floor(text, source, FLOOR_FILE.parent)
     _check_servers(floor, source)
+    if answers.machines == "several" and answers.hosts[0] in _LOCAL:
+        raise UserError(
+            f"tables on other machines cannot reach this one as {answers.hosts[0]}: give the host"
+            " name that they use, for example --host pit.example"
+        )
     broker = "localhost" if answers.machines == "one" else answers.hosts[0]
     values: dict[tuple[str, str], _Value] = {
         ("facility", "name"): answers.name,

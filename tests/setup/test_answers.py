@@ -34,6 +34,10 @@ def machine(tmp_path: Path) -> Machine:
         (("--host", "https://pit.oak"), "'https://pit.oak' is not a host name"),
         (("--name", " "), "the name of the facility has 1 to 80 characters"),
         (("--name", "Oak\x1b[2J"), "U+001B, which cannot be printed"),
+        (
+            ("--machines", "several", "--host", "localhost"),
+            "other machines cannot reach this one as localhost",
+        ),
         (("--floor", "none.toml"), "none.toml: there is no such file"),
     ],
 )
