@@ -1,5 +1,6 @@
 """Installation of key bundles: each program's directory of keys, which only this program reads."""
 
+import contextlib
 import os
 import re
 import shutil
@@ -155,13 +156,8 @@ def _put(source: Path, target: Path, owner: tuple[int, int]) -> None:
         make_open_directory(target.parent.parent)
         _make_directory(target.parent, owner)
     make_open_directory(target.parent)
-    _make_directory(new, owner)
-    for path in _contents(source):
-        copy = new / path.relative_to(source)
-        if path.is_dir():
-            _make_directory(copy, owner)
-        else:
-            _copy(path, copy, owner)
+    with _opened(target.parent) as parent:
+        _copy_directory(source, parent, new.name, owner)
     if target.exists():
         target.rename(old)
     new.rename(target)
@@ -189,8 +185,38 @@ def _make_directory(path: Path, owner: tuple[int, int]) -> None:
     os.chown(path, *owner)
 
 
-def _copy(source: Path, target: Path, owner: tuple[int, int]) -> None:
-    with os.fdopen(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _FILE), "wb") as file:
+def _copy_directory(source: Path, parent: int, name: str, owner: tuple[int, int]) -> None:
+    """Copy a directory into an open directory.
+
+    The owner of the keys can change some parents of the copy. If they replaced a directory with a
+    symbolic link meanwhile, root would write elsewhere. So each directory is used only while it is
+    open, and belongs to root until it is complete.
+    """
+    os.mkdir(name, _DIRECTORY, dir_fd=parent)
+    with _opened(name, parent) as copy:
+        for path in sorted(source.iterdir()):
+            if path.name.startswith("."):
+                continue
+            if path.is_dir():
+                _copy_directory(path, copy, path.name, owner)
+            else:
+                _copy_file(path, copy, owner)
+        os.fchown(copy, *owner)
+
+
+def _copy_file(source: Path, parent: int, owner: tuple[int, int]) -> None:
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+    with os.fdopen(os.open(source.name, flags, _FILE, dir_fd=parent), "wb") as file:
         os.fchown(file.fileno(), *owner)
         file.write(source.read_bytes())
         os.fsync(file.fileno())
+
+
+@contextlib.contextmanager
+def _opened(name: str | Path, parent: int | None = None) -> Iterator[int]:
+    """Open a directory that is not a symbolic link, by its path or in an open directory."""
+    opened = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=parent)
+    try:
+        yield opened
+    finally:
+        os.close(opened)

@@ -1,5 +1,6 @@
 """`pitlink install-keys`: each program of a machine gets its own keys, which nobody else reads."""
 
+import os
 import shutil
 import stat
 import subprocess
@@ -7,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from meters.setup.key_installation import directories_of, install_keys
 from tests.keys.floor import write_floor
 from tests.servers import run_pitlink
 from tests.setup.machine import Machine
@@ -69,6 +71,28 @@ def test_keys_that_others_can_read_are_installed_again(keys: Path, machine: Mach
     path.chmod(0o644)
     assert "installed for redis" in install(keys, machine, "redis").stdout
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+@pytest.mark.duty("D20")
+def test_the_owner_of_keys_cannot_lead_root_elsewhere(
+    keys: Path, machine: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While root copies, the user of a program replaces a directory with a symbolic link."""
+    elsewhere, really_sync = tmp_path / "elsewhere", os.fsync
+    elsewhere.mkdir()
+    new = machine.path("etc/pitlink/keys/services.new/1")
+
+    def sync_and_replace(file: int) -> None:
+        really_sync(file)
+        if new.is_dir() and not new.is_symlink():
+            new.rename(new.with_name("moved"))
+            new.symlink_to(elsewhere)
+
+    monkeypatch.setattr(os, "fsync", sync_and_replace)
+    for _ in install_keys(machine.root, directories_of(keys, ["services"])):
+        pass
+    assert machine.path("etc/pitlink/keys/services/1").is_symlink(), "the attack took place"
+    assert list(elsewhere.iterdir()) == []
 
 
 @pytest.mark.duty("D20")
