@@ -134,7 +134,7 @@ class Setup:
         places = [below(self.root, path) for path in paths]
         if server in _KEYS:
             places += sorted(below(self.root, _KEYS[server]).glob("*"))
-        return digest(b"".join(digest(place.read_bytes()).encode() for place in places))
+        return digest(b"".join(digest(read_bytes(place) or b"").encode() for place in places))
 
 
 def next_steps(floor: Floor, answers: Answers) -> Sequence[str]:

@@ -8,6 +8,10 @@ from typing import Final
 import pytest
 
 from meters.floor.floor_file import read_floor
+from meters.setup import units
+from meters.setup.answers import Answers
+from meters.setup.floor_text import floor_text
+from meters.setup.run import Setup
 from tests.deploy.tree import DEPLOY
 from tests.servers import pitlink_command
 from tests.setup.machine import ANSWERS, Machine
@@ -162,6 +166,20 @@ def test_addresses_of_agents_that_a_person_wrote_remain(machine: Machine) -> Non
     assert machine.setup(*ANSWERS).returncode == 0
     assert path.read_text() == "- targets: [table-1.oak:8090]\n"
     assert not path.with_name("tables.yml.pitlink").exists()
+
+
+def test_servers_start_without_a_file_that_the_person_refused(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[str] = []
+    monkeypatch.setattr(units, "restart", started.append)
+    monkeypatch.setattr(units, "start", started.extend)
+    answers = Answers("Lucky Oak", "America/Chicago", ("pit.oak",), "one")
+    text = floor_text((DEPLOY / "floor-tls.toml").read_text(), answers, "floor-tls.toml")
+    setup = Setup(machine.root, answers, text, lambda plan: plan.place.name != "alerts.yml")
+    setup.write_files()
+    setup.start_units()
+    assert started[:4] == ["redis-server", "mosquitto", "caddy", "prometheus"]
 
 
 def test_other_programs_accept_the_files(machine: Machine) -> None:
