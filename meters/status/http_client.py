@@ -1,15 +1,21 @@
 """HTTP requests of `pitlink status` to services and to Prometheus."""
 
+import asyncio
 import ssl
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Final
 
 import httpx
+from cryptography import x509
+from cryptography.hazmat.primitives.serialization import Encoding
 
+from bonus.errors import UserError
 from meters.http.middleware import ServerSettings
 
 _WITHIN_S: Final = 3.0
+_BYTES_MAX: Final = 64 * 1024 * 1024
 
 
 @asynccontextmanager
@@ -25,6 +31,36 @@ async def open_client(settings: ServerSettings) -> AsyncIterator[httpx.AsyncClie
         yield client
 
 
+async def get(
+    client: httpx.AsyncClient,
+    url: str,
+    *,
+    headers: Mapping[str, str] | None = None,
+    params: Mapping[str, str] | None = None,
+) -> httpx.Response:
+    """Return the whole answer to a request. Its time and its length are limited.
+
+    The limits of httpx are for each part of an answer, so it would wait for a slow one forever.
+
+    Raises:
+        httpx.HTTPError: there is no answer, or it is too slow or too long.
+        httpx.InvalidURL: the address cannot be used.
+    """
+    data = bytearray()
+    try:
+        async with (
+            asyncio.timeout(_WITHIN_S),
+            client.stream("GET", url, headers=headers, params=params) as answer,
+        ):
+            async for part in answer.aiter_bytes():
+                data += part
+                if len(data) > _BYTES_MAX:
+                    raise httpx.RemoteProtocolError("its answer is too long")
+    except TimeoutError:
+        raise httpx.ReadTimeout("") from None
+    return httpx.Response(answer.status_code, content=bytes(data), request=answer.request)
+
+
 def failure_text(error: httpx.HTTPError | httpx.InvalidURL) -> str:
     """Return the reason of a failed request as text."""
     if isinstance(error, httpx.TimeoutException):
@@ -38,8 +74,19 @@ def _trust(settings: ServerSettings) -> ssl.SSLContext:
     """Return TLS settings. A service is reached by its address, which no certificate has to name.
 
     So the name is not checked, but a service must have exactly the certificate of the floor file.
+    The certificates after it in the file belong to authorities, which sign those of others too.
+
+    Raises:
+        UserError: the file of the certificate has none.
+        OSError: the file cannot be read.
     """
-    context = ssl.create_default_context(cafile=settings.certificate)
+    if settings.certificate is None:
+        return ssl.create_default_context()
+    try:
+        own = x509.load_pem_x509_certificate(Path(settings.certificate).read_bytes())
+    except ValueError:
+        raise UserError(f"{settings.certificate} is not a certificate") from None
+    context = ssl.create_default_context(cadata=own.public_bytes(Encoding.DER))
     context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
-    context.check_hostname = settings.certificate is None
+    context.check_hostname = False
     return context

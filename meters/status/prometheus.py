@@ -1,5 +1,6 @@
 """Firing alerts, and figures that only Prometheus has, read from its HTTP API."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeVar
@@ -9,9 +10,11 @@ import msgspec
 
 from meters.selfcheck.check_result import Check
 from meters.status.floor_status import age_text
-from meters.status.http_client import failure_text
+from meters.status.http_client import failure_text, get
 
 _WHAT: Final = "Prometheus"
+_OURS: Final = "Pitlink"
+"""Beginning of the names of all alerts of pitlink."""
 _JOB: Final = 'up{job="pitlink"}'
 _UNANSWERED: Final = "sum(pitlink_agent_unanswered_events)"
 _OLDEST: Final = "max(pitlink_agent_unanswered_age_seconds)"
@@ -50,6 +53,30 @@ class _Vector(msgspec.Struct, frozen=True):
     result: tuple[_Sample, ...]
 
 
+class _Rule(msgspec.Struct, frozen=True):
+    """A rule that Prometheus evaluates."""
+
+    name: str
+
+
+class _Group(msgspec.Struct, frozen=True):
+    """A group of rules."""
+
+    rules: tuple[_Rule, ...]
+
+
+class _Groups(msgspec.Struct, frozen=True):
+    """The rules in an answer of Prometheus."""
+
+    groups: tuple[_Group, ...]
+
+
+class _RulesAnswer(msgspec.Struct, frozen=True):
+    """The answer of Prometheus with all rules."""
+
+    data: _Groups
+
+
 class _AlertsAnswer(msgspec.Struct, frozen=True):
     """The answer of Prometheus with all alerts."""
 
@@ -62,7 +89,7 @@ class _VectorAnswer(msgspec.Struct, frozen=True):
     data: _Vector
 
 
-_Answer = TypeVar("_Answer", _AlertsAnswer, _VectorAnswer)
+_Answer = TypeVar("_Answer", _AlertsAnswer, _RulesAnswer, _VectorAnswer)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +110,7 @@ async def read_prometheus(client: httpx.AsyncClient, url: str) -> PrometheusRead
     base = url.rstrip("/")
     try:
         alerts = (await _ask(client, f"{base}/api/v1/alerts", _AlertsAnswer)).data.alerts
+        groups = (await _ask(client, f"{base}/api/v1/rules", _RulesAnswer)).data.groups
         services = [
             sample.metric["instance"]
             for sample in await _query(client, base, _JOB)
@@ -91,9 +119,16 @@ async def read_prometheus(client: httpx.AsyncClient, url: str) -> PrometheusRead
         lag = await _check_lag(client, base)
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         return _failed(f"is not reachable at {url}: {failure_text(error)}")
-    except msgspec.MsgspecError:
+    except (msgspec.MsgspecError, ValueError):
         return _failed(f"is not what answers at {url}")
-    return PrometheusReading(tuple(sorted(services)), (*_check_alerts(alerts), *lag))
+    if not services:
+        return _failed(f"at {url} reads no service: its job pitlink has no address")
+    if not any(rule.name.startswith(_OURS) for group in groups for rule in group.rules):
+        lacks = f"{_WHAT} at {url} has no alerts of pitlink: it needs deploy/prometheus/alerts.yml"
+        alerts_checks: Sequence[Check] = [Check("alerts", holds=False, seen=lacks, warns=True)]
+    else:
+        alerts_checks = _check_alerts(alerts)
+    return PrometheusReading(tuple(sorted(services)), (*alerts_checks, *lag))
 
 
 def _failed(reason: str) -> PrometheusReading:
@@ -104,7 +139,7 @@ def _failed(reason: str) -> PrometheusReading:
 async def _ask(
     client: httpx.AsyncClient, url: str, of: type[_Answer], **parameters: str
 ) -> _Answer:
-    answer = await client.get(url, params=parameters)
+    answer = await get(client, url, params=parameters)
     return msgspec.json.decode(answer.raise_for_status().content, type=of)
 
 
@@ -114,7 +149,8 @@ async def _query(client: httpx.AsyncClient, base: str, query: str) -> Sequence[_
 
 async def _value(client: httpx.AsyncClient, base: str, query: str) -> float | None:
     found = await _query(client, base, query)
-    return float(found[0].value[1]) if found else None
+    value = float(found[0].value[1]) if found else math.nan
+    return value if math.isfinite(value) else None
 
 
 def _check_alerts(alerts: Sequence[_Alert]) -> Sequence[Check]:

@@ -1,12 +1,15 @@
 """The reading of the whole floor: all sources at the same time, each with its own failure."""
 
 import asyncio
+import ipaddress
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
+from urllib.parse import urlsplit
 
 from bonus.errors import UserError
+from meters.floor.address_checks import is_listening_address
 from meters.floor.floor_file import Floor, Link
 from meters.http.middleware import ServerSettings
 from meters.selfcheck.check_result import Check
@@ -103,13 +106,39 @@ class StatusReader:
                 if prometheus.services and not self._options.services:
                     self._services = prometheus.services
                 at = self._services or (_own_address(service.http),)
-                token = settings.metrics_token
-                return await read_services(client, settings.scheme, at, token), prometheus
+                named = {
+                    address: settings.metrics_token if self._is_ours(address) else None
+                    for address in at
+                }
+                return await read_services(client, settings.scheme, named), prometheus
         except (UserError, OSError) as error:
             return (ServiceReading(service.http, str(error)),), prometheus
 
+    def _is_ours(self, address: str) -> bool:
+        """Return True if the token of `/metrics` may be sent to an address.
+
+        The addresses that Prometheus names are not from the floor file. Another program can answer
+        in place of Prometheus. Over HTTPS, only a service with our certificate gets the token.
+        """
+        service, host = self._floor.service, _host(address)
+        ours = {"localhost", _host(service.http), *(name.lower() for name in service.hosts)}
+        known = address in self._options.services or host in ours
+        return known or service.certificate is not None or _is_loopback(host or "")
+
     async def _read_files(self) -> Sequence[Check]:
         return await asyncio.to_thread(lambda: list(read_files(self._floor)))
+
+
+def _host(address: str) -> str | None:
+    """Return the host of an address; None if the text is not a host and a port."""
+    return urlsplit(f"//{address}").hostname if is_listening_address(address) else None
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 def _own_address(http: str) -> str:

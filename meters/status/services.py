@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -13,7 +13,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from meters.floor.floor_file import Link
 from meters.selfcheck.check_result import Check
 from meters.status.floor_status import age_text
-from meters.status.http_client import failure_text
+from meters.status.http_client import failure_text, get
 
 _LATE_S: Final = 10.0
 """Age of a heartbeat in seconds above which it is late, as for the alert PitlinkNoBeat."""
@@ -48,22 +48,29 @@ class ServiceReading:
 
 
 async def read_services(
-    client: httpx.AsyncClient, scheme: str, addresses: Iterable[str], token: str | None
+    client: httpx.AsyncClient, scheme: str, addresses: Mapping[str, str | None]
 ) -> Sequence[ServiceReading]:
-    """Read each service. A service that does not answer has a failure in its reading."""
-    headers = {"Authorization": f"Bearer {token}"} if token else {}
-    return await asyncio.gather(*(_read(client, scheme, address, headers) for address in addresses))
+    """Read each service. A service that does not answer has a failure in its reading.
+
+    `addresses` has for each address the token of `/metrics` that it may get, or None.
+    """
+    return await asyncio.gather(
+        *(
+            _read(client, scheme, address, {"Authorization": f"Bearer {token}"} if token else {})
+            for address, token in addresses.items()
+        )
+    )
 
 
 async def _read(
     client: httpx.AsyncClient, scheme: str, address: str, headers: Mapping[str, str]
 ) -> ServiceReading:
     try:
-        ready = await client.get(f"{scheme}://{address}/readyz")
+        ready = await get(client, f"{scheme}://{address}/readyz")
         if ready.status_code not in {200, 503}:
             ready.raise_for_status()
         readiness = msgspec.json.decode(ready.content, type=_Readiness)
-        metrics = await client.get(f"{scheme}://{address}/metrics", headers=headers)
+        metrics = await get(client, f"{scheme}://{address}/metrics", headers=headers)
         return _reading(address, readiness, metrics.raise_for_status().text)
     except httpx.HTTPStatusError as error:
         path = error.request.url.path
