@@ -100,8 +100,10 @@ def fitting_screen(status: FloorStatus, console: Console) -> RenderableType:
     for meters, well in ((True, True), (False, True), (False, False)):
         shown = list(status_lines(status, meters=meters, well=well))
         screen = _grid(status, shown)
-        if _height(screen, console) <= console.height:
+        # To render hundreds of lines takes seconds, and each line has at least one row.
+        if len(shown) < console.height and _height(screen, console) <= console.height:
             return screen
+    del shown[console.height :]
     while shown:
         shown.pop()
         screen = _grid(status, [*shown, ScreenLine("", "… more in a larger window")])

@@ -7,7 +7,9 @@ import signal
 import struct
 import subprocess
 import termios
+import time
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Final
@@ -93,6 +95,15 @@ def test_a_floor_of_20_links_leaves_out_its_meters_first_and_never_its_problems(
     assert len(cut) == 4
     assert cut[-1] == "      … more in a larger window"
     assert sum(line.text.startswith("check-") for line in status_lines(status)) == 9
+
+
+def test_a_screen_of_many_problems_is_drawn_at_once() -> None:
+    """When the broker fails, each link of a large floor has a problem."""
+    one = floor_of(2).links[1]
+    status = replace(floor_of(1), links=tuple(replace(one, link=f"l-{each}") for each in range(99)))
+    before = time.process_time()
+    assert len(drawn(status, 80, 24)) == 24
+    assert time.process_time() - before < 2.0
 
 
 @pytest.fixture
