@@ -125,6 +125,7 @@ def setup(
     if starts:
         units.check_units()
         units.check_ports()
+        units.check_redis()
     source, text = _begin_with(root, floor if yes else floor or _ask_floor(root))
     answers = _answers(
         usual_answers(

@@ -11,6 +11,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+from redis import Redis
+from redis.exceptions import RedisError
+
 from bonus.errors import UserError
 from meters.setup.wanted_files import BROKER, MONITORING, PROXY, REDIS, SERVERS
 
@@ -18,8 +21,9 @@ SERVICES: Final = ("pitlink-serve@1", "pitlink-serve@2")
 FIRST_AUDIT: Final = "pitlink-audit.service"
 """Unit of the daily audit. It does nothing if an audit has ended since the last close of a day."""
 TIMERS: Final = ("pitlink-audit.timer", "pitlink-audit-whole.timer", "pitlink-archive.timer")
+_REDIS_PORT: Final = 6379
 PORTS: Final[Mapping[int, str]] = {
-    6379: REDIS,
+    _REDIS_PORT: REDIS,
     8883: BROKER,
     8884: BROKER,
     80: PROXY,
@@ -32,6 +36,7 @@ PORTS: Final[Mapping[int, str]] = {
 
 SERVICE_PORTS: Final = tuple(port for port, unit in PORTS.items() if unit in SERVICES)
 
+_ANSWERS_WITHIN_S: Final = 5
 _SEARCHED: Final = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _STARTED_WITHIN_S: Final = 180
 _READY_WITHIN_S: Final = 90
@@ -80,6 +85,28 @@ def check_ports() -> None:
             raise UserError(
                 f"port {port}, which {unit} needs, is used by another program. `ss -ltnp sport ="
                 f" :{port}` shows the program: stop it, then repeat the command"
+            )
+
+
+def check_redis(port: int = _REDIS_PORT) -> None:
+    """Refuse to continue if another program keeps data in the Redis of this machine.
+
+    A Redis without append-only file does not read its data again after the restart with our
+    settings, and lets no other program in.
+
+    Raises:
+        UserError: the Redis has data.
+    """
+    # A Redis that already has the settings of pitlink accepts only TLS, and is not asked.
+    with (
+        contextlib.suppress(RedisError),
+        Redis(port=port, socket_timeout=_ANSWERS_WITHIN_S) as redis,
+    ):
+        if redis.config_get("appendonly")["appendonly"] == "no" and redis.info("keyspace"):
+            raise UserError(
+                f"the Redis at port {port} has data of another program, which would lose it."
+                " pitlink needs a Redis of its own: move that program to another one. If nobody"
+                " needs the data, run `redis-cli flushall`. Then repeat the command"
             )
 
 

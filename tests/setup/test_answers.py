@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import Final
 
 import pytest
+from redis import Redis
 
 from bonus.errors import UserError
 from meters.floor.floor_file import read_floor
 from meters.setup import units
 from meters.setup.places import SYSTEM, check_root
 from tests.deploy.tree import DEPLOY
-from tests.servers import free_port, pitlink_command, run_pitlink
+from tests.servers import RedisServer, free_port, pitlink_command, run_pitlink
 from tests.setup.machine import ANSWERS, Machine
 from tests.waiting import LONG_S, dies_with_us
 
@@ -91,6 +92,19 @@ def test_a_port_that_another_program_uses_is_named(monkeypatch: pytest.MonkeyPat
         pytest.raises(UserError, match=f"port {port}, which no-such-unit needs, is used"),
     ):
         units.check_ports()
+
+
+def test_a_redis_with_data_of_another_program_is_refused() -> None:
+    """After a restart with our settings, it would begin without this data."""
+    with RedisServer(tcp=True, options={"appendonly": "no"}) as store:
+        units.check_redis(store.port)
+        with Redis(port=store.port) as client:
+            client.set("session:1", "of another program")
+            with pytest.raises(UserError, match="has data of another program"):
+                units.check_redis(store.port)
+            client.config_set("requirepass", "secret")
+        units.check_redis(store.port)
+    units.check_redis(store.port)
 
 
 def test_a_floor_of_the_house_keeps_its_tables_and_comments(
