@@ -11,8 +11,8 @@ from typing import Any, Final
 import pytest
 
 from tests.deploy.test_systemd import EXPOSURE_MOST
-from tests.system.debian_root import require_system
-from tests.system.machine import HOST, PACKAGES, Machine, require_machine
+from tests.system.debian_root import make_debian_root, require_system
+from tests.system.machine import HOST, INSTALLED, PACKAGES, Machine, require_machine
 from tests.system.packages import build_earlier_package, build_package
 from tests.waiting import eventually
 
@@ -41,6 +41,15 @@ ROUND: Final[tuple[Mapping[str, object], ...]] = (
     {"event": "settle"},
     {"event": "next"},
 )
+_IN_A_DIRECTORY: Final = """
+mount -t tmpfs tmpfs "$1" && mkdir "$1/upper" "$1/work" "$1/root"
+mount -t overlay -o "lowerdir=$0,upperdir=$1/upper,workdir=$1/work" overlay "$1/root"
+cd "$1/root" && rm -rf dev/shm && cp "$2" pitlink.deb
+ln -s /bin/true usr/local/bin/pitlink
+touch etc/systemd/system/pitlink-serve@.service
+env -i PATH="$PATH" chroot . dpkg --install /pitlink.deb
+test -n "$(find usr/lib/pitlink/lib -name "floor_file.*.pyc")"
+"""
 
 
 @pytest.fixture(scope="module")
@@ -73,6 +82,22 @@ def test_each_command_has_a_man_page_and_the_units_are_there(package: Path) -> N
         assert f"/systemd/system/{name.removesuffix('.timer')}" in listed
     assert "/bash-completion/completions/pitlink\n" in listed
     assert "__pycache__" not in listed
+
+
+def test_it_is_installed_in_a_directory_where_an_installation_by_hand_was(
+    package: Path, tmp_path: Path
+) -> None:
+    """As in the build of an image: no systemd runs, and there is no shared memory."""
+    require_system("unshare", "chroot")
+    root = make_debian_root("debian-bookworm-servers", INSTALLED)
+    done = subprocess.run(
+        ["unshare", "--mount", "sh", "-euc", _IN_A_DIRECTORY, root, tmp_path, package],
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout
+    assert "Traceback" not in done.stdout
+    for hidden in ("/usr/local/bin/pitlink", "/etc/systemd/system/pitlink-serve@.service"):
+        assert f"pitlink: {hidden} is used instead of the file of this package" in done.stdout
 
 
 class Floor:
