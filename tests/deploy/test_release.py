@@ -133,5 +133,8 @@ def test_everybody_who_builds_a_commit_gets_the_same_bytes(checkout: Path, tmp_p
     assert "as the wheel recorded it" in " ".join(check.stdout.split())
     listed = json.loads(bom.read_text())
     assert listed["metadata"]["component"]["version"] == VERSION
-    redis = next(each for each in listed["components"] if each["name"] == "redis")
+    libraries = {each["name"]: each for each in listed["components"]}
+    assert libraries["htm"]["purl"] == "pkg:npm/htm@3.1.1", "what the pages use, too"
+    assert libraries["preact"]["version"] == "10"
+    redis = libraries["redis"]
     assert redis["externalReferences"][0]["hashes"][0]["alg"] == "SHA-256"
