@@ -5,12 +5,11 @@ import shutil
 import socket
 import subprocess
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+import httpx
 from redis import Redis
 from redis.exceptions import RedisError
 
@@ -41,6 +40,7 @@ _SEARCHED: Final = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 _STARTED_WITHIN_S: Final = 180
 _READY_WITHIN_S: Final = 90
 _ASKED_EVERY_S: Final = 0.5
+_SHOWN_MAX: Final = 2_000
 
 
 def systemd_runs() -> bool:
@@ -171,12 +171,12 @@ def _problem(ports: Sequence[int]) -> str | None:
     for port in ports:
         url = f"http://127.0.0.1:{port}/readyz"
         try:
-            with contextlib.closing(urllib.request.urlopen(url, timeout=5)):
-                continue
-        except urllib.error.HTTPError as error:
-            return f"{url}: {error.read(2000).decode(errors='replace')}"
-        except OSError as error:
+            # A proxy of this machine's user, as apt needs it, does not reach our loopback.
+            answer = httpx.get(url, timeout=_ANSWERS_WITHIN_S, trust_env=False)
+        except httpx.HTTPError as error:
             return f"{url}: {error}"
+        if not answer.is_success:
+            return f"{url}: {answer.text[:_SHOWN_MAX]}"
     return None
 
 

@@ -5,6 +5,7 @@ import pty
 import socket
 import subprocess
 from pathlib import Path
+from threading import Thread
 from typing import Final
 
 import pytest
@@ -92,6 +93,35 @@ def test_a_port_that_another_program_uses_is_named(monkeypatch: pytest.MonkeyPat
         pytest.raises(UserError, match=f"port {port}, which no-such-unit needs, is used"),
     ):
         units.check_ports()
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", None),
+        (b"HTTP/1.1 503 No\r\nContent-Length: 9\r\n\r\nno broker", "/readyz: no broker"),
+        (b"+PONG\r\n", "/readyz: "),
+    ],
+)
+def test_the_services_are_asked_without_the_proxy_of_the_machine(
+    monkeypatch: pytest.MonkeyPatch, answer: bytes, said: str | None
+) -> None:
+    """A technician on a machine behind a proxy has its address in the environment."""
+    for name in ("http_proxy", "HTTP_PROXY", "all_proxy"):
+        monkeypatch.setenv(name, "http://proxy.example:3128")
+    monkeypatch.setattr(units, "_READY_WITHIN_S", 0)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def serve() -> None:
+            with server.accept()[0] as connection:
+                connection.recv(65_536)
+                connection.sendall(answer)
+
+        thread = Thread(target=serve)
+        thread.start()
+        problem = units.wait_until_ready([server.getsockname()[1]])
+        thread.join()
+    assert (problem is None) if said is None else (said in str(problem))
 
 
 def test_a_redis_with_data_of_another_program_is_refused() -> None:
