@@ -125,8 +125,11 @@ class CopyReader:
                     reader.read(file, verification.lines(file), self._pass_line)
             opening, noted, rows = closing, reader.noted, reader.rows()
         rebuild = Rebuild(self._link, self._days, opening, rows)
+        ends = {file.head.last: file for file in copy.days}
         async for number, fields in copy.entries(opening.entries):
             rebuild.apply_entry(number, fields)
+            if number in ends:
+                _hold_against_close(ends[number], rebuild)
             self._pass(number, rebuild.chain)
         every = {**noted, **rebuild.noted}
         self._hold_against_notes(every)
@@ -175,3 +178,13 @@ class CopyReader:
             f"{self._link.id}: the archive begins with entry {opening.entries + 1}, and no entry in"
             " it says that a day was archived: it cannot be continued"
         )
+
+
+def _hold_against_close(file: DayFile, rebuild: Rebuild) -> None:
+    """Compare the balances at the close of a day in its file with those of its entries.
+
+    The next `pitlink archive` continues from the balances in the last file, whose digest is in no
+    ledger entry of the archive.
+    """
+    if file.day.closing.in_order != rebuild.checkpoint.in_order:
+        raise RebuildError(f"{file.path}: the balances at its close differ from its entries")

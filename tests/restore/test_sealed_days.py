@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
+import msgspec
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
@@ -221,6 +222,19 @@ def _forge(change: Callable[[DayContent], object]) -> Callable[[Sequence[DayFile
     return forged
 
 
+def _forge_close(files: Sequence[DayFile]) -> None:
+    """Change the balances at the close of the last day. No entry has the digest of its file yet."""
+    file = files[-1]
+    day, content = file.day, DayContent.read(file.path)
+    balances = day.closing.balances | {"house": day.closing.balances["house"] - 100}
+    forged = replace(day, closing=msgspec.structs.replace(day.closing, balances=balances))
+    digest = forged.digest((one["claim"], one["fields"]) for one in content.claims)
+    content.head.update(closing=forged.closing.text.decode(), digest=digest)
+    content.write(file.path)
+    file.path.chmod(0o444)
+    DayFile(file.path).verify()
+
+
 def _swap(files: Sequence[DayFile]) -> None:
     first, second = (file.path.read_bytes() for file in files[:2])
     for file, content in zip(files, (second, first), strict=False):
@@ -256,8 +270,19 @@ def _pay_another(day: DayContent) -> None:
         (_swap, "does not belong"),
         (_truncate, "21.*lengths"),
         (_forge(_pay_another), "21.*is not the file that was archived"),
+        (_forge_close, "27.*the balances at its close differ from its entries"),
     ],
-    ids=["changed", "chain", "lacking", "win", "missing", "swapped", "truncated", "forged"],
+    ids=[
+        "changed",
+        "chain",
+        "lacking",
+        "win",
+        "missing",
+        "swapped",
+        "truncated",
+        "forged",
+        "close",
+    ],
 )
 @pytest.mark.usefixtures("verified")
 async def test_a_damaged_file_is_named_and_nothing_is_written(
