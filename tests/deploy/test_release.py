@@ -70,6 +70,14 @@ def test_a_changed_tree_is_refused(checkout: Path) -> None:
     assert "changes that are not committed" in refusal(checkout)
 
 
+@pytest.mark.parametrize("option", ["--assume-unchanged", "--skip-worktree"])
+def test_a_change_that_git_hides_is_refused(checkout: Path, option: str) -> None:
+    name = "meters/__init__.py"
+    git(checkout, "update-index", option, name)
+    (checkout / name).write_text("import nobody_reviewed_this\n")
+    assert "git hides changes of some files" in refusal(checkout)
+
+
 def test_a_commit_without_a_tag_is_refused(checkout: Path) -> None:
     git(checkout, "commit", "--quiet", "--allow-empty", "--message", "After the release")
     assert "this commit has no tag such as v0.1.0" in refusal(checkout)
