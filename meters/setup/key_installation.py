@@ -205,10 +205,15 @@ def _copy_directory(source: Path, parent: int, name: str, owner: tuple[int, int]
 
 
 def _copy_file(source: Path, parent: int, owner: tuple[int, int]) -> None:
+    """Copy a file that is not a symbolic link: its target could be any file that root can read."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
-    with os.fdopen(os.open(source.name, flags, _FILE, dir_fd=parent), "wb") as file:
+    with (
+        os.fdopen(os.open(source, os.O_RDONLY | os.O_NOFOLLOW), "rb") as original,
+        os.fdopen(os.open(source.name, flags, _FILE, dir_fd=parent), "wb") as file,
+    ):
         os.fchown(file.fileno(), *owner)
-        file.write(source.read_bytes())
+        file.write(original.read())
+        file.flush()
         os.fsync(file.fileno())
 
 

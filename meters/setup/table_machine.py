@@ -29,7 +29,10 @@ def install_table(root: Path, table: str, keys: Path, floor_file: Path) -> None:
     data = read_bytes(floor_file)
     if data is None:
         raise FloorError(f"{floor_file}: there is no such file")
-    text = data.decode(errors="replace")
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        raise FloorError(f"{floor_file}: the file is not UTF-8: save it as UTF-8") from None
     floor = installed_floor(text, str(floor_file))
     found = floor.find_table(table)
     if found is None:
@@ -64,10 +67,10 @@ def _check_bundle(keys: Path, username: str) -> None:
         UserError: the directory has no certificate, or that of another program.
     """
     data = read_bytes(keys / "table.crt")
-    if data is None or not (keys / AUTHORITY_FILE).is_file():
+    if data is None or not all((keys / name).is_file() for name in (AUTHORITY_FILE, "table.key")):
         raise UserError(
-            f"{keys} has no keys of a table: copy the directory that `pitlink setup` named on the"
-            " machine of the services"
+            f"{keys} has no keys of a table, or not all of them: copy the directory that"
+            " `pitlink setup` named on the machine of the services"
         )
     try:
         subject = x509.load_pem_x509_certificate(data).subject.rfc4514_string()

@@ -256,3 +256,21 @@ def test_the_agent_of_a_table_gets_only_its_own_keys(tmp_path: Path) -> None:
     }  # fmt: skip
     wrong = machine.setup("--table", "TCP-01", *given[:2], "--keys", str(tmp_path))
     assert "has no keys of a table" in wrong.stderr
+
+
+def test_keys_that_were_brought_badly_are_refused(tmp_path: Path) -> None:
+    """Whoever brings the keys cannot make root show another file to the agent."""
+    services, machine = Machine(tmp_path / "services"), Machine(tmp_path / "table")
+    assert services.setup(*ANSWERS).returncode == 0
+    brought = services.path("root/pitlink-keys/tables/tcp-one.TCP-01")
+    floor, secret = services.path(FLOOR), tmp_path / "shadow"
+    given = ("--table", "TCP-01", "--keys", str(brought), "--floor", str(floor))
+    key = brought / "table.key"
+    key.rename(secret)
+    assert "or not all of them" in machine.setup(*given).stderr
+    key.symlink_to(secret)
+    assert f"{key}: cannot be installed: " in machine.setup(*given).stderr
+    assert not list(machine.root.rglob("table.key"))
+    secret.replace(key)
+    floor.write_bytes(floor.read_bytes() + b"# Montr\xe9al\n")
+    assert f"{floor}: the file is not UTF-8" in machine.setup(*given).stderr
