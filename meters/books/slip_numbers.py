@@ -270,8 +270,9 @@ class SlipRegister:
         Raises:
             RedisError: Redis failed.
         """
-        rows = await redis_of(self._everywhere, link).hkeys(LinkKeys(link).slips)
-        has = {slip.decode() for slip in cast("list[bytes]", rows)}
+        # Not HKEYS: the Redis users of the service are not allowed to run it.
+        rows = await redis_of(self._everywhere, link).hgetall(LinkKeys(link).slips)
+        has = {slip.decode() for slip in cast("dict[bytes, bytes]", rows)}
         has |= {fold_slip(slip) for slip in has}
         every = await self.every()
         return {

@@ -55,7 +55,8 @@ _CALL: Final = re.compile(r"redis\.p?call\(\s*['\"]([A-Za-z]+)['\"]")
 _REFUSED: Final = r"can't access|can't run|ACL|permission"
 """Messages with which Redis 6.2 to 8 refuse an operation in a script."""
 _ASKED: Final = re.compile(
-    r"\b(?:redis|pipe)\.((?:[hxzs][a-z]+|get|set|del|exists|info|config_get))\("
+    r"(?:\b(?:redis|pipe)|redis_of\([^()\n]*\))\."
+    r"((?!startswith)(?:[hxzs][a-z]+|get|set|del|exists|info|config_get))\("
 )
 
 
