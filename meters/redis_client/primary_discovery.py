@@ -7,8 +7,8 @@ from typing import Final, Protocol, cast
 
 from redis.asyncio import Redis
 from redis.asyncio.connection import Connection, SSLConnection
+from redis.exceptions import AuthenticationError, ReadOnlyError, RedisError
 from redis.exceptions import ConnectionError as RedisConnectionError
-from redis.exceptions import ReadOnlyError, RedisError
 
 from meters.floor.redis_address import HostPort
 
@@ -52,7 +52,16 @@ class SentinelDiscovery:
         Raises:
             NoPrimaryError: too few sentinels answer, or they do not agree.
         """
-        found, needed = await _ask(self._sentinels, self._named), _most_of(self._sentinels)
+        refusing: set[int] = set()
+
+        async def ask(sentinel: Redis) -> HostPort | None:
+            try:
+                return await self._named(sentinel)
+            except AuthenticationError:
+                refusing.add(id(sentinel))
+                raise
+
+        found, needed = await _ask(self._sentinels, ask), _most_of(self._sentinels)
         address, agreeing = found.most_common(1)[0] if found else (None, 0)
         if address is not None and agreeing >= needed:
             return address
@@ -61,6 +70,8 @@ class SentinelDiscovery:
         raise NoPrimaryError(
             f"{found.total()} of {len(self._sentinels)} sentinels answer, and {agreeing} agree on"
             f" the primary; {needed} must agree"
+            + f"; {len(refusing)} refuse the password of the sentinels"
+            * bool(refusing)
         )
 
     async def _named(self, sentinel: Redis) -> HostPort | None:

@@ -66,3 +66,4 @@ def test_the_shipped_files_with_our_keys(keys: Path, tmp_path: Path) -> None:
         refused = run_pitlink("user", "list", "--config", str(config))
         assert refused.returncode == 1
         assert "0 of 1 sentinels answer" in refused.stderr
+        assert "1 refuse the password of the sentinels" in refused.stderr
