@@ -33,7 +33,7 @@ LOOK_DUE: Final = timedelta(hours=50)
 _AUDIT: Final = "run `pitlink audit`, and look at its timer"
 _BACKUP: Final = "make a backup (deploy/docs/run/backup.md)"
 _LOOK: Final = "run `pitlink archive`, and look at its timer"
-_NEVER: Final = "never noted here"
+_NEVER: Final = "none recorded yet"
 
 
 def note_checks(floor: Floor) -> Iterator[Check]:
@@ -51,7 +51,7 @@ def note_checks(floor: Floor) -> Iterator[Check]:
     yield _noted("last audit", audit, AUDIT_DUE, _AUDIT, begun=begun)
     yield _noted("last whole audit", whole, WHOLE_AUDIT_DUE, _AUDIT)
     yield _backup(data / BACKUP_NOTE, begun=begun)
-    yield _noted("last look at the archive", look, LOOK_DUE, _LOOK)
+    yield _noted("last check of the archive", look, LOOK_DUE, _LOOK)
 
 
 async def archive_checks(floor: Floor, redis: AnyRedis) -> AsyncIterator[Check]:
@@ -98,7 +98,7 @@ def _backup(path: Path, *, begun: bool) -> Check:
         at = datetime.fromtimestamp(path.stat().st_mtime, UTC)
     except OSError:
         return _never(what, _BACKUP, begun=begun)
-    return _dated(what, at, at.isoformat(timespec="seconds"), BACKUP_DUE, _BACKUP)
+    return _dated(what, at, f"{at:%Y-%m-%dT%H:%M:%SZ}", BACKUP_DUE, _BACKUP)
 
 
 def _never(what: str, act: str, *, begun: bool) -> Check:

@@ -47,7 +47,7 @@ class TestCheck:
             "ok    last audit",
             "ok    last whole audit",
             "ok    last backup",
-            "ok    last look at the archive",
+            "ok    last check of the archive",
             "ok    redis",
             "ok    services",
             "ok    schema of the people",

@@ -166,7 +166,7 @@ async def test_a_file_that_is_not_as_it_was_ends_the_archive_with_1_and_is_noted
     assert len(note.problems) == 1
     assert _metric(shop, "pitlink_archive_sound") == 0
     checked = await _pitlink(tmp_path, "check")
-    assert "warn  last look at the archive: " in checked.stdout
+    assert "warn  last check of the archive: " in checked.stdout
     assert "warn  archive of pit: " in checked.stdout
     path.unlink(missing_ok=True)
     path.write_bytes(copy)
@@ -197,8 +197,8 @@ def test_a_missing_or_old_backup_or_audit_is_a_warning(tmp_path: Path) -> None:
     assert warnings() == {}
     LedgerMark(tmp_path, "pit").note(1, "x")
     assert warnings() == {
-        "last audit": "never noted here: run `pitlink audit`, and look at its timer",
-        "last backup": "never noted here: make a backup (deploy/docs/run/backup.md)",
+        "last audit": "none recorded yet: run `pitlink audit`, and look at its timer",
+        "last backup": "none recorded yet: make a backup (deploy/docs/run/backup.md)",
     }
     backup = tmp_path / BACKUP_NOTE
     backup.touch()
@@ -216,7 +216,7 @@ def test_a_missing_or_old_backup_or_audit_is_a_warning(tmp_path: Path) -> None:
         old = msgspec.structs.replace(note, at=datetime.fromtimestamp(then, UTC).isoformat())
         (tmp_path / name).write_bytes(msgspec.json.encode(old))
     assert [*warnings()] == [
-        "last audit", "last whole audit", "last backup", "last look at the archive",
+        "last audit", "last whole audit", "last backup", "last check of the archive",
     ]  # fmt: skip
     assert "more than 26 hours ago: make a backup" in warnings()["last backup"]
 

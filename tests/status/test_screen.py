@@ -98,7 +98,7 @@ def test_a_floor_of_20_links_leaves_out_its_meters_first_and_never_its_problems(
 
 
 def test_a_screen_of_many_problems_is_drawn_at_once() -> None:
-    """When the broker fails, each link of a large floor has a problem."""
+    """Each link of a large floor has a problem if the broker fails."""
     one = floor_of(2).links[1]
     status = replace(floor_of(1), links=tuple(replace(one, link=f"l-{each}") for each in range(99)))
     before = time.process_time()
