@@ -2,17 +2,15 @@
 
 import multiprocessing
 import os
-import signal
-import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from multiprocessing.connection import wait
 from pathlib import Path
 from typing import Final, Self
 
 from meters.archive.day_file import DayFile
 from meters.archive.day_lines import EntryLine
+from meters.process.signals import begin_worker_process
 
 _WORTHWHILE_BYTES: Final = 32_000_000
 """Size of the files from which other processes save more time than their start takes."""
@@ -31,7 +29,7 @@ class Verification:
         self._done: dict[Path, Future[None]] = {}
         if processes and sum(file.path.stat().st_size for file in files) >= _WORTHWHILE_BYTES:
             self._pool = ProcessPoolExecutor(
-                processes, multiprocessing.get_context("spawn"), _begin_process
+                processes, multiprocessing.get_context("spawn"), begin_worker_process
             )
             self._done = {file.path: self._pool.submit(_verify, file.path) for file in files}
 
@@ -63,15 +61,3 @@ class Verification:
 
 def _verify(path: Path) -> None:
     DayFile(path).verify()
-
-
-def _begin_process() -> None:
-    """Leave Ctrl-C to the main process, and end when it ends, even if it is killed."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-
-
-def _end_with_parent() -> None:
-    if parent := multiprocessing.parent_process():
-        wait([parent.sentinel])
-        os._exit(1)

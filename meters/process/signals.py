@@ -5,7 +5,11 @@ example, a script that runs a command in the background makes the command ignore
 this module, a command that starts with blocked signals would not end on Ctrl-C or SIGTERM.
 """
 
+import multiprocessing
+import os
 import signal
+import threading
+from multiprocessing.connection import wait
 from typing import Final
 
 _HEARD: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGCHLD)
@@ -22,3 +26,18 @@ def hear_signals() -> None:
         if signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _HEARD)
+
+
+def begin_worker_process() -> None:
+    """Leave Ctrl-C to the parent process, and end when it ends, even if it is killed.
+
+    Each process of a process pool calls this first.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    if parent := multiprocessing.parent_process():
+        wait([parent.sentinel])
+        os._exit(1)

@@ -259,7 +259,7 @@ def test_the_agent_of_a_table_gets_only_its_own_keys(tmp_path: Path) -> None:
 
 
 def test_keys_that_were_brought_badly_are_refused(tmp_path: Path) -> None:
-    """Whoever brings the keys cannot make root show another file to the agent."""
+    """A person who brings the keys cannot make root show another file to the agent."""
     services, machine = Machine(tmp_path / "services"), Machine(tmp_path / "table")
     assert services.setup(*ANSWERS).returncode == 0
     brought = services.path("root/pitlink-keys/tables/tcp-one.TCP-01")

@@ -112,7 +112,7 @@ def test_an_answer_without_an_end_is_given_up(config: Path, stranger: Stranger) 
     ("value", "said"),
     [
         ("much", "warn  alerts: Prometheus is not what answers at"),
-        ("NaN", "ok    lag: not known"),
+        ("NaN", "warn  lag: not known"),
     ],
 )
 def test_values_that_are_no_numbers(
