@@ -40,8 +40,9 @@ def note_checks(floor: Floor) -> Iterator[Check]:
     """Yield a result for each note: last audit, last whole audit, backup, archive check.
 
     Each note says when this was done. The note on the archive check is in the archive directory,
-    the other notes are in the data directory. A missing audit or backup is no reason for a warning
-    before a service has used the data directory.
+    the other notes are in the data directory. A missing audit is no reason for a warning before a
+    service has used the data directory, and a missing backup not before an audit of the first
+    closed gaming day.
     """
     data = Path(floor.service.data)
     begun = bool(marked_links(data))
@@ -50,7 +51,8 @@ def note_checks(floor: Floor) -> Iterator[Check]:
     look = _last_look(floor)
     yield _noted("last audit", audit, AUDIT_DUE, _AUDIT, begun=begun)
     yield _noted("last whole audit", whole, WHOLE_AUDIT_DUE, _AUDIT)
-    yield _backup(data / BACKUP_NOTE, begun=begun)
+    new = audit is not None and not audit.through and whole is None
+    yield _backup(data / BACKUP_NOTE, begun=begun and not new)
     yield _noted("last check of the archive", look, LOOK_DUE, _LOOK)
 
 

@@ -182,7 +182,10 @@ async def test_two_ways_to_begin_an_audit_are_one_too_many(shop: Shop, tmp_path:
 
 
 def test_a_missing_or_old_backup_or_audit_is_a_warning(tmp_path: Path) -> None:
-    """Nothing is missing before a service has used the data directory."""
+    """Nothing is missing before a service has used the data directory.
+
+    A new floor needs a backup when its first gaming day is closed, archived and audited.
+    """
     floor = parse_floor(
         floor_text(
             link_text("pit"),
@@ -200,6 +203,12 @@ def test_a_missing_or_old_backup_or_audit_is_a_warning(tmp_path: Path) -> None:
         "last audit": "none recorded yet: run `pitlink audit`, and look at its timer",
         "last backup": "none recorded yet: make a backup (deploy/docs/run/backup.md)",
     }
+    audit = tmp_path / AUDIT_NOTE
+    audit.write_bytes(msgspec.json.encode(AuditNote(at=now_text(), whole=False)))
+    assert warnings() == {}
+    days = {"pit": "2026-01-18"}
+    audit.write_bytes(msgspec.json.encode(AuditNote(at=now_text(), whole=False, through=days)))
+    assert [*warnings()] == ["last backup"]
     backup = tmp_path / BACKUP_NOTE
     backup.touch()
     notes = {
