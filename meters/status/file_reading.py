@@ -2,7 +2,7 @@
 
 import shutil
 from collections.abc import Iterator, Mapping
-from datetime import date
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Final
 
@@ -11,9 +11,11 @@ from rich.filesize import decimal
 from meters.archive.archive_days import ArchiveFiles
 from meters.floor.credentials import keys_directory
 from meters.floor.floor_file import Floor
+from meters.floor.gaming_day import GamingDays
 from meters.keys.key_expiry import check_keys
 from meters.selfcheck.check_result import Check
 from meters.selfcheck.record_checks import note_checks
+from meters.wire.clock import now
 
 _FILLS: Final = 0.15
 _FULL: Final = 0.03
@@ -21,6 +23,8 @@ _FULL: Final = 0.03
 limits."""
 _BEHIND_MAX: Final = 1
 """Closed gaming days that can be without a file: `pitlink archive` runs some time after a close."""
+_FIRST_WITHIN: Final = timedelta(hours=1)
+"""Time after its close by which the first gaming day has a file: the timer runs every half hour."""
 _NAMED_MAX: Final = 4
 
 
@@ -46,11 +50,13 @@ def check_archived_days(floor: Floor, closed: Mapping[str, str]) -> Check:
         last = {link: ArchiveFiles(directory, link).newest_day() for link in closed}
     except OSError as error:
         return _unreadable(what, directory, error)
-    behind = []
+    behind, days_of = [], GamingDays.of_facility(floor.facility)
     for link, day in closed.items():
         newest = last[link]
         if newest is None:
-            behind.append(f"{link} has none, and {day} is closed")
+            _, closed_at = days_of.bounds(date.fromisoformat(day))
+            if now() - closed_at > _FIRST_WITHIN:
+                behind.append(f"{link} has none, and {day} is closed")
         elif (days := (date.fromisoformat(day) - newest).days) > _BEHIND_MAX:
             behind.append(f"{link} is {days} days behind, its last file is {newest}")
     if behind:
@@ -58,7 +64,7 @@ def check_archived_days(floor: Floor, closed: Mapping[str, str]) -> Check:
         seen = "; ".join([*behind[:_NAMED_MAX], *more, "run `pitlink archive`"])
         return Check(what, holds=False, seen=seen, warns=True)
     days_held = sorted({day for day in last.values() if day is not None})
-    seen = f"up to {days_held[0]}" if days_held else "no gaming day is closed yet"
+    seen = f"up to {days_held[0]}" if days_held else "none yet"
     waiting = [link for link, day in closed.items() if str(last[link]) != day]
     return Check(what, holds=True, seen=seen + "; one closed day waits" * bool(waiting))
 

@@ -17,7 +17,9 @@ from typing import Final
 import pytest
 from rich.console import ConsoleDimensions
 
+import meters.status.file_reading
 from meters.floor.floor_file import Floor, read_floor
+from meters.floor.gaming_day import GamingDays
 from meters.selfcheck.check_result import Check
 from meters.status.file_reading import check_archived_days
 from meters.status.floor_status import FloorStatus, LinkStatus
@@ -139,6 +141,16 @@ def test_closed_days_without_a_file_are_counted(
     assert check_archived_days(floor, closed) == Check(
         "archived days", holds, seen, warns=not holds
     )
+
+
+def test_the_first_gaming_day_has_an_hour_to_be_archived(
+    floor: Floor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, closed_at = GamingDays.of_facility(floor.facility).bounds(_TODAY)
+    for minutes, holds in ((59, True), (61, False)):
+        moment = closed_at + timedelta(minutes=minutes)
+        monkeypatch.setattr(meters.status.file_reading, "now", lambda moment=moment: moment)
+        assert check_archived_days(floor, {"a": _TODAY.isoformat()}).holds is holds
 
 
 def test_an_archive_that_cannot_be_read_is_said(floor: Floor) -> None:
