@@ -13,13 +13,12 @@ import typer
 from bonus.errors import UserError
 from meters.logs.options import LogLevel
 from meters.logs.setup import log_to
-from meters.process.signals import hear_signals
 from meters.terminal.console import PlainConsole
-from meters.terminal.printing import print_defect, print_error, print_json
+from meters.terminal.printing import print_json
 from tests.age.house import DAYS_A_YEAR, Age, today
 from tests.age.making import finish_house, make_house, opened_house
 from tests.age.measuring import HouseFigures, measure_house
-from tests.bench.command import run_until_stopped
+from tests.bench.command import run_command, run_until_stopped
 from tests.bench.machine import Machine, this_machine
 
 _MADE: Final = "made.json"
@@ -110,18 +109,8 @@ async def _made(home: Path, age: Age) -> Made:
 
 
 def main() -> None:
-    """Run the command and exit with the status that `pitlink` would have."""
-    hear_signals()
-    sys.excepthook = print_defect
-    app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-    app.command()(age)
-    try:
-        app(prog_name="python -m tests age")
-    except UserError as error:
-        print_error(f"python -m tests age: {error}")
-        sys.exit(error.exit_status)
-    except KeyboardInterrupt:
-        sys.exit(130)
+    """Run the command."""
+    run_command(age, "age")
 
 
 if __name__ == "__main__":

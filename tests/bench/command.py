@@ -3,7 +3,7 @@
 import asyncio
 import signal
 import sys
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from typing import Annotated, TypeVar
 
 import typer
@@ -101,19 +101,27 @@ def run_until_stopped(work: Coroutine[object, None, _Found]) -> _Found:
     return asyncio.run(watched())
 
 
-def main() -> None:
-    """Run the command and exit with the status that `pitlink` would have."""
+def run_command(command: Callable[..., None], name: str) -> None:
+    """Run a command of the tests and exit with the status that `pitlink` would have.
+
+    `name` is the name of the command after `python -m tests`.
+    """
     hear_signals()
     sys.excepthook = print_defect
     app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-    app.command()(bench)
+    app.command()(command)
     try:
-        app(prog_name="python -m tests bench")
+        app(prog_name=f"python -m tests {name}")
     except UserError as error:
-        print_error(f"python -m tests bench: {error}")
+        print_error(f"python -m tests {name}: {error}")
         sys.exit(error.exit_status)
     except KeyboardInterrupt:
         sys.exit(130)
+
+
+def main() -> None:
+    """Run the benchmark."""
+    run_command(bench, "bench")
 
 
 if __name__ == "__main__":

@@ -101,12 +101,18 @@ async def test_a_report_goes_on_until_each_of_its_wins_is_decided(kept: Kept) ->
     assert (finding.problems, finding.entries) == ((), files[3].head.last)
 
 
-async def test_a_report_goes_on_if_the_slip_of_its_win_was_corrected_later(kept: Kept) -> None:
+async def _win_paid_with_slip(kept: Kept) -> str:
+    """Play a win that is paid with the slip A-1; return its claim."""
     pit = kept.pit
     reply = await pit.round({1: PROGRESSIVE}, {1: "As Ks Qs"}, round_id="R-slip")
     (claim,) = (one.claim for one in reply.claims or ())
     await pit.claims.decide(claim, "validate", "amy")
     await pit.claims.decide(claim, "pay", "ben", slip="A-1")
+    return claim
+
+
+async def test_a_report_goes_on_if_the_slip_of_its_win_was_corrected_later(kept: Kept) -> None:
+    pit, claim = kept.pit, await _win_paid_with_slip(kept)
     await kept.days.keep(A_DAY, A_DAY)
     await pit.claims.correct_slip(claim, "cal", slip="A-2", replaces="A-1", reason="misread")
     for _ in range(3):
@@ -119,11 +125,7 @@ async def test_a_report_goes_on_if_the_slip_of_its_win_was_corrected_later(kept:
 
 async def test_a_report_goes_on_if_a_slip_was_later_corrected_back(kept: Kept) -> None:
     """Redis then has no number that the reported days lack."""
-    pit = kept.pit
-    reply = await pit.round({1: PROGRESSIVE}, {1: "As Ks Qs"}, round_id="R-slip")
-    (claim,) = (one.claim for one in reply.claims or ())
-    await pit.claims.decide(claim, "validate", "amy")
-    await pit.claims.decide(claim, "pay", "ben", slip="A-1")
+    pit, claim = kept.pit, await _win_paid_with_slip(kept)
     await pit.claims.correct_slip(claim, "cal", slip="A-2", replaces="A-1", reason="misread")
     await kept.days.keep(A_DAY, A_DAY)
     await pit.claims.correct_slip(claim, "cal", slip="A-1", replaces="A-2", reason="was right")
