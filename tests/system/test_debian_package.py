@@ -88,7 +88,7 @@ def test_it_is_installed_in_a_directory_where_an_installation_by_hand_was(
     package: Path, tmp_path: Path
 ) -> None:
     """As in the build of an image: no systemd runs, and there is no shared memory."""
-    require_system("unshare", "chroot")
+    require_machine()
     root = make_debian_root("debian-bookworm-servers", INSTALLED)
     done = subprocess.run(
         ["unshare", "--mount", "sh", "-euc", _IN_A_DIRECTORY, root, tmp_path, package],
