@@ -16,6 +16,7 @@ from tests.floor_text import floor_text, link_text, meter_text, table_text
 from tests.servers import Mosquitto, RedisServer, eventually
 from tests.system.container import Container, Network
 from tests.system.debian_root import require_system
+from tests.system.machine import require_machine
 
 pytestmark = [pytest.mark.slow, pytest.mark.system]
 
@@ -69,6 +70,7 @@ class Store:
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     require_system(*_PROGRAMS)
+    require_machine()
     home = tmp_path_factory.mktemp("buildah")
     store = Store(home)
     yield store
