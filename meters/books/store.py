@@ -168,6 +168,9 @@ class LinkStore:
                 self.link, self.terms = link, terms
             case ["schema", version]:
                 raise TermsError(self._other_schema(int(version)))
+            case ["differs", meter, stored_terms] if stored_terms != stored.get(f"terms:{meter}"):
+                # A proposal was confirmed after the terms were read: read them again.
+                await self.open(by)
             case ["differs", meter, stored_terms]:
                 raise TermsError(
                     f"meter {meter} has other terms in Redis, {stored_terms}: set the floor"

@@ -6,8 +6,9 @@ from typing import Final
 import pytest
 
 from meters.books.link_changes import ChangeBook, NewTerms, Verdict
+from meters.books.link_state import IndexPart, Snapshot
 from meters.books.money_terms import LinkTerms, terms_text
-from meters.books.store import BooksError, TermsError
+from meters.books.store import BooksError, LinkStore, TermsError
 from tests.lua.books import (
     CENT,
     MAX,
@@ -126,6 +127,25 @@ async def test_parameter_changes_the_terms_and_their_digest(hand: Hand) -> None:
     with pytest.raises(TermsError, match="other terms"):
         await again.store.open("service")
     assert later.store.link == OTHER, "once the floor file has them, the old ones are refused"
+
+
+async def test_link_opens_although_a_proposal_is_confirmed_meanwhile(hand: Hand) -> None:
+    """The terms are read before the script that checks them runs."""
+    await hand.close()
+    await hand.propose("parameter")
+
+    class Overtaken(LinkStore):
+        async def snapshot(
+            self, *, indexes: bool = False, part: IndexPart | None = None
+        ) -> Snapshot:
+            read = await super().snapshot(indexes=indexes, part=part)
+            if NEW.after not in read.meters.values():
+                await hand.decide(terms=NEW)
+            return read
+
+    store = Overtaken(hand.books.redis, link_of())
+    await store.open("service")
+    assert store.link == OTHER
 
 
 @pytest.mark.parametrize("verdict", ["confirm", "withdraw"])

@@ -1,7 +1,8 @@
 """Proposals of parameters of a meter that several games feed, or that shares a wager (duty D12)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 import pytest
@@ -17,6 +18,7 @@ from meters.links.links import Links
 from meters.links.parameters import words_of
 from meters.links.proposals import Change
 from meters.selfcheck.approval_checks import Configuration
+from meters.service.ledger_auditing import NOT_AUDITED
 from tests.floor_text import floor_text, link_text, meter_text, table_text
 from tests.games.naive import HOUSE
 from tests.games.texts import ROWS, envy_text, game_text, tier_rows, wager_text
@@ -25,6 +27,7 @@ from tests.model.running import running
 from tests.servers import eventually_async
 
 LINK = "pit"
+Said = TypeVar("Said")
 TIERS = ("keystone_mega", "keystone_major", "keystone_minor")
 MINOR = TIERS[-1]
 HOUSE_FLOOR = floor_text(
@@ -125,8 +128,27 @@ async def refused(links: Links, request: ParameterChange) -> str:
 
 async def carry(links: Links, request: ParameterChange) -> None:
     """Have one person propose and another confirm."""
-    proposed = await links.propose(LINK, "sue", request)
-    assert (await links.confirm(LINK, proposed.proposal, "tim")).state == "confirmed"
+    proposed = await when_audited(lambda: links.propose(LINK, "sue", request))
+    confirmed = await when_audited(lambda: links.confirm(LINK, proposed.proposal, "tim"))
+    assert confirmed.state == "confirmed"
+
+
+async def when_audited(act: Callable[[], Awaitable[Said]]) -> Said:
+    """Perform an act again until the link is not refusing it because of a running audit.
+
+    A link audits its whole ledger after each change of its terms.
+    """
+
+    async def accepted() -> list[Said]:
+        try:
+            return [await act()]
+        except ActError as error:
+            if error.message != NOT_AUDITED:
+                raise
+            return []
+
+    (said,) = await eventually_async(accepted, what="the end of the audit")
+    return said
 
 
 async def stored(pit: Pit) -> Mapping[str, str]:
