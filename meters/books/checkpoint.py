@@ -8,19 +8,15 @@ So if somebody replaces the beginning of a ledger, an audit finds this (duties D
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from datetime import date
-from itertools import permutations
-from typing import Final, Self
+from typing import Final
 
 import msgspec
 
 from meters.books.expected_transfers import Added, ExpectedBooks, HeldEnvy, HeldWin
 from meters.books.money_terms import TermsText
 from meters.wire.messages import UNREADABLE
-
-_SHARED_MOST: Final = 6
-"""Largest number of meters with shared wagers whose orders are tried: 720 orders."""
 
 
 class CheckpointError(ValueError):
@@ -86,18 +82,6 @@ class Checkpoint(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
         return self.claims.keys() | self.envy.keys()
 
     @property
-    def in_order(self) -> Self:
-        """The checkpoint with the contributions of each open round in the order of their meters.
-
-        Earlier releases had them in an order that depended on the entry with which a replay began.
-        """
-        return self._ordered(self._shared)
-
-    def has_digest(self, digest: str) -> bool:
-        """Check if a digest is that of this checkpoint, in any order of its contributions."""
-        return any(one.digest == digest for one in self._in_each_order())
-
-    @property
     def text(self) -> bytes:
         """The checkpoint as one text."""
         return msgspec.json.encode(self, order="deterministic")
@@ -119,26 +103,6 @@ class Checkpoint(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
             dict(self.envy),
             house_paid=dict(self.house_paid),
         )
-
-    def _in_each_order(self) -> Iterator[Self]:
-        yield self
-        if len(self._shared) <= _SHARED_MOST:
-            yield from map(self._ordered, permutations(self._shared))
-
-    @property
-    def _shared(self) -> Sequence[str]:
-        """The meters of the rounds that contributed to several meters."""
-        several = (added for added in self.rounds.values() if len(added) > 1)
-        return sorted({one.meter for added in several for one in added})
-
-    def _ordered(self, meters: Sequence[str]) -> Self:
-        rounds = {
-            table: tuple(sorted(added, key=lambda one: meters.index(one.meter)))
-            if len(added) > 1
-            else added
-            for table, added in self.rounds.items()
-        }
-        return msgspec.structs.replace(self, rounds=rounds)
 
 
 class Archived(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -72,9 +72,6 @@ class _Restored(msgspec.Struct, frozen=True):
     confirmed: bool = False
 
 
-_CLOSINGS_KEPT: Final = 8
-"""Number of the last gaming days whose balances at the close are kept until the day is archived."""
-
 _UNCONFIRMED: Final = (
     "entry {entry}: {by} restored the data of the link, and nobody could confirm this name"
 )
@@ -133,7 +130,6 @@ class Replay:
     _closed: bool = False
     _approval: NotedApproval | None = None
     _closings: dict[str, str] = field(default_factory=dict)
-    _with_rounds: dict[str, Checkpoint] = field(default_factory=dict)
 
     @classmethod
     def after(cls, checkpoint: Checkpoint, closings: Mapping[str, str] | None = None) -> Self:
@@ -252,20 +248,7 @@ class Replay:
             self._problem(f"entry {number} cannot be read: {error}")
         self._apply_transfers(number, transfers)
         if fields["kind"] == b"reading":
-            closing = self.checkpoint
-            self._closings[self.closed_day] = closing.digest
-            if any(len(added) > 1 for added in closing.rounds.values()):
-                self._with_rounds[self.closed_day] = closing
-                if len(self._with_rounds) > _CLOSINGS_KEPT:
-                    del self._with_rounds[next(iter(self._with_rounds))]
-
-    def take_closing(self, digest: str) -> None:
-        """Use a file's digest of the balances at the close of the last day.
-
-        The caller must have found that these balances are those of the replay.
-        """
-        self._closings[self.closed_day] = digest
-        self._with_rounds.pop(self.closed_day, None)
+            self._closings[self.closed_day] = self.checkpoint.digest
 
     def hold_against(self, seen: Mark) -> None:
         """Compare the last replayed entry with the ledger mark. Note a difference as a problem.
@@ -486,10 +469,7 @@ class Replay:
         """Compare the checkpoint of an archived gaming day with the replay at the day's close."""
         self.archived.append(archived)
         day = archived.day.isoformat()
-        closing = self._with_rounds.pop(day, None)
-        same = self._closings.get(day, archived.books) == archived.books
-        # An earlier release can have archived the day, with its contributions in another order.
-        if not same and not (closing and closing.has_digest(archived.books)):
+        if self._closings.get(day, archived.books) != archived.books:
             self._problem(f"{day} was archived with other balances than the ledger makes")
 
     def _change_due(self, kind: bytes, by: str, changed: _Changed) -> Draft:

@@ -186,5 +186,5 @@ def _hold_against_close(file: DayFile, rebuild: Rebuild) -> None:
     The next `pitlink archive` continues from the balances in the last file, whose digest is in no
     ledger entry of the archive.
     """
-    if file.day.closing.in_order != rebuild.checkpoint.in_order:
+    if file.day.closing != rebuild.checkpoint:
         raise RebuildError(f"{file.path}: the balances at its close differ from its entries")
