@@ -261,7 +261,10 @@ def _finish(run: Setup, who: str | None, pin: str) -> None:
     good = run_check()
     if problem is not None or not good:
         raise typer.Exit(1)
-    print_text(f"The floor page is at https://{run.answers.hosts[0]}/floor")
+    print_text(
+        f"The floor page is at https://{run.answers.hosts[0]}/floor. Each device must trust its"
+        f" certificate ({INSTALL_PAGE}, step 6)."
+    )
 
 
 def _say_what_to_start(administrator: str | None) -> None:
