@@ -248,6 +248,8 @@ class LinkRestore:
         async for number in writer.write_ledger(copy.entries(after), copy.last):
             advance("writing the data", number - after, copy.last - after)
         await writer.write_keys(image)
+        # If all of Redis was lost, the reservations of the slip numbers were lost too.
+        await self._store.slip_register.reserve_all_of(self._store.link.id)
 
     async def _open(self, found: RestorePlan, by: str) -> None:
         """Seed the meters if Redis had no data, and check them, as a service does at its start."""
