@@ -66,6 +66,11 @@ class RunningLink(Protocol):
         ...
 
     @property
+    def shown_problem(self) -> str | None:
+        """The reason that pages show. Acts need no broker, but the tables do."""
+        ...
+
+    @property
     def seen(self) -> Mark:
         """The ledger mark of the link: the last ledger entry that was seen, kept outside Redis."""
         ...
@@ -296,7 +301,7 @@ class Links:
         return view_link(
             _parameters(running.store),
             books,
-            running.problem,
+            running.shown_problem,
             seen=running.seen,
             online=self._online[link],
             proposals=[proposal_row(link, fields) for fields in proposals],

@@ -52,6 +52,8 @@ class Announcer:
         others: the other services of the link. While another service operates the link, this
             service publishes only failures that concern all services.
         topics: the last value on each meter topic, from this service or another one.
+        broker_problem: the reason why this service has no broker, None if it has one. The display
+            pages of this service then show the link as inoperable, because no table can play.
     """
 
     def __init__(
@@ -69,6 +71,7 @@ class Announcer:
         self._ended = False
         self.others = OtherServices()
         self.topics = MeterTopics()
+        self.broker_problem: str | None = None
 
     def publish_all_again(self) -> None:
         """Forget the values on the meter topics. Each meter is then published again.
@@ -200,7 +203,10 @@ class Announcer:
             beat=self._beat,
             at=now_text(),
         )
-        self._displays.put_controller(self._link, beat)
+        shown = beat
+        if self.broker_problem and not problem:
+            shown = msgspec.structs.replace(beat, state="inoperable", reason=self.broker_problem)
+        self._displays.put_controller(self._link, shown)
         if self._silent or (problem and not of_all and self.others.may_operate):
             return
         payload = msgspec.json.encode(beat)

@@ -133,6 +133,18 @@ class LinkService:
         return self._problem
 
     @property
+    def shown_problem(self) -> str | None:
+        """The reason that pages show: `problem`, or else why the service has no broker."""
+        return self._problem or self.announcer.broker_problem
+
+    def set_broker_problem(self, problem: str | None) -> None:
+        """Show on the pages of this service that it has no broker, or that it has one again."""
+        if problem != self.announcer.broker_problem:
+            self.announcer.broker_problem = problem
+            self.publish_heartbeat()
+            self._ring()
+
+    @property
     def seen(self) -> Mark:
         """The ledger mark: the last entry that an audit found correct, noted outside Redis."""
         return self._mark.seen

@@ -201,11 +201,14 @@ class MeterService:
         """Return the ids of the inoperable links, and for each link why it does not operate."""
         found = {id_: link.problem for id_, link in self._links.items() if link.problem}
         if self._connection is None:
-            reason = self._client_name.problem or "no broker"
-            found = {id_: found.get(id_, reason) for id_ in self._links}
+            found = {id_: found.get(id_, self._broker_problem) for id_ in self._links}
         if self._stopping:
             found = dict.fromkeys(self._links, "the service is stopping")
         return found
+
+    @property
+    def _broker_problem(self) -> str:
+        return self._client_name.problem or "no broker"
 
     async def run(self, broker: Callable[[], BrokerAddress], ready: asyncio.Event) -> None:
         """Serve until canceled.
@@ -255,6 +258,7 @@ class MeterService:
         group.create_task(self._log_auditing.run(), name="operators' log")
         for link in self._links.values():
             link.announcer.others.listen_first()
+            link.set_broker_problem(self._broker_problem)
             for name, job in link.jobs().items():
                 group.create_task(job, name=name)
         # After a restart of the broker, a new display sees the old values that the broker retained.
@@ -311,6 +315,7 @@ class MeterService:
                 self._metrics.running.show_broker(connected=True)
                 log.info("broker connected", mqtt=connection.mqtt)
                 for link in self._links.values():
+                    link.set_broker_problem(None)
                     link.announcer.others.listen_first()
                     link.meters_changed()
                 following = batches.create_task(
@@ -331,6 +336,9 @@ class MeterService:
         finally:
             self._connection = None
             self._metrics.running.show_broker(connected=False)
+            if not self._stopping:
+                for link in self._links.values():
+                    link.set_broker_problem(self._broker_problem)
 
     async def _send_reopened(self) -> None:
         """Send the reopened wins again, because the tables can have missed them."""

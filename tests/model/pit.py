@@ -65,6 +65,11 @@ class OpenBooks:
         self.problem: str | None = None
 
     @property
+    def shown_problem(self) -> str | None:
+        """The problem: these books need no broker."""
+        return self.problem
+
+    @property
     def seen(self) -> Mark:
         """Last sight of the ledger: nothing."""
         return Mark(self.store.link.id)

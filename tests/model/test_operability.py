@@ -17,6 +17,7 @@ import meters.service.link
 from meters.books.ledger_mark import LedgerMark
 from meters.floor_api.errors import ActError
 from meters.floor_api.types import Adjustment
+from meters.links.links import Links
 from meters.redis_client.health import NotSyncedError
 from tests.lua.books import keyspace
 from tests.model.pit import PROGRESSIVE, RAGS, Pit, event_bytes
@@ -383,3 +384,19 @@ async def test_present_meters_are_published_when_the_link_is_back(link: Running)
         lambda: link.meter("five_card_progressive").amount == held // 10_000,
         what="the new value",
     )
+
+
+@pytest.mark.duty("D14")
+async def test_pages_show_a_service_without_a_broker_and_acts_remain_possible(
+    link: Running,
+) -> None:
+    """No table can play then. But a decision of a person needs only Redis."""
+    name = link.pit.link.id
+    links = Links({name: link.service}, {name: ()})
+    link.service.set_broker_problem("no broker")
+    (view,) = await links.links()
+    assert (view.state, view.reason) == ("inoperable", "no broker")
+    await links.close(name, "sue", "until the broker is back")
+    link.service.set_broker_problem(None)
+    (view,) = await links.links()
+    assert (view.state, view.reason) == ("closed", "until the broker is back")
