@@ -33,7 +33,7 @@ def install_table(root: Path, table: str, keys: Path, floor_file: Path) -> None:
         text = data.decode()
     except UnicodeDecodeError:
         raise FloorError(f"{floor_file}: the file is not UTF-8: save it as UTF-8") from None
-    floor = installed_floor(text, str(floor_file))
+    floor = installed_floor(text, str(floor_file), of_table=True)
     found = floor.find_table(table)
     if found is None:
         raise UserError(f"{floor_file}: there is no table {table}")

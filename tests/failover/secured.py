@@ -12,7 +12,7 @@ from tests.keys.servers import DEPLOY, SecuredRedis
 from tests.servers import Server, eventually, free_port, require
 
 SENTINEL_PASSWORD: Final = "a-third-password"  # noqa: S105
-_COMMENTED: Final = r"^# (?=port 0|tls-|masteruser|masterauth|replicaof|sentinel |requirepass)"
+_COMMENTED: Final = r"^# (?=port 0|tls-|masteruser|masterauth|sentinel |requirepass)"
 _OPERATOR: Final = ("operator", "operator-password")
 
 
@@ -40,13 +40,12 @@ class SecuredFollower(SecuredRedis):
             acl.write(users() + "\n")
 
     def _command(self) -> list[str]:
-        text = _shipped("replicated.conf", uncommented=True)
-        lead = f"replicaof 127.0.0.1 {self._primary.port}" if self._primary else ""
         more = self.home / "replicated.conf"
-        more.write_text(text.replace("replicaof 10.0.0.8 6379", lead))
+        more.write_text(_shipped("replicated.conf", uncommented=True))
+        lead = f"replicaof 127.0.0.1 {self._primary.port}\n" if self._primary else ""
         program, conf, *rest = super()._command()
         with Path(conf).open("a") as whole:
-            whole.write(f"\ninclude {more}\n")
+            whole.write(f"\n{lead}include {more}\n")
         return [program, conf, *rest]
 
     def until_followed(self) -> None:

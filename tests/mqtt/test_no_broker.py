@@ -1,4 +1,4 @@
-"""What people see while the service has no broker: no table can play, so no page says "live"."""
+"""The pages while the service has no broker: no table can play, so none of them says "live"."""
 
 import json
 from collections.abc import Iterator

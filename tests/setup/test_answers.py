@@ -254,6 +254,15 @@ def test_the_agent_of_a_table_gets_only_its_own_keys(tmp_path: Path) -> None:
     assert machine.contents().keys() == {
         FLOOR, "etc/pitlink/setup.json", *(f"{place}/{name}" for name in names),
     }  # fmt: skip
+    # Its agent uses no Redis, so every Redis of the services is right.
+    replicated = tmp_path / "replicated.toml"
+    address = "rediss+sentinel://a:26379,b:26379,c:26379/pitlink"
+    text = services.path(FLOOR).read_text().replace("rediss://localhost:6379/0", address)
+    replicated.write_text(text)
+    assert address in text
+    fresh = Machine(tmp_path / "fresh")
+    done = fresh.setup("--table", "TCP-01", "--keys", str(brought), "--floor", str(replicated))
+    assert done.returncode == 0, done.stderr
     wrong = machine.setup("--table", "TCP-01", *given[:2], "--keys", str(tmp_path))
     assert "has no keys of a table" in wrong.stderr
 
