@@ -61,7 +61,9 @@ async def open_replicated(
     async with AsyncExitStack() as stack:
         replicas = 0 if only_reads else address.replicas
         if address.service:
-            sentinels = [_asked(place, address, access.sentinel, stack) for place in address.places]
+            sentinels = [
+                (_asked(place, address, access.sentinel, stack), place) for place in address.places
+            ]
             discovery = SentinelDiscovery(sentinels, address.service)
             books = _replicated(address, access.redis, discovery, replicas, "pitlink:replicated")
             stack.push_async_callback(books.connection_pool.disconnect)

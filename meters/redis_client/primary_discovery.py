@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Final, Protocol, cast
 
 from redis.asyncio import Redis
@@ -16,6 +16,9 @@ _ANSWER_WITHIN_S: Final = 1.0
 _LATER_BY_S: Final = 0.05
 """Time in seconds to wait for the remaining answers after most servers agree. Without this wait,
 each search would disconnect a slower server, which would have to connect again."""
+
+_DOWN: Final = ("is_sdown", "is_odown", "is_disconnected")
+"""Flags with which a sentinel says that it does not reach a replica."""
 
 
 class NoPrimaryError(RedisConnectionError):
@@ -33,6 +36,10 @@ class PrimaryDiscovery(Protocol):
         """
         ...
 
+    async def missing(self) -> Sequence[str]:
+        """Return as texts which servers are missing. Play continues until more of them fail."""
+        ...
+
 
 class SentinelDiscovery:
     """Search for the primary that most of the sentinels name.
@@ -42,8 +49,9 @@ class SentinelDiscovery:
     replica. So more than half of all sentinels must name the same address.
     """
 
-    def __init__(self, sentinels: Sequence[Redis], service: str) -> None:
-        self._sentinels = sentinels
+    def __init__(self, sentinels: Sequence[tuple[Redis, HostPort]], service: str) -> None:
+        self._sentinels = [sentinel for sentinel, _ in sentinels]
+        self._places = [place for _, place in sentinels]
         self._service = service
 
     async def primary(self) -> HostPort:
@@ -73,6 +81,34 @@ class SentinelDiscovery:
             + f"; {len(refusing)} refuse the password of the sentinels"
             * bool(refusing)
         )
+
+    async def missing(self) -> Sequence[str]:
+        """Return the sentinels that do not answer, and the replicas that no sentinel reaches."""
+        answers = await asyncio.gather(*map(self._replicas, self._sentinels))
+        silent = [
+            f"sentinel {place} does not answer"
+            for place, answer in zip(self._places, answers, strict=True)
+            if answer is None
+        ]
+        known = [answer for answer in answers if answer is not None]
+        down = [
+            f"replica {place} is down"
+            for place in sorted({place for answer in known for place in answer})
+            if not any(answer.get(place, False) for answer in known)
+        ]
+        return [*silent, *down]
+
+    async def _replicas(self, sentinel: Redis) -> Mapping[str, bool] | None:
+        """Return for each replica if a sentinel reaches it; None if the sentinel is silent."""
+        try:
+            async with asyncio.timeout(_ANSWER_WITHIN_S):
+                rows = cast(
+                    "Sequence[Mapping[str, object]]",
+                    await sentinel.sentinel_slaves(self._service),
+                )
+        except (RedisError, OSError, TimeoutError):
+            return None
+        return {f"{row['ip']}:{row['port']}": not any(row[flag] for flag in _DOWN) for row in rows}
 
     async def _named(self, sentinel: Redis) -> HostPort | None:
         row = cast(
@@ -108,6 +144,15 @@ class ClusterDiscovery:
         if found:
             raise NoPrimaryError(f"no node of the cluster serves slot {self._slot}")
         raise NoPrimaryError("no node of the cluster answers")
+
+    async def missing(self) -> Sequence[str]:
+        """Return the nodes that do not answer."""
+        answers = await asyncio.gather(*(_answer(node, self._serving) for node in self._nodes))
+        return [
+            f"node {self._places[id(node)]} does not answer"
+            for node, answer in zip(self._nodes, answers, strict=True)
+            if not answer
+        ]
 
     async def _serving(self, node: Redis) -> HostPort | None:
         rows = cast(

@@ -63,6 +63,10 @@ class ReplicatedRedis(Redis):
         """
         return await self._discovery.primary()
 
+    async def missing(self) -> Sequence[str]:
+        """Return as texts which sentinels, replicas or nodes are missing."""
+        return await self._discovery.missing()
+
     async def has_moved(self) -> bool:
         """Check if another Redis has become the primary since the last call.
 

@@ -39,10 +39,12 @@ class Replication:
         primary: the address of the primary; empty if the floor file's address has no sentinels and
             no cluster.
         replicas: the replicas.
+        missing: the sentinels, replicas or nodes that are missing, as texts.
     """
 
     primary: str
     replicas: tuple[Replica, ...]
+    missing: tuple[str, ...] = ()
 
 
 async def read_replication(redis: Iterable[Redis]) -> Sequence[Replication]:
@@ -72,8 +74,9 @@ async def _read(redis: Redis) -> Replication:
             break
         await asyncio.sleep(_ASK_EVERY_S)
         info = await _info(redis)
-    primary = str(await redis.primary()) if isinstance(redis, ReplicatedRedis) else ""
-    return Replication(primary, replicas)
+    if isinstance(redis, ReplicatedRedis):
+        return Replication(str(await redis.primary()), replicas, tuple(await redis.missing()))
+    return Replication("", replicas)
 
 
 async def _info(redis: Redis) -> Mapping[str, object]:

@@ -83,8 +83,9 @@ async def store_checks(floor: Floor, redis: AnyRedis) -> AsyncIterator[Check]:
 async def check_replicas(everywhere: Iterable[Redis]) -> Sequence[Check]:
     """Check for each primary which replicas are connected, and if they have its data.
 
-    A primary without replicas is left out. If the floor file's address requires replicas, the check
-    of Redis itself reports that they are missing.
+    A sentinel, replica or node that is missing is named: the floor continues without it, but
+    possibly not without the next one. A primary without any of them is left out. If the floor
+    file's address requires replicas, the check of Redis itself reports that they are missing.
 
     Raises:
         RedisError: Redis failed.
@@ -92,14 +93,17 @@ async def check_replicas(everywhere: Iterable[Redis]) -> Sequence[Check]:
     return [
         Check(
             f"replicas of {found.primary}" if found.primary else "replicas",
-            holds=not any(replica.problem for replica in found.replicas),
+            holds=not found.missing and not any(each.problem for each in found.replicas),
             seen=", ".join(
-                f"{each.address} {each.problem or 'in step'}" for each in found.replicas
+                [
+                    *(f"{each.address} {each.problem or 'in step'}" for each in found.replicas),
+                    *found.missing,
+                ]
             ),
             warns=True,
         )
         for found in await read_replication(everywhere)
-        if found.replicas
+        if found.replicas or found.missing
     ]
 
 

@@ -6,7 +6,7 @@ from typing import Final
 
 import pytest
 
-from tests.failover.servers import Cluster, Follower, Watched
+from tests.failover.servers import Cluster, Follower, Sentinel, Watched
 from tests.mqtt.floors import many_tables_text
 from tests.processes import run_pitlink
 from tests.servers import eventually
@@ -44,7 +44,7 @@ def followed() -> Iterator[tuple[Follower, Follower]]:
         yield primary, replica
 
 
-def named(server: Follower) -> str:
+def named(server: Follower | Sentinel) -> str:
     return f"127.0.0.1:{server.port}"
 
 
@@ -64,6 +64,29 @@ def test_replicas_behind_sentinels_and_how_far_they_are_behind(tmp_path: Path) -
         for wire in watched.wires:
             wire.mend()
         eventually(lambda: floor.replicas()[0].startswith("ok"), what="them in step again")
+
+
+def test_a_replica_and_a_sentinel_that_are_gone_are_named(tmp_path: Path) -> None:
+    """Play continues without them, so only this line says that the next failure can stop it."""
+    with Watched() as watched:
+        floor, gone = Checked(tmp_path, watched.url), watched.replicas[0]
+        gone.kill()
+        silent = watched.sentinels[0]
+        silent.kill()
+
+        def reported() -> bool:
+            (line,) = floor.replicas()
+            return (
+                line.startswith("warn  ")
+                and f"sentinel {named(silent)} does not answer" in line
+                and line.count("is down") == 1
+                and line.count("in step") == 1
+            )
+
+        eventually(reported, what="both named")
+        silent.start()
+        gone.start()
+        eventually(lambda: floor.replicas()[0].startswith("ok"), what="both back")
 
 
 def test_replicas_of_each_primary_of_a_cluster(tmp_path: Path) -> None:
