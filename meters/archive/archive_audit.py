@@ -228,7 +228,8 @@ def _not_as_noted(archive: ArchiveFiles, files: Sequence[DayFile], replay: Repla
         return [f"the archive begins with {begins}: {problem}"]
     read = {file.head.last for file in files}
     lost = [
-        f"{path} is missing: the ledger says that {one.day} was archived"
+        f"{path} is missing: the ledger says that {one.day} was archived (if another machine has"
+        " the archive, run this there)"
         for one in replay.archived
         if one.last > replay.expired_to
         and one.last not in read

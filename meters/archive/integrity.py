@@ -30,7 +30,10 @@ The last file is read completely in addition.
 """
 
 _PAGE: Final = 250
-_PUT_BACK: Final = "put a copy back (deploy/docs/run/archive.md, When files are lost)"
+_PUT_BACK: Final = (
+    "if another machine has the archive, run this there; if not, put a copy back"
+    " (deploy/docs/run/archive.md, When files are lost)"
+)
 
 Advance = Callable[[int, int], None]
 

@@ -257,6 +257,11 @@ def _finish(run: Setup, who: str | None, pin: str) -> None:
             record = run.record()
             record.administrator = who
             run.save(record)
+        elif run.record().administrator is None:
+            command = typed(
+                "user", "add", '"Ada Lane"', "--role administrator", f"--config {FLOOR_FILE}"
+            )
+            print_text(f"Nobody can sign in yet. To add the first administrator: {command}")
         units.run_audit()
     good = run_check()
     if problem is not None or not good:

@@ -18,6 +18,7 @@ Machines = Literal["one", "several"]
 
 _NAME_MOST: Final = 80
 _HERE: Final = "localhost"
+_EXAMPLE_HOST: Final = "pit.example"
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +91,9 @@ def usual_answers(floor: Floor, *, root: Path, example: bool) -> Answers:
     """Return the default answers.
 
     They come from a floor file. If it is the example, the time zone and the host name are those of
-    this machine.
+    this machine. The host name of the example is no answer in a copy either.
     """
-    hosts = floor.service.hosts
+    hosts = tuple(host for host in floor.service.hosts if host != _EXAMPLE_HOST)
     broker = hosts_of(floor.service.broker)
     return Answers(
         name=floor.facility.name,
