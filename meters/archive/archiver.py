@@ -110,8 +110,8 @@ class Archiver:
             raise ArchiveError(
                 f"the ledger of link {self._store.link.id} was archived up to entry {archived}, but"
                 f" the files in {self._archive.directory} end before it: name the directory of the"
-                " files, run this on the machine that has them, or write the entries that are still in"
-                " Redis again with --lost"
+                " files, run this on the machine that has them, or write the entries that are still"
+                " in Redis again with --lost"
             )
         replay = Replay.after(await self._begins_after(known))
         begun, written = replay.entries, []
