@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import ctypes
+import os
 import signal
 import socket
 import subprocess
@@ -10,6 +11,7 @@ import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -93,7 +95,7 @@ async def part(
             cwd=home,
             # Ctrl-C is only for the benchmark, which ends its processes in order.
             start_new_session=True,
-            preexec_fn=_end_with_parent,
+            preexec_fn=partial(_end_with_parent, os.getpid()),
         )
     try:
         yield Part(name, process, log)
@@ -119,11 +121,14 @@ async def _end(process: asyncio.subprocess.Process) -> None:
         await process.wait()
 
 
-def _end_with_parent() -> None:
+def _end_with_parent(parent: int) -> None:
     """Have the kernel end the process if the benchmark is killed. Works on Linux only."""
     if sys.platform == "linux":
         with contextlib.suppress(OSError, AttributeError):
             ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        # If the benchmark was killed before the call, the kernel sends no signal.
+        if os.getppid() != parent:
+            os._exit(1)
 
 
 def free_port() -> int:

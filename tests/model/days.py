@@ -15,10 +15,14 @@ SIX = GamingDays(NEW_YORK, time(6))
 
 
 class Clock:
-    """Clock that the test sets; it begins in the evening of 2026-11-20, facility time."""
+    """Clock that the test sets; it begins in the evening of 2126-11-20, facility time.
+
+    Ledger entries have the real time. A restore opens the gaming day of the last entry if it is
+    later than the day after the last closed one, so the days here are after every real day.
+    """
 
     def __init__(self) -> None:
-        self.now = datetime(2026, 11, 21, 1, tzinfo=UTC)
+        self.now = datetime(2126, 11, 21, 1, tzinfo=UTC)
 
     def __call__(self) -> datetime:
         return self.now

@@ -31,7 +31,7 @@ async def test_closed_days_are_written_and_what_is_older_leaves_redis(kept: Kept
     outcome = await kept.run()
     files = kept.archive.files()
     assert [file.head.day.isoformat() for file in outcome.written] == [
-        "2026-11-20", "2026-11-21", "2026-11-22",
+        "2126-11-20", "2126-11-21", "2126-11-22",
     ]  # fmt: skip
     assert [file.path for file in files] == [file.path for file in outcome.written]
     assert (outcome.trimmed_to, outcome.trimmed) == (files[1].head.last, files[1].head.last)
@@ -195,16 +195,16 @@ async def test_files_are_deleted_only_when_kept_long_enough_and_the_ledger_says_
     await kept.week(4)
     whole = (await kept.pit.audit()).totals
     await kept.run()
-    assert expired(kept.archive, date(2033, 11, 20), 7) == []
-    old = expired(kept.archive, date(2033, 11, 22), 7)
-    assert [file.head.day.isoformat() for file in old] == ["2026-11-20", "2026-11-21"]
-    assert len(expired(kept.archive, date(2096, 2, 29), 1)) == 3, "never the last"
+    assert expired(kept.archive, date(2133, 11, 20), 7) == []
+    old = expired(kept.archive, date(2133, 11, 22), 7)
+    assert [file.head.day.isoformat() for file in old] == ["2126-11-20", "2126-11-21"]
+    assert len(expired(kept.archive, date(2196, 2, 29), 1)) == 3, "never the last"
     with pytest.raises(ArchiveError, match="Redis holds entries of it still"):
         await delete(kept.pit.store, kept.archive.files()[:4])
     assert len(kept.archive.files()) == 4
     await delete(kept.pit.store, old)
     assert [file.head.day.isoformat() for file in kept.archive.files()] == [
-        "2026-11-22", "2026-11-23",
+        "2126-11-22", "2126-11-23",
     ]  # fmt: skip
     finding = await kept.audit()
     assert (finding.problems, finding.totals) == ((), whole)
@@ -219,8 +219,8 @@ async def test_a_day_is_kept_while_one_of_its_wins_waits(kept: Kept) -> None:
     waits = await kept.play(decide=False)
     await kept.week(2)
     await kept.run()
-    later = date(2036, 1, 1)
-    assert [str(file.head.day) for file in expired(kept.archive, later, 7)] == ["2026-11-20"]
+    later = date(2136, 1, 1)
+    assert [str(file.head.day) for file in expired(kept.archive, later, 7)] == ["2126-11-20"]
     await kept.pit.decide(waits, "validate")
     await kept.pit.decide(waits, "pay")
     await kept.week(1)

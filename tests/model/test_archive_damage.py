@@ -63,7 +63,7 @@ def _replace(line: Line, name: str, old: str, new: str) -> None:
         edit(lambda day: day.claims.clear()),
         edit(lambda day: _replace(day.claims[0], "fields", "paid", "void")),
         edit(lambda day: day.head.update(digest="x")),
-        edit(lambda day: day.head.update(day="2026-11-29")),
+        edit(lambda day: day.head.update(day="2126-11-29")),
         edit(lambda day: day.head.update(link="other")),
         edit(lambda day: _replace(day.head, "closing", '"closed":false', '"closed":true')),
         edit(lambda day: day.head.update(last=f"x{day.head['last']}")),
@@ -83,11 +83,11 @@ async def test_a_changed_file_stops_every_step_that_relies_on_it(
     files = (await kept.run(live_days=100)).written
     before = await kept.live()
     damage(files[1].path)
-    with pytest.raises(ArchiveError, match=r"2026-11-2[12]"):
+    with pytest.raises(ArchiveError, match=r"2126-11-2[12]"):
         await kept.run()
     assert await kept.live() == before
     finding = await kept.audit()
-    assert any("2026-11-2" in problem for problem in finding.problems)
+    assert any("2126-11-2" in problem for problem in finding.problems)
 
 
 @pytest.mark.duty("D17")
@@ -283,7 +283,7 @@ async def test_files_that_are_lost_are_written_again_as_they_were(
     ]
     assert len(again.written) == len(files) - since + 1
     finding = await kept.audit()
-    gone = ["the archive begins with 2026-11-21"] if since > left else []
+    gone = ["the archive begins with 2126-11-21"] if since > left else []
     assert [problem.partition(",")[0] for problem in finding.problems] == gone
     assert (await kept.run(live_days, lost=True)).written == [], "and nothing twice"
 
@@ -308,7 +308,7 @@ async def test_days_that_are_nowhere_are_reported_and_the_archive_continues_with
     ("field", "problem"),
     [
         ("by", "by is 'somebody', the ledger says"),
-        ("more", "the entries of 2026-11-22 in Redis are not those that were archived"),
+        ("more", "the entries of 2126-11-22 in Redis are not those that were archived"),
     ],
 )
 async def test_a_day_that_is_not_as_it_was_archived_is_not_written_again(
@@ -328,18 +328,18 @@ async def test_an_audit_since_a_day_begins_with_its_opening_books(kept: Kept) ->
     """The files before are not opened. Those within are replayed and checked."""
     await kept.week(4)
     await kept.run()
-    whole, since = await kept.audit(), await kept.audit(since=date(2026, 11, 22))
+    whole, since = await kept.audit(), await kept.audit(since=date(2126, 11, 22))
     files = kept.archive.files()
     assert (whole.first, since.first) == (1, files[2].head.first)
     assert (since.problems, since.totals, since.seal) == ((), whole.totals, whole.seal)
-    late = await kept.audit(since=date(2030, 1, 1))
+    late = await kept.audit(since=date(2130, 1, 1))
     assert (late.first, late.problems) == (files[-1].head.first, ())
     edit(lambda day: day.entries[0].update(by="x"))(files[1].path)
-    assert (await kept.audit(since=date(2026, 11, 22))).balanced
+    assert (await kept.audit(since=date(2126, 11, 22))).balanced
     assert not (await kept.audit()).balanced
     edit(lambda day: day.entries[0].update(by="x"))(files[2].path)
-    assert not (await kept.audit(since=date(2026, 11, 22))).balanced
+    assert not (await kept.audit(since=date(2126, 11, 22))).balanced
     # The replayed entries record the digest of this earlier file.
     edit(lambda day: day.head.update(digest="x"))(files[0].path)
-    problems = (await kept.audit(since=date(2026, 11, 23))).problems
+    problems = (await kept.audit(since=date(2126, 11, 23))).problems
     assert any("is not the file that was archived" in problem for problem in problems)

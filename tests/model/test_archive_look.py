@@ -47,7 +47,7 @@ async def test_an_archive_that_is_whole_is_in_order(kept: Kept) -> None:
     await kept.week()
     await kept.run()
     checked, wrong, progress = await _look(kept)
-    assert (checked.first, checked.read, checked.through) == (1, "2026-11-22", "2026-11-22")
+    assert (checked.first, checked.read, checked.through) == (1, "2126-11-22", "2126-11-22")
     assert wrong == []
     assert progress == [(1, 3), (2, 3), (3, 3)]
 

@@ -22,7 +22,7 @@ from tests.model.pit import PROGRESSIVE
 
 pytestmark = pytest.mark.duty("D19")
 
-FIRST, SECOND, THIRD = (date(2026, 11, day) for day in (20, 21, 22))
+FIRST, SECOND, THIRD = (date(2126, 11, day) for day in (20, 21, 22))
 
 
 async def _audit(kept: Kept, since: date, until: date) -> Finding:
@@ -38,12 +38,12 @@ async def test_an_audit_since_a_day_opens_no_earlier_file(kept: Kept) -> None:
         await kept.week(1)
         await kept.run()
     with opened_files(kept.archive.directory) as opened:
-        finding = await kept.audit(since=date(2026, 11, 24))
+        finding = await kept.audit(since=date(2126, 11, 24))
     assert finding.problems == ()
     # The entries of the last day record the digest of the file of the day before.
-    assert opened.days == ["2026-11-23", "2026-11-24"]
+    assert opened.days == ["2126-11-23", "2126-11-24"]
     edit(lambda day: day.entries[0].update(by="x"))(kept.archive.paths()[-1])
-    assert not (await kept.audit(since=date(2026, 11, 24))).balanced
+    assert not (await kept.audit(since=date(2126, 11, 24))).balanced
 
 
 async def test_a_report_of_old_days_opens_only_the_next_file(kept: Kept) -> None:
@@ -53,10 +53,10 @@ async def test_a_report_of_old_days_opens_only_the_next_file(kept: Kept) -> None
     with opened_files(kept.archive.directory) as opened:
         finding = await _audit(kept, SECOND, THIRD)
     files = kept.archive.files()
-    assert opened.days == ["2026-11-21", "2026-11-22", "2026-11-23"]
+    assert opened.days == ["2126-11-21", "2126-11-22", "2126-11-23"]
     assert (finding.first, finding.entries) == (files[1].head.first, files[2].head.last)
     assert (finding.problems, finding.stored) == ((), (await kept.audit()).entries)
-    live = await _audit(kept, SECOND, date(2026, 11, 25))
+    live = await _audit(kept, SECOND, date(2126, 11, 25))
     assert (live.problems, live.entries) == ((), live.stored)
     edit(lambda day: day.entries[0].update(by="x"))(files[2].path)
     assert not (await _audit(kept, SECOND, THIRD)).balanced
@@ -84,7 +84,7 @@ async def test_a_report_finds_that_its_last_file_was_forged(kept: Kept) -> None:
         }
         writer.finish(replace(day, closing=replay.checkpoint), claims, file.path)
     assert not (await _audit(kept, SECOND, THIRD)).balanced
-    assert not (await _audit(kept, THIRD, date(2026, 11, 23))).balanced
+    assert not (await _audit(kept, THIRD, date(2126, 11, 23))).balanced
 
 
 async def test_a_report_goes_on_until_each_of_its_wins_is_decided(kept: Kept) -> None:
@@ -150,11 +150,11 @@ async def test_a_check_opens_only_new_files_until_an_earlier_one_changes(
     await kept.week(3)
     await kept.run()
     checked, wrong, opened = await _check(kept, CheckedLink())
-    assert (wrong, opened) == ([], ["2026-11-20", "2026-11-21", "2026-11-22"])
+    assert (wrong, opened) == ([], ["2126-11-20", "2126-11-21", "2126-11-22"])
     await kept.week(1)
     await kept.run()
     checked, wrong, opened = await _check(kept, checked)
-    assert (wrong, opened) == ([], ["2026-11-22", "2026-11-23"])
+    assert (wrong, opened) == ([], ["2126-11-22", "2126-11-23"])
     first, *_ = kept.archive.paths()
     away = first.rename(tmp_path / first.name)
     lost, wrong, _ = await _check(kept, checked)
@@ -173,4 +173,4 @@ async def test_the_archive_of_a_new_day_opens_no_file_that_left_redis(kept: Kept
     with opened_files(kept.archive.directory) as opened:
         assert len((await kept.run()).written) == 1
     # The first is the last day that Redis no longer has, the last is the new file.
-    assert opened.days == ["2026-11-22", "2026-11-23", "2026-11-24"]
+    assert opened.days == ["2126-11-22", "2126-11-23", "2126-11-24"]

@@ -167,7 +167,7 @@ async def test_a_day_that_was_archived_after_the_checkpoint_is_the_one_that_was_
     state = await _audited(kept.pit, tmp_path)
     await kept.run(live_days=100)
     assert (await LinkAudit(kept.pit.store, Replay.resumed(state)).run()).problems == ()
-    day = "2026-11-21"
+    day = "2126-11-21"
     assert day in state.closings
     forged = msgspec.structs.replace(state, closings=state.closings | {day: "0" * 64})
     (problem,) = (await LinkAudit(kept.pit.store, Replay.resumed(forged)).run()).problems

@@ -47,25 +47,25 @@ def test_gaming_days_follow_one_another_without_gap_whatever_the_clock_on_the_wa
 @pytest.mark.duty("D19")
 async def test_a_day_closes_once_with_what_the_store_holds(days: Days) -> None:
     """Two services reach the hour at the same time. One of them takes the reading."""
-    assert (await days.open_day(), await days.readings()) == ("2026-11-20", [])
+    assert (await days.open_day(), await days.readings()) == ("2126-11-20", [])
     await play_a_while(days.pit)
     await days.keep(timedelta(hours=9, minutes=59))
     assert await days.readings() == []
     held = await days.pit.store.snapshot()
     await days.keep(timedelta(minutes=1), timedelta(seconds=1))
     ((number, reading),) = await days.readings()
-    assert reading.day == date(2026, 11, 20)
+    assert reading.day == date(2126, 11, 20)
     assert (reading.accounts, reading.tallies) == (held.accounts, held.tallies)
     assert (await days.pit.store.state()).head.entry == number, "the day's last entry"
-    assert await days.open_day() == "2026-11-21"
+    assert await days.open_day() == "2126-11-21"
     finding = await days.pit.audit()
     assert (finding.problems, finding.variances) == ((), ())
 
 
 async def test_days_on_which_no_service_ran_have_no_reading(days: Days) -> None:
     await days.keep(timedelta(days=4))
-    assert [reading.day.isoformat() for _, reading in await days.readings()] == ["2026-11-20"]
-    assert await days.open_day() == "2026-11-24"
+    assert [reading.day.isoformat() for _, reading in await days.readings()] == ["2126-11-20"]
+    assert await days.open_day() == "2126-11-24"
 
 
 @pytest.mark.duty("D19")
@@ -83,19 +83,19 @@ async def test_of_two_services_the_one_whose_clock_is_wrong_closes_no_day(
             patch.setattr(clocks, "time", lambda: real_s() + off.total_seconds())
             await wrong.keep()
         await days.keep()
-    assert (await days.open_day(), await days.readings()) == ("2026-11-20", [])
+    assert (await days.open_day(), await days.readings()) == ("2126-11-20", [])
     await days.keep(timedelta(days=1))
-    assert [reading.day.isoformat() for _, reading in await days.readings()] == ["2026-11-20"]
+    assert [reading.day.isoformat() for _, reading in await days.readings()] == ["2126-11-20"]
 
 
 @pytest.mark.duty("D19")
 async def test_a_clock_set_ahead_and_right_again_repeats_no_day(days: Days) -> None:
     """A day that was closed too early stays closed. The rest counts toward the day after."""
     await days.keep(timedelta(days=365), -timedelta(days=365))
-    assert await days.open_day() == "2026-11-21"
+    assert await days.open_day() == "2126-11-21"
     await days.keep(timedelta(hours=12), timedelta(days=1))
     closed = [reading.day.isoformat() for _, reading in await days.readings()]
-    assert closed == ["2026-11-20", "2026-11-21"]
+    assert closed == ["2126-11-20", "2126-11-21"]
 
 
 @pytest.mark.duty("D19", "D20")
@@ -105,14 +105,14 @@ async def test_a_day_that_was_closed_is_not_opened_again_by_what_somebody_writes
     """Such a day could never be archived, because the file of that day exists already."""
     keys = days.pit.store.keys
     await days.keep(timedelta(hours=11), timedelta(days=1))
-    await days.pit.redis.hset(keys.meters, "day", "2026-11-20")
+    await days.pit.redis.hset(keys.meters, "day", "2126-11-20")
     await days.keep(timedelta(seconds=1), timedelta(days=1))
     assert [str(reading.day) for _, reading in await days.readings()] == [
-        "2026-11-20", "2026-11-21", "2026-11-22",
+        "2126-11-20", "2126-11-21", "2126-11-22",
     ]  # fmt: skip
-    await days.pit.redis.hset(keys.meters, "day_closed", "2026-11-10")
+    await days.pit.redis.hset(keys.meters, "day_closed", "2126-11-10")
     (problem,) = (await days.pit.audit()).problems
-    assert problem == "the last gaming day closed is 2026-11-22, Redis says 2026-11-10"
+    assert problem == "the last gaming day closed is 2126-11-22, Redis says 2126-11-10"
 
 
 @pytest.mark.duty("D19")
@@ -125,5 +125,5 @@ async def test_a_variance_at_the_close_is_reported_from_then_on(days: Days, redi
     finding = await days.pit.audit()
     assert finding.balanced
     assert len(finding.variances) == 2
-    assert all("at the close of 2026-11-20: " in one for one in finding.variances)
+    assert all("at the close of 2126-11-20: " in one for one in finding.variances)
     assert any(f"meter:{PROGRESSIVE} " in one and "+10000" in one for one in finding.variances)

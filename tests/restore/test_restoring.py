@@ -146,7 +146,7 @@ async def test_an_archive_gives_the_store_the_days_that_it_had(pit: KeptPit, del
     assert all(int(act) > int(made[keys.checkpoint]["entries"]) for act in made[keys.acts])
     assert (await pit.store.entries(0, 1))[0][0] == int(made[keys.checkpoint]["entries"]) + 1
     mark = LedgerMark(pit.home, pit.link.id).seen
-    problems = ["the archive begins with 2026-11-22"] if deleted else []
+    problems = ["the archive begins with 2126-11-22"] if deleted else []
     found = await audit_link(pit.store, archive, mark, lambda *_: None)
     assert [one.partition(",")[0] for one in found.problems] == problems
     assert (await archiver.run(lambda *_: None)).written == [], "the file is there: it is noted"
