@@ -149,6 +149,10 @@ class ProcessMetrics:
         """Set the metric that says if Redis answers and keeps its data."""
         self._set("redis_ready", int(ready), link)
 
+    def show_servers_missing(self, link: str, missing: int) -> None:
+        """Set the number of sentinels, replicas and cluster nodes that are missing."""
+        self._set("redis_servers_missing", missing, link)
+
     def show_memory(self, link: str, memory: RedisMemory | None) -> None:
         """Set the metrics of Redis's memory, if Redis reports it."""
         if memory is not None:

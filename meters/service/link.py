@@ -21,6 +21,7 @@ from meters.intake.batches import Arrival, BatchResult, LinkIntake
 from meters.links.parameters import LinkParameters
 from meters.metrics import Metrics
 from meters.redis_client.health import NotSyncedError, must_keep, redis_problem
+from meters.redis_client.replicated import ReplicatedRedis
 from meters.selfcheck.approval_checks import Configuration
 from meters.selfcheck.periodic_check import UNDER_WAY
 from meters.service.announcer import COALESCE_S, Announcer
@@ -28,6 +29,7 @@ from meters.service.batches_in_work import BatchesInWork
 from meters.service.jackpots import JackpotDisplay
 from meters.service.ledger_auditing import NOT_AUDITED, LedgerAuditing
 from meters.service.outages import Outages
+from meters.service.server_watch import watch_servers
 from meters.wire.messages import seq_of
 from meters.wire.topics import TableAddress
 
@@ -263,13 +265,17 @@ class LinkService:
 
     def jobs(self) -> Mapping[str, Coroutine[None, None, None]]:
         """Return the tasks of the link, by name; each runs until it is canceled."""
-        return {
+        jobs = {
             "beat": self._beat(),
             "redis": self._listen_to_redis(),
             "check": self._keep_checking(),
             "publish": self._publish(),
             "audit": self.auditing.run(),
         }
+        redis = self.store.redis
+        if isinstance(redis, ReplicatedRedis):
+            jobs["servers"] = watch_servers(redis, self.store.link.id, self._show_servers_missing)
+        return jobs
 
     async def _beat(self) -> None:
         """Publish the heartbeat every second, even while a check takes longer."""
@@ -502,6 +508,9 @@ class LinkService:
         figures = await self._figures.read(state.floor_changes)
         self._metrics.books.show_link_state(link, state, figures, sealed)
         self._metrics.running.show_memory(link, await self._figures.memory())
+
+    def _show_servers_missing(self, missing: int) -> None:
+        self._metrics.running.show_servers_missing(self.store.link.id, missing)
 
     def _show_beat(self, took_s: float) -> None:
         self._metrics.running.show_beat(

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
+import httpx
 import pytest
 
 from tests.failover.players import LINK, Players
@@ -180,6 +181,30 @@ async def test_a_primary_without_replicas_stops_the_link_until_one_is_back(
             replicas[0].start()
             await go_on(players, 4)
         check_all(service, players, watched.primary)
+
+
+def _missing(service: Service) -> str:
+    """Return the lines of the metric of missing servers."""
+    lines = httpx.get(f"{service.url}/metrics", timeout=LONG_S).text.splitlines()
+    return " ".join(line for line in lines if line.startswith("pitlink_redis_servers_missing{"))
+
+
+async def test_a_sentinel_and_a_replica_that_are_gone_are_counted(
+    tmp_path: Path, mosquitto: Mosquitto
+) -> None:
+    """The link operates without them, so an alert uses this metric."""
+    with Watched() as watched, serving(tmp_path, mosquitto, watched.url) as service:
+        await until(lambda: _missing(service).endswith(" 0.0"))
+        gone = watched.sentinels[0], watched.replicas[0]
+        for server in gone:
+            server.kill()
+        await until(lambda: _missing(service).endswith(" 2.0"))
+        assert not reason(service)
+        for server in gone:
+            server.start()
+        await until(lambda: _missing(service).endswith(" 0.0"))
+        for event in ("redis servers missing", "redis servers complete"):
+            assert event in service.process.errors
 
 
 @pytest.mark.duty("D11")
