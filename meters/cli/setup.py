@@ -23,7 +23,7 @@ from meters.setup.answers import (
 )
 from meters.setup.commands import add_administrator, run_check, typed
 from meters.setup.file_states import FilePlan
-from meters.setup.floor_text import floor_text
+from meters.setup.floor_text import check_servers, floor_text
 from meters.setup.pieces import read_piece
 from meters.setup.places import FLOOR_FILE, SYSTEM, below, check_root
 from meters.setup.run import INSTALL_PAGE, Setup, next_steps
@@ -127,12 +127,10 @@ def setup(
         units.check_ports()
         units.check_redis()
     source, text = _begin_with(root, floor if yes else floor or _ask_floor(root))
+    begun = parse_floor(text, source, FLOOR_FILE.parent)
+    check_servers(begun, source)
     answers = _answers(
-        usual_answers(
-            parse_floor(text, source, FLOOR_FILE.parent),
-            root=root,
-            example=source == _EXAMPLE,
-        ),
+        usual_answers(begun, root=root, example=source == _EXAMPLE),
         yes=yes, name=name, timezone=timezone, hosts=host, machines=machines,
     )  # fmt: skip
     run = Setup(root, answers, floor_text(text, answers, source), _say if yes else _ask)

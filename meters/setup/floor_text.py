@@ -33,7 +33,7 @@ def floor_text(text: str, answers: Answers, source: str) -> str:
             not reach the broker.
     """
     floor = parse_floor(text, source, FLOOR_FILE.parent)
-    _check_servers(floor, source)
+    check_servers(floor, source)
     if answers.machines == "several" and answers.hosts[0] in _LOCAL:
         raise UserError(
             f"tables on other machines cannot reach this one as {answers.hosts[0]}: give the host"
@@ -80,12 +80,18 @@ def installed_floor(text: str, source: str, *, of_table: bool = False) -> Floor:
     return floor
 
 
-def _check_servers(floor: Floor, source: str) -> None:
+def check_servers(floor: Floor, source: str) -> None:
+    """Refuse a floor file whose Redis is not one server on this machine.
+
+    Raises:
+        UserError: its Redis is on another machine, or has replicas.
+    """
     redis = floor.service.redis
     if is_replicated(redis) or set(hosts_of(redis)) - _LOCAL:
         raise UserError(
-            f"{source}: its Redis is not on this machine alone. `pitlink setup` installs one Redis"
-            " on this machine: for another Redis, follow the steps by hand"
+            f"{source}: its Redis is not on this machine alone, but `pitlink setup` installs one"
+            " Redis on this machine. Change the floor by hand, as"
+            " deploy/docs/run/several-services.md says"
         )
 
 

@@ -104,6 +104,19 @@ def test_a_file_that_a_person_changed_is_left_alone(machine: Machine) -> None:
     assert not other.exists(), "the person has completed the file"
 
 
+def test_a_floor_on_several_redis_servers_is_refused(machine: Machine, tmp_path: Path) -> None:
+    """Nothing is written. The message names the page with the steps."""
+    text, before = (DEPLOY / "floor-tls.toml").read_text(), machine.contents()
+    other = tmp_path / "other.toml"
+    address = "rediss+sentinel://10.0.0.8:26379,10.0.0.9:26379,10.0.0.10:26379/pitlink"
+    other.write_text(text.replace("rediss://localhost:6379/0", address))
+    done = machine.setup("--floor", str(other), *ANSWERS)
+    assert done.returncode != 0
+    assert f"{other}: its Redis is not on this machine alone" in done.stderr
+    assert "deploy/docs/run/several-services.md" in done.stderr
+    assert machine.contents() == before
+
+
 def test_what_it_wrote_itself_it_replaces(machine: Machine) -> None:
     """Another answer changes the files that nobody else changed."""
     assert machine.setup(*ANSWERS).returncode == 0
