@@ -27,7 +27,7 @@ def install_keys(
         list[str] | None,
         typer.Argument(
             metavar="[broker] [redis] [services] [service.N] [TABLE]...",
-            help="What runs on this machine; by default, everything.",
+            help="What runs on this machine; by default, everything in DIRECTORY.",
             show_default=False,
         ),
     ] = None,

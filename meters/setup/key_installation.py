@@ -48,16 +48,17 @@ class InstalledKeys:
 
 
 def directories_of(keys: Path, parts: Sequence[str]) -> Sequence[KeyDirectory]:
-    """Return the directories of keys for some parts of a floor; without parts, for all of them.
+    """Return the directories of keys for some parts of a floor; without parts, all that are there.
 
     A part is `broker`, `redis`, `services`, one service such as `service.2`, or the id of a table.
 
     Raises:
         UserError: the keys do not have a part, or have two bundles for a table.
     """
-    if not keys.is_dir() or not any((keys / name).is_dir() for name in (*_PARTS, _TABLES)):
+    there = [name for name in _PARTS if (keys / name).is_dir()]
+    if not there and not (keys / _TABLES).is_dir():
         raise UserError(f"{keys} is no directory of keys: `pitlink keys` makes one")
-    named = parts or [*_PARTS, *_tables_in(keys)]
+    named = parts or [*there, *_tables_in(keys)]
     return [one for part in named for one in _part(keys, part)]
 
 

@@ -116,6 +116,19 @@ def test_a_table_that_moved_gets_the_bundle_of_its_link(keys: Path, machine: Mac
     assert (placed / "high.A-1" / "table.key").exists()
 
 
+def test_without_names_it_installs_what_the_directory_has(keys: Path, machine: Machine) -> None:
+    """A second machine of services has neither the keys of the broker nor the user mosquitto."""
+    shutil.rmtree(keys / "broker")
+    path = machine.path("etc/passwd")
+    path.write_text(path.read_text().replace("mosquitto:", "other:"))
+    assert install(keys, machine, "broker").returncode == 1
+    done = install(keys, machine)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert machine.path("etc/redis/pitlink/redis.key").exists()
+    assert machine.path("etc/pitlink/keys/services/1/service.key").exists()
+    assert not machine.path("etc/mosquitto").exists()
+
+
 def test_a_user_that_this_machine_does_not_have_is_named(keys: Path, machine: Machine) -> None:
     path = machine.path("etc/passwd")
     path.write_text(path.read_text().replace("pitlink-table:", "other:"))
