@@ -406,15 +406,17 @@ class LinkView(_Row, frozen=True, kw_only=True):
     `rounds_open` is the number of rounds with accepted wagers but without a result.
     `tables_offline` names the tables whose agents are not connected (duty D14). `seal` is a digest
     over the ledger's entries up to `sealed_entry`. An audit found no error in these entries (duty
-    D17). `wrong_parameters` is true if the link is inoperable only because parameters of its meters
-    do not fit the games of its tables. `unapproved` is null if the service's floor file is approved
-    for the link.
+    D17). `changeable` is true if people can open, close or change the link: also while it is
+    inoperable only because the service has no broker. `wrong_parameters` is true if the link is
+    inoperable only because parameters of its meters do not fit the games of its tables.
+    `unapproved` is null if the service's floor file is approved for the link.
     """
 
     link: str
     name: str
     state: Literal["operable", "inoperable", "closed"]
     reason: str
+    changeable: bool
     wrong_parameters: bool = False
     closed_by: str | None
     closed_at: str | None

@@ -23,6 +23,7 @@ def view_link(
     books: Snapshot,
     problem: str | None,
     *,
+    broker_problem: str | None,
     seen: Mark,
     online: Collection[str],
     proposals: Sequence[ProposalRow],
@@ -31,15 +32,20 @@ def view_link(
 ) -> LinkView:
     """Make the view of a link for supervisors, at the moment when its data was read.
 
-    `highest` has the highest amount of each meter, in cents.
+    `problem` is the reason why this service cannot operate the link; `broker_problem` why it has no
+    broker. The acts of people need no broker. `highest` has the highest amount of each meter, in
+    cents.
     """
     link, closed = parameters.link, books.meters.get("closed")
+    shown = problem or broker_problem
+    wrong_parameters = problem is not None and problem == parameters.problem
     return LinkView(
         link=link.id,
         name=link.name,
-        state="inoperable" if problem else "operable" if closed is None else "closed",
-        reason=problem or closed or "",
-        wrong_parameters=problem is not None and problem == parameters.problem,
+        state="inoperable" if shown else "operable" if closed is None else "closed",
+        reason=shown or closed or "",
+        changeable=problem is None or wrong_parameters,
+        wrong_parameters=wrong_parameters,
         closed_by=books.meters.get("closed_by"),
         closed_at=books.meters.get("closed_at"),
         rounds_open=int(books.meters.get("rounds", "0")),

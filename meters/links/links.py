@@ -66,8 +66,8 @@ class RunningLink(Protocol):
         ...
 
     @property
-    def shown_problem(self) -> str | None:
-        """The reason that pages show. Acts need no broker, but the tables do."""
+    def broker_problem(self) -> str | None:
+        """The reason why the service has no broker. The acts of people need none."""
         ...
 
     @property
@@ -301,7 +301,8 @@ class Links:
         return view_link(
             _parameters(running.store),
             books,
-            running.shown_problem,
+            running.problem,
+            broker_problem=running.broker_problem,
             seen=running.seen,
             online=self._online[link],
             proposals=[proposal_row(link, fields) for fields in proposals],

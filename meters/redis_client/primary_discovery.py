@@ -7,7 +7,7 @@ from typing import Final, Protocol, cast
 
 from redis.asyncio import Redis
 from redis.asyncio.connection import Connection, SSLConnection
-from redis.exceptions import AuthenticationError, ReadOnlyError, RedisError
+from redis.exceptions import AuthenticationError, ReadOnlyError, RedisError, ResponseError
 from redis.exceptions import ConnectionError as RedisConnectionError
 
 from meters.floor.redis_address import HostPort
@@ -83,32 +83,42 @@ class SentinelDiscovery:
         )
 
     async def missing(self) -> Sequence[str]:
-        """Return the sentinels that do not answer, and the replicas that no sentinel reaches."""
+        """Return the sentinels that do not answer, and the replicas that are no use to them."""
         answers = await asyncio.gather(*map(self._replicas, self._sentinels))
         silent = [
-            f"sentinel {place} does not answer"
+            f"sentinel {place} {answer}"
             for place, answer in zip(self._places, answers, strict=True)
-            if answer is None
+            if isinstance(answer, str)
         ]
-        known = [answer for answer in answers if answer is not None]
-        down = [
-            f"replica {place} is down"
-            for place in sorted({place for answer in known for place in answer})
-            if not any(answer.get(place, False) for answer in known)
-        ]
+        known = [answer for answer in answers if not isinstance(answer, str)]
+        down = []
+        for place in sorted({place for answer in known for place in answer}):
+            found = [answer[place] for answer in known if place in answer]
+            # One sentinel can be separated from a replica that the others reach.
+            if all(found):
+                down.append(f"replica {place} {found[0]}")
         return [*silent, *down]
 
-    async def _replicas(self, sentinel: Redis) -> Mapping[str, bool] | None:
-        """Return for each replica if a sentinel reaches it; None if the sentinel is silent."""
+    async def _replicas(self, sentinel: Redis) -> Mapping[str, str] | str:
+        """Return what is wrong with each replica according to a sentinel; empty if nothing.
+
+        If the sentinel says nothing about replicas, return the reason.
+        """
         try:
             async with asyncio.timeout(_ANSWER_WITHIN_S):
                 rows = cast(
                     "Sequence[Mapping[str, object]]",
                     await sentinel.sentinel_slaves(self._service),
                 )
+            return {f"{row['ip']}:{row['port']}": _fault(row) for row in rows}
+        except AuthenticationError:
+            return "refuses the password of the sentinels (PITLINK_SENTINEL_PASSWORD_FILE)"
+        except ResponseError as error:
+            return f"knows no Redis called {self._service}: {error}"
         except (RedisError, OSError, TimeoutError):
-            return None
-        return {f"{row['ip']}:{row['port']}": not any(row[flag] for flag in _DOWN) for row in rows}
+            return "does not answer"
+        except (KeyError, ValueError) as error:
+            return f"gives an answer that cannot be read: {error!r}"
 
     async def _named(self, sentinel: Redis) -> HostPort | None:
         row = cast(
@@ -205,6 +215,15 @@ async def _answer(
         return [await ask(server)]
     except (RedisError, OSError, TimeoutError, ValueError):
         return []
+
+
+def _fault(replica: Mapping[str, object]) -> str:
+    """Return what is wrong with a replica according to a sentinel; empty if nothing is."""
+    if any(replica[flag] for flag in _DOWN):
+        return "is down"
+    if replica["master-link-status"] != "ok":
+        return "does not copy the primary's data (its log says why)"
+    return ""
 
 
 def _most_of(servers: Sequence[Redis]) -> int:

@@ -53,7 +53,7 @@ class Announcer:
             service publishes only failures that concern all services.
         topics: the last value on each meter topic, from this service or another one.
         broker_problem: the reason why this service has no broker, None if it has one. The display
-            pages of this service then show the link as inoperable, because no table can play.
+            pages of this service then show the link as inoperable, because it serves no table.
     """
 
     def __init__(

@@ -135,9 +135,9 @@ class LinkService:
         return self._problem
 
     @property
-    def shown_problem(self) -> str | None:
-        """The reason that pages show: `problem`, or else why the service has no broker."""
-        return self._problem or self.announcer.broker_problem
+    def broker_problem(self) -> str | None:
+        """The reason why the service has no broker, or None if it has one."""
+        return self.announcer.broker_problem
 
     def set_broker_problem(self, problem: str | None) -> None:
         """Show on the pages of this service that it has no broker, or that it has one again."""
@@ -515,7 +515,7 @@ class LinkService:
     def _show_beat(self, took_s: float) -> None:
         self._metrics.running.show_beat(
             self.store.link.id,
-            operable=self._problem is None,
+            operable=self._problem is None and self.broker_problem is None,
             closed=self._closed is not None,
             missed=max(0, round(took_s / BEAT_S) - 1),
             lasted_s=took_s,

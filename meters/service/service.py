@@ -315,8 +315,9 @@ class MeterService:
                 self._metrics.running.show_broker(connected=True)
                 log.info("broker connected", mqtt=connection.mqtt)
                 for link in self._links.values():
-                    link.set_broker_problem(None)
+                    # First, so that a service that cannot operate the link itself stays silent.
                     link.announcer.others.listen_first()
+                    link.set_broker_problem(None)
                     link.meters_changed()
                 following = batches.create_task(
                     self._events.follow(

@@ -22,11 +22,14 @@ from meters.books.store import LinkStore
 from meters.floor.floor_file import Floor, Link
 from meters.redis_client.connect import open_redis
 from meters.redis_client.health import redis_problem
+from meters.redis_client.primary_discovery import NoPrimaryError
+from meters.redis_client.replicated import ReplicatedRedis
 from meters.redis_client.shards import AnyRedis, every_redis
 from meters.selfcheck.check_result import Check
 from meters.selfcheck.server_checks import check_replicas
 
 _WHAT: Final = "redis"
+_SEARCHES: Final = 3
 _MOMENT: Final = "%b %d, %H:%M %Z"
 
 
@@ -70,6 +73,7 @@ async def read_redis(floor: Floor) -> RedisReading:
         async with open_redis(floor, only_reads=True, starts=False) as redis:
             tags = [SLIPS_TAG, *(link.id for link in floor.link)]
             clients = every_redis(redis, tags)
+            await _find_primaries(clients)
             problem, links, replicas = await asyncio.gather(
                 _problem(clients), _read_links(floor, redis), _check_replicas(clients)
             )
@@ -80,6 +84,21 @@ async def read_redis(floor: Floor) -> RedisReading:
         return RedisReading((Check(_WHAT, holds=False, seen=seen),), {})
     check = Check(_WHAT, not problem, problem or "keeps every write")
     return RedisReading((check, *replicas), links)
+
+
+async def _find_primaries(clients: Sequence[Redis]) -> None:
+    """Connect to sentinels or cluster nodes before anything is read.
+
+    Many TLS connections are made in the first second of `pitlink status`. On a busy machine, the
+    first search for the primary can take longer than the search waits.
+    """
+    for client in clients:
+        for _ in range(_SEARCHES):
+            if not isinstance(client, ReplicatedRedis):
+                break
+            with contextlib.suppress(NoPrimaryError):
+                await client.primary()
+                break
 
 
 async def _problem(clients: Sequence[Redis]) -> str:

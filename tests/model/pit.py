@@ -63,11 +63,7 @@ class OpenBooks:
         self.store = store
         self.configuration = Configuration(floor, store)
         self.problem: str | None = None
-
-    @property
-    def shown_problem(self) -> str | None:
-        """The problem: these books need no broker."""
-        return self.problem
+        self.broker_problem: str | None = None
 
     @property
     def seen(self) -> Mark:

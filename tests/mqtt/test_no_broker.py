@@ -37,11 +37,18 @@ def shown_controller(stand: Stand) -> dict[str, Any]:
     raise AssertionError("no state of the link")
 
 
+def operable(stand: Stand) -> str:
+    """Return the lines of the metric of operable links."""
+    lines = httpx.get(f"{stand.service.url}/metrics", timeout=LONG_S).text.splitlines()
+    return " ".join(line for line in lines if line.startswith("pitlink_link_operable{"))
+
+
 def test_signage_is_unavailable_while_the_service_has_no_broker(stand: Stand) -> None:
     """Only the broker is gone: Redis and the service are well."""
     eventually(lambda: shown_controller(stand)["state"] == "operable", what="an operable link")
     stand.mosquitto.kill()
     eventually(lambda: shown_controller(stand)["state"] == "inoperable", what="an inoperable link")
     assert shown_controller(stand)["reason"] == "no broker"
+    eventually(lambda: "0.0" in operable(stand), what="the metric of an inoperable link")
     stand.mosquitto.start()
     eventually(lambda: shown_controller(stand)["state"] == "operable", what="the link again")

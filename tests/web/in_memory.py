@@ -357,6 +357,13 @@ class LinksInMemory(Links):
         )
         self._put(link, meters=meters)
 
+    def put_without_broker(self, link: str, closed_by: str | None) -> None:
+        """Make a link inoperable because its service has no broker."""
+        self._put(
+            link, state="inoperable", reason="no broker", closed_by=closed_by,
+            closed_at=closed_by and AT,
+        )  # fmt: skip
+
     def put_wrong_parameters(self, link: str) -> None:
         """Make a closed link inoperable because its parameters do not fit."""
         self._put(
@@ -504,8 +511,8 @@ def _standing(floor: Floor, link_id: str) -> LinkView:
         for meter in link.meter
     )  # fmt: skip
     return LinkView(
-        link=link.id, name=link.name, state="operable", reason="", closed_by=None, closed_at=None,
-        rounds_open=0, tables=4, tables_online=3,
+        link=link.id, name=link.name, state="operable", reason="", changeable=True, closed_by=None,
+        closed_at=None, rounds_open=0, tables=4, tables_online=3,
         tables_offline=("TCP-04 (asset 104214)",), meters=meters, proposals=(),
         sealed_entry=12, seal="5ea1" * 16,
     )  # fmt: skip

@@ -167,6 +167,10 @@ async def test_an_inoperable_link_shows_no_number(page: Page, stand: Stand) -> N
     stand.keep_beating(pit_2="inoperable")
     await is_unavailable(page, OTHER, within_s=5)
     await shows(page, "$1,123.62")
+    await expect(page.locator(".connection")).to_have_text("Live")
+    stand.keep_beating(pit_2="inoperable", tcp_main="inoperable")
+    await is_unavailable(page, within_s=5)
+    await expect(page.locator(".connection")).to_be_empty()
 
 
 async def test_an_inoperable_meter_shows_no_number(page: Page, stand: Stand) -> None:

@@ -262,6 +262,19 @@ async def test_only_values_that_can_be_proposed_are_offered(
         await expect(dialog(sue).get_by_label("New: limit")).to_be_visible()
 
 
+async def test_a_link_without_a_broker_can_be_closed_and_opened(room: FloorRoom) -> None:
+    """The tables of this service cannot play. The acts of people need no broker."""
+    sue = await room.signed_in("Sue", "links")
+    shown = link(sue, "tcp-main")
+    room.stand.links.put_without_broker("tcp-main", None)
+    await expect(shown).to_contain_text("No broker.")
+    await expect(shown.get_by_role("button", name="Close the link")).to_be_enabled()
+    await expect(shown.get_by_role("button", name="Adjust").first).to_be_enabled()
+    room.stand.links.put_without_broker("tcp-main", "Sue")
+    await expect(shown.get_by_role("button", name="Open the link")).to_be_enabled()
+    await expect(shown.get_by_role("button", name="Change a parameter").first).to_be_enabled()
+
+
 async def test_parameters_that_do_not_fit_can_be_put_right(room: FloorRoom) -> None:
     """The link is inoperable. People can change its parameters, but cannot open it."""
     sue, sam = await room.signed_in("Sue", "links"), await room.signed_in("Sam", "links", "phone")

@@ -72,9 +72,9 @@ const AllUnapproved = ({ found, canAct, done }) => html`
       </div>`}
   </section>`;
 
-/* A link with wrong parameters is inoperable, but they can be changed as on a closed link. */
-const canChange = (link) => link.state !== "inoperable" || link.wrong_parameters;
-const isClosed = (link) => link.state === "closed" || (link.wrong_parameters && link.closed_at !== null);
+/* An inoperable link can be changed if it only has wrong parameters, or no broker. */
+const canChange = (link) => link.changeable;
+const isClosed = (link) => link.changeable && link.closed_at !== null;
 
 const LinkActs = ({ link, done }) => {
   if (!canChange(link)) {
@@ -83,7 +83,7 @@ const LinkActs = ({ link, done }) => {
   if (link.wrong_parameters && isClosed(link)) return null;
   return html`
     <div class="acts">
-      ${link.state === "closed"
+      ${isClosed(link)
         ? html`<${Action} key="open" kind="go" label="Open the link" about=${link.name}
             onClick=${() => changes.openLink(link, done)} />`
         : html`<${Action} key="close" kind="stop" label="Close the link" about=${link.name}

@@ -208,16 +208,18 @@ let renderDue = false;
 let arrangedFor = "";
 const render = () => {
   renderDue = false;
-  for (const link of links.values()) link.render();
+  const all = [...links.values()];
+  for (const link of all) link.render();
   celebration.dropStale();
-  const widths = [...links.values()].map((link) => link.element.dataset.digits).join();
+  const widths = all.map((link) => link.element.dataset.digits).join();
   if (widths !== arrangedFor) {
     arrangedFor = widths;
     rotation.arrange();
   }
-  const lost = !connected || [...links.values()].some((link) => !link.heardLately());
-  mark(connection, "is", lost ? "lost" : "live");
-  write(connection, lost ? "Reconnecting" : "Live");
+  const lost = !connected || all.some((link) => !link.heardLately());
+  const is = lost ? "Reconnecting" : all.some((link) => link.live()) ? "Live" : "";
+  mark(connection, "is", is);
+  write(connection, is);
 };
 const renderSoon = () => {
   if (renderDue) return;
