@@ -1,5 +1,6 @@
 """The `setup` command, which installs a floor on a machine."""
 
+import contextlib
 import shlex
 import sys
 from collections.abc import Callable, Sequence
@@ -126,6 +127,7 @@ def setup(
         units.check_units()
         units.check_ports()
         units.check_redis()
+    _check_installed(root)
     source, text = _begin_with(root, floor if yes else floor or _ask_floor(root))
     begun = parse_floor(text, source, FLOOR_FILE.parent)
     check_servers(begun, source)
@@ -151,6 +153,17 @@ def _ask_floor(root: Path) -> Path | None:
     question = "Floor file of your own (empty: an example with two tables, to try pitlink)"
     name = typer.prompt(question, default="", show_default=False, type=str).strip()
     return Path(name).expanduser() if name else None
+
+
+def _check_installed(root: Path) -> None:
+    """Refuse an installed floor on several Redis servers before a question is asked."""
+    data = read_bytes(path := below(root, FLOOR_FILE))
+    # Another error in an installed floor file is reported when setup would change the file.
+    with contextlib.suppress(FloorError):
+        installed = parse_floor(
+            (data or b"").decode(errors="replace"), str(path), FLOOR_FILE.parent
+        )
+        check_servers(installed, str(path))
 
 
 def _begin_with(root: Path, given: Path | None) -> tuple[str, str]:

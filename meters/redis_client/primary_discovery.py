@@ -84,22 +84,18 @@ class SentinelDiscovery:
 
     async def missing(self) -> Sequence[str]:
         """Return the sentinels that do not answer, and the replicas that are no use to them."""
-        answers = await asyncio.gather(*map(self._replicas, self._sentinels))
-        silent = [
-            f"sentinel {place} {answer}"
-            for place, answer in zip(self._places, answers, strict=True)
-            if isinstance(answer, str)
-        ]
+        answers = await asyncio.gather(*map(self._replicas, self._sentinels, self._places))
+        silent = [answer for answer in answers if isinstance(answer, str)]
         known = [answer for answer in answers if not isinstance(answer, str)]
         down = []
         for place in sorted({place for answer in known for place in answer}):
             found = [answer[place] for answer in known if place in answer]
             # One sentinel can be separated from a replica that the others reach.
             if all(found):
-                down.append(f"replica {place} {found[0]}")
+                down.append(found[0])
         return [*silent, *down]
 
-    async def _replicas(self, sentinel: Redis) -> Mapping[str, str] | str:
+    async def _replicas(self, sentinel: Redis, place: HostPort) -> Mapping[str, str] | str:
         """Return what is wrong with each replica according to a sentinel; empty if nothing.
 
         If the sentinel says nothing about replicas, return the reason.
@@ -110,15 +106,16 @@ class SentinelDiscovery:
                     "Sequence[Mapping[str, object]]",
                     await sentinel.sentinel_slaves(self._service),
                 )
-            return {f"{row['ip']}:{row['port']}": _fault(row) for row in rows}
+            named = {f"{row['ip']}:{row['port']}": row for row in rows}
+            return {replica: _fault(replica, row) for replica, row in named.items()}
         except AuthenticationError:
-            return "refuses the password of the sentinels (PITLINK_SENTINEL_PASSWORD_FILE)"
+            return f"sentinel {place} refuses the password of the sentinels"
         except ResponseError as error:
-            return f"knows no Redis called {self._service}: {error}"
+            return f"sentinel {place} names no replicas of {self._service}: {error}"
         except (RedisError, OSError, TimeoutError):
-            return "does not answer"
+            return f"sentinel {place} does not answer"
         except (KeyError, ValueError) as error:
-            return f"gives an answer that cannot be read: {error!r}"
+            return f"sentinel {place} gives an answer that cannot be read: {error!r}"
 
     async def _named(self, sentinel: Redis) -> HostPort | None:
         row = cast(
@@ -217,12 +214,12 @@ async def _answer(
         return []
 
 
-def _fault(replica: Mapping[str, object]) -> str:
+def _fault(replica: str, row: Mapping[str, object]) -> str:
     """Return what is wrong with a replica according to a sentinel; empty if nothing is."""
-    if any(replica[flag] for flag in _DOWN):
-        return "is down"
-    if replica["master-link-status"] != "ok":
-        return "does not copy the primary's data (its log says why)"
+    if any(row[flag] for flag in _DOWN):
+        return f"replica {replica} is down"
+    if row["master-link-status"] != "ok":
+        return f"replica {replica} does not copy the primary's data: its log says why"
     return ""
 
 

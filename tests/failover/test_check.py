@@ -66,6 +66,20 @@ def test_replicas_behind_sentinels_and_how_far_they_are_behind(tmp_path: Path) -
         eventually(lambda: floor.replicas()[0].startswith("ok"), what="them in step again")
 
 
+def test_a_replica_that_does_not_copy_is_named(tmp_path: Path) -> None:
+    """It answers the sentinels, but it has no connection to the primary."""
+    with Watched() as watched:
+        floor = Checked(tmp_path, watched.url)
+        for wire in watched.wires[:1]:
+            wire.cut()
+
+        def reported() -> bool:
+            (line,) = floor.replicas()
+            return line.startswith("warn  ") and "does not copy the primary's data" in line
+
+        eventually(reported, what="the replica named")
+
+
 def test_a_replica_and_a_sentinel_that_are_gone_are_named(tmp_path: Path) -> None:
     """Play continues without them, so only this line says that the next failure can stop it."""
     with Watched() as watched:

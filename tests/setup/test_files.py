@@ -115,6 +115,14 @@ def test_a_floor_on_several_redis_servers_is_refused(machine: Machine, tmp_path:
     assert f"{other}: its Redis is not on this machine alone" in done.stderr
     assert "deploy/docs/run/several-services.md" in done.stderr
     assert machine.contents() == before
+    assert machine.setup(*ANSWERS).returncode == 0
+    installed = machine.path(FLOOR)
+    installed.write_text(installed.read_text().replace("rediss://localhost:6379/0", address))
+    before = machine.contents()
+    for options in ((), ("--floor", str(DEPLOY / "floor-tls.toml"))):
+        done = machine.setup(*options, *ANSWERS)
+        assert f"{installed}: its Redis is not on this machine alone" in done.stderr
+        assert machine.contents() == before
 
 
 def test_what_it_wrote_itself_it_replaces(machine: Machine) -> None:
