@@ -67,3 +67,10 @@ def test_the_shipped_files_with_our_keys(keys: Path, tmp_path: Path) -> None:
         assert refused.returncode == 1
         assert "0 of 1 sentinels answer" in refused.stderr
         assert "1 refuse the password of the sentinels" in refused.stderr
+        shutil.copytree(keys, tmp_path / "keys")
+        (tmp_path / "keys" / "sentinel-password").write_text(f"{SENTINEL_PASSWORD}\n")
+        other = tmp_path / "other.toml"
+        write_floor(other, redis=url, keys=tmp_path / "keys")
+        # Without the file, Redis is not even found.
+        listed = run_pitlink("user", "list", "--config", str(other))
+        assert "Ada Lane" in listed.stdout or "NOREPLICAS" in listed.stderr
