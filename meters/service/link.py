@@ -139,6 +139,16 @@ class LinkService:
         """The reason why the service has no broker, or None if it has one."""
         return self.announcer.broker_problem
 
+    def begin_with_broker(self) -> None:
+        """Show that this service has a broker, and publish the meters.
+
+        Begin to listen first: if this service cannot operate the link but another one can, it must
+        publish no failure.
+        """
+        self.announcer.others.listen_first()
+        self.set_broker_problem(None)
+        self.meters_changed()
+
     def set_broker_problem(self, problem: str | None) -> None:
         """Show on the pages of this service that it has no broker, or that it has one again."""
         if problem != self.announcer.broker_problem:

@@ -315,10 +315,7 @@ class MeterService:
                 self._metrics.running.show_broker(connected=True)
                 log.info("broker connected", mqtt=connection.mqtt)
                 for link in self._links.values():
-                    # First, so that a service that cannot operate the link itself stays silent.
-                    link.announcer.others.listen_first()
-                    link.set_broker_problem(None)
-                    link.meters_changed()
+                    link.begin_with_broker()
                 following = batches.create_task(
                     self._events.follow(
                         connection, partial(self._event_group, address), self._publish_heartbeats

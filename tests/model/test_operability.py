@@ -395,8 +395,20 @@ async def test_pages_show_a_service_without_a_broker_and_acts_remain_possible(
     links = Links({name: link.service}, {name: ()})
     link.service.set_broker_problem("no broker")
     (view,) = await links.links()
-    assert (view.state, view.reason) == ("inoperable", "no broker")
+    assert (view.state, view.reason, view.changeable) == ("inoperable", "no broker", True)
     await links.close(name, "sue", "until the broker is back")
     link.service.set_broker_problem(None)
     (view,) = await links.links()
     assert (view.state, view.reason) == ("closed", "until the broker is back")
+    assert view.changeable
+
+
+@pytest.mark.duty("D14")
+async def test_a_service_that_fails_alone_is_silent_when_its_broker_is_back(link: Running) -> None:
+    """Another service can operate the link: it is heard within seconds."""
+    link.unfit = "another release"
+    await link.goes_down("another release")
+    link.service.set_broker_problem("no broker")
+    published = len(link.posted)
+    link.service.begin_with_broker()
+    assert len(link.posted) == published
