@@ -12,6 +12,7 @@ import asyncio
 import os
 import secrets
 import socket
+from collections.abc import Callable
 from typing import Final, cast
 
 import msgspec
@@ -65,9 +66,15 @@ class ClientName:
 
     Attributes:
         problem: the reason why this service does not connect to the broker; None if it connects.
+
+    Args:
+        redis: the client in whose data the services note their names.
+        link: the id of the link whose data has the notes.
+        show: a function to call when there is a problem.
     """
 
-    def __init__(self, redis: AnyRedis, link: str) -> None:
+    def __init__(self, redis: AnyRedis, link: str, show: Callable[[], None]) -> None:
+        self._show = show
         self._redis = redis_of(redis, link)
         self._key = LinkKeys(link).services
         self._instance = secrets.token_hex(8)
@@ -96,6 +103,7 @@ class ClientName:
             if found is not None and found != last:
                 silent_looks = 0
                 self.problem = self._say(name, found)
+                self._show()
                 await self._note_refusal(name, self.problem)
             elif self.problem is None or (silent_looks := silent_looks + 1) == _SILENT_LOOKS:
                 break

@@ -107,7 +107,7 @@ class MeterService:
         self._floor = floor
         self._redis = redis
         self._connect = connect
-        self._client_name = ClientName(redis, floor.link[0].id)
+        self._client_name = ClientName(redis, floor.link[0].id, self._show_broker_problem)
         self._options = options
         self._known: dict[TableAddress, CatalogTable] = {}
         self._by_topic: dict[str, CatalogTable] = {}
@@ -209,6 +209,10 @@ class MeterService:
     @property
     def _broker_problem(self) -> str:
         return self._client_name.problem or "no broker"
+
+    def _show_broker_problem(self) -> None:
+        for link in self._links.values():
+            link.set_broker_problem(self._broker_problem)
 
     async def run(self, broker: Callable[[], BrokerAddress], ready: asyncio.Event) -> None:
         """Serve until canceled.
@@ -335,8 +339,7 @@ class MeterService:
             self._connection = None
             self._metrics.running.show_broker(connected=False)
             if not self._stopping:
-                for link in self._links.values():
-                    link.set_broker_problem(self._broker_problem)
+                self._show_broker_problem()
 
     async def _send_reopened(self) -> None:
         """Send the reopened wins again, because the tables can have missed them."""

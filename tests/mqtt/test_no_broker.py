@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.mqtt.stand import Stand
+from tests.mqtt.stand import Service, Stand
 from tests.servers import eventually
 from tests.waiting import LONG_S
 
@@ -21,9 +21,9 @@ def stand(tmp_path: Path) -> Iterator[Stand]:
         yield stand
 
 
-def shown_controller(stand: Stand) -> dict[str, Any]:
+def shown_controller(service: Service) -> dict[str, Any]:
     """Return the state of the link that a signage page receives when it connects."""
-    address, event = f"{stand.service.url}/api/v1/meters/stream", ""
+    address, event = f"{service.url}/api/v1/meters/stream", ""
     with (
         httpx.Client(timeout=LONG_S) as client,
         client.stream("GET", address) as answer,
@@ -45,10 +45,16 @@ def operable(stand: Stand) -> str:
 
 def test_signage_is_unavailable_while_the_service_has_no_broker(stand: Stand) -> None:
     """Only the broker is gone: Redis and the service are well."""
-    eventually(lambda: shown_controller(stand)["state"] == "operable", what="an operable link")
+    eventually(
+        lambda: shown_controller(stand.service)["state"] == "operable", what="an operable link"
+    )
     stand.mosquitto.kill()
-    eventually(lambda: shown_controller(stand)["state"] == "inoperable", what="an inoperable link")
-    assert shown_controller(stand)["reason"] == "no broker"
+    eventually(
+        lambda: shown_controller(stand.service)["state"] == "inoperable", what="an inoperable link"
+    )
+    assert shown_controller(stand.service)["reason"] == "no broker"
     eventually(lambda: "0.0" in operable(stand), what="the metric of an inoperable link")
     stand.mosquitto.start()
-    eventually(lambda: shown_controller(stand)["state"] == "operable", what="the link again")
+    eventually(
+        lambda: shown_controller(stand.service)["state"] == "operable", what="the link again"
+    )
