@@ -156,7 +156,11 @@ def _ask_floor(root: Path) -> Path | None:
 
 
 def _check_installed(root: Path) -> None:
-    """Refuse an installed floor on several Redis servers before a question is asked."""
+    """Refuse an installed floor on several Redis servers before a question is asked.
+
+    Raises:
+        UserError: for the same reasons as in `check_servers`.
+    """
     data = read_bytes(path := below(root, FLOOR_FILE))
     # Another error in an installed floor file is reported when setup would change the file.
     with contextlib.suppress(FloorError):

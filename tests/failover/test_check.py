@@ -70,8 +70,7 @@ def test_a_replica_that_does_not_copy_is_named(tmp_path: Path) -> None:
     """It answers the sentinels, but it has no connection to the primary."""
     with Watched() as watched:
         floor = Checked(tmp_path, watched.url)
-        for wire in watched.wires[:1]:
-            wire.cut()
+        watched.wires[0].cut()
 
         def reported() -> bool:
             (line,) = floor.replicas()
