@@ -41,7 +41,8 @@ def install_keys(
 
     - broker/ goes to /etc/mosquitto/pitlink, for the user mosquitto
     - redis/ goes to /etc/redis/pitlink, for the user redis
-    - services/, check/, display/ and archive/ go to /etc/pitlink/keys, for the user pitlink
+    - services/, check/, display/, archive/ and sentinels/ go to /etc/pitlink/keys, for the user
+      pitlink
     - tables/LINK.TABLE/ goes to /etc/pitlink/keys/tables, for the user pitlink-table
 
     Give `pitlink keys` the options --broker-home /etc/mosquitto/pitlink and --redis-home

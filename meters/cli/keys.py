@@ -90,6 +90,8 @@ def keys(
     - archive/ to the machine of `pitlink archive`
     - tables/LINK.TABLE/ to the table
     - display/ to any other reader
+    - sentinels/ to the service, and to the machine of `pitlink archive`; only floors with sentinels
+      have it
 
     Keep authority/ offline: its key can make a certificate for any name. Then add `keys =
     "DIRECTORY"` to the section [service] of the floor file. In the same section, set `broker` to

@@ -26,7 +26,9 @@ from meters.setup.commands import add_administrator, run_check, typed
 from meters.setup.file_states import FilePlan
 from meters.setup.floor_text import check_servers, floor_text
 from meters.setup.pieces import read_piece
-from meters.setup.places import FLOOR_FILE, SYSTEM, below, check_root
+from meters.setup.places import FLOOR_FILE, MADE_KEYS, SYSTEM, below, check_root
+from meters.setup.redis_installation import install_redis
+from meters.setup.redis_machine import RedisMachine
 from meters.setup.run import INSTALL_PAGE, Setup, next_steps
 from meters.setup.table_machine import install_table
 from meters.setup.wanted_files import SERVERS
@@ -93,7 +95,22 @@ def setup(
         Path | None,
         typer.Option(
             metavar="DIRECTORY",
-            help="With --table: the table's directory of keys, brought to this machine.",
+            help="With --table: the table's directory of keys, brought to this machine. With"
+            f" --redis: a directory with redis/ of `pitlink keys`; by default {MADE_KEYS}.",
+        ),
+    ] = None,
+    redis: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Install only Redis and its sentinel, on this machine with this IP address. It"
+            " needs --primary.",
+        ),
+    ] = None,
+    primary: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS", help="With --redis: the IP address of the present primary."
         ),
     ] = None,
     root: RootOption = SYSTEM,
@@ -111,15 +128,29 @@ def setup(
 
     For a machine that runs only the agent of a table, use --table, --keys and --floor. A run with
     --machines several prints these commands.
+
+    For Redis with replicas and sentinels, write all sentinels into the floor file and run `pitlink
+    keys`. Then use --redis and --primary on each machine of Redis, first on the machine of the
+    primary. There the command prints the commands for the other machines.
     """
     check_root(root, "pitlink setup")
+    if (redis is None) != (primary is None):
+        raise typer.BadParameter("--redis and --primary go together: give both")
+    if redis is not None and primary is not None:
+        if table is not None:
+            raise typer.BadParameter("--redis and --table are for different machines: give one")
+        source, text = _begin_with(root, floor or below(root, FLOOR_FILE))
+        machine = RedisMachine.of(
+            parse_floor(text, source, FLOOR_FILE.parent), source, redis, primary
+        )
+        install_redis(root, machine, keys or below(root, MADE_KEYS), _show_or_ask(yes=yes))
+        return
     if (table is None) != (keys is None) or (table is not None and floor is None):
         raise typer.BadParameter("--table, --keys and --floor go together: give all three")
     if table is not None and keys is not None and floor is not None:
         install_table(root, table, keys, floor)
         return
-    if not yes and not sys.stdin.isatty():
-        raise UserError("there is no terminal to ask at: add --yes", exit_status=2)
+    may_write = _show_or_ask(yes=yes)
     starts = root == SYSTEM and units.systemd_runs()
     if root == SYSTEM:
         units.check_programs()
@@ -135,7 +166,7 @@ def setup(
         usual_answers(begun, root=root, example=source == _EXAMPLE),
         yes=yes, name=name, timezone=timezone, hosts=host, machines=machines,
     )  # fmt: skip
-    run = Setup(root, answers, floor_text(text, answers, source), _say if yes else _ask)
+    run = Setup(root, answers, floor_text(text, answers, source), may_write)
     who, pin = _administrator(administrator, run.record().administrator, yes=yes, starts=starts)
     installed = run.write_files()
     if starts:
@@ -249,6 +280,17 @@ def _administrator(
         return clean_name(given), ask_new_pin()
     except UsersError as error:
         raise UserError(f"--administrator {given}: {error.message}") from None
+
+
+def _show_or_ask(*, yes: bool) -> Callable[[FilePlan], bool]:
+    """Return what shows a file, and asks a person at a terminal if it may be written.
+
+    Raises:
+        UserError: there is no terminal, and `--yes` is missing.
+    """
+    if not yes and not sys.stdin.isatty():
+        raise UserError("there is no terminal to ask at: add --yes", exit_status=2)
+    return _say if yes else _ask
 
 
 def _say(plan: FilePlan) -> bool:

@@ -18,6 +18,8 @@ line has one secret, newest first. The file is the same for all services."""
 SERVICES: Final = "services"
 """Directory with a key bundle for every worker of the service. The name of each bundle is the
 worker's number."""
+SENTINELS: Final = "sentinels"
+"""Directory with one file, `password`: what services and commands need at a sentinel."""
 
 
 @dataclass(frozen=True, slots=True)

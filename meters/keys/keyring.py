@@ -20,20 +20,32 @@ from meters.floor.identities import (
     PASSWORD_FILE,
     REDIS_PASSWORD_FILE,
     REDIS_USERS_PASSWORD_FILE,
+    SENTINELS,
     SERVICES,
 )
 from meters.floor.key_bundle import read_secret, read_secrets
+from meters.floor.redis_address import is_replicated, parse_replicated
 from meters.keys.authority import Authority, Issued
 from meters.keys.broker_files import access_list, listeners, password_lines
 from meters.keys.files import make_directory, read_bytes, write_private
 from meters.keys.holders import BROKER, REDIS, Holder
-from meters.keys.redis_files import RedisPasswords, tls, users
+from meters.keys.redis_files import (
+    REPLICA_ACCESS,
+    SENTINEL_ACCESS,
+    RedisPasswords,
+    replica_access_text,
+    sentinel_access_text,
+    tls,
+    users,
+)
 
 AUTHORITY: Final = "authority"
 _AUTHORITY_KEY: Final = "ca.key"
 _REVOKED: Final = "revoked"
 """File in the authority's directory: serial numbers of revoked certificates, one on each line."""
 _PASSWORD_BYTES: Final = 32
+_REPLICA_PASSWORD: Final = "replica-password"  # noqa: S105  (the name of a file)
+_SENTINEL_PASSWORD: Final = "sentinel-password"  # noqa: S105
 
 Act = Literal["made", "kept", "renewed", "changed"]
 
@@ -252,10 +264,35 @@ class Keyring:
         books = self._passwords(held, REDIS_PASSWORD_FILE)
         archive = books.pop(ARCHIVE.username)
         user_store = self._passwords(held, REDIS_USERS_PASSWORD_FILE)
-        passwords = RedisPasswords([*books.values()], [*user_store.values()], archive)
+        replica, sentinel = self._write_replication_files(home)
+        passwords = RedisPasswords(
+            [*books.values()], [*user_store.values()], archive, replica, sentinel
+        )
         write_private(home / "users.acl", users(passwords, before))
         if self._homes.redis or not (home / "tls.conf").exists():
             write_private(home / "tls.conf", tls(self._homes.redis or home))
+
+    def _write_replication_files(self, home: Path) -> tuple[str | None, str | None]:
+        """Write the files of replicas and sentinels. Return their passwords at the Redis servers.
+
+        These passwords are never renewed here: Redis and the sentinels write them into their own
+        files, and a server with an old one could not connect.
+        """
+        url = self._floor.service.redis
+        address = parse_replicated(url) if is_replicated(url) else None
+        if address is None or not address.tls:
+            return None, None
+        replica = _kept_password(home / _REPLICA_PASSWORD)
+        write_private(home / REPLICA_ACCESS, replica_access_text(replica))
+        if not address.service:
+            return replica, None
+        sentinel = _kept_password(home / _SENTINEL_PASSWORD)
+        others = self._directory / SENTINELS
+        make_directory(others)
+        at_sentinels = _kept_password(others / PASSWORD_FILE)
+        access = sentinel_access_text(address.service, sentinel, at_sentinels)
+        write_private(home / SENTINEL_ACCESS, access)
+        return replica, sentinel
 
     def _passwords(self, held: Sequence[Holder], name: str) -> dict[str, str]:
         return {
@@ -263,6 +300,13 @@ class Keyring:
             for one in held
             if name in one.passwords
         }
+
+
+def _kept_password(path: Path) -> str:
+    """Return the password in a file. If there is no file, make a password."""
+    if not path.exists():
+        write_private(path, secrets.token_urlsafe(_PASSWORD_BYTES) + "\n")
+    return read_secret(path)
 
 
 def _share(

@@ -1,13 +1,19 @@
 """Configuration files of Redis: TLS, and the Redis users with their rights."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from meters.books.slip_numbers import SLIPS_TAG
-from meters.redis_client.credentials import ARCHIVE_USER, REDIS_USER, USERS_REDIS_USER
+from meters.redis_client.credentials import (
+    ARCHIVE_USER,
+    REDIS_USER,
+    REPLICA_USER,
+    SENTINEL_USER,
+    USERS_REDIS_USER,
+)
 from meters.redis_client.user_keys import USERS_TAG
 
 _EVERYBODY: Final = (
@@ -35,6 +41,12 @@ ARCHIVE_COMMANDS: Final = (*COMMANDS, "xtrim")
 """Redis commands of `pitlink archive`: those of the service, and one that deletes archived
 entries."""
 
+_REPLICA_COMMANDS: Final = ("psync", "replconf", "ping")
+_SENTINEL_COMMANDS: Final = (
+    "multi", "exec", "ping", "info", "role", "publish", "subscribe", "slaveof", "replicaof",
+    "config|rewrite", "client|setname", "client|kill", "script|kill",
+)  # fmt: skip
+
 _LINK_KEYS: Final = ("pitlink:{[^@]*", "pitlink:replicated")
 """Patterns for all Redis keys of links, and for the key of the small write that replicas confirm
 under Sentinel. No link's id begins with @, so the first pattern covers only links."""
@@ -48,7 +60,12 @@ This user has all rights but no password. When Redis starts, it reads its append
 user. Redis would skip every command that this user is not allowed to run, so data could be lost.
 """
 
-_OURS: Final = frozenset({"default", REDIS_USER, USERS_REDIS_USER, ARCHIVE_USER})
+REPLICA_ACCESS: Final = "replica-access.conf"
+SENTINEL_ACCESS: Final = "sentinel-access.conf"
+
+_OURS: Final = frozenset(
+    {"default", REDIS_USER, USERS_REDIS_USER, ARCHIVE_USER, REPLICA_USER, SENTINEL_USER}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +76,15 @@ class RedisPasswords:
         books: for each worker, the password for the data of links.
         users: for each worker, the password for pitlink's users and the operators' log.
         archive: the password of `pitlink archive`.
+        replica: the password of a replica at the primary; None if Redis has no replicas.
+        sentinel: the password of a sentinel at the Redis servers; None if there are no sentinels.
     """
 
     books: Sequence[str]
     users: Sequence[str]
     archive: str
+    replica: str | None = None
+    sentinel: str | None = None
 
 
 def users(passwords: RedisPasswords, before: str = "") -> str:
@@ -80,16 +101,27 @@ def users(passwords: RedisPasswords, before: str = "") -> str:
         _user(REDIS_USER, _BOOKS_KEYS, COMMANDS, passwords.books),
         _user(USERS_REDIS_USER, _USERS_KEYS, USERS_COMMANDS, passwords.users),
         _user(ARCHIVE_USER, _LINK_KEYS, ARCHIVE_COMMANDS, [passwords.archive]),
+        *_server_users(passwords),
         *(line for line in before.splitlines() if _user_of(line) not in {*_OURS, None}),
     ]
     return "\n".join(lines) + "\n"
 
 
+def _server_users(passwords: RedisPasswords) -> Iterator[str]:
+    """Yield the users of the Redis servers and sentinels. They have access to no key."""
+    if passwords.replica is not None:
+        yield _user(REPLICA_USER, (), _REPLICA_COMMANDS, [passwords.replica])
+    if passwords.sentinel is not None:
+        sentinel = _user(SENTINEL_USER, (), _SENTINEL_COMMANDS, [passwords.sentinel])
+        # Sentinels find each other by a channel.
+        yield sentinel.replace("resetchannels", "allchannels")
+
+
 def _user(name: str, keys: Sequence[str], commands: Sequence[str], passwords: Sequence[str]) -> str:
     hashed = (f"#{hashlib.sha256(each.encode()).hexdigest()}" for each in passwords)
     may = " ".join([*(f"+{command}" for command in commands), *hashed])
-    patterns = " ".join(f"~{pattern}" for pattern in keys)
-    return f"user {name} on {patterns} resetchannels -@all {may}"
+    patterns = "".join(f" ~{pattern}" for pattern in keys)
+    return f"user {name} on{patterns} resetchannels -@all {may}"
 
 
 def _user_of(line: str) -> str | None:
@@ -116,3 +148,38 @@ aclfile "{home}/users.acl"
 def tls(home: Path) -> str:
     """Return the settings with which Redis accepts only users of pitlink, over TLS."""
     return _TLS.format(home=home)
+
+
+_REPLICA_TEXT: Final = """\
+# Written by `pitlink keys`. deploy/redis/replicated.conf includes it.
+tls-replication yes
+masteruser {user}
+masterauth {password}
+"""
+
+
+def replica_access_text(password: str) -> str:
+    """Return the settings with which a replica signs in at the primary."""
+    return _REPLICA_TEXT.format(user=REPLICA_USER, password=password)
+
+
+_SENTINEL_TEXT: Final = """\
+# Written by `pitlink keys`. deploy/redis/sentinel.conf includes it.
+sentinel auth-user {service} {user}
+sentinel auth-pass {service} {at_redis}
+requirepass {at_sentinels}
+sentinel sentinel-pass {at_sentinels}
+"""
+
+
+def sentinel_access_text(service: str, at_redis: str, at_sentinels: str) -> str:
+    """Return the settings with which a sentinel signs in, and others sign in at the sentinel.
+
+    Args:
+        service: the sentinels' name for the Redis.
+        at_redis: the password of a sentinel at the Redis servers.
+        at_sentinels: the password at a sentinel, for services, commands and other sentinels.
+    """
+    return _SENTINEL_TEXT.format(
+        service=service, user=SENTINEL_USER, at_redis=at_redis, at_sentinels=at_sentinels
+    )

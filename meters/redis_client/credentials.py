@@ -15,7 +15,7 @@ from meters.floor.credentials import (
     secret_of,
 )
 from meters.floor.facility import Service
-from meters.floor.identities import ARCHIVE, service_identity
+from meters.floor.identities import ARCHIVE, PASSWORD_FILE, SENTINELS, service_identity
 from meters.floor.key_bundle import KeyBundle, read_secret
 from meters.floor.redis_address import with_one_host
 from meters.floor.worker_bundle import service_numbers
@@ -23,9 +23,8 @@ from meters.floor.worker_bundle import service_numbers
 REDIS_USER: Final = "pitlink"
 USERS_REDIS_USER: Final = "pitlink-people"
 ARCHIVE_USER: Final = "pitlink-archive"
-
-_SENTINEL_FILE: Final = "sentinel-password"
-"""Name of the file in the directory of keys with the password of the sentinels."""
+REPLICA_USER: Final = "pitlink-replica"
+SENTINEL_USER: Final = "pitlink-sentinel"
 
 _SESSIONS: Final = b"pitlink sessions"
 """Label from which the session key is derived, together with a secret. So the key differs from the
@@ -118,7 +117,7 @@ def log_secrets(service: Service) -> Sequence[str]:
 def sentinel_access(service: Service, *, archives: bool = False) -> dict[str, object]:
     """Return a sentinel client's settings: the sentinels' password, and Redis's certificates.
 
-    The password is in the environment, or in the file `sentinel-password` of the directory of keys.
+    The password is in the environment, or in `sentinels/password` of the directory of keys.
     With `archives`, the certificates are those of `pitlink archive`, because the machine of this
     command possibly has no other key bundle.
 
@@ -126,7 +125,8 @@ def sentinel_access(service: Service, *, archives: bool = False) -> dict[str, ob
         UserError: for the same reasons as in `redis_access`.
     """
     password, keys = secret_of(SENTINEL_PASSWORD), keys_directory(service)
-    if password is None and keys is not None and (file := keys / _SENTINEL_FILE).exists():
+    file = keys / SENTINELS / PASSWORD_FILE if keys else None
+    if password is None and file is not None and file.exists():
         password = read_secret(file)
     found: dict[str, object] = {} if password is None else {"password": password}
     if not _has_tls(service):

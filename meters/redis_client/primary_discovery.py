@@ -79,7 +79,7 @@ class SentinelDiscovery:
             f"{found.total()} of {len(self._sentinels)} sentinels answer, and {agreeing} agree on"
             f" the primary; {needed} must agree"
             + f"; {len(refusing)} refuse the password of the sentinels"
-            " (sentinel-password in the directory of keys)" * bool(refusing)
+            " (sentinels/password in the directory of keys)" * bool(refusing)
         )
 
     async def missing(self) -> Sequence[str]:

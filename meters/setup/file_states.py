@@ -23,7 +23,7 @@ class FileState(Enum):
 
     DONE = "has the right text already"
     NEW = "does not exist yet"
-    PACKAGED = "is the unchanged file of its Debian package"
+    PACKAGED = "is the file of its Debian package"
     OURS = "was written by `pitlink setup`"
     FOREIGN = "was written or changed by a person"
 
@@ -46,6 +46,11 @@ class FilePlan:
     def data(self) -> bytes:
         """The bytes that the file must have."""
         return self.wanted.text.encode()
+
+    @property
+    def is_kept(self) -> bool:
+        """True if the file may have another text than the wanted one."""
+        return self.wanted.is_example or self.wanted.mark is not None
 
     @property
     def other_place(self) -> Path:
@@ -80,12 +85,13 @@ def _state(
 ) -> FileState:
     if before is None:
         return FileState.NEW
-    if wanted.is_example or before == wanted.text.encode():
+    lines = before.decode(errors="replace").splitlines()
+    if wanted.is_example or before == wanted.text.encode() or wanted.mark in lines:
         return FileState.DONE
     if record.has_written(wanted.path, before):
         return FileState.OURS
     md5 = hashlib.md5(before, usedforsecurity=False).hexdigest()
-    if conffiles.get(str(wanted.path)) == md5:
+    if wanted.example_mark in lines or conffiles.get(str(wanted.path)) == md5:
         return FileState.PACKAGED
     return FileState.FOREIGN
 

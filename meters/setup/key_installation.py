@@ -10,14 +10,15 @@ from pathlib import Path
 from typing import Final
 
 from bonus.errors import UserError
-from meters.floor.identities import SERVICES
+from meters.floor.identities import SENTINELS, SERVICES
 from meters.setup.file_writing import make_open_directory
 from meters.setup.places import BROKER_KEYS, INSTALLED_KEYS, REDIS_KEYS, below, owner_ids
 
 TABLE_USER: Final = "pitlink-table"
 SERVICE_USER: Final = "pitlink"
 _TABLES: Final = "tables"
-_OF_SERVICES: Final = (SERVICES, "check", "display", "archive")
+_WITH_SERVICES: Final = ("check", "display", "archive")
+"""Directories that every machine of services needs."""
 _SERVERS: Final = {
     "broker": (BROKER_KEYS, "mosquitto"),
     "redis": (REDIS_KEYS, "redis"),
@@ -113,11 +114,9 @@ def _part(keys: Path, part: str) -> Iterator[KeyDirectory]:
         target, owner = _SERVERS[part]
         yield KeyDirectory(keys / part, target, owner)
     elif part == SERVICES:
-        for name in _OF_SERVICES:
-            yield KeyDirectory(keys / name, INSTALLED_KEYS / name, SERVICE_USER)
+        yield from _of_services(keys, SERVICES)
     elif one := _ONE_SERVICE.fullmatch(part):
-        for name in (f"{SERVICES}/{one[1]}", *_OF_SERVICES[1:]):
-            yield KeyDirectory(keys / name, INSTALLED_KEYS / name, SERVICE_USER)
+        yield from _of_services(keys, f"{SERVICES}/{one[1]}")
     else:
         found = sorted((keys / _TABLES).glob(f"*.{part}"))
         if not found:
@@ -132,6 +131,16 @@ def _part(keys: Path, part: str) -> Iterator[KeyDirectory]:
             )
         link = found[0].name.partition(".")[0]
         yield table_keys(found[0], link, part)
+
+
+def _of_services(keys: Path, bundles: str) -> Iterator[KeyDirectory]:
+    """Yield bundles of services, and what a machine of services needs besides.
+
+    Only keys of a floor with sentinels have the password of the sentinels.
+    """
+    sentinels = [SENTINELS] if (keys / SENTINELS).is_dir() else []
+    for name in (bundles, *_WITH_SERVICES, *sentinels):
+        yield KeyDirectory(keys / name, INSTALLED_KEYS / name, SERVICE_USER)
 
 
 def _is_copy(source: Path, target: Path, owner: tuple[int, int]) -> bool:

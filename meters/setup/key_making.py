@@ -56,15 +56,31 @@ def make_keys(floor: Floor, directory: Path) -> Sequence[str]:
     return [entry.place for entry in entries if entry.act != "kept"]
 
 
-def _lacks_host(directory: Path, held: Sequence[Holder]) -> bool:
-    data = read_bytes(directory / BROKER.place / f"{BROKER.stem}.crt")
+def server_names(certificate: Path) -> frozenset[str]:
+    """Return the host names and addresses in the certificate of a server; empty without a file.
+
+    Raises:
+        UserError: the file cannot be read, or has no certificate of a server.
+    """
+    data = read_bytes(certificate)
     if data is None:
-        return False
-    names = x509.load_pem_x509_certificate(data).extensions.get_extension_for_class(
-        x509.SubjectAlternativeName
+        return frozenset()
+    try:
+        names = x509.load_pem_x509_certificate(data).extensions.get_extension_for_class(
+            x509.SubjectAlternativeName
+        )
+    except (ValueError, x509.ExtensionNotFound):
+        raise UserError(f"{certificate} is not the certificate of a server") from None
+    return frozenset(
+        {
+            *names.value.get_values_for_type(x509.DNSName),
+            *map(str, names.value.get_values_for_type(x509.IPAddress)),
+        }
     )
-    known = {
-        *names.value.get_values_for_type(x509.DNSName),
-        *map(str, names.value.get_values_for_type(x509.IPAddress)),
-    }
-    return any(set(holder.hosts) - known for holder in held if holder.party is BROKER)
+
+
+def _lacks_host(directory: Path, held: Sequence[Holder]) -> bool:
+    known = server_names(directory / BROKER.place / f"{BROKER.stem}.crt")
+    return bool(known) and any(
+        set(holder.hosts) - known for holder in held if holder.party is BROKER
+    )

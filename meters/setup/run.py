@@ -10,8 +10,8 @@ from meters.floor.floor_file import Floor
 from meters.keys.files import read_bytes
 from meters.setup import units
 from meters.setup.answers import Answers
-from meters.setup.file_states import FilePlan, FileState, packaged_conffiles, plan_file
-from meters.setup.file_writing import replace_file
+from meters.setup.file_installer import FileInstaller
+from meters.setup.file_states import FilePlan, FileState
 from meters.setup.floor_text import installed_floor
 from meters.setup.key_installation import directories_of, install_keys
 from meters.setup.key_making import check_authority, make_keys
@@ -48,17 +48,16 @@ class Setup:
                 written.
         """
         check_authority(self.root)
-        record = self.record()
-        conffiles = packaged_conffiles(self.root)
-        plan = plan_file(WantedFile(FLOOR_FILE, self.text), self.root, record, conffiles)
+        files = FileInstaller(self.root, self.may_write)
+        plan = files.plan(WantedFile(FLOOR_FILE, self.text))
         kept = plan.before if plan.state is FileState.FOREIGN else plan.data
         # A floor file of a person must fit before anything is written.
         installed_floor((kept or b"").decode(errors="replace"), str(plan.place))
-        self._write(plan, record)
+        files.write(plan)
         floor = self._floor(plan)
         self._make_keys(floor)
         for wanted in server_files(self.answers):
-            self._write(plan_file(wanted, self.root, record, conffiles), record)
+            files.write(files.plan(wanted))
         return floor
 
     def record(self) -> SetupRecord:
@@ -102,31 +101,6 @@ class Setup:
         print_text(f"{made}  {'made ' + ', '.join(changed) if changed else 'unchanged'}")
         for one in install_keys(self.root, directories_of(made, ())):
             print_text(f"{one.place}  {one.act}")
-
-    def _write(self, plan: FilePlan, record: SetupRecord) -> None:
-        if plan.state is FileState.DONE:
-            if not plan.wanted.is_example and not record.has_written(plan.wanted.path, plan.data):
-                record.add(plan.wanted.path, plan.data)
-                self.save(record)
-            print_text(f"{plan.place}  unchanged")
-            plan.other_place.unlink(missing_ok=True)
-            return
-        if plan.state is FileState.FOREIGN:
-            replace_file(plan.other_place, plan.data)
-            print_text(
-                f"{plan.place}  left as it is, because a person wrote or changed it. The text that"
-                f" pitlink needs is in {plan.other_place}: compare the two files, and complete the"
-                " first one"
-            )
-            return
-        if not self.may_write(plan):
-            print_text(f"{plan.place}  not written: you said no")
-            return
-        # The digest is recorded first. So after an interruption, the text counts as ours.
-        record.add(plan.wanted.path, plan.data)
-        self.save(record)
-        replace_file(plan.place, plan.data)
-        print_text(f"{plan.place}  written")
 
     def _digest(self, server: str) -> str:
         """Return a digest of the files that a server reads."""

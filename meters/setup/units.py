@@ -48,13 +48,13 @@ def systemd_runs() -> bool:
     return Path("/run/systemd/system").is_dir()
 
 
-def check_programs() -> None:
+def check_programs(servers: Sequence[str] = SERVERS) -> None:
     """Refuse to continue if a server is not installed.
 
     Raises:
         UserError: the message names the packages.
     """
-    missing = [name for name in SERVERS if shutil.which(name, path=_SEARCHED) is None]
+    missing = [name for name in servers if shutil.which(name, path=_SEARCHED) is None]
     if missing:
         names = " ".join(missing)
         raise UserError(f"not installed on this machine: {names}. Run: apt-get install {names}")
@@ -74,13 +74,13 @@ def check_units() -> None:
             )
 
 
-def check_ports() -> None:
+def check_ports(ports: Mapping[int, str] = PORTS) -> None:
     """Refuse to continue if another program uses a port of a unit that does not run.
 
     Raises:
         UserError: the message names the port and the unit.
     """
-    for port, unit in PORTS.items():
+    for port, unit in ports.items():
         if is_used(port) and not is_active(unit):
             raise UserError(
                 f"port {port}, which {unit} needs, is used by another program. `ss -ltnp sport ="
@@ -108,6 +108,23 @@ def check_redis(port: int = _REDIS_PORT) -> None:
                 " pitlink needs a Redis of its own: move that program to another one. If nobody"
                 " needs the data, run `redis-cli flushall`. Then repeat the command"
             )
+
+
+def check_address(host: str) -> None:
+    """Refuse to continue if an IP address is not one of this machine.
+
+    Raises:
+        UserError: no program can listen at the address.
+    """
+    kind = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(kind, socket.SOCK_STREAM) as server:
+        try:
+            server.bind((host, 0))
+        except OSError as error:
+            raise UserError(
+                f"{host} is not an address of this machine ({error.strerror}): `ip address` shows"
+                " its addresses"
+            ) from None
 
 
 def is_used(port: int) -> bool:
@@ -145,6 +162,15 @@ def start(units: Sequence[str]) -> None:
     """
     _act("enable", *units)
     _act("start", *units)
+
+
+def stop(unit: str) -> None:
+    """Stop a unit.
+
+    Raises:
+        UserError: the unit did not stop.
+    """
+    _act("stop", unit)
 
 
 def run_audit() -> None:

@@ -27,12 +27,18 @@ class WantedFile:
         text: the text that the file must have.
         server: the server that reads the file; None for the floor file.
         is_example: whether people complete the file. If it exists, it is not changed.
+        mark: a line of the text of a file that its server changes while it runs. A file with this
+            line is not changed.
+        example_mark: a line of the text with which the server's package was installed. The server
+            may have changed that text already. A file with this line is replaced.
     """
 
     path: Path
     text: str
     server: str | None = None
     is_example: bool = False
+    mark: str | None = None
+    example_mark: str | None = None
 
 
 def server_files(answers: Answers) -> Sequence[WantedFile]:

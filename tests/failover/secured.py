@@ -1,126 +1,115 @@
-"""Redis servers and a sentinel with the shipped files, over TLS, each with its own user."""
+"""Redis servers and sentinels over TLS, as `pitlink setup --redis` installs them on machines."""
 
-import re
-import shutil
-import socket
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, Self
 
 import redis
 
-from tests.keys.servers import DEPLOY, SecuredRedis
-from tests.servers import Server, eventually, free_port, require
+from tests.keys.floor import write_floor
+from tests.servers import eventually, free_port, run_pitlink
+from tests.setup.machine import Machine
+from tests.setup.written_server import WrittenServer
 
-SENTINEL_PASSWORD: Final = "a-third-password"  # noqa: S105
-_COMMENTED: Final = r"^# (?=port 0|tls-|masteruser|masterauth|sentinel |requirepass)"
+_ADDRESSES: Final = ("127.0.0.2", "127.0.0.3", "127.0.0.4")
 _OPERATOR: Final = ("operator", "operator-password")
+_UP_WITHIN_S: Final = 60
 
 
-def _shipped(name: str, *, uncommented: bool = False) -> str:
-    text = (DEPLOY / "redis" / name).read_text()
-    return re.sub(_COMMENTED, "", text, flags=re.MULTILINE) if uncommented else text
+class SecuredMachines:
+    """Three machines with a Redis and a sentinel each, running from entry to exit.
 
+    Attributes:
+        config: the floor file, which names the sentinels.
+        keys: the directory of `pitlink keys`.
+        stores: the Redis servers; the first one is the primary at first.
+    """
 
-def users() -> str:
-    """Return the lines that an installer adds to users.acl, according to the shipped files."""
-    text = _shipped("replicated.conf") + _shipped("sentinel.conf")
-    lines = re.findall(r"^#   (user .*(?:\n#     .*)*)", text, re.MULTILINE)
-    assert len(lines) == 2, lines
-    ours = "user {} on >{} +@all ~*".format(*_OPERATOR)
-    return "\n".join([*(line.replace("\n#    ", "") for line in lines), ours])
+    def __init__(self, home: Path) -> None:
+        self._sentinel_ports = [free_port() for _ in _ADDRESSES]
+        places = zip(_ADDRESSES, self._sentinel_ports, strict=True)
+        hosts = ",".join(f"{address}:{port}" for address, port in places)
+        self.keys = home / "keys"
+        self.url = f"rediss+sentinel://{hosts}/pitlink"
+        self.config = write_floor(
+            home / "floor.toml", redis=self.url, http=free_port(), keys=self.keys
+        )
+        made = ("--out", str(self.keys), "--redis-home", "/etc/redis/pitlink")
+        self._run("keys", "--config", str(self.config), *made)
+        with (self.keys / "redis" / "users.acl").open("a") as users:
+            users.write("user {} on >{} +@all ~*\n".format(*_OPERATOR))
+        self._confs = [self._install(Machine(home / address), address) for address in _ADDRESSES]
+        self.stores: list[WrittenServer] = []
+        self._up = ExitStack()
 
+    def _install(self, machine: Machine, address: str) -> Path:
+        options = ("--keys", str(self.keys), "--floor", str(self.config))
+        done = machine.setup("--redis", address, "--primary", _ADDRESSES[0], *options)
+        assert (done.returncode, done.stderr) == (0, "")
+        return machine.path("etc/redis")
 
-class SecuredFollower(SecuredRedis):
-    """A Redis with `deploy/redis.conf` and `deploy/redis/replicated.conf`."""
+    @staticmethod
+    def _run(*command: str) -> None:
+        done = run_pitlink(*command)
+        assert done.returncode == 0, done.stderr
 
-    def __init__(self, keys: Path, primary: "SecuredFollower | None" = None) -> None:
-        super().__init__(keys)
-        self._primary = primary
-        with (self._part / "users.acl").open("a") as acl:
-            acl.write(users() + "\n")
+    def client(self, number: int) -> redis.Redis:
+        """Return a client of a Redis server, with all permissions."""
+        return self._client(self.stores[number].ports[0], *_OPERATOR)
 
-    def _command(self) -> list[str]:
-        more = self.home / "replicated.conf"
-        more.write_text(_shipped("replicated.conf", uncommented=True))
-        lead = f"replicaof 127.0.0.1 {self._primary.port}\n" if self._primary else ""
-        program, conf, *rest = super()._command()
-        with Path(conf).open("a") as whole:
-            whole.write(f"\n{lead}include {more}\n")
-        return [program, conf, *rest]
+    def sentinel(self, number: int) -> redis.Redis:
+        """Return a client of a sentinel, with the password that services have."""
+        password = (self.keys / "sentinels" / "password").read_text().strip()
+        return self._client(self._sentinel_ports[number], None, password)
 
-    def until_followed(self) -> None:
-        """Wait until a replica is in step with it."""
-        with self.client() as client:
-            eventually(
-                lambda: client.info("replication").get("min_slaves_good_slaves") == 1,
-                within_s=60,
-                what="a replica that keeps up",
-            )
-
-    def client(self) -> redis.Redis:
-        """Return a client with all permissions."""
-        name, password = _OPERATOR
+    def _client(self, port: int, username: str | None, password: str) -> redis.Redis:
+        home = self.keys / "redis"
         return redis.Redis(
-            port=self.port,
-            username=name,
+            port=port,
+            username=username,
             password=password,
             ssl=True,
-            ssl_ca_certs=str(self._part / "ca.crt"),
-            ssl_certfile=str(self._part / "redis.crt"),
-            ssl_keyfile=str(self._part / "redis.key"),
+            ssl_ca_certs=str(home / "ca.crt"),
+            ssl_certfile=str(home / "redis.crt"),
+            ssl_keyfile=str(home / "redis.key"),
         )
 
+    def __enter__(self) -> Self:
+        with ExitStack() as stack:
+            for conf in self._confs:
+                store = WrittenServer("redis-server", conf / "redis.conf", 6379)
+                if self.stores:
+                    store.change(r"^(replicaof \S+) 6379", rf"\1 {self.stores[0].ports[0]}")
+                self.stores.append(stack.enter_context(store))
+            with self.client(0) as client:
+                eventually(
+                    lambda: client.info("replication").get("min_slaves_good_slaves") == 2,
+                    within_s=_UP_WITHIN_S,
+                    what="two replicas in step",
+                )
+            for conf in self._confs:
+                sentinel = WrittenServer("redis-server", conf / "sentinel.conf")
+                port = self.stores[0].ports[0]
+                sentinel.change(r"^(sentinel monitor \S+ \S+) 6379", rf"\1 {port}")
+                stack.enter_context(sentinel)
+            for number in range(len(_ADDRESSES)):
+                eventually(
+                    lambda: self._sees(number),  # noqa: B023
+                    within_s=_UP_WITHIN_S,
+                    what="sentinels that know each other",
+                )
+            self._up = stack.pop_all()
+        return self
 
-class SecuredSentinel(Server):
-    """A sentinel with `deploy/redis/sentinel.conf`."""
+    def _sees(self, number: int) -> tuple[int, int] | None:
+        """Return the numbers of replicas and other sentinels if a sentinel has found all."""
+        try:
+            with self.sentinel(number) as client:
+                of: dict[str, Any] = client.sentinel_masters()["pitlink"]
+        except redis.ConnectionError:
+            return None
+        found = (of["num-slaves"], of["num-other-sentinels"])
+        return found if found == (2, 2) else None
 
-    def __init__(self, keys: Path, primary: SecuredFollower) -> None:
-        self._program = require("redis-server")
-        super().__init__()
-        self._part = self.home / "pitlink"
-        shutil.copytree(keys / "redis", self._part)
-        self._primary = primary
-        self.port = 0
-
-    def _choose_port(self) -> None:
-        self.port = free_port()
-
-    def _command(self) -> list[str]:
-        text = _shipped("sentinel.conf", uncommented=True)
-        for before, after in (
-            ("port 26379\nbind", "bind"),
-            ("tls-port 26379", f"tls-port {self.port}"),
-            ("127.0.0.1 6379 2", f"127.0.0.1 {self._primary.port} 1"),
-            ("/var/lib/redis", str(self.home)),
-            ("/etc/redis/pitlink", str(self._part)),
-            ("A-THIRD-PASSWORD", SENTINEL_PASSWORD),
-        ):
-            assert before in text, before
-            text = text.replace(before, after)
-        conf = self.home / "sentinel.conf"
-        conf.write_text(text)
-        return [self._program, str(conf), "--sentinel"]
-
-    def _answers(self) -> bool:
-        with socket.create_connection(("127.0.0.1", self.port), timeout=1):
-            return True
-
-    def client(self) -> redis.Redis:
-        """Return a client of the sentinel."""
-        return redis.Redis(
-            port=self.port,
-            password=SENTINEL_PASSWORD,
-            ssl=True,
-            ssl_ca_certs=str(self._part / "ca.crt"),
-            ssl_certfile=str(self._part / "redis.crt"),
-            ssl_keyfile=str(self._part / "redis.key"),
-        )
-
-    def until_seen(self) -> None:
-        """Wait until it has found the primary's replica."""
-        with self.client() as client:
-            eventually(
-                lambda: client.sentinel_masters()["pitlink"]["num-slaves"] == 1,
-                within_s=60,
-                what="the replica found",
-            )
+    def __exit__(self, *raised: object) -> None:
+        self._up.close()

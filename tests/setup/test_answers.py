@@ -84,15 +84,15 @@ def test_missing_servers_are_named_by_their_packages(
         units.check_programs()
 
 
-def test_a_port_that_another_program_uses_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_port_that_another_program_uses_is_named() -> None:
     port = free_port()
-    monkeypatch.setattr(units, "PORTS", {port: "no-such-unit"})
-    units.check_ports()
+    ports = {port: "no-such-unit"}
+    units.check_ports(ports)
     with (
         socket.create_server(("127.0.0.1", port)),
         pytest.raises(UserError, match=f"port {port}, which no-such-unit needs, is used"),
     ):
-        units.check_ports()
+        units.check_ports(ports)
 
 
 @pytest.mark.parametrize(

@@ -177,7 +177,7 @@ def test_the_file_of_a_package_is_replaced_unless_a_person_changed_it(machine: M
     assert machine.contents()[REDIS] == (0o640, (DEPLOY / "redis.conf").read_bytes())
     assert changed.read_text() == "listener 1883\n"
     assert changed.with_name("mosquitto.conf.pitlink").exists()
-    assert "is the unchanged file of its Debian package" in done.stdout
+    assert "is the file of its Debian package" in done.stdout
 
 
 def test_addresses_of_agents_that_a_person_wrote_remain(machine: Machine) -> None:

@@ -1,9 +1,6 @@
 """The files of `pitlink setup` as they are: real servers start with them, and the check passes."""
 
 import contextlib
-import os
-import re
-import socket
 import zipfile
 from pathlib import Path
 from typing import Final
@@ -13,8 +10,9 @@ import pytest
 from tests.deploy.tree import DEPLOY
 from tests.mqtt.stand import Service
 from tests.selfcheck.installed import build_wheel
-from tests.servers import Server, eventually, free_port, require, run_pitlink
+from tests.servers import eventually, free_port, run_pitlink
 from tests.setup.machine import ANSWERS, Machine
+from tests.setup.written_server import WrittenServer
 from tests.waiting import LONG_S
 
 pytestmark = pytest.mark.slow
@@ -22,44 +20,8 @@ pytestmark = pytest.mark.slow
 PIECES: Final = (
     "floor-tls.toml", "mosquitto.conf", "redis.conf", "Caddyfile", "prometheus/alerts.yml",
     "prometheus/prometheus.yml", "prometheus/services.yml", "prometheus/tables.yml",
+    "redis/cluster.conf", "redis/replicated.conf", "redis/sentinel.conf",
 )  # fmt: skip
-
-
-class WrittenServer(Server):
-    """Server with the configuration that setup wrote. Only directories and ports are others."""
-
-    def __init__(self, program: str, conf: Path, *ports: int) -> None:
-        super().__init__()
-        self._program = require(program)
-        self._conf = conf
-        self.ports = ports
-        etc = conf.parent.parent
-        self._change(rf"(?<![\w/])/etc/(?={conf.parent.name})", f"{etc}/")
-        self._change(r"/var/lib/(redis|mosquitto)", str(self.home))
-        self._change(r"^listener (\d+)$", r"listener \1 127.0.0.1")
-
-    def _change(self, old: str, new: str) -> None:
-        for path in self._conf.parent.rglob("*.conf"):
-            path.write_text(re.sub(old, new, path.read_text(), flags=re.MULTILINE))
-
-    def _choose_port(self) -> None:
-        before, self.ports = self.ports, tuple(free_port() for _ in self.ports)
-        for old, new in zip(before, self.ports, strict=True):
-            self._change(rf"^(tls-port|listener) {old}\b", rf"\g<1> {new}")
-
-    def _command(self) -> list[str]:
-        if self._conf.name == "redis.conf":
-            return [self._program, str(self._conf)]
-        if os.geteuid() == 0 and "user root" not in self._conf.read_text():
-            with self._conf.open("a") as more:
-                more.write("user root\n")
-        return [self._program, "-c", str(self._conf)]
-
-    def _answers(self) -> bool:
-        for port in self.ports:
-            with contextlib.closing(socket.create_connection(("127.0.0.1", port), timeout=1)):
-                pass
-        return True
 
 
 @pytest.mark.duty("D20")

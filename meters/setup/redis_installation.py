@@ -1,0 +1,183 @@
+"""Installation of a Redis server and its sentinel on one of the machines of Redis."""
+
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Final
+
+from bonus.errors import UserError
+from meters.keys.files import read_bytes
+from meters.keys.redis_files import REPLICA_ACCESS, SENTINEL_ACCESS
+from meters.setup import units
+from meters.setup.file_installer import FileInstaller
+from meters.setup.file_states import FilePlan, FileState
+from meters.setup.key_installation import directories_of, install_keys
+from meters.setup.key_making import server_names
+from meters.setup.places import FLOOR_FILE, MADE_KEYS, RECORD, REDIS_KEYS, SYSTEM, below, owner_ids
+from meters.setup.record import SetupRecord, digest
+from meters.setup.redis_machine import (
+    INCLUDE_REPLICATED,
+    REDIS_CONF,
+    REDIS_PORT,
+    SENTINEL,
+    SENTINEL_CONF,
+    RedisMachine,
+)
+from meters.setup.wanted_files import REDIS
+from meters.terminal.printing import print_text
+
+_PART: Final = "redis"
+"""Directory of `pitlink keys` with the keys of Redis; also the system user of both servers."""
+_DATA: Final = Path("/var/lib/redis")
+_APPEND_ONLY: Final = ("appendonlydir", "appendonly.aof")
+"""Append-only file of Redis 7, and of earlier versions."""
+_NEEDED: Final = (
+    "redis.crt", "redis.key", "tls.conf", "users.acl", REPLICA_ACCESS, SENTINEL_ACCESS,
+)  # fmt: skip
+_COPY_AGAIN: Final = (
+    f" on the machine with {MADE_KEYS}, then copy the directory {_PART} to this machine again"
+)
+
+
+def install_redis(
+    root: Path, machine: RedisMachine, keys: Path, may_write: Callable[[FilePlan], bool]
+) -> None:
+    """Install the keys and the files of a Redis server and its sentinel, and start both.
+
+    A server restarts only if its text or its keys differ from those of its last start by this
+    command. Redis and the sentinel change their files while they run: Redis its role, the sentinel
+    the present primary. So a file of an earlier run is not changed.
+
+    Args:
+        root: the top of the file system.
+        machine: the addresses.
+        keys: a directory of `pitlink keys`, or a directory with its `redis/`.
+        may_write: shows a file and asks the person if it may be written.
+
+    Raises:
+        UserError: the keys are not those of this floor, the Redis has data that a replica would
+            delete, a file cannot be written or is to be completed by a person, or a server did not
+            start.
+    """
+    _check_keys(keys / _PART, machine)
+    _check_no_data(root, machine)
+    starts = root == SYSTEM and units.systemd_runs()
+    if root == SYSTEM:
+        _check_system(machine, starts=starts)
+    for one in install_keys(root, directories_of(keys, [_PART])):
+        print_text(f"{one.place}  {one.act}")
+    files = FileInstaller(root, may_write)
+    plans = [files.plan(each) for each in machine.files()]
+    started = _digest(below(root, REDIS_KEYS))
+    record = SetupRecord.read(below(root, RECORD))
+    is_changed = record.servers.get(SENTINEL) != started or any(
+        plan.state is not FileState.DONE for plan in plans
+    )
+    if is_changed:
+        # After an interruption, the next run starts the servers again.
+        files.forget_start(SENTINEL)
+    if starts and is_changed:
+        # A running sentinel would write its own file over the new one.
+        units.stop(SENTINEL)
+    refused = [plan.place for plan in plans if not files.write(plan)]
+    if refused:
+        raise UserError(
+            "Redis and its sentinel need all their files. Complete"
+            f" {', '.join(map(str, refused))}, then repeat the command. Until then the sentinel"
+            " does not run"
+        )
+    for path in (REDIS_CONF, SENTINEL_CONF):
+        os.chown(below(root, path), *owner_ids(root, _PART))
+    if not starts:
+        print_text(f"systemd does not run here. With systemd: systemctl restart {REDIS} {SENTINEL}")
+    elif is_changed:
+        for server in (REDIS, SENTINEL):
+            print_text(f"starting {server}")
+            units.restart(server)
+        files.remember_start(SENTINEL, started)
+    print_text("\n".join(_next_steps(machine)))
+
+
+def _check_keys(keys: Path, machine: RedisMachine) -> None:
+    """Refuse keys that do not fit the floor file.
+
+    Raises:
+        UserError: a file is missing, or is for other addresses.
+    """
+    again = f"pitlink keys --config {FLOOR_FILE} --out {MADE_KEYS} --renew redis"
+    for name in _NEEDED:
+        if not (keys / name).is_file():
+            raise UserError(
+                f"there is no {keys / name}: when the floor file names the sentinels, run"
+                f" `{again}`{_COPY_AGAIN}"
+            )
+    known = server_names(keys / "redis.crt")
+    if missing := [place.host for place in machine.address.places if place.host not in known]:
+        raise UserError(
+            f"{keys / 'redis.crt'} is not for {', '.join(missing)}: run `{again}`{_COPY_AGAIN}"
+        )
+    if f"sentinel auth-user {machine.address.service} " not in _text(keys / SENTINEL_ACCESS):
+        raise UserError(
+            f"{keys / SENTINEL_ACCESS} is not for {machine.address.service}, which the floor file"
+            f" names: run `{again}`{_COPY_AGAIN}"
+        )
+    if str(REDIS_KEYS) not in _text(keys / "tls.conf"):
+        raise UserError(
+            f"{keys / 'tls.conf'} does not name {REDIS_KEYS}: run `{again} --redis-home"
+            f" {REDIS_KEYS}`{_COPY_AGAIN}"
+        )
+
+
+def _check_no_data(root: Path, machine: RedisMachine) -> None:
+    """Refuse to make a replica of a Redis that has data and was no server of this floor before.
+
+    Raises:
+        UserError: the Redis has data.
+    """
+    conf = _text(below(root, REDIS_CONF))
+    if machine.is_primary or INCLUDE_REPLICATED in conf.splitlines():
+        return
+    for name in _APPEND_ONLY:
+        if (path := below(root, _DATA) / name).exists():
+            raise UserError(
+                f"this Redis has data ({path}), and a replica deletes its own data. If it is the"
+                f" ledger of the floor, this machine is the primary: --primary {machine.own}. If"
+                f" nobody needs the data, run `systemctl stop {REDIS}` and move {path} away. Then"
+                " repeat the command"
+            )
+
+
+def _digest(keys: Path) -> str:
+    """Return a digest of the installed keys."""
+    files = sorted(keys.glob("*"))
+    return digest(b"".join(digest(read_bytes(path) or b"").encode() for path in files))
+
+
+def _check_system(machine: RedisMachine, *, starts: bool) -> None:
+    """Refuse a machine on which the two servers could not start.
+
+    Raises:
+        UserError: a program is missing, or another program is in the way.
+    """
+    units.check_programs([REDIS, SENTINEL])
+    units.check_address(machine.own)
+    if starts:
+        units.check_ports({REDIS_PORT: REDIS, machine.sentinel.port: SENTINEL})
+        units.check_redis()
+
+
+def _text(path: Path) -> str:
+    return (read_bytes(path) or b"").decode(errors="replace")
+
+
+def _next_steps(machine: RedisMachine) -> Sequence[str]:
+    if not machine.is_primary:
+        return ["On a machine of the services, `pitlink check` says when this replica is in step."]
+    others = [place.host for place in machine.address.places if place.host != machine.own]
+    return [
+        f"Replica {other}: install pitlink, {REDIS} and {SENTINEL} on its machine. Copy"
+        f" {MADE_KEYS / _PART} to {MADE_KEYS.name}/{_PART} there, and"
+        f" {FLOOR_FILE}. There, run: pitlink setup --redis {other} --primary {machine.own} --keys"
+        f" {MADE_KEYS.name} --floor {FLOOR_FILE.name}"
+        for other in dict.fromkeys(others)
+    ]
