@@ -6,7 +6,6 @@ import pytest
 
 from tests.keys.machines import Floor, running
 from tests.mqtt.stand import Service
-from tests.mqtt.test_no_broker import shown_controller
 from tests.servers import eventually, run_pitlink
 from tests.waiting import LONG_S
 
@@ -32,7 +31,7 @@ def test_two_services_with_the_same_keys_are_named(floor: Floor) -> None:
                 what="the newer one stays away",
             )
             assert problem in two.readiness()["links"]["main"]
-            eventually(lambda: problem in shown_controller(two)["reason"], what="its pages say it")
+            eventually(lambda: problem in two.shown_controller()["reason"], what="its pages say it")
             eventually(one.ready, what="the older one ready")
             assert one.process.errors.count("broker gone") <= 3
             for service in (one, two):

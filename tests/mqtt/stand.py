@@ -88,6 +88,18 @@ class Service:
             return {"ready": False, "links": {}}
         return found
 
+    def shown_controller(self) -> dict[str, Any]:
+        """Return the state of the link that a signage page receives when it connects."""
+        event = ""
+        with self._http.stream("GET", "/api/v1/meters/stream") as answer:
+            for line in answer.iter_lines():
+                if line.startswith("event: "):
+                    event = line.removeprefix("event: ")
+                elif line.startswith("data: ") and event == "controller":
+                    found: dict[str, Any] = json.loads(line.removeprefix("data: "))
+                    return found
+        raise AssertionError("no state of the link")
+
     def meters(self) -> list[dict[str, Any]]:
         """Return the answer of `GET /api/v1/meters`."""
         answer = self._http.get("/api/v1/meters")
