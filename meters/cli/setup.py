@@ -134,16 +134,18 @@ def setup(
     primary. There the command prints the commands for the other machines.
     """
     check_root(root, "pitlink setup")
+    answers_given = {
+        "--name": name, "--timezone": timezone, "--host": host, "--machines": machines,
+        "--administrator": administrator,
+    }  # fmt: skip
+    if (table or redis) and (unused := [option for option, text in answers_given.items() if text]):
+        raise typer.BadParameter(f"{', '.join(unused)}: only for the machine of the services")
     if (redis is None) != (primary is None):
         raise typer.BadParameter("--redis and --primary go together: give both")
     if redis is not None and primary is not None:
         if table is not None:
             raise typer.BadParameter("--redis and --table are for different machines: give one")
-        source, text = _begin_with(root, floor or below(root, FLOOR_FILE))
-        machine = RedisMachine.of(
-            parse_floor(text, source, FLOOR_FILE.parent), source, redis, primary
-        )
-        install_redis(root, machine, keys or below(root, MADE_KEYS), _show_or_ask(yes=yes))
+        _install_redis(root, (redis, primary), floor, keys, yes=yes)
         return
     if (table is None) != (keys is None) or (table is not None and floor is None):
         raise typer.BadParameter("--table, --keys and --floor go together: give all three")
@@ -175,6 +177,22 @@ def setup(
     else:
         _say_what_to_start(administrator)
     print_text("\n".join(next_steps(installed, answers)))
+
+
+def _install_redis(
+    root: Path, machines: tuple[str, str], floor: Path | None, keys: Path | None, *, yes: bool
+) -> None:
+    """Install Redis and its sentinel. `machines` has this machine and that of the primary."""
+    path = below(root, FLOOR_FILE) if floor is None else floor
+    if not path.exists():
+        raise UserError(
+            f"there is no {path}: install the floor first with `pitlink setup`, or give a copy of"
+            " its floor file with --floor"
+        )
+    source, text = _begin_with(root, path)
+    found = parse_floor(text, source, FLOOR_FILE.parent)
+    machine = RedisMachine.of(found, source, *machines)
+    install_redis(root, machine, keys or below(root, MADE_KEYS), _show_or_ask(yes=yes))
 
 
 def _ask_floor(root: Path) -> Path | None:

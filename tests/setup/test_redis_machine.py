@@ -240,10 +240,15 @@ def test_options_go_together(machine: Machine) -> None:
     for options, said in (
         (("--redis", "10.0.0.8"), "give both"),
         (("--redis", "10.0.0.8", "--primary", "10.0.0.8", "--table", "A-1"), "give one"),
+        (("--redis", "10.0.0.8", "--primary", "10.0.0.8", "--host", "a.pit"), "--host: only for"),
+        (("--table", "A-1", "--name", "Oak"), "--name: only for the machine of the services"),
     ):
         done = machine.setup(*options)
         assert done.returncode == 2
         assert said in done.stderr
+    done = machine.setup("--redis", "10.0.0.8", "--primary", "10.0.0.8")
+    assert done.returncode == 1
+    assert "floor.toml: install the floor first with `pitlink setup`" in done.stderr
 
 
 def test_an_address_of_another_machine_is_refused() -> None:
