@@ -66,7 +66,7 @@ def install_redis(
         _check_system(machine, starts=starts)
     for one in install_keys(root, directories_of(keys, [_PART])):
         print_text(f"{one.place}  {one.act}")
-    files = FileInstaller(root, may_write)
+    files = FileInstaller(root, _stopping(may_write) if starts else may_write)
     plans = [files.plan(each) for each in machine.files()]
     started = _digest(below(root, REDIS_KEYS))
     record = SetupRecord.read(below(root, RECORD))
@@ -76,15 +76,11 @@ def install_redis(
     if is_changed:
         # After an interruption, the next run starts the servers again.
         files.forget_start(SENTINEL)
-    if starts and is_changed:
-        # A running sentinel would write its own file over the new one.
-        units.stop(SENTINEL)
     refused = [plan.place for plan in plans if not files.write(plan)]
     if refused:
         raise UserError(
             "Redis and its sentinel need all their files. Complete"
-            f" {', '.join(map(str, refused))}, then repeat the command. Until then the sentinel"
-            " does not run"
+            f" {', '.join(map(str, refused))}, then repeat the command: neither was restarted"
         )
     for path in (REDIS_CONF, SENTINEL_CONF):
         os.chown(below(root, path), *owner_ids(root, _PART))
@@ -96,6 +92,21 @@ def install_redis(
             units.restart(server)
         files.remember_start(SENTINEL, started)
     print_text("\n".join(_next_steps(machine)))
+
+
+def _stopping(may_write: Callable[[FilePlan], bool]) -> Callable[[FilePlan], bool]:
+    """Return a function that also stops the sentinel, right before its file is written.
+
+    A running sentinel would write its own file over the new one.
+    """
+
+    def stop_and_write(plan: FilePlan) -> bool:
+        agreed = may_write(plan)
+        if agreed and plan.wanted.server == SENTINEL:
+            units.stop(SENTINEL)
+        return agreed
+
+    return stop_and_write
 
 
 def _check_keys(keys: Path, machine: RedisMachine) -> None:
