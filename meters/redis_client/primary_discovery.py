@@ -3,6 +3,7 @@
 import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final, Protocol, cast
 
 from redis.asyncio import Redis
@@ -39,6 +40,21 @@ class PrimaryDiscovery(Protocol):
     async def missing(self) -> Sequence[str]:
         """Return as texts which servers are missing. Play continues until more of them fail."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class _View:
+    """Answers of one sentinel.
+
+    Attributes:
+        place: the address of the sentinel.
+        primary: the address of the primary.
+        faults: for each replica, what is wrong with it; empty if nothing.
+    """
+
+    place: HostPort
+    primary: HostPort | None
+    faults: Mapping[str, str]
 
 
 class SentinelDiscovery:
@@ -83,22 +99,30 @@ class SentinelDiscovery:
         )
 
     async def missing(self) -> Sequence[str]:
-        """Return the sentinels that do not answer, and the replicas that are no use to them."""
-        answers = await asyncio.gather(*map(self._replicas, self._sentinels, self._places))
+        """Return the sentinels that do not answer or disagree, and the replicas that are down."""
+        answers = await asyncio.gather(*map(self._view, self._sentinels, self._places))
         silent = [answer for answer in answers if isinstance(answer, str)]
-        known = [answer for answer in answers if not isinstance(answer, str)]
+        views = [answer for answer in answers if not isinstance(answer, str)]
+        named = Counter(view.primary for view in views)
+        usual = named.most_common(1)[0][0] if named else None
+        odd = [
+            f"sentinel {view.place} names another primary, {view.primary}"
+            for view in views
+            if view.primary != usual
+        ]
+        known = [view.faults for view in views if view.primary == usual]
         down = []
-        for place in sorted({place for answer in known for place in answer}):
-            found = [answer[place] for answer in known if place in answer]
+        for replica in sorted({replica for faults in known for replica in faults}):
+            found = [faults[replica] for faults in known if replica in faults]
             # One sentinel can be separated from a replica that the others reach.
             if all(found):
                 down.append(found[0])
-        return [*silent, *down]
+        return [*silent, *odd, *down]
 
-    async def _replicas(self, sentinel: Redis, place: HostPort) -> Mapping[str, str] | str:
-        """Return what is wrong with each replica according to a sentinel; empty if nothing.
+    async def _view(self, sentinel: Redis, place: HostPort) -> "_View | str":
+        """Return the primary and the replicas according to a sentinel.
 
-        If the sentinel says nothing about replicas, return the reason.
+        If the sentinel says nothing about them, return the reason.
         """
         try:
             async with asyncio.timeout(_ANSWER_WITHIN_S):
@@ -106,8 +130,10 @@ class SentinelDiscovery:
                     "Sequence[Mapping[str, object]]",
                     await sentinel.sentinel_slaves(self._service),
                 )
-            named = {f"{row['ip']}:{row['port']}": row for row in rows}
-            return {replica: _fault(replica, row) for replica, row in named.items()}
+                primary = await self._named(sentinel)
+            replicas = {f"{row['ip']}:{row['port']}": row for row in rows}
+            faults = {replica: _fault(replica, row) for replica, row in replicas.items()}
+            return _View(place, primary, faults)
         except AuthenticationError:
             return f"sentinel {place} refuses the password of the sentinels"
         except ResponseError as error:

@@ -92,3 +92,15 @@ def test_directories_and_keys_belong_to_their_owners_alone(tmp_path: Path) -> No
             assert (found.st_uid, stat.S_IMODE(found.st_mode)) == (users[owner], mode), path
     data = (tmp_path / "var/lib/pitlink").stat()
     assert (data.st_uid, stat.S_IMODE(data.st_mode)) == (users["pitlink"], 0o700)
+
+
+def test_who_uses_redis_sees_the_password_of_the_sentinels() -> None:
+    """A unit sees only its own keys. Most floors have no sentinels, so the place may be missing."""
+    for name in SERVICES:
+        unit = UNITS / f"{name.partition('@')[0]}{'@' if '@' in name else ''}.service"
+        (seen,) = (
+            line.partition("=")[2].split()
+            for line in unit.read_text().splitlines()
+            if line.startswith("BindReadOnlyPaths=")
+        )
+        assert ("-/etc/pitlink/keys/sentinels" in seen) == ("table" not in name), name
