@@ -86,9 +86,11 @@ def _state(
     if before is None:
         return FileState.NEW
     lines = before.decode(errors="replace").splitlines()
-    if wanted.is_example or before == wanted.text.encode() or wanted.mark in lines:
+    has_needed = wanted.needed is None or wanted.needed in lines
+    is_marked = wanted.mark in lines
+    if wanted.is_example or before == wanted.text.encode() or (is_marked and has_needed):
         return FileState.DONE
-    if record.has_written(wanted.path, before):
+    if is_marked or record.has_written(wanted.path, before):
         return FileState.OURS
     md5 = hashlib.md5(before, usedforsecurity=False).hexdigest()
     if wanted.example_mark in lines or conffiles.get(str(wanted.path)) == md5:

@@ -14,9 +14,9 @@ from meters.setup.file_states import FilePlan, FileState
 from meters.setup.key_installation import directories_of, install_keys
 from meters.setup.key_making import server_names
 from meters.setup.places import FLOOR_FILE, MADE_KEYS, RECORD, REDIS_KEYS, SYSTEM, below, owner_ids
+from meters.setup.present_primary import check_primary
 from meters.setup.record import SetupRecord, digest
 from meters.setup.redis_machine import (
-    INCLUDE_REPLICATED,
     REDIS_CONF,
     REDIS_PORT,
     SENTINEL,
@@ -32,10 +32,11 @@ _DATA: Final = Path("/var/lib/redis")
 _APPEND_ONLY: Final = ("appendonlydir", "appendonly.aof")
 """Append-only file of Redis 7, and of earlier versions."""
 _NEEDED: Final = (
-    "redis.crt", "redis.key", "tls.conf", "users.acl", REPLICA_ACCESS, SENTINEL_ACCESS,
+    "ca.crt", "redis.key", "tls.conf", "users.acl", REPLICA_ACCESS, SENTINEL_ACCESS,
 )  # fmt: skip
 _COPY_AGAIN: Final = (
-    f" on the machine with {MADE_KEYS}, then copy the directory {_PART} to this machine again"
+    f" on the machine with {MADE_KEYS}. If that is another machine, copy its directory {_PART} here"
+    " again"
 )
 
 
@@ -59,11 +60,8 @@ def install_redis(
             delete, a file cannot be written or is to be completed by a person, or a server did not
             start.
     """
-    _check_keys(keys / _PART, machine)
-    _check_no_data(root, machine)
     starts = root == SYSTEM and units.systemd_runs()
-    if root == SYSTEM:
-        _check_system(machine, starts=starts)
+    _check(root, machine, keys / _PART, starts=starts)
     for one in install_keys(root, directories_of(keys, [_PART])):
         print_text(f"{one.place}  {one.act}")
     files = FileInstaller(root, _stopping(may_write) if starts else may_write)
@@ -76,12 +74,12 @@ def install_redis(
     if is_changed:
         # After an interruption, the next run starts the servers again.
         files.forget_start(SENTINEL)
-    refused = [plan.place for plan in plans if not files.write(plan)]
-    if refused:
-        raise UserError(
-            "Redis and its sentinel need all their files. Complete"
-            f" {', '.join(map(str, refused))}, then repeat the command: neither was restarted"
-        )
+    for plan in plans:
+        if not files.write(plan):
+            raise UserError(
+                f"Redis and its sentinel need {plan.place}. Neither was restarted. Complete the"
+                " file, or let this command write it. Then repeat the command"
+            )
     for path in (REDIS_CONF, SENTINEL_CONF):
         os.chown(below(root, path), *owner_ids(root, _PART))
     if not starts:
@@ -109,6 +107,20 @@ def _stopping(may_write: Callable[[FilePlan], bool]) -> Callable[[FilePlan], boo
     return stop_and_write
 
 
+def _check(root: Path, machine: RedisMachine, keys: Path, *, starts: bool) -> None:
+    """Refuse an installation that cannot work, or that would lose data, before anything is written.
+
+    Raises:
+        UserError: the addresses, the keys, the programs or the data of this machine do not fit.
+    """
+    if root == SYSTEM:
+        _check_system(machine, starts=starts)
+    _check_keys(keys, machine)
+    if root == SYSTEM:
+        check_primary(machine, keys)
+    _check_no_data(root, machine)
+
+
 def _check_keys(keys: Path, machine: RedisMachine) -> None:
     """Refuse keys that do not fit the floor file.
 
@@ -116,6 +128,11 @@ def _check_keys(keys: Path, machine: RedisMachine) -> None:
         UserError: a file is missing, or is for other addresses.
     """
     again = f"pitlink keys --config {FLOOR_FILE} --out {MADE_KEYS} --renew redis"
+    if not (keys / "redis.crt").is_file():
+        raise UserError(
+            f"there is no {keys / 'redis.crt'}: copy {MADE_KEYS / _PART} to {keys.absolute()}, from"
+            " the machine where `pitlink keys` was run"
+        )
     for name in _NEEDED:
         if not (keys / name).is_file():
             raise UserError(
@@ -140,21 +157,21 @@ def _check_keys(keys: Path, machine: RedisMachine) -> None:
 
 
 def _check_no_data(root: Path, machine: RedisMachine) -> None:
-    """Refuse to make a replica of a Redis that has data and was no server of this floor before.
+    """Refuse to make a replica of a Redis that has data and was no replica before.
 
     Raises:
         UserError: the Redis has data.
     """
-    conf = _text(below(root, REDIS_CONF))
-    if machine.is_primary or INCLUDE_REPLICATED in conf.splitlines():
+    conf = _text(below(root, REDIS_CONF)).splitlines()
+    if machine.is_primary or any(line.startswith("replicaof ") for line in conf):
         return
     for name in _APPEND_ONLY:
         if (path := below(root, _DATA) / name).exists():
             raise UserError(
-                f"this Redis has data ({path}), and a replica deletes its own data. If it is the"
-                f" ledger of the floor, this machine is the primary: --primary {machine.own}. If"
-                f" nobody needs the data, run `systemctl stop {REDIS}` and move {path} away. Then"
-                " repeat the command"
+                f"this Redis has data of its own ({path}), which a replica deletes. If it is the"
+                " ledger of the floor, this machine is the primary, and comes before the others:"
+                f" --primary {machine.own}. If nobody needs the data, run `systemctl stop"
+                f" {REDIS}` and move {path} away. Then repeat the command"
             )
 
 

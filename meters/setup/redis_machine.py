@@ -91,12 +91,19 @@ class RedisMachine:
         """The address of this machine's sentinel."""
         return next(place for place in self.address.places if place.host == self.own)
 
+    @property
+    def other_sentinels(self) -> Sequence[HostPort]:
+        """The addresses of the sentinels of the other machines."""
+        return [place for place in self.address.places if place.host != self.own]
+
     def files(self) -> Sequence[WantedFile]:
         """Return the configuration files of the Redis server and the sentinel."""
         bind = f"bind {self.own} 127.0.0.1"
-        service, sentinels = self.address.service, len(self.address.places)
+        service = self.address.service
         redis = _with(read_piece("redis.conf"), ("bind 127.0.0.1", bind))
-        role = [] if self.is_primary else [f"replicaof {self.primary} {REDIS_PORT}"]
+        role = None if self.is_primary else f"replicaof {self.primary} {REDIS_PORT}"
+        quorum = len(self.address.places) // 2 + 1
+        watched = f"sentinel monitor {service} {self.primary} {REDIS_PORT} {quorum}"
         replicated = _with(
             read_piece("redis/replicated.conf"),
             ("min-replicas-to-write 1", f"min-replicas-to-write {self.address.replicas}"),
@@ -104,10 +111,7 @@ class RedisMachine:
         sentinel = _with(
             read_piece("redis/sentinel.conf"),
             ("bind 127.0.0.1", bind),
-            (
-                f"sentinel monitor pitlink 127.0.0.1 {REDIS_PORT} 2",
-                f"sentinel monitor {service} {self.primary} {REDIS_PORT} {sentinels // 2 + 1}",
-            ),
+            (f"sentinel monitor pitlink 127.0.0.1 {REDIS_PORT} 2", watched),
             ("-milliseconds pitlink", f"-milliseconds {service}"),
             ("-timeout pitlink", f"-timeout {service}"),
             ("-syncs pitlink", f"-syncs {service}"),
@@ -117,13 +121,14 @@ class RedisMachine:
             WantedFile(_REPLICATED_CONF, replicated, REDIS),
             WantedFile(
                 REDIS_CONF,
-                "\n".join([redis, *role, INCLUDE_REPLICATED, ""]),
+                "\n".join([redis, *([role] if role else []), INCLUDE_REPLICATED, ""]),
                 REDIS,
                 mark=INCLUDE_REPLICATED,
+                needed=role,
             ),
             WantedFile(
                 SENTINEL_CONF, sentinel, SENTINEL,
-                mark=_INCLUDE_ACCESS, example_mark=_DEBIAN_EXAMPLE,
+                mark=_INCLUDE_ACCESS, needed=watched, example_mark=_DEBIAN_EXAMPLE,
             ),
         ]  # fmt: skip
 

@@ -28,7 +28,8 @@ class WantedFile:
         server: the server that reads the file; None for the floor file.
         is_example: whether people complete the file. If it exists, it is not changed.
         mark: a line of the text of a file that its server changes while it runs. A file with this
-            line is not changed.
+            line is from `pitlink setup`, and is not changed.
+        needed: a further line without which a file with the mark is written again.
         example_mark: a line of the text with which the server's package was installed. The server
             may have changed that text already. A file with this line is replaced.
     """
@@ -38,6 +39,7 @@ class WantedFile:
     server: str | None = None
     is_example: bool = False
     mark: str | None = None
+    needed: str | None = None
     example_mark: str | None = None
 
 

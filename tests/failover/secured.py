@@ -6,6 +6,9 @@ from typing import Any, Final, Self
 
 import redis
 
+from meters.floor.redis_address import parse_replicated
+from meters.setup.present_primary import check_primary
+from meters.setup.redis_machine import RedisMachine
 from tests.keys.floor import write_floor
 from tests.servers import eventually, free_port, run_pitlink
 from tests.setup.machine import Machine
@@ -52,6 +55,11 @@ class SecuredMachines:
     def _run(*command: str) -> None:
         done = run_pitlink(*command)
         assert done.returncode == 0, done.stderr
+
+    def check_primary(self, own: int, primary: int) -> None:
+        """Ask the sentinels of the other machines, as `pitlink setup` does on a machine."""
+        machine = RedisMachine(_ADDRESSES[own], _ADDRESSES[primary], parse_replicated(self.url))
+        check_primary(machine, self.keys / "redis")
 
     def client(self, number: int) -> redis.Redis:
         """Return a client of a Redis server, with all permissions."""

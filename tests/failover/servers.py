@@ -112,6 +112,13 @@ class Sentinel(Server):
         with redis.Redis(port=self.port, socket_timeout=LONG_S) as client:
             client.execute_command("SENTINEL", "SET", SERVICE, "failover-timeout", _TRIED_AGAIN_MS)
 
+    def watch(self, primary: RedisServer) -> None:
+        """Make it watch another Redis under the same name."""
+        with redis.Redis(port=self.port, socket_timeout=LONG_S) as client:
+            client.execute_command("SENTINEL", "REMOVE", SERVICE)
+            place = ("127.0.0.1", primary.port)
+            client.execute_command("SENTINEL", "MONITOR", SERVICE, *place, 2)
+
     def sees(self, replicas: int, sentinels: int) -> bool:
         """Return whether it knows this many replicas, and this many other sentinels."""
         with redis.Redis(port=self.port, socket_timeout=LONG_S) as client:

@@ -102,6 +102,17 @@ def test_a_replica_and_a_sentinel_that_are_gone_are_named(tmp_path: Path) -> Non
         eventually(lambda: floor.replicas()[0].startswith("ok"), what="both back")
 
 
+def test_a_sentinel_that_names_another_primary_is_named(tmp_path: Path) -> None:
+    """Its machine was installed with a wrong address. The other two agree, so play continues."""
+    with Watched() as watched, Follower() as other:
+        floor, odd = Checked(tmp_path, watched.url), watched.sentinels[0]
+        odd.watch(other)
+        (line,) = floor.replicas()
+        assert line.startswith(f"warn  replicas of {named(watched.primary)}: ")
+        assert f"sentinel {named(odd)} names another primary, {named(other)}" in line
+        assert line.count("in step") == 2
+
+
 def test_replicas_of_each_primary_of_a_cluster(tmp_path: Path) -> None:
     with Cluster(USERS_KEY) as cluster:
         lines = Checked(tmp_path, cluster.url).replicas()

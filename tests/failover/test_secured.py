@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from bonus.errors import UserError
 from tests.failover.secured import SecuredMachines
 from tests.keys.floor import write_floor
 from tests.processes import Pitlink, run_pitlink
@@ -17,7 +18,11 @@ pytestmark = pytest.mark.slow
 @pytest.mark.duty("D20")
 def test_the_installed_servers_with_our_keys(tmp_path: Path) -> None:
     """Replication, sentinels and the service are three users, each with a password."""
-    with SecuredMachines(tmp_path) as machines:
+    machines = SecuredMachines(tmp_path)
+    machines.check_primary(0, 0)
+    with pytest.raises(UserError, match="no sentinel answers at 127"):
+        machines.check_primary(1, 0)
+    with machines:
         config = machines.config
 
         def user(*arguments: str) -> str:
@@ -40,6 +45,11 @@ def test_the_installed_servers_with_our_keys(tmp_path: Path) -> None:
         archived = run_pitlink("archive", "--config", str(alone))
         assert archived.returncode == 0, archived.stderr
         assert "main: no closed gaming day" in archived.stdout
+
+        # The sentinels tell `pitlink setup` which machine has the primary.
+        machines.check_primary(1, 0)
+        with pytest.raises(UserError, match=r"names another primary, 127\.0\.0\.2\. Give"):
+            machines.check_primary(1, 1)
 
         with machines.sentinel(1) as client:
             client.execute_command("SENTINEL", "FAILOVER", "pitlink")

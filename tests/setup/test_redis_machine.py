@@ -102,18 +102,22 @@ def test_what_the_servers_changed_is_left_and_what_a_person_changed_is_not_start
 ) -> None:
     """Redis and the sentinel write a new primary into their files."""
     assert install(machine, floor, keys, ADDRESSES[1]).returncode == 0
+    first = machine.contents()
     for name in ("redis.conf", "sentinel.conf"):
         path = machine.path(f"etc/redis/{name}")
-        path.write_text(path.read_text().replace("10.0.0.8 6379", "10.0.0.10 6379"))
+        path.write_text(f"{path.read_text().replace('.8 6379', '.10 6379')}\nlatency 1\n")
     before = machine.contents()
-    again = install(machine, floor, keys, ADDRESSES[1])
+    again = install(machine, floor, keys, ADDRESSES[1], ADDRESSES[2])
     assert again.returncode == 0, again.stderr
     assert machine.contents() == before
+    # With another primary, both files are written again.
+    assert install(machine, floor, keys, ADDRESSES[1]).returncode == 0
+    assert machine.contents() == first
     path = machine.path("etc/redis/redis.conf")
     path.write_text("port 6379\n")
     refused = install(machine, floor, keys, ADDRESSES[1])
     assert refused.returncode == 1
-    assert f"Complete {path}, then repeat the command" in refused.stderr
+    assert f"Redis and its sentinel need {path}. Neither was restarted" in refused.stderr
     assert path.read_text() == "port 6379\n"
     path.write_text(path.with_name("redis.conf.pitlink").read_text())
     assert install(machine, floor, keys, ADDRESSES[1]).returncode == 0
@@ -128,7 +132,7 @@ def test_debians_sentinel_has_changed_its_own_file_already(
     assert install(machine, floor, keys, ADDRESSES[1]).returncode == 0
     assert "sentinel monitor pit 10.0.0.8 6379 2" in lines(machine, "sentinel.conf")
     path.write_text("sentinel monitor other 127.0.0.1 6379 2\n")
-    assert f"Complete {path}," in install(machine, floor, keys, ADDRESSES[1]).stderr
+    assert f"its sentinel need {path}." in install(machine, floor, keys, ADDRESSES[1]).stderr
 
 
 @pytest.mark.parametrize("name", ["appendonlydir", "appendonly.aof"])
@@ -142,7 +146,7 @@ def test_a_redis_with_data_does_not_become_a_replica(
     before = machine.contents()
     refused = install(machine, floor, keys, ADDRESSES[1])
     assert refused.returncode == 1
-    assert f"this Redis has data ({data}), and a replica deletes its own data" in refused.stderr
+    assert f"this Redis has data of its own ({data}), which a replica deletes" in refused.stderr
     assert machine.contents() == before
     assert install(machine, floor, keys, ADDRESSES[0]).returncode == 0
     data.rmdir()
@@ -196,6 +200,9 @@ def test_keys_that_do_not_fit_are_refused(tmp_path: Path, floor: Path, machine: 
         assert machine.contents() == before
         return done.stderr
 
+    keys.mkdir()
+    nothing = install(machine, floor, keys, ADDRESSES[0])
+    assert f"pitlink-keys/redis to {keys}/redis, from the machine" in nothing.stderr
     make_keys(single, keys)
     assert f"there is no {keys}/redis/replica-access.conf" in refused()
     make_keys(floor, keys)
