@@ -245,7 +245,10 @@ def _fault(replica: str, row: Mapping[str, object]) -> str:
     if any(row[flag] for flag in _DOWN):
         return f"replica {replica} is down"
     if row["master-link-status"] != "ok":
-        return f"replica {replica} does not copy the primary's data: its log says why"
+        return (
+            f"replica {replica} does not copy the primary's data yet: if that stays, its log says"
+            " why"
+        )
     return ""
 
 
