@@ -14,11 +14,12 @@ def floor_page_route(floor: Floor, assets: Assets) -> HTTPRouteHandler:
     """Declare the route of the floor page.
 
     Everybody can load the empty page, because the only data of the floor in it are the
-    titles of wagers, which the signage shows too.
+    titles of wagers and the names of links, which the signage shows too.
     """
     page = load_template("meters.web.floor", "page.html").render(
         facility=floor.facility,
         titles=msgspec.json.encode(dict(floor.games.titles)).decode(),
+        links=msgspec.json.encode({link.id: link.name for link in floor.link}).decode(),
         version=assets.version,
         mark=MARK,
         users=users_text(),

@@ -5,6 +5,7 @@ import { EventStream } from "./event_stream.js";
 import * as api from "./floor_api.js";
 import * as dialogs from "./floor_dialog.js";
 import * as format from "./floor_format.js";
+import { Inoperable } from "./floor_inoperable.js";
 import { Links } from "./floor_links.js";
 import * as session from "./floor_session.js";
 import { SignIn } from "./floor_sign_in.js";
@@ -71,18 +72,21 @@ const Lapsed = () => session.useLapsed() && html`
     <button type="button" onClick=${() => dialogs.openPin()}>Enter PIN</button>
   </div>`;
 
-const Head = ({ me, children }) => html`
+const Head = ({ me, notice, children }) => html`
   <section class="top" aria-label="Signed in">
-    <div class="bar">
-      <p class="who"><strong>${me.name}</strong> ${me.role}</p>
-      <div class="bar presses">
-        <${SoundButton} />
-        ${!me.choose_pin && html`<button type="button" onClick=${() => openOwnPin()}>My PIN</button>`}
-        <button type="button" onClick=${() => session.signOut()}>Sign out</button>
+    <div class="head">
+      <div class="bar">
+        <p class="who"><strong>${me.name}</strong> ${me.role}</p>
+        <div class="bar presses">
+          <${SoundButton} />
+          ${!me.choose_pin && html`<button type="button" onClick=${() => openOwnPin()}>My PIN</button>`}
+          <button type="button" onClick=${() => session.signOut()}>Sign out</button>
+        </div>
       </div>
+      ${children}
+      <${Lapsed} />
     </div>
-    ${children}
-    <${Lapsed} />
+    ${notice}
   </section>`;
 
 const Tabs = ({ views, shown, count }) => views.length > 1 && html`
@@ -125,7 +129,9 @@ const Floor = ({ me }) => {
     return () => { document.title = TITLE; };
   }, [count]);
   return html`
-    <${Head} me=${me}><${Tabs} views=${views} shown=${name} count=${count} /><//>
+    <${Head} me=${me} notice=${html`<${Inoperable} changes=${stream.changes} />`}>
+      <${Tabs} views=${views} shown=${name} count=${count} />
+    <//>
     <${OldLine} stream=${stream} waiting=${waiting} />
     <main key=${name} data-view=${name}><${View} me=${me} changes=${stream.changes} waiting=${waiting} /></main>
     <p class="sr" role="status" aria-live="polite">${waiting.arrivals}</p>`;

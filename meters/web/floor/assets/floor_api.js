@@ -75,6 +75,15 @@ export const get = (path, query = {}) => {
   return ask("GET", asked.size ? `${path}?${asked}` : path, null, false);
 };
 
+/* Read the inoperable links: the reason of each, by its id. The service has them in memory, so it
+   answers even if Redis does not. The status of the answer is 503 if there is one. */
+export const inoperable = async () => {
+  const { text } = await send("GET", "/readyz", null, false);
+  const { links } = parsed(text) ?? {};
+  if (!links) throw new Refused(AWAY);
+  return links;
+};
+
 /* Send a POST request. If the same request is still in progress, it is not sent a second time. */
 export const post = (path, body = {}) => {
   const key = `${path} ${JSON.stringify(body)}`;

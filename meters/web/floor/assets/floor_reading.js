@@ -4,6 +4,8 @@ import { afterPress } from "./after_press.js";
 import * as api from "./floor_api.js";
 import { useLayoutEffect, useRef, useState } from "./preact.js";
 
+const RETRY_MS = 2000;
+
 /* Read an answer at first, and again whenever a value in `changes` changes. `found` is the last
    answer, `at` the time of it, and `error` the reason why a later request failed. A new answer
    waits for the end of a press, so no button moves under a finger. */
@@ -25,6 +27,16 @@ export const useAnswer = (load, changes = []) => {
   };
   useLayoutEffect(() => { read(); }, changes);
   return { ...answer, read };
+};
+
+/* The same, but a read that failed is repeated until one succeeds. */
+export const useCurrent = (load, changes) => {
+  const answer = useAnswer(load, changes);
+  useLayoutEffect(() => {
+    const retry = answer.error && setTimeout(answer.read, RETRY_MS);
+    return () => clearTimeout(retry);
+  }, [answer.answers]);
+  return answer;
 };
 
 /* The service's time, once a second. */

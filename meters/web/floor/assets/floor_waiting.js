@@ -9,14 +9,13 @@ import * as corrections from "./floor_corrections.js";
 import { Action } from "./floor_dialog.js";
 import { ClaimActs, nextStep } from "./floor_decisions.js";
 import * as format from "./floor_format.js";
-import { useAnswer, useNow } from "./floor_reading.js";
+import { useCurrent, useNow } from "./floor_reading.js";
 import { RoundHead, matches, waitingRounds } from "./floor_rounds.js";
 import { money } from "./money.js";
 import { html, useLayoutEffect, useRef, useState } from "./preact.js";
 
 const LOUD_MS = 180000;
 const NEW_MS = 12000;
-const RETRY_MS = 2000;
 /* A longer list has a search, and each win that arrives is one line until it is opened. */
 const FEW = 4;
 const ROW_HEAD = "h2 > button, h2[tabindex]";
@@ -42,7 +41,7 @@ const arrivalText = ({ ask, claim }) => {
 /* The rows of the waiting list, the time at which each new row arrived, and the last arrivals as
    text. */
 export const useWaiting = (changes) => {
-  const answer = useAnswer(read, [changes]);
+  const answer = useCurrent(read, [changes]);
   const [arrivals, setArrivals] = useState("");
   const seen = useRef(null);
   const arrivedAt = useRef(new Map()).current;
@@ -56,10 +55,6 @@ export const useWaiting = (changes) => {
     setArrivals(text);
     announce(text);
   }, [answer.found]);
-  useLayoutEffect(() => {
-    const retry = answer.error && setTimeout(answer.read, RETRY_MS);
-    return () => clearTimeout(retry);
-  }, [answer.answers]);
   return { ...answer, arrivals, arrivedAt };
 };
 

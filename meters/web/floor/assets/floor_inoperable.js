@@ -1,0 +1,33 @@
+/* The bar of every view that names the inoperable links, with the reasons. */
+
+import * as api from "./floor_api.js";
+import * as format from "./floor_format.js";
+import { useCurrent } from "./floor_reading.js";
+import { html } from "./preact.js";
+
+const NAMED_MAX = 3;
+const NAMES = JSON.parse(document.documentElement.dataset.links);
+
+const namesText = (ids) => {
+  const more = ids.length > NAMED_MAX ? `, and ${ids.length - NAMED_MAX} more` : "";
+  return ids.slice(0, NAMED_MAX).map((id) => NAMES[id]).join(", ") + more;
+};
+
+/* One line for each reason. If Redis or the broker fails, all links have the same reason. */
+const linesOf = (reasons) => {
+  const lines = new Map();
+  for (const [id, reason] of Object.entries(reasons)) lines.set(reason, [...lines.get(reason) ?? [], id]);
+  return [...lines];
+};
+
+/* The reasons are read again after each change, and after each loss of the event stream: it also
+   ends when Redis fails. */
+export const Inoperable = ({ changes }) => {
+  const { found } = useCurrent(api.inoperable, [changes]);
+  const lines = linesOf(found ?? {});
+  return html`
+    <div class="inoperable notice bad" role="status" hidden=${!lines.length}>
+      ${lines.map(([reason, ids]) => html`
+        <p key=${reason}><strong>${`Inoperable: ${namesText(ids)}.`}</strong>${` ${format.sentence(reason)}`}</p>`)}
+    </div>`;
+};
