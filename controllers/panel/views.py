@@ -78,7 +78,7 @@ class LitView(_View, frozen=True):
 
 
 class ClosedView(_View, frozen=True):
-    """The reason why no progressive wager is accepted, and the consequence for the round."""
+    """The reason why no new progressive wager is accepted, and the consequence for the round."""
 
     code: str
     title: str
@@ -265,7 +265,7 @@ class View(_View, frozen=True):
         round: name of the round, if the round's wagers were sent to the service.
         controller: state of the link for this table: ``operable``, ``inoperable``, ``closed`` or
             ``not reached``.
-        shut: reason why no progressive wager is accepted, or None.
+        shut: reason why no new progressive wager is accepted, or None.
         unanswered: event that waits for the service's answer: ``lockout``, ``settle``, ``void``, or
             None.
         waiting: earlier rounds, the oldest first. Each of these rounds has a win that is not

@@ -32,7 +32,7 @@ async def test_duty_d14_the_table_is_plainly_shut_while_the_link_is_down_and_its
     await hand.wager("Position 3 Progressive")
     service.beating = False
     await hand.says("SHUT: Link down")
-    await hand.says("No progressive wager is accepted.")
+    await hand.says("No new progressive wager is accepted.")
     await expect(page.locator(METER)).to_contain_text("Not available")
     await expect(hand.button("Position 4 Progressive")).to_be_disabled()
     await expect(hand.button("Position 3 Progressive")).to_be_enabled()

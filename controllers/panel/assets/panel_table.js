@@ -36,7 +36,7 @@ export const Meters = ({ view, lost }) => html`<section class="meters" id="meter
 
 export const Shut = ({ view: { shut } }) => shut && html`<section class="shut bad" id="shut" role="alert">
   <h2>SHUT: ${shut.title}</h2>
-  <p class="what">No progressive wager is accepted.</p>
+  <p class="what">No new progressive wager is accepted.</p>
   <p>${shut.reason}. ${shut.then}</p>
 </section>`;
 
