@@ -25,8 +25,10 @@ _WRONG_WITHIN_S: Final = 60.0
 _ADDRESSES_MOST: Final = 1_000
 _SET_BACK_S: Final = 60
 _WHAT_TO_DO: Final = (
-    "This tablet cannot use the panel yet. Open the address that the table's agent prints at its "
-    "start, http://HOST:PORT/?key=... It is valid for 30 days. Ask a technician for it.\n"
+    "This tablet has no access to the panel. Open the address that the table's agent prints at its "
+    "start, http://HOST:PORT/?key=... If the machine or the key of the table was replaced, an "
+    "earlier address is no longer valid. A tablet has access for 30 days after it has opened the "
+    "address. Ask a technician for the address.\n"
 )
 _TOO_MANY: Final = "Too many wrong keys from this address: try again in a minute.\n"
 

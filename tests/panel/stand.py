@@ -35,6 +35,7 @@ class PanelStand:
     working: Agent | None = None
     settings: ServerSettings | None = None
     floor_text: str = FLOOR
+    key: str = KEY
 
     @property
     def agent(self) -> Agent:
@@ -64,7 +65,7 @@ async def serving(stand: PanelStand) -> AsyncIterator[PanelStand]:
         ready = asyncio.Event()
         served = serve_panel(
             parse_floor(stand.floor_text), agent, "127.0.0.1", stand.port, ready,
-            key=KEY, demonstration=True, settings=stand.settings,
+            key=stand.key, demonstration=True, settings=stand.settings,
         )  # fmt: skip
         task = asyncio.create_task(served)
         waiting = asyncio.create_task(ready.wait())

@@ -103,6 +103,27 @@ async def test_duty_d11_a_round_and_its_settlement_are_there_after_a_restart(
             await hand.touch("Next round")
 
 
+async def test_a_tablet_whose_address_is_no_longer_valid_says_so_until_it_has_the_new_one(
+    mosquitto: Mosquitto, service: ScriptedService, page: Page, tmp_path: Path
+) -> None:
+    """The machine of the table was replaced: its panel has the same address, and another key."""
+    stand = PanelStand(mosquitto.url, tmp_path / "old.sqlite")
+    lost = page.locator("#lost")
+    async with serving(stand):
+        await Hand(page, stand.url).open()
+    await expect(lost).to_contain_text("It reconnects automatically.")
+    stand.outbox, stand.key = tmp_path / "new.sqlite", "key-of-the-new-machine"
+    async with serving(stand):
+        await expect(lost).to_contain_text("an earlier address is no longer valid")
+        await expect(lost).to_contain_text("the address that the table's agent prints at its start")
+        await expect(lost).not_to_contain_text("It reconnects automatically.")
+        await expect(page.locator("#standing")).to_have_text("No access")
+        # The technician opens the new address in another tab.
+        await page.request.get(f"{stand.url}/?key={stand.key}")
+        await expect(page.locator("#standing")).to_contain_text("Link operable")
+        await expect(lost).to_be_hidden()
+
+
 @pytest.mark.slow
 async def test_a_connection_that_died_without_a_word_is_said_so_and_opened_again(
     mosquitto: Mosquitto, service: ScriptedService, page: Page, tmp_path: Path

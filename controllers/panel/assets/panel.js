@@ -11,6 +11,10 @@ import { Meters, Positions, Shut, standing } from "./panel_table.js";
 
 const { mark, table } = document.documentElement.dataset;
 
+const lostText = ({ refused }) => (refused
+  ? `Nothing on this page is current. ${refused}`
+  : "This tablet has lost its connection to the table. Nothing on this page is current. It reconnects automatically.");
+
 const Page = (state) => html`
   <header>
     ${state.view?.demonstration && html`<p class="demonstration" id="demonstration">${mark}</p>`}
@@ -21,8 +25,7 @@ const Page = (state) => html`
       <a class="by-hand" href="/settle">Settle by hand</a>
       <p class="standing" id="standing" role="status" data-ok=${standing(state).ok}>${standing(state).text}</p>
     </div>
-    ${state.lost && html`<p class="lost notice bad" id="lost" role="alert">This tablet has lost its
-      connection to the table. Nothing on this page is current. It reconnects automatically.</p>`}
+    ${state.lost && html`<p class="lost notice bad" id="lost" role="alert">${lostText(state)}</p>`}
     ${state.toast && html`<p class="toast bad" id="toast" role="alert"
       onclick=${() => update({ toast: "" })}>${state.toast}</p>`}
   </header>

@@ -58,7 +58,14 @@ export const press = (event, { quiet = [] } = {}) => {
   });
 };
 
-const reached = () => { if (current().lost) update({ lost: false }); };
+const reached = () => { if (current().lost) update({ lost: false, refused: "" }); };
+
+/* An event stream does not report why it ended. The agent refuses a tablet without access, for
+   example after the machine or the key of the table was replaced. */
+const findRefusal = async () => {
+  const { answer, text } = await fetchText("/api/v1/table", ANSWER_WITHIN_MS);
+  if (answer.status === 401 && current().lost) update({ refused: text });
+};
 
 /* Electronic wagers have no chips, so no count is asked. Another tablet may be first. */
 const countNoChips = () => press({ event: "chips", count: 0 }, { quiet: ["chips_counted", "not_locked"] });
@@ -81,5 +88,6 @@ export const connect = () => new EventStream("/api/v1/table/stream", {
   lost: () => {
     hangUp?.abort();
     update({ lost: true });
+    if (!current().refused) findRefusal().catch(() => {});
   },
 });

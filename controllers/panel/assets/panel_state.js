@@ -5,6 +5,7 @@ import { afterPress } from "./after_press.js";
 const state = {
   view: null, // the last view of the table
   lost: false,
+  refused: "", // what the agent says if this tablet no longer has access
   toast: "",
   asks: null, // the dialog that is open
   counted: "",

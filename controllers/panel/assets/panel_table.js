@@ -14,7 +14,8 @@ const WORDS = {
 };
 
 /* The state of the link and of the round, in words. */
-export const standing = ({ view, lost }) => {
+export const standing = ({ view, lost, refused }) => {
+  if (refused) return { ok: false, text: "No access" };
   if (!view) return { ok: false, text: "Connecting" };
   if (lost) return { ok: false, text: "Connection lost" };
   const ok = view.controller === "operable";
