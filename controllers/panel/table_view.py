@@ -75,7 +75,6 @@ def view_table(
         shut=_closed_view(state, fault, unanswered) if layout.meters else None,
         unanswered=unanswered,
         waiting=[settled_view(layout, settled) for settled in state.waiting],
-        reason=state.reason,
         meters=[] if not layout.meters else _meters(layout, values, fault),
         wagers=wagers,
         positions=[
@@ -158,7 +157,7 @@ def _closed_view(
         when = "when the payment is recorded" if closed else _RELEASED
         then = f"The table is released {when}."
     elif state.phase is Phase.LOCKED_OUT:
-        then = "Call a floorperson: the round must be voided."
+        then = "Leave the cards on the table, and call a floorperson."
     title = _TITLES.get(fault.code, "Shut")
     reason = fault.message
     if fault.code == "link_down":

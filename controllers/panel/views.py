@@ -270,7 +270,6 @@ class View(_View, frozen=True):
             None.
         waiting: earlier rounds, the oldest first. Each of these rounds has a win that is not
             decided, or a decision that the dealer has not acknowledged with the button Done.
-        reason: the reason why the table is locked out.
         meters: the meters that the table feeds.
         wagers: the wagers that can be placed.
         positions: the positions, 1 first.
@@ -315,7 +314,6 @@ class View(_View, frozen=True):
     shut: ClosedView | None
     unanswered: str | None
     waiting: Sequence[SettledView]
-    reason: str
     meters: Sequence[MeterView]
     wagers: Sequence[WagerView]
     positions: Sequence[PositionView]

@@ -256,7 +256,7 @@ def reconcile(state: TableState, open_round: str | None) -> TableState:
         reason = f"round {state.round} is no longer open at the service: void it"
     # The wagers at this table are returned, no matter whether the table or the service is wrong
     # about the round.
-    returned = Returned(f"The table is locked out: {reason}", state.wagers)
+    returned = Returned("The table is locked out", state.wagers)
     ended = end(state, returned=returned if state.wagers else None)
     return replace(
         ended, phase=Phase.LOCKED_OUT, round=open_round, reason=reason, joined=state.joined

@@ -84,6 +84,10 @@ UNCONFIRMED: Final = "unconfirmed"
 
 ASKED: Final = "a correction request waits for a floorperson: wait, or withdraw it"
 
+_UNKNOWN_WAGERS: Final = (
+    "The table does not know its progressive wagers: return every chip on the layout"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Transition:
@@ -343,8 +347,13 @@ def _void(state: TableState, reason: str, stamp: Stamp, *, confirm: bool) -> Tra
 
 
 def voided(state: TableState, reason: str) -> TableState:
-    """Return the state of a table after a void: all wagers are returned (649a.13, reading T28)."""
+    """Return the state of a table after a void: all wagers are returned (649a.13, reading T28).
+
+    If only the service knew the round, the table does not know which wagers are returned.
+    """
     wagers, why = state.wagers, f"The round is void: {reason}"
+    if state.phase is Phase.LOCKED_OUT and state.round is not None:
+        why = f"{why}. {_UNKNOWN_WAGERS}"
     if not wagers and state.returned is not None:
         wagers = state.returned.wagers
         if state.phase is not Phase.LOCKED_OUT:

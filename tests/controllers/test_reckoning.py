@@ -7,7 +7,7 @@ from bonus.settling.settlement_lines import Line, Outcome
 from bonus.wagers import PaidFrom
 from controllers.panel.settlement_view import held_views
 from controllers.table.replies import SequenceComparison, compare, decide, reconcile
-from controllers.table.state import ClaimDecision, Phase, Returned, SettledRound, TableState
+from controllers.table.state import ClaimDecision, Phase, SettledRound, TableState
 from meters.wire.messages import ClaimOpened, DrawMade, ErrorDetail, HelloReply, Reply, Void
 from tests.controllers.floors import HandTable, accepted
 
@@ -152,7 +152,11 @@ def test_a_round_that_only_the_service_knows_is_locked_out_until_it_is_void() ->
     assert reconcile(table.state, "R41") == table.state
     assert table.say_short("void").ok
     assert [(type(event), event.round) for event in table.sent] == [(Void, "R41")]
-    assert table.state == TableState(returned=Returned("The round is void: misdeal", (), void=True))
+    returned = table.state.returned
+    assert table.state == TableState(returned=returned)
+    assert returned is not None
+    assert (returned.wagers, returned.void) == ((), True)
+    assert returned.reason.startswith("The round is void: misdeal. The table does not know")
 
 
 def test_a_round_that_the_service_no_longer_knows_is_locked_out_until_it_is_void() -> None:

@@ -151,9 +151,13 @@ async def test_duty_d13_a_table_that_does_not_agree_with_the_service_is_voided(
         hand = Hand(page, stand.url)
         await hand.open()
         await hand.says("SHUT: Table locked out")
-        await hand.void()
+        await expect(page.get_by_text("an open round R41 that this table")).to_have_count(1)
+        await hand.void("Table's machine replaced")
+        await expect(page.locator("#returned")).to_contain_text("return every chip on the layout")
         await hand.wager("Position 3 Progressive")
-    assert [event["type"] for event in service.applied] == ["void"]
+    assert [(event["type"], event["reason"]) for event in service.applied] == [
+        ("void", "Table's machine replaced")
+    ]
 
 
 async def test_a_table_without_linked_wagers_says_so_and_offers_nothing(

@@ -165,7 +165,6 @@ const TASKS = {
   held: ({ view }) => html`<${Held} ...${view} />`,
   locked: counting,
   dealt: dealing,
-  locked_out: ({ view }) => html`<p>${view.reason}.</p>`,
 };
 const LOOKS_BACK = new Set(["open", "waiting", "locked", "dealt"]);
 

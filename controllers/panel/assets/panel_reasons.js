@@ -7,7 +7,7 @@ import { current, update } from "./panel_state.js";
 
 const REASONS = [
   "Misdeal", "Chip count differs", "Wrong number of cards in the deck", "Card exposed",
-  "Equipment fault", "Other",
+  "Equipment fault", "Table's machine replaced", "Other",
 ];
 const MISTAKES = ["Typed wrong", "Card misread", "Wrong position", "Other"];
 
