@@ -4,8 +4,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from meters.setup.file_states import FilePlan, FileState, packaged_conffiles, plan_file
-from meters.setup.file_writing import replace_file
-from meters.setup.places import RECORD, below
+from meters.setup.file_writing import give_file, replace_file
+from meters.setup.places import RECORD, below, owner_ids
 from meters.setup.record import SetupRecord
 from meters.setup.wanted_files import WantedFile
 from meters.terminal.printing import print_text
@@ -42,7 +42,10 @@ class FileInstaller:
             UserError: the file cannot be written.
         """
         if plan.state is FileState.DONE:
-            if not plan.is_kept and not self._record.has_written(plan.wanted.path, plan.data):
+            wanted, owner = plan.wanted, self._owner(plan)
+            if owner is not None:
+                give_file(plan.place, owner)
+            elif not wanted.is_example and not self._record.has_written(wanted.path, plan.data):
                 self._save(plan)
             print_text(f"{plan.place}  unchanged")
             plan.other_place.unlink(missing_ok=True)
@@ -60,9 +63,13 @@ class FileInstaller:
             return False
         # The digest is recorded first. So after an interruption, the text counts as ours.
         self._save(plan)
-        replace_file(plan.place, plan.data)
+        replace_file(plan.place, plan.data, self._owner(plan))
         print_text(f"{plan.place}  written")
         return True
+
+    def _owner(self, plan: FilePlan) -> tuple[int, int] | None:
+        owner = plan.wanted.owner
+        return None if owner is None else owner_ids(self._root, owner)
 
     def forget_start(self, server: str) -> None:
         """Record that a server does not yet run with its present files.

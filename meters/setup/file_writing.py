@@ -1,6 +1,7 @@
 """Configuration files: replaced whole, with the owner and the mode of the file before."""
 
 import os
+import stat
 from pathlib import Path
 from typing import Final
 
@@ -10,10 +11,15 @@ _FILE: Final = 0o644
 _DIRECTORY: Final = 0o755
 
 
-def replace_file(path: Path, data: bytes) -> None:
+def replace_file(path: Path, data: bytes, owner: tuple[int, int] | None = None) -> None:
     """Write a file in one step, so that an interruption leaves the file as it was or as it must be.
 
     A new file can be read by everybody: it has no secrets.
+
+    Args:
+        path: the path of the file.
+        data: the bytes that it must have.
+        owner: the user id and the group id of its owner; by default those of the file before.
 
     Raises:
         UserError: the file cannot be written.
@@ -25,8 +31,10 @@ def replace_file(path: Path, data: bytes) -> None:
         before = path.stat() if path.exists() else None
         with temporary.open("xb") as file:
             os.fchmod(file.fileno(), before.st_mode & 0o777 if before else _FILE)
-            if before and os.geteuid() == 0:
-                os.fchown(file.fileno(), before.st_uid, before.st_gid)
+            if before and owner is None and os.geteuid() == 0:
+                owner = (before.st_uid, before.st_gid)
+            if owner is not None:
+                os.fchown(file.fileno(), *owner)
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
@@ -34,6 +42,26 @@ def replace_file(path: Path, data: bytes) -> None:
     except OSError as error:
         temporary.unlink(missing_ok=True)
         raise UserError(f"{path} cannot be written: {error.strerror}") from None
+
+
+def give_file(path: Path, owner: tuple[int, int]) -> None:
+    """Give a file to a system user.
+
+    Raises:
+        UserError: the path is no file of its own. The user of a server can put a link to a file of
+            another user there, because the directory belongs to them.
+    """
+    try:
+        opened = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError as error:
+        raise UserError(f"{path} cannot be opened: {error.strerror}") from None
+    try:
+        facts = os.fstat(opened)
+        if not stat.S_ISREG(facts.st_mode) or facts.st_nlink != 1:
+            raise UserError(f"{path} is a link, or no file: remove it, then repeat the command")
+        os.fchown(opened, *owner)
+    finally:
+        os.close(opened)
 
 
 def make_open_directory(path: Path) -> None:

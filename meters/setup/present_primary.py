@@ -17,18 +17,20 @@ _ANSWERS_WITHIN_S: Final = 3
 _PASSWORD: Final = "requirepass "  # noqa: S105  (the name of a setting)
 
 
-def check_primary(machine: RedisMachine, keys: Path) -> None:
+def check_primary(machine: RedisMachine, keys: Path, *, is_empty: bool) -> None:
     """Refuse another primary than the one that the sentinels of the other machines name.
 
-    Two primaries of one floor, or a replica of a replica, would look well until a machine fails.
+    Two primaries of one floor, or a replica of a replica, would look well until a machine fails. An
+    empty primary would delete the data of its replicas.
 
     Args:
         machine: the addresses.
         keys: the directory of the keys of Redis.
+        is_empty: whether the Redis of this machine has no data.
 
     Raises:
-        UserError: a sentinel names another primary, or none answers although this machine is not
-            the primary.
+        UserError: a sentinel names another primary, or this machine although its Redis is empty. Or
+            none answers although this machine is not the primary.
     """
     named = _answers(machine, keys)
     for place, host in named.items():
@@ -37,6 +39,13 @@ def check_primary(machine: RedisMachine, keys: Path) -> None:
                 f"--primary {machine.primary}: the sentinel at {place} names another primary,"
                 f" {host}. Give --primary {host}, or first correct the machine of that sentinel"
             )
+    if named and machine.is_primary and is_empty:
+        raise UserError(
+            "this Redis is empty, and the sentinels name it as the primary: its replicas would"
+            " delete their data. Stop redis-sentinel and redis-server on all machines. Then"
+            " run this command with another --primary, first on that machine: the one with the"
+            " most data in /var/lib/redis"
+        )
     if not named and not machine.is_primary:
         others = ", ".join(str(place) for place in machine.other_sentinels)
         raise UserError(

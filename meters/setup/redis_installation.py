@@ -1,6 +1,5 @@
 """Installation of a Redis server and its sentinel on one of the machines of Redis."""
 
-import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
@@ -13,12 +12,13 @@ from meters.setup.file_installer import FileInstaller
 from meters.setup.file_states import FilePlan, FileState
 from meters.setup.key_installation import directories_of, install_keys
 from meters.setup.key_making import server_names
-from meters.setup.places import FLOOR_FILE, MADE_KEYS, RECORD, REDIS_KEYS, SYSTEM, below, owner_ids
+from meters.setup.places import FLOOR_FILE, MADE_KEYS, RECORD, REDIS_KEYS, SYSTEM, below
 from meters.setup.present_primary import check_primary
 from meters.setup.record import SetupRecord, digest
 from meters.setup.redis_machine import (
     REDIS_CONF,
     REDIS_PORT,
+    REPLICATED_CONF,
     SENTINEL,
     SENTINEL_CONF,
     RedisMachine,
@@ -45,9 +45,8 @@ def install_redis(
 ) -> None:
     """Install the keys and the files of a Redis server and its sentinel, and start both.
 
-    A server restarts only if its text or its keys differ from those of its last start by this
-    command. Redis and the sentinel change their files while they run: Redis its role, the sentinel
-    the present primary. So a file of an earlier run is not changed.
+    The servers restart only if a file or the keys differ from those of their last start by this
+    command.
 
     Args:
         root: the top of the file system.
@@ -64,13 +63,16 @@ def install_redis(
     _check(root, machine, keys / _PART, starts=starts)
     for one in install_keys(root, directories_of(keys, [_PART])):
         print_text(f"{one.place}  {one.act}")
-    files = FileInstaller(root, _stopping(may_write) if starts else may_write)
-    plans = [files.plan(each) for each in machine.files()]
     started = _digest(below(root, REDIS_KEYS))
     record = SetupRecord.read(below(root, RECORD))
-    is_changed = record.servers.get(SENTINEL) != started or any(
-        plan.state is not FileState.DONE for plan in plans
-    )
+    paths = (REPLICATED_CONF, REDIS_CONF, SENTINEL_CONF)
+    present = {path: _text(below(root, path)) for path in paths}
+    files = FileInstaller(root, _stopping(may_write) if starts else may_write)
+    is_changed = starts and record.servers.get(SENTINEL) != started
+    plans = [files.plan(each) for each in machine.files(present, renews=is_changed)]
+    if not is_changed and any(plan.state is not FileState.DONE for plan in plans):
+        is_changed = True
+        plans = [files.plan(each) for each in machine.files(present, renews=True)]
     if is_changed:
         # After an interruption, the next run starts the servers again.
         files.forget_start(SENTINEL)
@@ -80,8 +82,6 @@ def install_redis(
                 f"Redis and its sentinel need {plan.place}. Neither was restarted. Complete the"
                 " file, or let this command write it. Then repeat the command"
             )
-    for path in (REDIS_CONF, SENTINEL_CONF):
-        os.chown(below(root, path), *owner_ids(root, _PART))
     if not starts:
         print_text(f"systemd does not run here. With systemd: systemctl restart {REDIS} {SENTINEL}")
     elif is_changed:
@@ -117,7 +117,7 @@ def _check(root: Path, machine: RedisMachine, keys: Path, *, starts: bool) -> No
         _check_system(machine, starts=starts)
     _check_keys(keys, machine)
     if root == SYSTEM:
-        check_primary(machine, keys)
+        check_primary(machine, keys, is_empty=_data(root) is None)
     _check_no_data(root, machine)
 
 
@@ -165,14 +165,20 @@ def _check_no_data(root: Path, machine: RedisMachine) -> None:
     conf = _text(below(root, REDIS_CONF)).splitlines()
     if machine.is_primary or any(line.startswith("replicaof ") for line in conf):
         return
-    for name in _APPEND_ONLY:
-        if (path := below(root, _DATA) / name).exists():
-            raise UserError(
-                f"this Redis has data of its own ({path}), which a replica deletes. If it is the"
-                " ledger of the floor, this machine is the primary, and comes before the others:"
-                f" --primary {machine.own}. If nobody needs the data, run `systemctl stop"
-                f" {REDIS}` and move {path} away. Then repeat the command"
-            )
+    if (path := _data(root)) is not None:
+        raise UserError(
+            f"this Redis has data ({path}) and was no replica, and a replica deletes its own data."
+            f" If it is the ledger of the floor, stop redis-sentinel and redis-server on all other"
+            f" machines, and make this machine the primary: --primary {machine.own}. If it is only"
+            f" a copy, or nobody needs it, run `systemctl stop {REDIS}` and move {path} away. Then"
+            " repeat the command"
+        )
+
+
+def _data(root: Path) -> Path | None:
+    """Return the append-only file of Redis; None if there is none."""
+    paths = [below(root, _DATA) / name for name in _APPEND_ONLY]
+    return next((path for path in paths if path.exists()), None)
 
 
 def _digest(keys: Path) -> str:

@@ -27,20 +27,17 @@ class WantedFile:
         text: the text that the file must have.
         server: the server that reads the file; None for the floor file.
         is_example: whether people complete the file. If it exists, it is not changed.
-        mark: a line of the text of a file that its server changes while it runs. A file with this
-            line is from `pitlink setup`, and is not changed.
-        needed: a further line without which a file with the mark is written again.
-        example_mark: a line of the text with which the server's package was installed. The server
-            may have changed that text already. A file with this line is replaced.
+        owner: the system user who owns the file, because its server changes it; None for root.
+        is_known: whether the present text is from `pitlink setup` or from the server's package, and
+            only the server changed it since.
     """
 
     path: Path
     text: str
     server: str | None = None
     is_example: bool = False
-    mark: str | None = None
-    needed: str | None = None
-    example_mark: str | None = None
+    owner: str | None = None
+    is_known: bool = False
 
 
 def server_files(answers: Answers) -> Sequence[WantedFile]:

@@ -56,10 +56,10 @@ class SecuredMachines:
         done = run_pitlink(*command)
         assert done.returncode == 0, done.stderr
 
-    def check_primary(self, own: int, primary: int) -> None:
+    def check_primary(self, own: int, primary: int, *, is_empty: bool = False) -> None:
         """Ask the sentinels of the other machines, as `pitlink setup` does on a machine."""
         machine = RedisMachine(_ADDRESSES[own], _ADDRESSES[primary], parse_replicated(self.url))
-        check_primary(machine, self.keys / "redis")
+        check_primary(machine, self.keys / "redis", is_empty=is_empty)
 
     def client(self, number: int) -> redis.Redis:
         """Return a client of a Redis server, with all permissions."""

@@ -50,6 +50,9 @@ def test_the_installed_servers_with_our_keys(tmp_path: Path) -> None:
         machines.check_primary(1, 0)
         with pytest.raises(UserError, match=r"names another primary, 127\.0\.0\.2\. Give"):
             machines.check_primary(1, 1)
+        machines.check_primary(0, 0)
+        with pytest.raises(UserError, match="its replicas would delete their data"):
+            machines.check_primary(0, 0, is_empty=True)
 
         with machines.sentinel(1) as client:
             client.execute_command("SENTINEL", "FAILOVER", "pitlink")
@@ -61,7 +64,16 @@ def test_the_installed_servers_with_our_keys(tmp_path: Path) -> None:
                     roles.append(client.role()[0])
             return [number for number, role in enumerate(roles, start=1) if role == b"master"]
 
-        eventually(promoted, within_s=60, what="a replica promoted")
+        def agreed(primary: int) -> bool:
+            try:
+                machines.check_primary(0, primary)
+            except UserError:
+                return False
+            return True
+
+        (primary,) = eventually(promoted, within_s=60, what="a replica promoted")
+        # The sentinels name it by its own address, which the floor file has.
+        eventually(lambda: agreed(primary), within_s=60, what="its address")
         audit = ("audit", "--config", str(config))
         eventually(lambda: run_pitlink(*audit).returncode == 0, within_s=60, what="it read")
 

@@ -1,5 +1,6 @@
 """`pitlink setup --redis`: the files of a Redis server and its sentinel, and what it refuses."""
 
+import functools
 import shutil
 import subprocess
 from pathlib import Path
@@ -8,13 +9,24 @@ from typing import Final
 import pytest
 
 from bonus.errors import UserError
-from meters.setup import units
+from meters.floor.floor_file import read_floor
+from meters.setup import redis_installation, units
+from meters.setup.file_states import ADDED, FilePlan, FileState
+from meters.setup.redis_machine import RedisMachine
 from tests.floor_text import floor_text, link_text, meter_text, table_text
 from tests.servers import run_pitlink
 from tests.setup.machine import Machine
 
 ADDRESSES: Final = ("10.0.0.8", "10.0.0.9", "10.0.0.10")
 SENTINELS: Final = "rediss+sentinel://10.0.0.8,10.0.0.9,10.0.0.10:26380/pit?replicas=2"
+
+NAMES: Final = ("redis.conf", "sentinel.conf")
+"""Files that their servers change."""
+SECRET: Final = "a-password-of-the-servers"  # noqa: S105
+OWN: Final = "maxmemory 4gb"
+"""Setting of a person."""
+ANNOUNCED: Final = 'announce-ip "10.0.0.9"'
+"""The setting as Redis writes it."""
 
 
 def write_floor(path: Path, redis: str) -> Path:
@@ -67,13 +79,15 @@ def test_a_machine_gets_its_files_and_a_second_run_changes_nothing(
     redis, sentinel = lines(machine, "redis.conf"), lines(machine, "sentinel.conf")
     for found in (redis, sentinel):
         assert [line for line in found if line.startswith("bind")] == ["bind 10.0.0.10 127.0.0.1"]
-    assert redis[-2:] == [
-        "replicaof 10.0.0.8 6379", "include /etc/redis/pitlink-replicated.conf"
+    assert redis[-3:] == [
+        "replicaof 10.0.0.8 6379", "replica-announce-ip 10.0.0.10",
+        "include /etc/redis/pitlink-replicated.conf",
     ]  # fmt: skip
     assert "min-replicas-to-write 2" in lines(machine, "pitlink-replicated.conf")
     assert {
         "sentinel monitor pit 10.0.0.8 6379 2", "sentinel down-after-milliseconds pit 3000",
         "sentinel failover-timeout pit 30000", "sentinel parallel-syncs pit 1", "port 0",
+        "sentinel announce-ip 10.0.0.10",
         "tls-port 26380", "include /etc/redis/pitlink/sentinel-access.conf",
     } <= set(sentinel)  # fmt: skip
     assert "sentinel auth-user pit pitlink-sentinel" in lines(
@@ -97,30 +111,150 @@ def test_the_primary_names_the_commands_of_the_replicas(
         assert f"{command} --floor floor.toml\n" in done.stdout
 
 
-def test_what_the_servers_changed_is_left_and_what_a_person_changed_is_not_started(
-    floor: Path, keys: Path, machine: Machine
-) -> None:
-    """Redis and the sentinel write a new primary into their files."""
-    assert install(machine, floor, keys, ADDRESSES[1]).returncode == 0
-    first = machine.contents()
-    for name in ("redis.conf", "sentinel.conf"):
+def settings(machine: Machine, name: str) -> set[str]:
+    return {line for line in lines(machine, name) if line}
+
+
+def rewritten(machine: Machine, old: str = "", new: str = "") -> None:
+    """Change both files as their servers do: in place, and with more lines at the end."""
+    for name in NAMES:
         path = machine.path(f"etc/redis/{name}")
-        path.write_text(f"{path.read_text().replace('.8 6379', '.10 6379')}\nlatency 1\n")
+        text = path.read_text().replace(old, new).replace("announce-ip 10.0.0.9", ANNOUNCED)
+        path.write_text(f"{text}\n{ADDED}\nrequirepass {SECRET}\nmin-replicas-to-write 2\n")
+
+
+def test_what_the_servers_changed_is_left(floor: Path, keys: Path, machine: Machine) -> None:
+    """After a fail-over, Redis and the sentinel write the new primary into their files."""
+    assert install(machine, floor, keys, ADDRESSES[1]).returncode == 0
+    rewritten(machine, "10.0.0.8 6379", "10.0.0.10 6379")
     before = machine.contents()
     again = install(machine, floor, keys, ADDRESSES[1], ADDRESSES[2])
-    assert again.returncode == 0, again.stderr
+    assert (again.returncode, again.stderr) == (0, "")
     assert machine.contents() == before
-    # With another primary, both files are written again.
+
+
+def test_only_the_addresses_change_if_another_machine_has_the_primary(
+    floor: Path, keys: Path, machine: Machine
+) -> None:
+    """What a person added remains. What the servers added goes: it would have priority."""
     assert install(machine, floor, keys, ADDRESSES[1]).returncode == 0
-    assert machine.contents() == first
     path = machine.path("etc/redis/redis.conf")
+    path.write_text(path.read_text().replace("\ninclude", f"\n{OWN}\ninclude", 1))
+    wanted = [settings(machine, name) for name in NAMES]
+    rewritten(machine, "10.0.0.8 6379", "10.0.0.10 6379")
+    again = install(machine, floor, keys, ADDRESSES[1])
+    assert (again.returncode, again.stderr) == (0, "")
+    assert OWN in lines(machine, "redis.conf")
+    assert [settings(machine, name) for name in NAMES] == wanted
+    rewritten(machine)
+    primary = install(machine, floor, keys, ADDRESSES[1], ADDRESSES[1])
+    assert primary.returncode == 0
+    assert not [line for line in lines(machine, "redis.conf") if line.startswith("replicaof")]
+
+
+def test_a_changed_setting_has_priority_over_what_the_servers_added(
+    floor: Path, keys: Path, machine: Machine
+) -> None:
+    assert install(machine, floor, keys, ADDRESSES[1]).returncode == 0
+    rewritten(machine)
+    write_floor(floor, SENTINELS.replace("=2", "=1").replace("26380", "26390"))
+    assert install(machine, floor, keys, ADDRESSES[1]).returncode == 0
+    assert "min-replicas-to-write 1" in lines(machine, "pitlink-replicated.conf")
+    for name in NAMES:
+        assert ADDED not in lines(machine, name)
+
+
+def test_passwords_that_the_servers_added_are_not_shown(
+    floor: Path, keys: Path, machine: Machine
+) -> None:
+    assert install(machine, floor, keys, ADDRESSES[1]).returncode == 0
+    rewritten(machine)
+    found = RedisMachine.of(read_floor(floor), "floor", ADDRESSES[1], ADDRESSES[2])
+    path = Path("/etc/redis/redis.conf")
+    before = machine.path(str(path)).read_text()
+    (wanted,) = (each for each in found.files({path: before}, renews=True) if each.path == path)
+    plan = FilePlan(wanted, path, before.encode(), FileState.OURS)
+    shown = "\n".join(plan.diff())
+    assert "+replicaof 10.0.0.10 6379" in shown
+    assert SECRET not in shown
+
+
+def test_a_file_of_a_person_ends_the_command(floor: Path, keys: Path, machine: Machine) -> None:
+    path = machine.path("etc/redis/redis.conf")
+    path.parent.mkdir()
     path.write_text("port 6379\n")
     refused = install(machine, floor, keys, ADDRESSES[1])
     assert refused.returncode == 1
     assert f"Redis and its sentinel need {path}. Neither was restarted" in refused.stderr
     assert path.read_text() == "port 6379\n"
-    path.write_text(path.with_name("redis.conf.pitlink").read_text())
+    assert not machine.path("etc/redis/sentinel.conf").exists()
+    path.write_text(f"{OWN}\n{path.with_name('redis.conf.pitlink').read_text()}")
     assert install(machine, floor, keys, ADDRESSES[1]).returncode == 0
+    assert lines(machine, "redis.conf")[0] == OWN
+
+
+def test_a_link_to_a_file_of_another_user_is_not_given_away(
+    floor: Path, keys: Path, machine: Machine
+) -> None:
+    """The directory belongs to the user of Redis, who can put any link there."""
+    assert install(machine, floor, keys, ADDRESSES[1]).returncode == 0
+    path = machine.path("etc/redis/sentinel.conf")
+    other = machine.path("etc/other")
+    path.rename(other)
+    for make in (path.symlink_to, path.hardlink_to):
+        make(other)
+        refused = install(machine, floor, keys, ADDRESSES[1])
+        assert refused.returncode == 1
+        assert str(path) in refused.stderr
+        path.unlink()
+
+
+def test_the_command_checks_first_and_starts_redis_before_its_sentinel(
+    floor: Path, keys: Path, machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A repeated run starts nothing. A refusal writes nothing."""
+    done: list[str] = []
+    checks = ["check_programs", "check_address", "check_ports", "check_redis"]
+
+    def note(name: str, *given: object) -> None:
+        done.append(f"{name} {given[:1]}")
+
+    for name in (*checks, "restart", "stop"):
+        monkeypatch.setattr(units, name, functools.partial(note, name))
+    monkeypatch.setattr(units, "systemd_runs", lambda: True)
+    monkeypatch.setattr(redis_installation, "SYSTEM", machine.root)
+
+    def asked(*_: object, is_empty: bool) -> None:
+        done.append(f"check_primary {is_empty}")
+        if refuses:
+            raise UserError("no")
+
+    monkeypatch.setattr(redis_installation, "check_primary", asked)
+    found = RedisMachine.of(read_floor(floor), "floor", ADDRESSES[1], ADDRESSES[0])
+
+    def agree(plan: FilePlan) -> bool:
+        done.append(plan.place.name)
+        return True
+
+    def run() -> list[str]:
+        done.clear()
+        redis_installation.install_redis(machine.root, found, keys, agree)
+        return [each.split()[0] for each in done]
+
+    refuses, before = True, machine.contents()
+    with pytest.raises(UserError, match="no"):
+        run()
+    assert machine.contents() == before
+    refuses = False
+    checks.append("check_primary")
+    assert run() == [
+        *checks, "pitlink-replicated.conf", "redis.conf", "sentinel.conf", "stop", "restart",
+        "restart",
+    ]  # fmt: skip
+    assert done[-3:] == [
+        "stop ('redis-sentinel',)", "restart ('redis-server',)", "restart ('redis-sentinel',)"
+    ]  # fmt: skip
+    assert run() == checks
 
 
 def test_debians_sentinel_has_changed_its_own_file_already(
@@ -131,6 +265,7 @@ def test_debians_sentinel_has_changed_its_own_file_already(
     path.write_text("sentinel monitor mymaster 127.0.0.1 6379 2\nsentinel myid 0f\n")
     assert install(machine, floor, keys, ADDRESSES[1]).returncode == 0
     assert "sentinel monitor pit 10.0.0.8 6379 2" in lines(machine, "sentinel.conf")
+    assert "sentinel myid 0f" not in lines(machine, "sentinel.conf")
     path.write_text("sentinel monitor other 127.0.0.1 6379 2\n")
     assert f"its sentinel need {path}." in install(machine, floor, keys, ADDRESSES[1]).stderr
 
@@ -146,7 +281,7 @@ def test_a_redis_with_data_does_not_become_a_replica(
     before = machine.contents()
     refused = install(machine, floor, keys, ADDRESSES[1])
     assert refused.returncode == 1
-    assert f"this Redis has data of its own ({data}), which a replica deletes" in refused.stderr
+    assert f"this Redis has data ({data}) and was no replica" in refused.stderr
     assert machine.contents() == before
     assert install(machine, floor, keys, ADDRESSES[0]).returncode == 0
     data.rmdir()

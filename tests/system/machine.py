@@ -62,6 +62,8 @@ class Machine:
         self._root = make_debian_root("debian-bookworm-servers", INSTALLED)
         self._packages = packages
         (packages / "hosts").write_text(f"127.0.0.1 localhost pit {HOST}\n")
+        # debootstrap copies the name of this machine, which would have priority over --hostname.
+        (packages / "hostname").write_text("pit\n")
         self._turn = (cache_directory() / "machine.lock").open("w")
         self._log: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115
         self._nspawn: subprocess.Popen[bytes] | None = None
@@ -74,7 +76,9 @@ class Machine:
                 "systemd-nspawn", "--quiet", "--boot", "--register=no", "--keep-unit",
                 "--private-network", "--volatile=overlay", f"--directory={self._root}",
                 f"--bind-ro={self._packages}:{PACKAGES}", "--resolv-conf=off", "--hostname=pit",
-                f"--bind-ro={self._packages / 'hosts'}:/etc/hosts", "--machine=pitlink-test",
+                f"--bind-ro={self._packages / 'hosts'}:/etc/hosts",
+                f"--bind-ro={self._packages / 'hostname'}:/etc/hostname",
+                "--machine=pitlink-test",
             ]),
             stdin=subprocess.DEVNULL, stdout=self._log, stderr=subprocess.STDOUT,
         )  # fmt: skip
