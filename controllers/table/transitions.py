@@ -85,7 +85,8 @@ UNCONFIRMED: Final = "unconfirmed"
 ASKED: Final = "a correction request waits for a floorperson: wait, or withdraw it"
 
 _UNKNOWN_WAGERS: Final = (
-    "The table does not know its progressive wagers: return every chip on the layout"
+    "The table does not know which progressive wagers were accepted: return every chip on the"
+    " layout, and every electronic wager"
 )
 
 
@@ -352,7 +353,7 @@ def voided(state: TableState, reason: str) -> TableState:
     If only the service knew the round, the table does not know which wagers are returned.
     """
     wagers, why = state.wagers, f"The round is void: {reason}"
-    if state.phase is Phase.LOCKED_OUT and state.round is not None:
+    if state.phase is Phase.LOCKED_OUT and not wagers and state.returned is None:
         why = f"{why}. {_UNKNOWN_WAGERS}"
     if not wagers and state.returned is not None:
         wagers = state.returned.wagers

@@ -71,6 +71,18 @@ async def test_a_read_that_failed_is_repeated(room: FloorRoom) -> None:
     await expect(bar(page)).to_contain_text("Pit 2")
 
 
+async def test_a_change_without_an_event_is_noticed_and_an_unknown_link_has_its_id(
+    room: FloorRoom,
+) -> None:
+    """With two services, another one can answer than the one that sends the events."""
+    page = await room.signed_in("Flo")
+    await expect(page.locator(".claim").first).to_be_visible()
+    room.stand.health.reasons = {"new-link": REASON}
+    await expect(bar(page)).to_have_text(f"Inoperable: new-link. {REASON}.")
+    room.stand.health.reasons = {}
+    await expect(bar(page)).to_be_hidden()
+
+
 @pytest.mark.slow
 @pytest.mark.duty("D14")
 async def test_the_bar_has_the_words_of_the_links_and_outlives_redis(

@@ -2,15 +2,16 @@
 
 import * as api from "./floor_api.js";
 import * as format from "./floor_format.js";
-import { useCurrent } from "./floor_reading.js";
+import { useCurrent, useNow } from "./floor_reading.js";
 import { html } from "./preact.js";
 
 const NAMED_MAX = 3;
+const READ_EVERY_MS = 5000;
 const NAMES = JSON.parse(document.documentElement.dataset.links);
 
 const namesText = (ids) => {
   const more = ids.length > NAMED_MAX ? `, and ${ids.length - NAMED_MAX} more` : "";
-  return ids.slice(0, NAMED_MAX).map((id) => NAMES[id]).join(", ") + more;
+  return ids.slice(0, NAMED_MAX).map((id) => NAMES[id] ?? id).join(", ") + more;
 };
 
 /* One line for each reason. If Redis or the broker fails, all links have the same reason. */
@@ -20,10 +21,11 @@ const linesOf = (reasons) => {
   return [...lines];
 };
 
-/* The reasons are read again after each change, and after each loss of the event stream: it also
-   ends when Redis fails. */
+/* The reasons are read again after each change, after each loss of the event stream, and every few
+   seconds: another service can answer than the one that sends the stream, and notices a fault later. */
 export const Inoperable = ({ changes }) => {
-  const { found } = useCurrent(api.inoperable, [changes]);
+  const turn = Math.floor(useNow() / READ_EVERY_MS);
+  const { found } = useCurrent(api.inoperable, [changes, turn]);
   const lines = linesOf(found ?? {});
   return html`
     <div class="inoperable notice bad" role="status" hidden=${!lines.length}>
