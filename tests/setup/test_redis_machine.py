@@ -136,7 +136,7 @@ def test_what_the_servers_changed_is_left(floor: Path, keys: Path, machine: Mach
 def test_only_the_addresses_change_if_another_machine_has_the_primary(
     floor: Path, keys: Path, machine: Machine
 ) -> None:
-    """What a person added remains. What the servers added goes: it would have priority."""
+    """Lines of a person remain. Lines that the servers added go: they would have priority."""
     assert install(machine, floor, keys, ADDRESSES[1]).returncode == 0
     path = machine.path("etc/redis/redis.conf")
     path.write_text(path.read_text().replace("\ninclude", f"\n{OWN}\ninclude", 1))
