@@ -1,5 +1,6 @@
 """A container of an image, run by systemd-nspawn."""
 
+import fcntl
 import os
 import signal
 import subprocess
@@ -7,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Self
 
+from tests.system.debian_root import open_turn
 from tests.waiting import LONG_S, dies_with_us, eventually
 
 
@@ -34,6 +36,9 @@ class Network:
 class Container:
     """Container with the user, environment and command of its image, and a read-only root.
 
+    A booted machine ends every process of its control group when it is turned off. A container
+    would be one of them, so it waits for its turn.
+
     Args:
         home: directory of its log.
         root: mounted root directory of the image.
@@ -50,6 +55,7 @@ class Container:
         mounts: Mapping[str, Path],
         network: Network,
     ) -> None:
+        self._turn = open_turn()
         self._log = home / "container.log"
         self._config = config
         self._command = [
@@ -64,6 +70,7 @@ class Container:
         ]  # fmt: skip
 
     def __enter__(self) -> Self:
+        fcntl.flock(self._turn, fcntl.LOCK_EX)
         with self._log.open("wb") as log:
             self._process = subprocess.Popen(
                 dies_with_us(self._command), stdin=subprocess.DEVNULL, stdout=log, stderr=log
@@ -73,6 +80,7 @@ class Container:
         except BaseException:
             self._process.kill()
             self._process.wait()
+            self._turn.close()
             raise
         return self
 
@@ -80,6 +88,7 @@ class Container:
         if self._process.poll() is None:
             self.signal("SIGKILL")
         self._process.wait(LONG_S)
+        self._turn.close()
 
     @property
     def log(self) -> str:

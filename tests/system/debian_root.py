@@ -6,7 +6,7 @@ import shutil
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, TextIO
 
 import pytest
 
@@ -35,6 +35,11 @@ def cache_directory() -> Path:
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "pitlink-tests"
     cache.mkdir(parents=True, exist_ok=True)
     return cache
+
+
+def open_turn() -> TextIO:
+    """Open the file whose lock gives a machine or a container its turn in the control group."""
+    return (cache_directory() / "machine.lock").open("w")
 
 
 def make_debian_root(name: str, packages: Sequence[str]) -> Path:

@@ -11,7 +11,7 @@ from typing import IO, Final, Self
 
 import pytest
 
-from tests.system.debian_root import cache_directory, make_debian_root, require_system
+from tests.system.debian_root import make_debian_root, open_turn, require_system
 from tests.waiting import dies_with_us, eventually
 
 INSTALLED: Final = (
@@ -64,7 +64,7 @@ class Machine:
         (packages / "hosts").write_text(f"127.0.0.1 localhost pit {HOST}\n")
         # debootstrap copies the name of this machine, which would have priority over --hostname.
         (packages / "hostname").write_text("pit\n")
-        self._turn = (cache_directory() / "machine.lock").open("w")
+        self._turn = open_turn()
         self._log: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115
         self._nspawn: subprocess.Popen[bytes] | None = None
 
