@@ -317,7 +317,7 @@ def _say(plan: FilePlan) -> bool:
 
 
 def _ask(plan: FilePlan) -> bool:
-    print_text("\n".join(plan.diff()))
+    print_text("\n".join(plan.shown()))
     question = f"{plan.place} {plan.state.value}. Write this text?"
     return typer.confirm(question, default=True)
 

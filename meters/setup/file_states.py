@@ -61,16 +61,18 @@ class FilePlan:
         """The path for the wanted text if a person changed the file."""
         return self.place.with_name(f"{self.place.name}{_OTHER_TEXT}")
 
-    def diff(self) -> Iterator[str]:
-        """Yield the lines of a diff. The unchanged file of a package counts as empty.
+    def shown(self) -> Iterator[str]:
+        """Yield the lines to show to a person: those that change, or else the whole text.
 
         Lines that a server added are not shown, because they contain its passwords.
         """
-        compared = self.before if self.state is FileState.OURS else None
-        old = without_added((compared or b"").decode(errors="replace")).splitlines()
-        new, name = without_added(self.wanted.text).splitlines(), str(self.place)
-        before = "/dev/null" if compared is None else name
-        found = list(difflib.unified_diff(old, new, before, name, lineterm=""))
+        new = without_added(self.wanted.text).splitlines()
+        if self.state is not FileState.OURS:
+            yield from new
+            return
+        old = without_added((self.before or b"").decode(errors="replace")).splitlines()
+        name = str(self.place)
+        found = list(difflib.unified_diff(old, new, name, name, lineterm=""))
         yield from found or [f"{name}: only the lines that its server added are removed"]
 
 

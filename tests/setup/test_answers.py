@@ -225,7 +225,7 @@ def test_the_questions_have_defaults_and_one_answer_for_each_file(machine: Machi
     os.close(main)
     assert process.returncode == 0, said
     assert "there is no time zone 'Mars'" in said
-    assert '+broker = "mqtts://localhost:8883"' in said.replace("\r", "")
+    assert '\nbroker = "mqtts://localhost:8883"' in said.replace("\r", "")
     floor = read_floor(machine.path(FLOOR))
     assert (floor.facility.name, floor.service.hosts) == ("Lucky Oak", ("pit.oak",))
     assert not machine.path("etc/redis/redis.conf").exists()

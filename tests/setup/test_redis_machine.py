@@ -11,7 +11,7 @@ import pytest
 from bonus.errors import UserError
 from meters.floor.floor_file import read_floor
 from meters.setup import redis_installation, units
-from meters.setup.file_states import ADDED, FilePlan, FileState
+from meters.setup.file_states import ADDED, FilePlan, FileState, without_added
 from meters.setup.redis_machine import RedisMachine
 from tests.floor_text import floor_text, link_text, meter_text, table_text
 from tests.servers import run_pitlink
@@ -174,9 +174,11 @@ def test_passwords_that_the_servers_added_are_not_shown(
     before = machine.path(str(path)).read_text()
     (wanted,) = (each for each in found.files({path: before}, renews=True) if each.path == path)
     plan = FilePlan(wanted, path, before.encode(), FileState.OURS)
-    shown = "\n".join(plan.diff())
+    shown = "\n".join(plan.shown())
     assert "+replicaof 10.0.0.10 6379" in shown
     assert SECRET not in shown
+    new = FilePlan(wanted, path, None, FileState.NEW)
+    assert list(new.shown()) == without_added(wanted.text).splitlines()
 
 
 def test_a_file_of_a_person_ends_the_command(floor: Path, keys: Path, machine: Machine) -> None:
