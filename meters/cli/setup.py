@@ -131,7 +131,8 @@ def setup(
 
     For Redis with replicas and sentinels, write all sentinels into the floor file and run `pitlink
     keys`. Then use --redis and --primary on each machine of Redis, first on the machine of the
-    primary. There the command prints the commands for the other machines.
+    primary. There the command prints the commands for the other machines. A repeated run changes
+    only the lines with addresses in these files.
     """
     check_root(root, "pitlink setup")
     answers_given = {

@@ -33,7 +33,7 @@ class FileState(Enum):
     DONE = "has the right text already"
     NEW = "does not exist yet"
     PACKAGED = "is the file of its Debian package"
-    OURS = "was written by `pitlink setup`"
+    OURS = "was not changed by a person"
     FOREIGN = "was written or changed by a person"
 
 

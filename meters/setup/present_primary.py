@@ -62,12 +62,12 @@ def _answers(machine: RedisMachine, keys: Path) -> Mapping[HostPort, str]:
         UserError: a sentinel has another password.
     """
     lines = (read_bytes(keys / SENTINEL_ACCESS) or b"").decode().splitlines()
-    password = next(line.removeprefix(_PASSWORD) for line in lines if line.startswith(_PASSWORD))
+    given = [line.removeprefix(_PASSWORD) for line in lines if line.startswith(_PASSWORD)]
     found: dict[HostPort, str] = {}
     for place in machine.other_sentinels:
         try:
             with Redis(
-                host=place.host, port=place.port, password=password,
+                host=place.host, port=place.port, password="".join(given),
                 socket_timeout=_ANSWERS_WITHIN_S, socket_connect_timeout=_ANSWERS_WITHIN_S,
                 ssl=True, ssl_ca_certs=str(keys / "ca.crt"),
                 ssl_certfile=str(keys / "redis.crt"), ssl_keyfile=str(keys / "redis.key"),

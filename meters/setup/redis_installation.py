@@ -27,7 +27,7 @@ from meters.setup.wanted_files import REDIS
 from meters.terminal.printing import print_text
 
 _PART: Final = "redis"
-"""Directory of `pitlink keys` with the keys of Redis; also the system user of both servers."""
+"""Directory of `pitlink keys` with the keys of Redis."""
 _DATA: Final = Path("/var/lib/redis")
 _APPEND_ONLY: Final = ("appendonlydir", "appendonly.aof")
 """Append-only file of Redis 7, and of earlier versions."""
@@ -207,11 +207,10 @@ def _text(path: Path) -> str:
 def _next_steps(machine: RedisMachine) -> Sequence[str]:
     if not machine.is_primary:
         return ["On a machine of the services, `pitlink check` says when this replica is in step."]
-    others = [place.host for place in machine.address.places if place.host != machine.own]
     return [
-        f"Replica {other}: install pitlink, {REDIS} and {SENTINEL} on its machine. Copy"
-        f" {MADE_KEYS / _PART} to {MADE_KEYS.name}/{_PART} there, and"
-        f" {FLOOR_FILE}. There, run: pitlink setup --redis {other} --primary {machine.own} --keys"
-        f" {MADE_KEYS.name} --floor {FLOOR_FILE.name}"
-        for other in dict.fromkeys(others)
+        f"Replica {other.host}: install pitlink, {REDIS} and {SENTINEL} on its machine. Copy"
+        f" {MADE_KEYS / _PART} to {MADE_KEYS.name}/{_PART} there, and {FLOOR_FILE}. There, run:"
+        f" pitlink setup --redis {other.host} --primary {machine.own} --keys {MADE_KEYS.name}"
+        f" --floor {FLOOR_FILE.name}"
+        for other in machine.other_sentinels
     ]

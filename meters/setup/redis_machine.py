@@ -23,12 +23,12 @@ from meters.setup.wanted_files import REDIS, WantedFile
 SENTINEL: Final = "redis-sentinel"
 """Debian's package of the sentinel. The program and the unit have the same name."""
 
-REDIS_USER: Final = "redis"
-"""System user of both servers."""
 REDIS_PORT: Final = 6379
 REDIS_CONF: Final = Path("/etc/redis/redis.conf")
 REPLICATED_CONF: Final = Path("/etc/redis/pitlink-replicated.conf")
 SENTINEL_CONF: Final = Path("/etc/redis/sentinel.conf")
+_SERVER_USER: Final = "redis"
+"""System user of both servers."""
 _SENTINELS_LEAST: Final = 3
 _INCLUDE_REPLICATED: Final = f"include {REPLICATED_CONF}"
 _BIND: Final = "bind 127.0.0.1"
@@ -125,7 +125,7 @@ class RedisMachine:
             ),
             (
                 WantedFile(
-                    REDIS_CONF, f"{redis}\n{_INCLUDE_REPLICATED}\n", REDIS, owner=REDIS_USER
+                    REDIS_CONF, f"{redis}\n{_INCLUDE_REPLICATED}\n", REDIS, owner=_SERVER_USER
                 ),
                 _INCLUDE_REPLICATED,
                 {
@@ -134,7 +134,7 @@ class RedisMachine:
                 },
             ),
             (
-                WantedFile(SENTINEL_CONF, sentinel, SENTINEL, owner=REDIS_USER),
+                WantedFile(SENTINEL_CONF, sentinel, SENTINEL, owner=_SERVER_USER),
                 f"include {REDIS_KEYS / SENTINEL_ACCESS}",
                 {
                     "sentinel monitor": f"{service} {self.primary} {REDIS_PORT} {quorum}",
