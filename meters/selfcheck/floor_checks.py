@@ -1,6 +1,9 @@
 """Checks of only the floor file: its contents, its branding, and the wagers that tables offer."""
 
+from bonus.display import money
 from bonus.errors import UserError
+from bonus.law.cells import read_times
+from bonus.law.chapter_file import Validation
 from bonus.odds.hand_bonus_return import hand_bonus_return
 from bonus.settling.table_rules import table_rules
 from bonus.wagers import MICROS_PER_CENT
@@ -20,6 +23,7 @@ def facility_checks(floor: Floor) -> list[Check]:
         *_check_offers(floor),
         *_check_returns(floor),
         *_check_bounds(floor),
+        *_check_validation(floor),
     ]
 
 
@@ -82,6 +86,32 @@ def _check_returns(floor: Floor) -> list[Check]:
                 )
             )
     return found
+
+
+def _check_validation(floor: Floor) -> list[Check]:
+    """Warn if `validate_from` exempts wins that the rules want a floorperson to validate."""
+    least_cents = floor.facility.validate_from
+    rules = {
+        wager.validation.rule: None
+        for link in floor.link
+        for table in link.table
+        for meter in link.meters_of(table).values()
+        for wager in table.chapter.wager
+        if meter.kind in wager.fed and wager.validation
+        and least_cents > _lowest_validated(wager.validation, meter.wager)
+    }  # fmt: skip
+    if not rules:
+        return []
+    seen = (
+        f"nobody validates wins at odds below {money(least_cents)}: {', '.join(sorted(rules))}"
+        " know no such amount; set validate_from to 0"
+    )
+    return [Check("validation", holds=False, seen=seen, warns=True)]
+
+
+def _lowest_validated(validation: Validation, wager_cents: int) -> int:
+    """Return the amount in cents from which the rules of a wager want a win validated."""
+    return read_times(validation.least, "for") * wager_cents if validation.least else 0
 
 
 def _check_bounds(floor: Floor) -> list[Check]:

@@ -15,6 +15,7 @@ from meters.submission.contents import (
     Submission,
 )
 from meters.submission.wager_parts import wager_part
+from meters.submission.wager_rules import validated_wins
 
 TITLE: Final = "Rules Submission and linked progressive filing"
 
@@ -230,10 +231,11 @@ def _link_tables(link: LinkFiling, titles: dict[str, str]) -> ReportSection:
 
 def _settings_part(settings: FacilitySettings) -> ReportPart:
     two = settings.two_people_reject_above_cents
+    validated = validated_wins(settings.validate_from_cents)
     facts = [
         (
             "Validation",
-            f"by a floorperson, of wins at odds from {money(settings.validate_from_cents)}",
+            f"by a floorperson: {validated} (validate_from {money(settings.validate_from_cents)})",
         ),
         ("Tax documents", _above(settings.tax_documents_above_cents)),
         ("Two people reject", "each hand pay" if two is None else _above(two)),

@@ -163,7 +163,7 @@ def _wager_filing(floor: Floor, offer: Offer, entry: OddsEntry) -> WagerFiling:
         paytable=offer.paytable,
         reading=offer.reading,
         wager_cents=offer.wagers_cents[0] if fed else None,
-        rules=rules_of(offer),
+        rules=rules_of(offer, floor.facility.validate_from),
         hands=hand_rows(offer, entry),
         feeds=tuple(_fed_meters(floor, offer, fed)),
         odds=wager_odds(offer, entry),

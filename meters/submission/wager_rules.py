@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from bonus.display import money
 from bonus.law.chapter_file import CardsOf, Main, WagerTables
 from bonus.odds.hand_payouts import choose
 from bonus.odds.odds_entries import HandLine
@@ -17,15 +18,33 @@ _WHEN_PAID: Final = {
 }
 
 
-def rules_of(offer: Offer) -> tuple[WagerRule, ...]:
-    """Return the rules of an offered wager other than its paytable."""
+def rules_of(offer: Offer, validate_from_cents: int) -> tuple[WagerRule, ...]:
+    """Return the rules of an offered wager other than its paytable.
+
+    `validate_from_cents` is the amount from which the facility validates wins at odds.
+    """
     tables = offer.tables
     found = (
-        _optional_rules(tables, tables.cards[tables.names.index(offer.wager)])
+        _optional_rules(tables, tables.cards[tables.names.index(offer.wager)], validate_from_cents)
         if tables
         else _main_rules(offer.chapter.main_game)
     )
     return tuple(WagerRule(subject=subject, text=text, rule=rule) for subject, text, rule in found)
+
+
+def validated_wins(validate_from_cents: int, least: str = "") -> str:
+    """Return which wins a floorperson validates.
+
+    `least` are the lowest odds that the rules of the wager name; empty if they name none.
+
+    >>> validated_wins(0)
+    'every win'
+    >>> validated_wins(5_000, "500 for 1")
+    'wins at 500 for 1 or more of $50.00 or more, and percentages of a meter'
+    """
+    odds = f" at {least} or more" if least else ""
+    amount = f" of {money(validate_from_cents)} or more" if validate_from_cents else ""
+    return f"wins{odds}{amount}, and percentages of a meter" if odds + amount else "every win"
 
 
 def cells_of(offer: Offer, line: HandLine) -> tuple[RuleCell, ...]:
@@ -96,7 +115,9 @@ def _main_rules(main: Main) -> Iterator[tuple[str, str, str]]:
         yield bonus.choice or bonus.item, paid, bonus.procedure
 
 
-def _optional_rules(tables: WagerTables, cards: CardsOf) -> Iterator[tuple[str, str, str]]:
+def _optional_rules(
+    tables: WagerTables, cards: CardsOf, validate_from_cents: int
+) -> Iterator[tuple[str, str, str]]:
     """Yield subject, text and subsection of the rules of an optional wager."""
     needs = f"only with {' or '.join(tables.needs)}" if tables.needs else ""
     yield "placing", needs, tables.placing
@@ -112,7 +133,6 @@ def _optional_rules(tables: WagerTables, cards: CardsOf) -> Iterator[tuple[str, 
     if tables.electronic:
         yield "wagering device", "electronic, without a value chip", ""
     if tables.validation:
-        least = tables.validation.least
-        which = f"wins at {least} or more, and percentages" if least else "every win"
+        which = validated_wins(validate_from_cents, tables.validation.least)
         yield "validation by a floorperson", which, tables.validation.rule
         yield "cards stay on the table", "until a hand pay is paid", tables.validation.stays

@@ -1,6 +1,7 @@
 """Results of the self-check for a floor without servers."""
 
 import asyncio
+import re
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,29 @@ def test_a_bound_that_a_full_table_passes_is_warned_of(most: int, *, holds: bool
     (seen,) = (each for each in facility_checks(parse_floor(text)) if "contribution" in each.what)
     assert (seen.holds, seen.warns, seen.fails) == (holds, True, False)
     assert seen.seen.startswith(f"98 cents of a full table; the largest contribution is {most}")
+
+
+@pytest.mark.section("649a.11(c)(5)(iii)")
+@pytest.mark.parametrize(
+    ("validate_from", "subsections"),
+    [
+        (0, set()),
+        (1, {"(5)(iii)", "(7)(iii)", "(9)(iii)"}),
+        # 500 for 1 of a $2.50 wager is $1,250.
+        (125_000, {"(5)(iii)", "(7)(iii)", "(9)(iii)"}),
+        (125_001, {"(5)(iii)", "(7)(iii)", "(8)(ii)", "(9)(iii)"}),
+    ],
+)
+def test_an_amount_below_which_nobody_validates_is_warned_of(
+    validate_from: int, subsections: set[str]
+) -> None:
+    """The subsections say that a floorperson validates the payout, whatever its amount."""
+    text = FLOOR.replace("validate_from = 0", f"validate_from = {validate_from}")
+    found = [each for each in facility_checks(parse_floor(text)) if each.what == "validation"]
+    assert all((each.holds, each.warns) == (False, True) for each in found)
+    assert {
+        each for check in found for each in re.findall(r"649a\.11\(c\)(\S+?)[, ]", check.seen)
+    } == (subsections)
 
 
 @pytest.mark.parametrize(("most", "level"), [(97, "warning"), (98, "info")])

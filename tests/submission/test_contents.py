@@ -120,6 +120,21 @@ def test_the_settings_of_the_facility_are_filed(house: Filing) -> None:
     }
 
 
+def test_validation_has_one_figure_at_each_wager_and_in_the_settings(house: Filing) -> None:
+    """A wager does not claim that every win is validated while the settings have a threshold."""
+    texts = [
+        rule["text"]
+        for _, wager in house.wagers()
+        for rule in wager["rules"]
+        if rule["subject"] == "validation by a floorperson"
+    ]
+    assert texts
+    assert {re.findall(r"\$[\d,.]+", text)[-1] for text in texts} == {"$50.00"}
+    printed = " ".join(" ".join(house.pages).split())
+    settings = printed.split("Settings of the facility")[-1].split("Tax documents")[0]
+    assert "wins of $50.00 or more, and percentages of a meter" in settings
+
+
 @FLOORS
 def test_every_table_has_the_wagers_of_the_floor_file(filing: Filing) -> None:
     """The chosen paytable of each wager is that of the table or of its meter."""
