@@ -62,7 +62,7 @@ def approve(
 async def _approve(floor: Floor, link: Link, by: str) -> None:
     async with open_used_store(floor, users_suffice=True) as redis:
         store = LinkStore(redis, link)
-        if problem := await redis_problem(store.redis):
+        if problem := await redis_problem(store.redis, store.link.id):
             raise UserError(problem)
         configuration = Configuration(floor, store, (LinkStore(redis, each) for each in floor.link))
         await _show(configuration)

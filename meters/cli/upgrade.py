@@ -84,8 +84,9 @@ def upgrade(
 
 async def _upgrade(floor: Floor, *, sure: bool) -> None:
     async with open_used_store(floor, users_suffice=True) as redis:
-        for each in every_redis(redis, [USERS_TAG, SLIPS_TAG, *(link.id for link in floor.link)]):
-            if problem := await redis_problem(each):
+        tags = [USERS_TAG, SLIPS_TAG, *(link.id for link in floor.link)]
+        for each, tag in every_redis(redis, tags).items():
+            if problem := await redis_problem(each, tag):
                 raise UserError(problem)
         parts = await _parts(floor, redis)
         for part in parts:

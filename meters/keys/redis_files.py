@@ -47,7 +47,7 @@ _SENTINEL_COMMANDS: Final = (
     "config|rewrite", "client|setname", "client|kill", "script|kill",
 )  # fmt: skip
 
-_LINK_KEYS: Final = ("pitlink:{[^@]*", "pitlink:replicated")
+_LINK_KEYS: Final = ("pitlink:{[^@]*", "pitlink:probe")
 """Patterns for all Redis keys of links, and for the key of the small write that replicas confirm
 under Sentinel. No link's id begins with @, so the first pattern covers only links."""
 _BOOKS_KEYS: Final = (*_LINK_KEYS, f"pitlink:{{{SLIPS_TAG}}}:*")

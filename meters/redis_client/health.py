@@ -1,4 +1,4 @@
-"""Checks that Redis cannot lose its data. If a setting checked here is wrong, no link operates."""
+"""Checks that Redis writes, and cannot lose what it has written. If not, no link operates."""
 
 from collections import ChainMap
 from collections.abc import Mapping, Sequence
@@ -7,15 +7,32 @@ from typing import Any, Final, cast
 from redis.asyncio import Redis
 from redis.asyncio.client import Pipeline
 from redis.commands.core import AsyncScript
-from redis.exceptions import NoScriptError, RedisError
+from redis.exceptions import (
+    BusyLoadingError,
+    NoScriptError,
+    OutOfMemoryError,
+    RedisError,
+    ResponseError,
+)
 
 from meters.redis_client.replicated import ReplicatedRedis
+from meters.redis_client.shards import probe_key
 
 _KEEPING: Final = ("appendonly", "appendfsync")
 _NEEDED: Final = {"appendonly": "yes", "appendfsync": "always", "maxmemory-policy": "noeviction"}
 _SECTIONS: Final = ("server", "persistence", "replication")
 _OF_REPLICAS: Final = ("min-replicas-to-write", "min-replicas-max-lag")
 _LEAST_VERSION: Final = (6, 2)
+
+_SNAPSHOT_FAILED: Final = (
+    'its last snapshot failed. Look at its disk; pitlink needs no snapshots (save "")'
+)
+_FILE_FAILED: Final = "it cannot write its append-only file. Look at its disk"
+_FEW_REPLICAS: Final = "it has fewer replicas than its min-replicas-to-write"
+_FULL: Final = "its memory is full (maxmemory)"
+_PROBE_KEPT_S: Final = 60
+_NEARLY_FULL_PERCENT: Final = 80
+"""Use of Redis's memory of which `pitlink check` warns, as the alert PitlinkRedisMemory does."""
 
 
 class NotSyncedError(RedisError):
@@ -90,18 +107,35 @@ def _not_as_needed(name: str, value: str | None) -> str:
     return f"Redis has {name} {value}; it must be {_NEEDED[name]}"
 
 
-async def redis_problem(redis: Redis) -> str | None:
+def refused_write(error: RedisError) -> str | None:
+    """Return in words why Redis refused a write; None if the error is not such a refusal."""
+    text = str(error)
+    if "MISCONF" in text:
+        why = _FILE_FAILED if "AOF" in text else _SNAPSHOT_FAILED
+    elif "NOREPLICAS" in text:
+        why = _FEW_REPLICAS
+    elif isinstance(error, OutOfMemoryError) or "maxmemory" in text:
+        why = _FULL
+    else:
+        return None
+    return f"Redis refuses writes because {why}"
+
+
+async def redis_problem(redis: Redis, tag: str) -> str | None:
     """Return the reason why a link must not operate on this Redis now, or None (duty D10).
 
-    Redis must sync every write to its file immediately, and write without errors. It must never
-    evict a key. It must be a primary, of version 6.2 or later. If replicas are required, enough of
-    them must be connected. Redis must be set to refuse writes if too few replicas are connected.
+    Redis must accept a write: this function makes one, to the probe key with the hash tag. Redis
+    must sync every write to its file immediately, and write without errors. It must never evict a
+    key. It must be a primary, of version 6.2 or later. If replicas are required, enough of them
+    must be connected. Redis must be set to refuse writes if too few replicas are connected.
     """
     try:
         if isinstance(redis, ReplicatedRedis) and await redis.has_moved():
             return "another Redis has become the primary"
-        settings, info = await _settings_and_info(redis)
+        settings, info, refused = await _settings_and_info(redis, probe_key(tag))
         replicas = await _replicas_problems(redis, info)
+    except BusyLoadingError:
+        return "Redis is loading its data"
     except (RedisError, OSError) as error:
         return f"Redis does not answer: {error}"
     version = tuple(int(part) for part in str(info.get("redis_version", "0")).split(".")[:2])
@@ -112,19 +146,52 @@ async def redis_problem(redis: Redis) -> str | None:
     ]
     if info.get("aof_last_write_status") != "ok":
         problems.append("Redis cannot write its append-only file")
-    if info.get("loading"):
-        problems.append("Redis is loading its data")
     if info.get("role") != "master":
         problems.append(f"Redis is a {info.get('role')}, not the primary")
+    elif refused is not None:
+        problems.append(refused_write(refused) or f"Redis refuses writes: {refused}")
     if version < _LEAST_VERSION:
         problems.append(f"Redis is version {info.get('redis_version')}; it must be at least 6.2")
     return "; ".join([*problems, *replicas]) or None
 
 
-async def _settings_and_info(redis: Redis) -> tuple[Mapping[str, str], Mapping[str, object]]:
-    """Return the settings (CONFIG) and the state (INFO) of Redis, read in one round trip.
+async def redis_warnings(redis: Redis) -> Sequence[str]:
+    """Return what Redis says of itself that will stop its writes later.
 
-    The service reads them every second.
+    Raises:
+        RedisError: Redis does not answer.
+    """
+    async with Pipeline(
+        redis.connection_pool, redis.response_callbacks, transaction=False, shard_hint=None
+    ) as pipe:
+        pipe.config_get("save")
+        pipe.config_get("stop-writes-on-bgsave-error")
+        pipe.info("persistence")
+        pipe.info("memory")
+        save, stops, disk, memory = await _answers(pipe)
+    found = []
+    if save["save"]:
+        if disk.get("rdb_last_bgsave_status") != "ok":
+            found.append("its last snapshot failed: look at its disk")
+        if stops["stop-writes-on-bgsave-error"] == "yes":
+            found.append('it makes snapshots, and refuses writes when one fails: set save ""')
+    if disk.get("aof_last_bgrewrite_status") != "ok":
+        found.append("it cannot shorten its append-only file, which fills its disk")
+    used, limit = (int(memory.get(name, 0)) for name in ("used_memory", "maxmemory"))
+    if limit and (percent := used * 100 // limit) >= _NEARLY_FULL_PERCENT:
+        found.append(f"{percent} % of its maxmemory is used, and it refuses writes when it is full")
+    return found
+
+
+async def _settings_and_info(
+    redis: Redis, probe: str
+) -> tuple[Mapping[str, str], Mapping[str, object], ResponseError | None]:
+    """Read the settings (CONFIG) and the state (INFO) of Redis, and write to its probe key.
+
+    This takes one round trip, and Redis one sync of its file. The service does it every second.
+
+    Returns:
+        Three values: the settings, the state, and the error with which Redis refused the write.
 
     Raises:
         RedisError: Redis does not answer.
@@ -139,9 +206,17 @@ async def _settings_and_info(redis: Redis) -> tuple[Mapping[str, str], Mapping[s
             pipe.config_get(name)
         for section in _SECTIONS:
             pipe.info(section)
-        answers = await _answers(pipe)
+        pipe.set(probe, 1, ex=_PROBE_KEPT_S)
+        *answers, written = await pipe.execute(raise_on_error=False)
+    for answer in answers:
+        if isinstance(answer, Exception):
+            raise answer
     count = len(_NEEDED)
-    return dict(ChainMap(*answers[:count])), dict(ChainMap(*answers[count:]))
+    return (
+        dict(ChainMap(*answers[:count])),
+        dict(ChainMap(*answers[count:])),
+        written if isinstance(written, ResponseError) else None,
+    )
 
 
 async def _replicas_problems(redis: Redis, info: Mapping[str, object]) -> Sequence[str]:

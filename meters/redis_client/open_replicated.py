@@ -20,7 +20,7 @@ from meters.redis_client.primary_discovery import (
     SentinelDiscovery,
 )
 from meters.redis_client.replicated import ReplicatedRedis
-from meters.redis_client.shards import AnyRedis, ShardedRedis
+from meters.redis_client.shards import AnyRedis, ShardedRedis, probe_key
 from meters.redis_client.user_keys import USERS_TAG
 
 _ANSWER_WITHIN_S: Final = 3.0
@@ -65,12 +65,12 @@ async def open_replicated(
                 (_asked(place, address, access.sentinel, stack), place) for place in address.places
             ]
             discovery = SentinelDiscovery(sentinels, address.service)
-            books = _replicated(address, access.redis, discovery, replicas, "pitlink:replicated")
+            books = _replicated(address, access.redis, discovery, replicas, "pitlink:probe")
             stack.push_async_callback(books.connection_pool.disconnect)
             if access.users is None:
                 yield books
                 return
-            noted = _noted(USERS_TAG)
+            noted = probe_key(USERS_TAG)
             users = _replicated(address, access.users, discovery, replicas, noted)
             stack.push_async_callback(users.connection_pool.disconnect)
             yield ShardedRedis(lambda tag: users if tag == USERS_TAG else books)
@@ -78,7 +78,7 @@ async def open_replicated(
         nodes = [(_asked(place, address, access.redis, stack), place) for place in address.places]
 
         def client_of(tag: str) -> Redis:
-            noted = _noted(tag)
+            noted = probe_key(tag)
             discovery = ClusterDiscovery(nodes, key_slot(noted.encode()))
             way = access.users if tag == USERS_TAG and access.users else access.redis
             return _replicated(address, way, discovery, replicas, noted)
@@ -86,11 +86,6 @@ async def open_replicated(
         shards = ShardedRedis(client_of)
         stack.push_async_callback(shards.aclose)
         yield shards
-
-
-def _noted(tag: str) -> str:
-    """Return the Redis key, with a hash tag, to which a client writes before each `WAIT`."""
-    return f"pitlink:{{{tag}}}:replicated"
 
 
 def _replicated(

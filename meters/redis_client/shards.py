@@ -4,7 +4,7 @@ In a Redis Cluster, all keys with one tag are on the same primary. For the keys 
 operators' log, there can be a separate Redis user.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping
 
 from redis.asyncio import Redis
 
@@ -42,6 +42,11 @@ def redis_of(redis: AnyRedis, tag: str) -> Redis:
     return redis.of(tag) if isinstance(redis, ShardedRedis) else redis
 
 
-def every_redis(redis: AnyRedis, tags: Iterable[str]) -> Sequence[Redis]:
-    """Return the clients for the given hash tags. A client for several tags is returned once."""
-    return list(dict.fromkeys(redis_of(redis, tag) for tag in tags))
+def every_redis(redis: AnyRedis, tags: Iterable[str]) -> Mapping[Redis, str]:
+    """Return each client for the given hash tags, with the last of its tags."""
+    return {redis_of(redis, tag): tag for tag in tags}
+
+
+def probe_key(tag: str) -> str:
+    """Return the Redis key, with a hash tag, of the small writes that prove that Redis writes."""
+    return f"pitlink:{{{tag}}}:probe"

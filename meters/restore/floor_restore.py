@@ -85,8 +85,8 @@ async def run_restore(floor: Floor, links: Sequence[Link], options: RestoreOptio
         )
     good = True
     async with open_redis(floor) as redis:
-        for each in every_redis(redis, [link.id for link in links]):
-            if problem := await redis_problem(each):
+        for each, tag in every_redis(redis, [link.id for link in links]).items():
+            if problem := await redis_problem(each, tag):
                 raise RestoreError(problem)
         if not sources and not await is_opened(floor, redis, users_suffice=False):
             raise never_opened(floor)

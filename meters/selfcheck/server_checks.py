@@ -22,7 +22,7 @@ from meters.floor.identities import CHECK
 from meters.mqtt.client_name import refusals
 from meters.mqtt.connect import connect_broker
 from meters.mqtt.connection import BrokerConnection, BrokerError
-from meters.redis_client.health import redis_problem
+from meters.redis_client.health import redis_problem, redis_warnings
 from meters.redis_client.replication import read_replication
 from meters.redis_client.shards import AnyRedis, every_redis
 from meters.redis_client.user_keys import USERS_TAG
@@ -59,11 +59,15 @@ async def store_checks(floor: Floor, redis: AnyRedis) -> AsyncIterator[Check]:
     users_readable = users is None or not users.fails
     async with asyncio.timeout(WITHIN_S):
         everywhere = every_redis(redis, [USERS_TAG, *tags] if users_readable else tags)
-        found = [await redis_problem(each) for each in everywhere]
+        found = [await redis_problem(each, tag) for each, tag in everywhere.items()]
     problem = "; ".join(dict.fromkeys(filter(None, found))) or None
     yield Check("redis", problem is None, problem or "keeps every write")
     # If Redis does not answer, the line above says so.
     with contextlib.suppress(RedisError, OSError):
+        warnings = [each for one in everywhere for each in await redis_warnings(one)]
+        if problem is None and warnings:
+            seen = "; ".join(dict.fromkeys(warnings))
+            yield Check("disk and memory of redis", holds=False, seen=seen, warns=True)
         for check in await check_replicas(everywhere):
             yield check
     if problem is None:

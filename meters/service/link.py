@@ -7,7 +7,7 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any, Final
 
 import structlog
-from redis.exceptions import RedisError
+from redis.exceptions import RedisError, ResponseError
 
 from meters.books.close_readings import CloseReadings
 from meters.books.ledger_mark import LedgerMark, Mark, MarkError
@@ -20,7 +20,7 @@ from meters.floor.gaming_day import GamingDays
 from meters.intake.batches import Arrival, BatchResult, LinkIntake
 from meters.links.parameters import LinkParameters
 from meters.metrics import Metrics
-from meters.redis_client.health import NotSyncedError, must_keep, redis_problem
+from meters.redis_client.health import NotSyncedError, must_keep, redis_problem, refused_write
 from meters.redis_client.replicated import ReplicatedRedis
 from meters.selfcheck.approval_checks import Configuration
 from meters.selfcheck.periodic_check import UNDER_WAY
@@ -60,6 +60,8 @@ def _failure_text(error: Exception) -> str:
     """Return a text about a failure of Redis or of its data, for displays and logs."""
     if isinstance(error, TermsError | MarkError | NotSyncedError):
         return str(error)
+    if isinstance(error, RedisError) and (refused := refused_write(error)):
+        return refused
     damaged = isinstance(error, ValueError | KeyError)
     return f"{'the data in Redis is damaged' if damaged else 'Redis failed'}: {error}"
 
@@ -305,7 +307,9 @@ class LinkService:
             # No report is needed here: if Redis fails, the link's check every second reports it.
             with contextlib.suppress(RedisError, OSError, TimeoutError):
                 async with asyncio.timeout(CHECK_WITHIN_S):
-                    await self.store.redis.ping()
+                    # A Redis that refuses writes can refuse a ping too, but it answers.
+                    with contextlib.suppress(ResponseError):
+                        await self.store.redis.ping()
                 self._answered_s = loop.time()
             await asyncio.sleep(max(0.0, began_s + BEAT_S - loop.time()))
 
@@ -429,7 +433,7 @@ class LinkService:
         """
         if unfit := self._unfit():
             return unfit, False
-        broken = await redis_problem(self.store.redis)
+        broken = await redis_problem(self.store.redis, self.store.link.id)
         self._metrics.running.show_redis(self.store.link.id, ready=broken is None)
         if broken:
             self._may_differ = True

@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -86,7 +86,7 @@ async def read_redis(floor: Floor) -> RedisReading:
     return RedisReading((check, *replicas), links)
 
 
-async def _find_primaries(clients: Sequence[Redis]) -> None:
+async def _find_primaries(clients: Iterable[Redis]) -> None:
     """Connect to sentinels or cluster nodes before anything is read.
 
     Many TLS connections are made in the first second of `pitlink status`. On a busy machine, the
@@ -101,12 +101,12 @@ async def _find_primaries(clients: Sequence[Redis]) -> None:
                 break
 
 
-async def _problem(clients: Sequence[Redis]) -> str:
-    found = [await redis_problem(client) for client in clients]
+async def _problem(clients: Mapping[Redis, str]) -> str:
+    found = [await redis_problem(client, tag) for client, tag in clients.items()]
     return "; ".join(dict.fromkeys(filter(None, found)))
 
 
-async def _check_replicas(clients: Sequence[Redis]) -> Sequence[Check]:
+async def _check_replicas(clients: Iterable[Redis]) -> Sequence[Check]:
     # If Redis does not answer, the check of Redis itself says so.
     with contextlib.suppress(RedisError, OSError):
         return await check_replicas(clients)

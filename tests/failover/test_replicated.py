@@ -81,7 +81,7 @@ async def comes_to_say(redis: Redis, problem: str | None) -> None:
     """Wait for this error: on a busy machine another one may come first."""
 
     async def said() -> bool:
-        assert await redis_problem(redis) == problem
+        assert await redis_problem(redis, "main") == problem
         return True
 
     await eventually_async(said, what=f"{problem}")

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Final
 
 import pytest
+from redis import Redis
 
 from tests.floor.example import FLOOR, SHIPPED
-from tests.servers import Mosquitto, RedisServer, free_port, run_pitlink
+from tests.servers import Mosquitto, RedisServer, eventually, free_port, run_pitlink
 
 COMMANDS: Final = sorted(point.name for point in entry_points(group="pitlink.commands"))
 BROKER: Final = "mqtt://pit:s3cret@10.0.0.7:1883"
@@ -111,6 +112,46 @@ class TestCheck:
         (line,) = [one for one in done.stdout.splitlines() if one.startswith("FAIL")]
         assert "appendfsync everysec; it must be always" in line
         assert "maxmemory-policy allkeys-lru; it must be noeviction" in line
+
+    def test_a_redis_that_refuses_writes(self, tmp_path: Path, mosquitto: Mosquitto) -> None:
+        """Its settings are right and it answers every read, so only a write shows it."""
+        with RedisServer() as server, Redis.from_url(server.url) as redis:
+            path = floor_file(tmp_path, broker=mosquitto.url, redis=server.url)
+
+            def found() -> tuple[int, str]:
+                done = run_pitlink("check", "--config", path)
+                (line,) = [one for one in done.stdout.splitlines() if " redis: " in one]
+                return done.returncode, line
+
+            redis.config_set("min-replicas-to-write", 1)
+            status, line = found()
+            assert status == 1
+            assert line.startswith(
+                "FAIL  redis: Redis refuses writes because it has fewer replicas"
+            )
+            redis.config_set("min-replicas-to-write", 0)
+            assert found() == (0, "ok    redis: keeps every write")
+            redis.config_set("save", "3600 1")
+            (server.home / "dump.rdb").mkdir()
+            redis.bgsave()
+            eventually(lambda: not redis.info("persistence")["rdb_bgsave_in_progress"])
+            status, line = found()
+            assert status == 1
+            assert line.startswith("FAIL  redis: Redis refuses writes because its last snapshot")
+
+    def test_a_redis_that_will_refuse_writes_is_a_warning(
+        self, tmp_path: Path, mosquitto: Mosquitto
+    ) -> None:
+        with RedisServer(options={"save": "3600 1"}) as server, Redis.from_url(server.url) as redis:
+            path = floor_file(tmp_path, broker=mosquitto.url, redis=server.url)
+            redis.setrange("of-this-test", 40_000_000, "1")
+            redis.config_set("maxmemory", "48mb")
+            done = run_pitlink("check", "--config", path)
+        assert done.returncode == 0
+        (line,) = [one for one in done.stdout.splitlines() if "disk and memory of redis" in one]
+        assert line.startswith("warn  ")
+        assert "it makes snapshots, and refuses writes when one fails" in line
+        assert " % of its maxmemory is used" in line
 
     @pytest.mark.reading("T19")
     def test_a_bonus_that_gives_back_more_than_is_wagered_is_a_warning(

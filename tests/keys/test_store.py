@@ -49,7 +49,7 @@ BOOKS_KEYS: Final = (
     LinkKeys("people").meters,
     LinkKeys("main").event_group,
     SLIPS_KEY,
-    "pitlink:replicated",
+    "pitlink:probe",
 )
 _CALL: Final = re.compile(r"redis\.p?call\(\s*['\"]([A-Za-z]+)['\"]")
 _REFUSED: Final = r"can't access|can't run|ACL|permission"

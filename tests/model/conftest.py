@@ -15,6 +15,8 @@ from tests.servers import RedisServer, eventually_async
 
 _SETTINGS = {
     "maxmemory": "0",
+    "min-replicas-to-write": "0",
+    "save": "",
     "appendonly": "yes",
     "appendfsync": "always",
     "maxmemory-policy": "noeviction",

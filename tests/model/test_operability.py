@@ -159,6 +159,54 @@ async def test_redis_that_does_not_keep_stops_the_link_until_it_does(
     assert b'"accepted"' in reply
 
 
+@pytest.mark.duty("D10")
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ("MISCONF", "refuses writes because its last snapshot failed"),
+        ("NOREPLICAS", "refuses writes because it has fewer replicas"),
+        ("OOM", "refuses writes because its memory is full"),
+        ("READONLY", "not the primary"),
+    ],
+)
+async def test_redis_that_refuses_writes_stops_the_link_before_any_event_comes(
+    link: Running, keeping_server: RedisServer, code: str, said: str
+) -> None:
+    """Its settings are right and it answers every read, so only a write shows it."""
+    redis, snapshot = link.pit.redis, keeping_server.home / "dump.rdb"
+
+    async def saved() -> bool:
+        return not (await redis.info("persistence"))["rdb_bgsave_in_progress"]
+
+    match code:
+        case "MISCONF":
+            snapshot.mkdir()
+            await redis.config_set("save", "3600 1")
+            await redis.bgsave()
+        case "NOREPLICAS":
+            await redis.config_set("min-replicas-to-write", "1")
+        case "OOM":
+            await redis.config_set("maxmemory", "1")
+        case _:
+            await redis.replicaof("127.0.0.1", "1")
+    await link.goes_down(said)
+    assert await link.take("T-2", _next_wagers(link)) == []
+    match code:
+        case "MISCONF":
+            await eventually_async(saved, what="the end of the snapshot")
+            snapshot.rmdir()
+            await redis.bgsave()
+        case "NOREPLICAS":
+            await redis.config_set("min-replicas-to-write", "0")
+        case "OOM":
+            await redis.config_set("maxmemory", "0")
+        case _:
+            await redis.replicaof("NO", "ONE")
+    await link.comes_up()
+    (reply,) = await link.take("T-2", _next_wagers(link))
+    assert b'"accepted"' in reply
+
+
 @pytest.fixture
 def unwatched(link: Running, monkeypatch: pytest.MonkeyPatch) -> None:
     """Turn off the checks of Redis, so only the script's own result can show a problem."""
@@ -221,7 +269,7 @@ async def test_full_redis_writes_nothing_by_half_and_the_link_comes_back(link: R
     before = await keyspace(pit.redis)
     await pit.redis.config_set("maxmemory", "1")
     assert await link.take("T-2", _next_wagers(link)) == []
-    await link.goes_down("Redis failed", "maxmemory")
+    await link.goes_down("Redis refuses writes because its memory is full")
     assert await link.take("T-2", _next_wagers(link)) == []
     assert await keyspace(pit.redis) == before
     await pit.redis.config_set("maxmemory", "0")
