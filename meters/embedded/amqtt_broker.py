@@ -9,18 +9,43 @@ import asyncio
 import signal
 import sys
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
 from amqtt.broker import Broker
 from amqtt.contexts import BrokerConfig, ListenerConfig
+from amqtt.errors import AMQTTError
+from amqtt.mqtt.packet import CONNECT, MQTTFixedHeader
 
+from meters.embedded.broker import PACKET_BYTES_MAX
 from meters.logs.setup import log_to
 
 _PLUGINS: Final = {"amqtt.plugins.authentication.AnonymousAuthPlugin": {"allow_anonymous": True}}
 
 
+_read_header: Final = MQTTFixedHeader.from_stream
+
+
+async def _read_bounded_header(reader: Any) -> Any:  # noqa: ANN401  (the library's own)
+    """Read a packet's header. Refuse a packet that would take too much memory.
+
+    amqtt reads a CONNECT packet field by field, and none of its fields can be too long.
+
+    Raises:
+        AMQTTError: the packet is too long. This error ends the connection.
+    """
+    header = await _read_header(reader)
+    if (
+        header is not None
+        and header.packet_type != CONNECT
+        and header.remaining_length > PACKET_BYTES_MAX
+    ):
+        raise AMQTTError(f"a packet of {header.remaining_length:,} bytes is too long")
+    return header
+
+
 async def serve(address: str, port: int) -> None:
     """Run the broker until the process receives SIGTERM."""
+    MQTTFixedHeader.from_stream = _read_bounded_header
     stop = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
     listener = ListenerConfig(bind=f"{address}:{port}")

@@ -15,6 +15,9 @@ from bonus.errors import UserError
 from meters.floor.broker_address import BrokerAddress, parse_broker_url
 
 LOOPBACK: Final = "127.0.0.1"
+PACKET_BYTES_MAX: Final = 131_072
+"""Longest packet in bytes that the embedded broker reads, as in deploy/mosquitto.conf. Without this
+limit, anybody who connects can fill its memory."""
 
 _USUAL_PORT: Final = 1883
 _ANSWER_WITHIN_S: Final = 2.0
@@ -41,6 +44,7 @@ def broker_command(home: Path, port: int) -> list[str]:
             "max_inflight_messages 0",
             "max_queued_messages 0",
             "set_tcp_nodelay true",
+            f"max_packet_size {PACKET_BYTES_MAX}",
             "persistence false",
             "log_dest stderr",
             "log_type error",

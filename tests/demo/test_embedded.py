@@ -24,6 +24,7 @@ from meters.embedded.supervisor import SUPERVISOR_LOCK, try_lock
 from meters.floor.broker_address import BROKER_URL_FILE
 from meters.mqtt.connect import connect_broker
 from meters.mqtt.connection import Message
+from tests.keys.raw import connect_packet, takes_huge_packet
 from tests.waiting import LONG_S, dies_with_us, eventually, eventually_async, require
 
 
@@ -262,6 +263,22 @@ async def test_broker_serves_one_service_only(tmp_path: Path) -> None:
         with pytest.raises(UserError, match="another pitlink service"):
             async with embedded_broker(tmp_path):
                 pytest.fail("two at once")
+
+
+@pytest.mark.parametrize("parts", ["on PATH", "carried along"], indirect=True)
+async def test_a_packet_that_is_too_long_is_not_read(parts: str, tmp_path: Path) -> None:
+    """Anybody on the machine could fill the broker's memory with it."""
+
+    def refused(port: int) -> bool:
+        with socket.create_connection(("127.0.0.1", port), LONG_S) as connection:
+            connection.sendall(connect_packet("any"))
+            assert connection.recv(4) == b"\x20\x02\x00\x00"
+            return not takes_huge_packet(connection, b"\x32")
+
+    async with embedded_broker(tmp_path) as url:
+        assert await asyncio.to_thread(refused, int(url.rsplit(":", 1)[1]))
+        async with connect_broker(embedded_address(url), "other") as other:
+            await other.publish("a", b"1")
 
 
 async def test_data_directory_that_is_a_file_is_refused(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The first packet of an unknown client to a broker, and the broker's answer."""
+"""Packets of unknown clients to a broker: the first one and its answer, and far too long ones."""
 
 import socket
 import ssl
@@ -8,6 +8,7 @@ from tests.mqtt_packets import remaining_length, text
 
 WITHIN_S: Final = 30.0
 _LET_IN: Final = b"\x20\x02\x00\x00"
+HUGE: Final = 8_000_000
 _CLEAN, _WILL_QOS1, _RETAINED, _WILL = 0x02, 0x08, 0x20, 0x04
 _PASSWORD, _USER = 0x40, 0x80
 
@@ -50,6 +51,33 @@ def is_let_in(
                 return _connects(secret, body)
     except (OSError, EOFError):
         return False
+
+
+def takes_huge_packet(connection: socket.socket, first: bytes) -> bool:
+    """Send all but the last byte of a packet of 8 MB; return whether a broker takes it all.
+
+    Args:
+        connection: the connection to the broker.
+        first: the first byte of the packet, which says its type.
+    """
+    connection.settimeout(WITHIN_S)
+    try:
+        connection.sendall(first + remaining_length(HUGE) + text("MQTT"))
+        piece = bytes(50_000)
+        for _ in range(HUGE // len(piece) - 1):
+            connection.sendall(piece)
+        connection.setblocking(False)  # noqa: FBT003
+        return connection.recv(1) != b""
+    except (BlockingIOError, ssl.SSLWantReadError):
+        return True
+    except OSError:
+        return False
+
+
+def connect_packet(name: str) -> bytes:
+    """Return a CONNECT packet of MQTT 3.1.1."""
+    body = b"".join([text("MQTT"), bytes([4, _CLEAN, 0, 60]), text(name)])
+    return b"\x10" + remaining_length(len(body)) + body
 
 
 def _connects(connection: socket.socket, body: bytes) -> bool:

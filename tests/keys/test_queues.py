@@ -20,6 +20,7 @@ from meters.mqtt.connection import BrokerConnection
 from meters.mqtt.mqtt5_connection import Mqtt5Connection
 from meters.service.stopping import stays_true
 from tests.keys.clients import WITHIN_S, believing, observing
+from tests.keys.raw import HUGE, connect_packet, takes_huge_packet
 from tests.keys.servers import SecuredMosquitto
 from tests.mqtt_packets import remaining_length, text
 
@@ -32,6 +33,8 @@ MESSAGES: Final = 60_000
 BYTES: Final = 1_000
 GROWS_BY_MAX_KB: Final = 25_000
 """Less than half of what is published, including mosquitto's own memory."""
+TOO_LONG_GROWS_BY_MAX_KB: Final = HUGE // 1_000
+"""What one of four packets that are too long would take."""
 SLOW_BYTES: Final = 4_096
 FLOOD: Final = 40_000
 """More than the broker's limit and the socket buffers between it and a client."""
@@ -96,6 +99,27 @@ async def test_what_waits_for_a_connection_that_reads_nothing_is_bounded(
         before = memory_kb(own_broker)
         await publish_much(own_broker, keys)
         assert memory_kb(own_broker) - before < GROWS_BY_MAX_KB
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_a_packet_that_is_too_long_takes_no_memory(
+    own_broker: SecuredMosquitto, keys: Path, *, known: bool
+) -> None:
+    """Its header is enough to refuse it: before a client signs in, and also after that."""
+    before = memory_kb(own_broker)
+    with contextlib.ExitStack() as stack:
+        for _ in range(4):
+            party, port = (A1, own_broker.port) if known else (None, own_broker.password_port)
+            plain = socket.create_connection(("127.0.0.1", port), WITHIN_S)
+            context = believing(keys, party=party)
+            connection = stack.enter_context(
+                context.wrap_socket(plain, server_hostname="localhost")
+            )
+            if known:
+                connection.sendall(connect_packet("any"))
+                assert connection.recv(4) == b"\x20\x02\x00\x00"
+            assert not takes_huge_packet(connection, b"\x32" if known else b"\x10")
+        assert memory_kb(own_broker) - before < TOO_LONG_GROWS_BY_MAX_KB
 
 
 @contextlib.contextmanager
