@@ -158,7 +158,7 @@ class Evidence:
             KeyError, ValueError, msgspec.DecodeError: the entry cannot be read.
         """
         kind, table = fields["kind"], fields["table"].decode()
-        if is_act(kind, fields["event"]):
+        if is_act(kind, fields["event"], fields["by"]):
             self.acts.append(number)
         match kind:
             case b"wagers":

@@ -5,6 +5,11 @@ a hand are replaced before the result is sent. A confirmation is valid only for 
 the floorperson saw. So each correction has a digest, and the confirmation names this digest. The
 digest is calculated over the round, the reason, and the cards that were entered first. For a
 result, it is also calculated over the cards with which the round is settled.
+
+The cards in a request stay known until the round ends, whatever becomes of the request: refused,
+withdrawn or replaced by another. From then on, each void of the round is a correction, and so is
+each result with other cards, also if the table's next event no longer names the entered cards. If
+not, a table could repeat without its cards what a floorperson has refused.
 """
 
 import hashlib
@@ -15,7 +20,7 @@ from typing import Final, Literal, Self
 
 import msgspec
 
-from meters.books.entered_cards import entered_in
+from meters.books.entered_cards import CONFIRMED_BY, entered_in
 from meters.wire.messages import (
     UNREADABLE,
     DealtPosition,
@@ -30,7 +35,9 @@ AskAct = Literal["confirm_correction", "refuse_correction"]
 
 CONFIRMS: Final = b"confirm_correction"
 ASK_ACTS: Final = frozenset({CONFIRMS, b"refuse_correction"})
-_CONFIRMED_BY: Final = ", confirmed by "
+KNOWN_MAX: Final = 128
+"""Greatest count of entered cards that Redis has of a round's correction requests."""
+
 _DECISION: Final = "!"
 
 
@@ -57,26 +64,42 @@ class Correction(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     community: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, event: MoneyEvent) -> Self | None:
-        """Return the correction in a table's event, or None if the event corrects nothing."""
-        entered = tuple(entered_in(event))
-        if not entered:
-            return None
+    def of(cls, event: MoneyEvent, known: Sequence[EnteredCards] = ()) -> Self | None:
+        """Return the correction in a table's event, or None if the event corrects nothing.
+
+        `known` are the cards that earlier correction requests of the round named.
+        """
         match event:
             case Void():
-                return cls("void", event.round, event.reason, entered)
+                made = cls("void", event.round, event.reason, tuple(entered_in(event)))
             case Result():
-                return cls(
+                made = cls(
                     "result",
                     event.round,
                     "",
-                    entered,
+                    tuple(entered_in(event)),
                     tuple(event.positions),
                     tuple(event.dealer),
                     tuple(event.community or ()),
                 )
             case _:
                 return None
+        changed = [each for each in known if not made.keeps(each)]
+        made = msgspec.structs.replace(made, entered=merged(made.entered, changed))
+        return made if made.entered else None
+
+    def keeps(self, entered: EnteredCards) -> bool:
+        """Return whether the result has exactly the cards `entered` of a hand that did not fold."""
+        if self.what == "void" or self.folded(entered):
+            return False
+        settled = sorted(self.settled(entered)), self.declared(entered)
+        return settled == (sorted(entered.cards), entered.no_win)
+
+    def folded(self, entered: EnteredCards) -> bool:
+        """Return whether the hand of the cards `entered` is folded in the result."""
+        return entered.what == "hand" and any(
+            one.folded for one in self.positions if one.position == entered.position
+        )
 
     def declared(self, entered: EnteredCards) -> bool:
         """Return whether the result has a declaration instead of the cards `entered` of a hand.
@@ -107,6 +130,47 @@ class Correction(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
                 return next(hands, None) or ()
 
 
+def merged(
+    entered: Sequence[EnteredCards], more: Sequence[EnteredCards]
+) -> tuple[EnteredCards, ...]:  # fmt: skip
+    """Return entered cards and those of `more` that are not yet among them."""
+    there = {_which(each) for each in entered}
+    return (*entered, *(each for each in more if _which(each) not in there))
+
+
+def _which(entered: EnteredCards) -> tuple[str, int | None, tuple[str, ...], bool]:
+    return entered.what, entered.position, tuple(sorted(entered.cards)), entered.no_win
+
+
+def known_text(known: Sequence[EnteredCards]) -> str:
+    """Return the cards that a round's requests named, as Redis has them; empty if there are none.
+
+    >>> known_text([EnteredCards(what="dealer", cards=["2c", "7d", "9h"])])
+    '[{"what":"dealer","cards":["2c","7d","9h"]}]'
+    """
+    return msgspec.json.encode(known).decode() if known else ""
+
+
+def known_cards(text: str) -> tuple[EnteredCards, ...]:
+    """Return the cards in a text of `known_text`.
+
+    Raises:
+        msgspec.DecodeError: the text in Redis was changed.
+    """
+    return _KNOWN.decode(text) if text else ()
+
+
+def add_known(
+    known: Sequence[EnteredCards], correction: Correction
+) -> tuple[EnteredCards, ...]:  # fmt: skip
+    """Return the known cards of a round after one more correction request.
+
+    There is an upper limit. It makes no difference for the table: every void of the round already
+    needs a confirmation, and so does every result without all known cards.
+    """
+    return merged(known, correction.entered)[: max(len(known), KNOWN_MAX)]
+
+
 class Ask(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A correction request of a table.
 
@@ -120,7 +184,11 @@ class Ask(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class AskDecision(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A person's decision on a correction request, in the form that the ledger has."""
+    """A person's decision on a correction request, in the form that the ledger has.
+
+    `entered` are the entered cards in the request. The round needs a confirmation because of them
+    until it ends, so the ledger has them even if the request was refused.
+    """
 
     ask: str
     act: AskAct
@@ -129,6 +197,7 @@ class AskDecision(msgspec.Struct, frozen=True, omit_defaults=True):
     round: str
     digest: str
     reason: str = ""
+    entered: tuple[EnteredCards, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -174,6 +243,7 @@ class StoredAsk:
 
 
 _ASK: Final = msgspec.json.Decoder(Ask)
+_KNOWN: Final = msgspec.json.Decoder(tuple[EnteredCards, ...])
 _EVENT: Final = msgspec.json.Decoder(Void | Result)
 ASK_DECISION: Final = msgspec.json.Decoder(AskDecision)
 
@@ -187,13 +257,15 @@ def stored_asks(fields: Mapping[str, str]) -> Iterator[StoredAsk]:
         yield StoredAsk(table, digest, ask_id, text, fields.get(table + _DECISION, ""))
 
 
-def correction_in(event: bytes) -> Correction | None:
+def correction_in(event: bytes, known: Sequence[EnteredCards]) -> Correction | None:
     """Return the correction in a ledger entry's event, or None if the event corrects nothing.
+
+    `known` are the cards that earlier correction requests of the round named.
 
     Raises:
         msgspec.DecodeError: the event is not a void or a result.
     """
-    return Correction.of(_EVENT.decode(event))
+    return Correction.of(_EVENT.decode(event), known)
 
 
 def confirmed_by(by: str) -> str:
@@ -204,5 +276,5 @@ def confirmed_by(by: str) -> str:
     >>> confirmed_by("table:TCP-01, confirmed by Ada Lane"), confirmed_by("table:TCP-01")
     ('Ada Lane', '')
     """
-    table, sign, who = by.partition(_CONFIRMED_BY)
+    table, sign, who = by.partition(CONFIRMED_BY.decode())
     return who if sign and table.startswith("table:") else ""

@@ -24,6 +24,9 @@ class _Entered(msgspec.Struct, frozen=True):
     entered_before: list[EnteredCards] | UnsetType = UNSET
 
 
+CONFIRMED_BY: Final = b", confirmed by "
+"""Begins the name of the person who confirmed a table's correction, in its entry's `by`."""
+
 _ENTERED: Final = msgspec.json.Decoder(_Entered)
 
 
@@ -55,17 +58,19 @@ def entered_in_text(kind: str, event: bytes | str) -> Sequence[EnteredCards]:
     return (found.entered if kind == "void" else found.entered_before) or ()
 
 
-def is_act(kind: bytes, event: bytes) -> bool:
+def is_act(kind: bytes, event: bytes, by: bytes) -> bool:
     """Return whether a ledger entry belongs in the index of acts.
 
     All ledger entries that are not tables' events are in the index. A table's event is in the index
-    only if it names cards that were entered and taken back. The Lua function `note_entry` has the
-    same rule.
+    only if it names cards that were entered and taken back, or if a floorperson confirmed it. `by`
+    says who wrote the entry. The service (`LinkIntake`) has the same rule.
 
     Raises:
         msgspec.DecodeError: the event is not valid.
     """
     if kind not in OF_TABLES:
+        return True
+    if by.startswith(b"table:") and CONFIRMED_BY in by:
         return True
     return b'"entered' in event and bool(entered_in_text(kind.decode(), event))
 

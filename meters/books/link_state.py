@@ -22,7 +22,8 @@ class TableRecord:
 
     `last_seq` is the sequence number of the table's last event. `basis` is the sequence number of
     the open round's wagers event. `fed` are the meters to which the open round contributed. When
-    the table sends a hello event, the service reports the state of `claims`.
+    the table sends a hello event, the service reports the state of `claims`. `known` are the cards
+    that correction requests of the open round named.
     """
 
     last_seq: int
@@ -32,6 +33,7 @@ class TableRecord:
     draw: bytes
     fed: tuple[str, ...]
     claims: tuple[str, ...]
+    known: str
 
 
 @dataclass(frozen=True, slots=True)

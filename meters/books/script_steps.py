@@ -85,12 +85,13 @@ class AskStep(msgspec.Struct, frozen=True, array_like=True):
 
     `digest` is the digest of the correction. `ask` is the id of the correction request, and `text`
     is the request for the floor page. The script uses `ask` and `text` only for a request that it
-    does not have yet.
+    does not have yet. `known` are the cards that the round's requests named, this one included.
     """
 
     digest: str
     ask: str
     text: str
+    known: str
 
 
 ReplyParts = tuple[str | int, ...]
@@ -141,7 +142,9 @@ class ScriptStep(msgspec.Struct, frozen=True, array_like=True):
 
     `basis` is the sequence number (`seq`) of the wagers event with which a result was validated.
     `act` is True if the script must put the ledger entry of the event into the index of acts, like
-    a decision of a person. `ask` is set if a floorperson must confirm the event.
+    a decision of a person. `ask` is set if a floorperson must confirm the event. `known` are the
+    cards that earlier correction requests of the round named, as the service knew them. It is None
+    if they make no difference for the event.
     """
 
     table: str
@@ -153,6 +156,7 @@ class ScriptStep(msgspec.Struct, frozen=True, array_like=True):
     work: Work | None
     act: bool = False
     ask: AskStep | None = None
+    known: str | None = None
 
 
 class RoundContribution(NamedTuple):
@@ -186,7 +190,8 @@ class PackedTable(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_f
     contribution to each meter, so a void can undo it. Without an open round, these four are empty
     and 0. `entry` is the number of the ledger entry with the wagers event. It is 0 if no round is
     open, or if that entry is no longer in Redis. In the second case, the text of the wagers event
-    is in the Redis hash of rounds.
+    is in the Redis hash of rounds. `known` are the entered cards that correction requests of the
+    open round named, as `known_text` writes them.
     """
 
     last: int
@@ -197,6 +202,7 @@ class PackedTable(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_f
     draw: str
     contributed: tuple[RoundContribution, ...]
     entry: int = 0
+    known: str = ""
 
 
 class EarlierTable(NamedTuple):

@@ -95,6 +95,7 @@ class StoredTable:
             draw=state.draw.encode() or b"null",
             fed=tuple(one.meter for one in state.contributed),
             claims=tuple(self.repeated_claims),
+            known=state.known,
         )
 
 

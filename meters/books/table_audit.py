@@ -7,7 +7,7 @@ import msgspec
 
 from meters.books.accounts import meter_account, overflow_account, reserve_account
 from meters.books.claim_evidence import shown, table_of
-from meters.books.correction_requests import StoredAsk, stored_asks
+from meters.books.correction_requests import StoredAsk, known_cards, merged, stored_asks
 from meters.books.expected_transfers import Added
 from meters.books.later_entries import LaterEntries
 from meters.books.ledger_replay import Replay
@@ -17,7 +17,7 @@ from meters.books.script_steps import PackedTable, RoundContribution
 from meters.books.store import LinkStore
 from meters.books.stored_tables import DIGEST, REPLIES_KEPT, StoredTable, read_kept
 from meters.books.table_evidence import DecidedAsk
-from meters.wire.messages import ClaimOpened, DrawMade, Reply
+from meters.wire.messages import ClaimOpened, DrawMade, EnteredCards, Reply
 
 _AT_ONCE: Final = 100
 """Count of tables that one call reads. Such a call delays Redis by less than a millisecond."""
@@ -244,6 +244,7 @@ def _other_round(
         has = {
             "round": state.round, "basis": state.basis, "wagers": wagers is not None,
             "entry": state.entry, "draw": state.draw, "contributed": state.contributed,
+            "known": state.known,
         }  # fmt: skip
         if names := ", ".join(name for name, value in has.items() if value):
             yield f"it has {names} of an open round, the ledger says that there is none"
@@ -266,10 +267,25 @@ def _other_round(
     ):
         if value != due:
             yield f"{name} is {shown(value)}, the ledger says {shown(due)}"
+    yield from _other_known(state, replay.tables.known.get(table, ()))
     due_draw = _REPLY.decode(opened.reply).draw
     if not _is_draw(state.draw, due_draw):
         due_text = msgspec.json.encode(due_draw).decode()
         yield f"draw is {shown(state.draw or None)}, the ledger says {shown(due_text)}"
+
+
+def _other_known(state: PackedTable, due: Sequence[EnteredCards]) -> Iterable[str]:
+    """Report a round whose correction requests were changed.
+
+    The ledger has only the requests on which somebody decided, so Redis can have more cards.
+    """
+    try:
+        known = known_cards(state.known)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        yield f"the entered cards of its correction requests cannot be read: {error}"
+    else:
+        if merged(known, due) != known:
+            yield "it lacks entered cards of a correction request that the ledger has"
 
 
 def _other_event(replay: Replay, table: str, events: Mapping[int, bytes]) -> Iterable[str]:

@@ -15,11 +15,13 @@ from meters.books.correction_requests import (
     CONFIRMS,
     confirmed_by,
     correction_in,
+    merged,
 )
 from meters.books.entered_cards import OF_TABLES
 from meters.books.entry_messages import placed_in, reply_in, settled_in
 from meters.books.expected_transfers import ExpectedBooks, envy_of_result
 from meters.books.stored_tables import DIGEST, REPLIES_KEPT, entry_of
+from meters.wire.messages import EnteredCards
 
 REPEATED_CLAIMS_MAX: Final = 64
 """The greatest number of claims whose state the service reports to a table again."""
@@ -57,6 +59,7 @@ class DecidedAsk:
     round: str
     digest: str
     by: str
+    entered: tuple[EnteredCards, ...] = field(default=(), compare=False)
 
 
 class LedgerReply(msgspec.Struct, frozen=True, gc=False):
@@ -88,6 +91,9 @@ class TableEvidence:
         last: the sequence number of the last event of each table.
         rounds: the open round of each table, if the wagers of the round were replayed.
         decided: the last decision on a correction request for each table's open round.
+        known: for each table's open round, the entered cards of the correction requests on which
+            somebody decided. A later void of the round needs a confirmation, and so does a result
+            with other cards.
         over: the last finished round of each table.
         repeated_claims: for each table, the claims whose state the service reports again when the
             table sends a hello event, the oldest first.
@@ -98,6 +104,7 @@ class TableEvidence:
     last: dict[str, int] = field(default_factory=dict)
     rounds: dict[str, OpenedRound] = field(default_factory=dict)
     decided: dict[str, DecidedAsk] = field(default_factory=dict)
+    known: dict[str, tuple[EnteredCards, ...]] = field(default_factory=dict)
     over: dict[str, str] = field(default_factory=dict)
     repeated_claims: dict[str, list[str]] = field(default_factory=dict)
     replies: dict[str, dict[int, LedgerReply]] = field(default_factory=dict)
@@ -119,12 +126,16 @@ class TableEvidence:
         kind, table = fields["kind"], fields["table"].decode()
         if kind not in OF_TABLES:
             self._add_decision(fields)
+            if kind == b"restore":
+                # A restore applies corrections from outboxes, whose confirmations can be lost.
+                self.known.clear()
             if kind in _DECISIONS:
                 self._repeat_claims(table, [_DECIDED.decode(fields["event"]).claim])
             return ()
         seq = int(fields["seq"])
         faults = self._unconfirmed(table, fields)
         self.decided.pop(table, None)
+        self.known.pop(table, None)
         if kind == b"wagers":
             self.rounds[table] = OpenedRound(
                 number, seq, fields["round"].decode(), fields["event"], fields["reply"]
@@ -181,21 +192,33 @@ class TableEvidence:
             return
         decision = ASK_DECISION.decode(fields["event"])
         state = "confirmed" if fields["kind"] == CONFIRMS else "refused"
-        self.decided[fields["table"].decode()] = DecidedAsk(
-            state, decision.round, decision.digest, fields["by"].decode()
+        table, entered = fields["table"].decode(), decision.entered
+        self.decided[table] = DecidedAsk(
+            state, decision.round, decision.digest, fields["by"].decode(), entered
         )
+        self.known[table] = merged(self.known.get(table, ()), entered)
 
     def _unconfirmed(self, table: str, fields: Mapping[str, bytes]) -> list[str]:
-        """Return an error if an event names a confirmer whose decision is in no earlier entry."""
+        """Return an error if an event names a confirmer whose decision is in no earlier entry.
+
+        Also return an error if an event without a confirmer needs one, because of a decision on an
+        earlier correction request of the round.
+        """
         who = confirmed_by(fields["by"].decode())
         # If the round began before the first replayed entry, the confirmation can be in an entry
         # that was not replayed.
-        if not who or table not in self.rounds:
+        known = self.known.get(table, ())
+        if table not in self.rounds or not (who or known):
             return []
-        correction = correction_in(fields["event"])
+        if not who:
+            if correction_in(fields["event"], known) is None:
+                return []
+            return ["nobody confirmed it, but an earlier entry has a correction of this round"]
+        decided = self.decided.get(table)
+        correction = correction_in(fields["event"], decided.entered if decided else ())
         digest = correction.digest if correction else ""
         due = DecidedAsk("confirmed", fields["round"].decode(), digest, who)
-        if self.decided.get(table) == due:
+        if decided == due:
             return []
         return [f"it says that {who} confirmed it, but no entry of this round says so"]
 

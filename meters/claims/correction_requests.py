@@ -86,8 +86,9 @@ class Asks:
                 raise ActError("link_inoperable", problem)
             correction = found.correction
             decision = AskDecision(
-                ask, act, actor, correction.what, correction.round, correction.digest, reason
-            )
+                ask, act, actor, correction.what, correction.round, correction.digest, reason,
+                correction.entered,
+            )  # fmt: skip
             try:
                 entry = await self._stores[link].decide_ask(
                     found,
@@ -148,6 +149,7 @@ def _cards(entered: EnteredCards, correction: Correction) -> AskedCards:
         reason=entered.reason,
         before_no_win=entered.no_win,
         after_no_win=correction.declared(entered),
+        after_folded=correction.folded(entered),
     )
 
 

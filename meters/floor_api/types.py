@@ -182,6 +182,7 @@ class AskedCards(_Row, frozen=True, kw_only=True):
         reason: the reason for the correction, if somebody entered one.
         before_no_win: true if the hand was declared to win nothing before the correction.
         after_no_win: true if the result declares that the hand wins nothing.
+        after_folded: true if the hand is folded in the result.
     """
 
     what: Literal["hand", "dealer", "community"]
@@ -192,6 +193,7 @@ class AskedCards(_Row, frozen=True, kw_only=True):
     reason: str | None
     before_no_win: bool = False
     after_no_win: bool = False
+    after_folded: bool = False
 
 
 class AskRow(_Row, frozen=True, kw_only=True):

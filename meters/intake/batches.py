@@ -11,7 +11,13 @@ import msgspec
 import structlog
 
 from meters.books.claim_records import ClaimRecord
-from meters.books.correction_requests import Ask, Correction
+from meters.books.correction_requests import (
+    Ask,
+    Correction,
+    add_known,
+    known_cards,
+    known_text,
+)
 from meters.books.entered_cards import count_hands, entered_in
 from meters.books.refusals import (
     EventRefusal,
@@ -133,7 +139,8 @@ class _Judged(msgspec.Struct, frozen=True):
         added: what the wagers add to the meters; None if the event is no wagers event.
         result: the settled result; None if the event is no result, or if the result could not be
             settled.
-        entered: the cards that were entered and taken back, as the void or result names them.
+        entered: the cards that were entered and taken back, as the void or result names them, or an
+            earlier correction request of the round.
     """
 
     known: CatalogTable
@@ -255,7 +262,7 @@ class LinkIntake:
     async def _look_up(
         self, events: Sequence[tuple[CatalogTable, MoneyEvent | EventRefusal]]
     ) -> None:
-        """For the results in `events`, read from Redis the open rounds that are not remembered.
+        """For the ends of rounds in `events`, read the rounds from Redis that are not remembered.
 
         Another worker can have accepted the wagers of such a round. This worker can also have
         accepted them before its last start.
@@ -263,7 +270,7 @@ class LinkIntake:
         tables = [
             known.table.id
             for known, event in events
-            if isinstance(event, Result) and not self._remembers(known, event)
+            if isinstance(event, Result | Void) and not self._remembers(known, event)
         ]
         if not tables:
             return
@@ -278,10 +285,11 @@ class LinkIntake:
                         _STORED_WAGERS.decode(state.wagers),
                         _STORED_DRAW.decode(state.draw),
                         state.fed,
+                        state.known,
                     ),
                 )
 
-    def _remembers(self, known: CatalogTable, event: Result) -> bool:
+    def _remembers(self, known: CatalogTable, event: Result | Void) -> bool:
         opened = self._rounds.get(known.table.id)
         return opened is not None and opened.wagers.round == event.round
 
@@ -310,9 +318,9 @@ class LinkIntake:
                 case Result():
                     return self._judge_result(known, event, payload)
                 case Void():
-                    entered, reply = entered_in(event), _accepted(seq)
-                    step = _step(known, seq, payload, Kind.VOID, event.round, act=bool(entered))
-                    step = self._with_ask(known, event, step)
+                    step = _step(known, seq, payload, Kind.VOID, event.round)
+                    step, entered = self._with_ask(known, event, step)
+                    reply = _accepted(seq)
                     return _Judged(known, "void", step, payload, (reply,), entered=entered)
                 case Withdrawal():
                     work = ReplyWork(_accepted(seq))
@@ -350,31 +358,36 @@ class LinkIntake:
         if not self._replays:
             check_declared(known, event)
         judged = judge_result(known.feeding(self._store.link, opened.fed), event, opened)
-        entered, work = entered_in(event), judged.work
         step = _step(
-            known,
-            event.seq,
-            payload,
-            Kind.RESULT,
-            event.round,
-            work=work,
-            basis=basis,
-            act=bool(entered),
+            known, event.seq, payload, Kind.RESULT, event.round, work=judged.work, basis=basis
         )
-        step = self._with_ask(known, event, step)
+        step, entered = self._with_ask(known, event, step)
         return _Judged(known, "result", step, payload, judged.reply, result=judged, entered=entered)
 
-    def _with_ask(self, known: CatalogTable, event: Void | Result, step: ScriptStep) -> ScriptStep:
-        """Add a correction request to an event, if a floorperson must confirm the event."""
-        if self._replays or not (event.confirm or known.confirm_corrections):
-            return step
-        correction = Correction.of(event)
+    def _with_ask(
+        self, known: CatalogTable, event: Void | Result, step: ScriptStep
+    ) -> tuple[ScriptStep, Sequence[EnteredCards]]:
+        """Add a correction request to an event, if a floorperson must confirm the event.
+
+        Also return the entered cards that the event corrects. After a request with cards, each
+        correction of the round needs a confirmation, even if the event no longer names the cards.
+        """
+        table, replace = known.table.id, msgspec.structs.replace
+        if self._replays:
+            entered = entered_in(event)
+            return replace(step, act=bool(entered)), entered
+        text = self._rounds[table].known if self._remembers(known, event) else ""
+        cards = known_cards(text)
+        correction = Correction.of(event, cards)
         if correction is None:
-            return step
-        table = known.table.id
-        ask = Ask(f"{known.link}.{table}-{event.seq}", table, now_text(), correction)
-        text = msgspec.json.encode(ask).decode()
-        return msgspec.structs.replace(step, ask=AskStep(correction.digest, ask.ask, text))
+            return replace(step, known=text), ()
+        step = replace(step, known=text, act=True)
+        if event.confirm or known.confirm_corrections or cards:
+            ask = Ask(f"{known.link}.{table}-{event.seq}", table, now_text(), correction)
+            asked = msgspec.json.encode(ask).decode()
+            now_known = known_text(add_known(cards, correction))
+            step = replace(step, ask=AskStep(correction.digest, ask.ask, asked, now_known))
+        return step, correction.entered
 
     def _basis(self, known: CatalogTable) -> int:
         opened = self._rounds.get(known.table.id)
@@ -442,6 +455,7 @@ class LinkIntake:
                 # logged.
                 reply, counted = answer.text.encode(), "unconfirmed"
                 if answer.asked:
+                    self._rounds.pop(known.table.id, None)
                     outcome.asked = True
                     self._announce_ask(one)
             case Status.AGAIN:
@@ -588,8 +602,7 @@ def _step(
     *,
     work: Work | None = None,
     basis: int | None = None,
-    act: bool = False,
 ) -> ScriptStep:
-    """Make an event's `ScriptStep`. `act` is true if the event's ledger entry is an act."""
+    """Make an event's `ScriptStep`."""
     digest = hashlib.blake2b(payload, digest_size=16).hexdigest()
-    return ScriptStep(known.table.id, seq, digest, kind, round_id, basis, work, act)
+    return ScriptStep(known.table.id, seq, digest, kind, round_id, basis, work)

@@ -25,12 +25,14 @@ class OpenRound(msgspec.Struct, frozen=True):
         wagers: the wagers.
         draw: the bonus draws of the round; None if nothing was drawn.
         fed: the ids of the meters to which the wagers contributed.
+        known: the cards that correction requests of the round named, as `known_text` writes them.
     """
 
     basis: int
     wagers: Wagers
     draw: DrawMade | None
     fed: tuple[str, ...]
+    known: str = ""
 
 
 @dataclass(frozen=True, slots=True)

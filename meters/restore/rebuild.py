@@ -10,7 +10,8 @@ exceptions, the rebuild uses safe values:
   of the table's last accepted event. The table's outbox can have a later event.
 - A correction request has no ledger entry, so the rebuild does not have it. After the restore, the
   table sends its request once more. In Redis, the request raised the count of changes
-  for the floor page; in the rebuild, it does not.
+  for the floor page; in the rebuild, it does not. The cards in a request on which somebody decided
+  are in the entry of the decision, so the round still needs a confirmation after the restore.
 - A field that is zero in Redis can be missing in the rebuild.
 """
 
@@ -24,6 +25,7 @@ from bonus.settling.settlement_lines import Line
 from meters.books.chain import CHAIN
 from meters.books.checkpoint import EMPTY, Checkpoint
 from meters.books.claim_records import Records
+from meters.books.correction_requests import ASK_DECISION
 from meters.books.dealt_cards import dealt_digest
 from meters.books.entered_cards import is_act
 from meters.books.entry_messages import settled_in, wagers_in
@@ -134,7 +136,7 @@ class Rebuild:
             raise RebuildError(f"entry {number} cannot be read: {error!r}") from None
         if fields["kind"] == b"reading" or not self._replay.closed_day:
             self._link.open_day(number, fields["at"], self._replay.closed_day)
-        if is_act(fields["kind"], fields["event"]):
+        if is_act(fields["kind"], fields["event"], fields["by"]):
             self._snapshot.put(self.keys.acts, {str(number): number})
 
     def rows(self) -> Iterator[Row]:
@@ -198,6 +200,9 @@ class Rebuild:
                 self._apply_reopening(table, fields)
             case b"correct_slip":
                 self._claims.correct_slip(_DECISION.decode(fields["event"]), fields)
+                self._ring()
+            case b"confirm_correction" | b"refuse_correction":
+                self._tables.know_entered(table, ASK_DECISION.decode(fields["event"]).entered)
                 self._ring()
             case _:
                 touched = self._link.apply_act(kind, number, fields, self._replay.books.terms)

@@ -7,6 +7,7 @@ from typing import Final
 
 import msgspec
 
+from meters.books.correction_requests import known_cards, known_text, merged
 from meters.books.expected_transfers import Added, transfers_in
 from meters.books.script_steps import PackedTable, RoundContribution
 from meters.books.stored_tables import (
@@ -22,7 +23,7 @@ from meters.books.table_evidence import REPEATED_CLAIMS_MAX
 from meters.redis_client.link_keys import LinkKeys
 from meters.restore.outboxes import Answered
 from meters.restore.store_snapshot import StoreSnapshot
-from meters.wire.messages import ClaimOpened, DrawMade, Result, Void, Wagers
+from meters.wire.messages import ClaimOpened, DrawMade, EnteredCards, Result, Void, Wagers
 
 
 class _Drawn(msgspec.Struct, frozen=True):
@@ -80,7 +81,14 @@ class TableSnapshot:
             contributed=tuple(
                 stored_contribution(one) for one in _in_order(added, entry["transfers"])
             ),
+            known="",
         )
+
+    def know_entered(self, table: str, entered: Sequence[EnteredCards]) -> None:
+        """Apply the decision on a correction request. `entered` has the cards in the request."""
+        state = self._state(table)
+        known = merged(known_cards(state.known), entered)
+        self._put(table, state, known=known_text(known))
 
     def end_round(self, table: str, entry: Mapping[str, bytes], claims: Sequence[str]) -> None:
         """Apply the ledger entry of a result or a void. `claims` are those that a result opened."""
@@ -88,7 +96,9 @@ class TableSnapshot:
             self.repeat_claims(table, claims)
         self._snapshot.drop(self._keys.rounds, table)
         over = entry["round"].decode()
-        self._keep_reply(table, entry, round="", basis=0, draw="", contributed=(), over=over)
+        self._keep_reply(
+            table, entry, round="", basis=0, draw="", contributed=(), over=over, known=""
+        )
 
     def repeat_claims(self, table: str, claims: Sequence[str]) -> None:
         """Add claims to the list of a table's latest claims.

@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from meters.books.correction_requests import Ask, AskAct, Correction
+from meters.books.correction_requests import Ask, AskAct, Correction, known_text
 from meters.books.script_steps import AskStep, Kind, ScriptStep, Status
 from meters.books.store import TermsError, WrongStateError
 from meters.wire.messages import EnteredCards
@@ -13,13 +13,14 @@ CORRECTION = Correction(
     "void", "R1", "misdeal", (EnteredCards(what="hand", position=1, cards=["As"]),)
 )
 ASK = Ask("lua.T-1-2", "T-1", "2026-11-20T02:14:07.250Z", CORRECTION)
+KNOWN = known_text(CORRECTION.entered)
 REFUSAL = ',"status":"refused"}'
 ACTS: tuple[AskAct, ...] = ("confirm_correction", "refuse_correction")
 
 
 def void(seq: int, ask: Ask = ASK, digest: str = CORRECTION.digest) -> ScriptStep:
     """Return a void that a floorperson must confirm."""
-    asked = AskStep(digest, ask.ask, msgspec.json.encode(ask).decode())
+    asked = AskStep(digest, ask.ask, msgspec.json.encode(ask).decode(), KNOWN)
     return Step(
         table="T-1", seq=seq, digest=f"{seq:032}", kind=Kind.VOID, round="R1",
         basis=None, work=None, act=True, ask=asked, reply=(f'{{"seq":{seq}}}',),

@@ -56,8 +56,9 @@ class SecondTable:
     bets: dict[int, dict[str, Any]] = field(default_factory=dict)
     added: list[Added] = field(default_factory=list)
     draw: Draw | None = None
-    asks: bool = False
+    asks: str = ""
     decided: str = ""
+    known: list[dict[str, Any]] = field(default_factory=list)
 
     def fed(self, wager: str) -> tuple[str, ...] | None:
         """Return the meters that a wager feeds, or None if the table does not offer the wager."""
@@ -260,10 +261,13 @@ class SecondBooks:
             if self.all_hands and any(box.get("no_win") for box in event["positions"]):
                 yield "no_win_not_allowed"
             yield from _result_faults(table, event)
-        elif event.get("confirm") and event.get("entered") and table.decided != "confirmed":
-            yield "correction_refused" if table.decided else "unconfirmed"
         if table.over == event["round"]:
             yield "round_over"
+        if event["type"] != "wagers" and (asked := _correction(table, event)):
+            if asked != table.asks or not table.decided:
+                yield "unconfirmed"
+            elif table.decided == "refused":
+                yield "correction_refused"
 
     def holds(self, table_id: str) -> bool:
         """Return whether an unpaid hand pay holds the table: its cards stay (649a.11(c)(5)(iv))."""
@@ -294,10 +298,11 @@ class SecondBooks:
         event, code = json.loads(payload), json.loads(reply).get("error", {}).get("code")
         table.last = event["seq"]
         table.heard[table.last] = (payload, reply)
-        if code == "unconfirmed":
-            table.asks = True
+        if code == "unconfirmed" and (asked := _correction(table, event)) != table.asks:
+            table.asks, table.decided = asked, ""
+            table.known += [one for one in _entered(table, event) if one not in table.known]
         elif code == "correction_refused":
-            table.asks, table.decided = False, ""
+            table.asks, table.decided = "", ""
 
     def lay(self, table_id: str, event: dict[str, Any], draw: Draw | None) -> None:
         """Book the wagers of a round, with its draw."""
@@ -348,7 +353,7 @@ class SecondBooks:
         """Close a table's round."""
         table = self.tables[table_id]
         table.over, table.round, table.bets, table.added = table.round, None, {}, []
-        table.asks, table.decided = False, ""
+        table.asks, table.decided, table.known = "", "", []
         self.entries += 1
 
     def take_off(self, meter: str, percent: int, shares: int) -> int:
@@ -548,6 +553,35 @@ class SecondBooks:
             claim.meter == meter and claim.percent and claim.state == "pending"
             for claim in self.claims.values()
         )
+
+
+def _entered(table: SecondTable, event: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the cards that were entered and are not settled, as far as a request named them."""
+    named = [
+        _cards(one["what"], one, one.get("position"))
+        for one in event.get("entered") or event.get("entered_before") or ()
+    ]
+    settled = [
+        _cards("hand", box, box["position"])
+        for box in event.get("positions", ())
+        if not box.get("folded")
+    ]
+    settled += [_cards(what, {"cards": event.get(what)}) for what in ("dealer", "community")]
+    return named + [one for one in table.known if one not in named and one not in settled]
+
+
+def _cards(what: str, one: dict[str, Any], position: int | None = None) -> dict[str, Any]:
+    cards, no_win = sorted(one.get("cards") or ()), one.get("no_win", False)
+    return {"what": what, "position": position, "cards": cards, "no_win": no_win}
+
+
+def _correction(table: SecondTable, event: dict[str, Any]) -> str:
+    """Return what a floorperson must confirm before an event is booked, or an empty text."""
+    entered = _entered(table, event)
+    if not entered or not (event.get("confirm") or table.known):
+        return ""
+    about = ("type", "reason", "positions", "dealer", "community")
+    return json.dumps([entered, *(event.get(name) for name in about)])
 
 
 def _result_faults(  # noqa: PLR0912

@@ -8,6 +8,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from meters.books.correction_requests import Correction
+from meters.books.stored_tables import STATE
 from meters.floor.gaming_day import GamingDays
 from meters.floor_api.errors import ActError
 from meters.floor_api.types import AskRow
@@ -211,7 +212,9 @@ async def test_a_confirmation_goes_with_its_round_whatever_ends_it(pit: Pit) -> 
     await opened(pit)
     await void(pit)
     await confirm(pit)
-    await pit.result({1: RAGS})
+    assert (await pit.result({1: "As Ks Qs"})).status == "accepted"
+    await pit.decide("pit.T-1-3-1", "validate")
+    await pit.decide("pit.T-1-3-1", "pay")
     await pit.round({1: PROGRESSIVE}, {1: RAGS}, round_id="R2")
     await opened(pit)
     assert code(await void(pit)) == "unconfirmed"
@@ -245,8 +248,86 @@ async def test_the_round_can_be_played_on_after_a_refusal(pit: Pit) -> None:
     await opened(pit)
     await void(pit)
     await refuse(pit)
-    assert (await pit.result({1: RAGS})).status == "accepted"
+    reply = await pit.result({1: "Qs As Ks"})
+    assert reply.status == "accepted", "these are the cards that were entered"
     assert await pit.redis.hgetall(pit.store.keys.asks) == {}
+    assert (await pit.entries())[-1]["by"] == "table:T-1"
+    await assert_sound(pit)
+
+
+def hand(**fields: object) -> dict[str, object]:
+    """Return the fields of a result with one hand."""
+    dealt = [{"position": 1, "cards": HAND["cards"]} | fields]
+    return {"kind": "result", "positions": dealt, "dealer": DEALER.split()}
+
+
+PAST: dict[str, dict[str, object]] = {
+    "a void without the cards": {"kind": "void", "reason": "misdeal"},
+    "a void with other cards": {"kind": "void", "reason": "misdeal", "entered": [OTHER]},
+    "a void for another reason": {"kind": "void", "reason": "another", "entered": [HAND]},
+    "a result with other cards": hand(cards=RAGS.split()),
+    "a result that declares no win": hand(cards=None, no_win=True),
+    "a result in which the hand folded": hand(folded=True),
+    "a result without the hand's cards": hand(cards=None, folded=True),
+    "a result that corrects another hand": hand(cards=RAGS.split())
+    | {"entered_before": [BEFORE | {"position": 2}]},
+}
+
+
+@pytest.mark.parametrize(
+    ("ended", "strict"),
+    [("refused", True), ("answered", False), ("withdrawn", True), ("replaced", False)],
+)
+@pytest.mark.parametrize("past", PAST.values(), ids=PAST)
+async def test_nothing_gets_past_a_floorperson_who_was_asked(
+    pit: Pit, past: dict[str, object], ended: str, *, strict: bool
+) -> None:
+    """After a request with cards, the round waits for a confirmation until it ends."""
+    if strict:
+        pit = Pit(pit.redis, FLOOR.replace("[facility]", "[facility]\nconfirm_corrections = true"))
+    await opened(pit)
+    assert code(await void(pit, confirm=not strict)) == "unconfirmed"
+    if ended == "withdrawn":
+        assert code(await pit.event("T-1", "withdrawal", "R1")) == "accepted"
+    elif ended == "replaced":
+        assert code(await void(pit, reason="other", confirm=not strict)) == "unconfirmed"
+    else:
+        await refuse(pit)
+        if ended == "answered":
+            assert code(await void(pit, confirm=not strict)) == "correction_refused"
+    fields = {name: value for name, value in past.items() if name != "kind"}
+    kind = str(past["kind"])
+    for worker_restarts in (False, True, False):
+        if worker_restarts:
+            pit.restart()
+        reply = await pit.event("T-1", kind, "R1", **fields)
+        told = ended == "refused" and not worker_restarts and fields == {"reason": "misdeal"}
+        assert code(reply) in ({"correction_refused", "unconfirmed"} if told else {"unconfirmed"})
+    shown = {(one.position, one.before) for one in (await the_ask(pit)).cards}
+    assert (1, ("As", "Ks", "Qs")) in shown, "the floorperson sees what was entered first"
+    await assert_sound(pit)
+    await confirm(pit, by="Bob")
+    assert code(await pit.event("T-1", kind, "R1", **fields)) == "accepted"
+    assert (await pit.entries())[-1]["by"] == "table:T-1, confirmed by Bob"
+    (row, _) = await pit.link_acts.acts("pit", None, 2)
+    assert row.what == kind
+    await assert_sound(pit)
+    await opened(pit, round_id="R2")
+    assert (await pit.void(round_id="R2")).status == "accepted", "the next round is free"
+
+
+async def test_a_refusal_outlives_the_store(pit: Pit) -> None:
+    """A store made again from the ledger still knows which cards the refused request named."""
+    await opened(pit)
+    await void(pit)
+    await refuse(pit)
+    keys, rebuild = pit.store.keys, Rebuild(pit.link, GamingDays.of_facility(pit.floor.facility))
+    for number, fields in await pit.store.entries(0, 1_000):
+        rebuild.apply_entry(number, fields)
+    made = rebuild.snapshot().at(keys.tables)["T-1"]
+    assert isinstance(made, bytes)
+    held = cast("bytes", await pit.redis.hget(keys.tables, "T-1"))
+    assert STATE.decode(made).known == STATE.decode(held).known != ""
 
 
 async def test_what_a_table_withdraws_cannot_be_confirmed(pit: Pit) -> None:
@@ -305,23 +386,24 @@ async def test_a_confirmation_races_with_a_replaced_ask(pit: Pit, *, swapped: bo
         race = [confirm(pit, ask), void(pit, round_id=name, entered=[OTHER])]
         await asyncio.gather(*(race[::-1] if swapped else race), return_exceptions=True)
         assert code(await void(pit, round_id=name, entered=[OTHER])) == "unconfirmed"
-        assert await pit.event("T-1", "void", name, reason="misdeal")
-    voids = [one for one in await pit.entries() if one["kind"] == "void"]
-    assert {one["by"] for one in voids} == {"table:T-1"}
+        await confirm(pit)
+        assert code(await void(pit, round_id=name, entered=[OTHER])) == "accepted"
     await assert_sound(pit)
 
 
 async def test_tries_within_one_batch_are_as_if_they_came_alone(pit: Pit) -> None:
-    """Two attempts, a copy, and the void that ends the round: a later round needs a new request."""
+    """Two attempts, a copy, and a void that no longer names the cards."""
     await opened(pit)
     fields = {"reason": "misdeal", "entered": [HAND], "confirm": True}
     tries = [event_bytes(seq, "void", "R1", **fields) for seq in (2, 2, 3)]
     plain = event_bytes(4, "void", "R1", reason="misdeal")
     replies = (await pit.take([("T-1", each) for each in (*tries, plain)])).replies
     codes = [code(msgspec.json.decode(reply, type=Reply)) for _, reply in replies]
-    assert codes == ["unconfirmed", "unconfirmed", "unconfirmed", "accepted"]
+    assert codes == ["unconfirmed", "unconfirmed", "out_of_order"], "the others are sent again"
     assert replies[0] == replies[1]
-    assert await pit.redis.hgetall(pit.store.keys.asks) == {}
+    pit.seq["T-1"] = 2
+    assert code(await void(pit)) == "unconfirmed"
+    assert code(await pit.event("T-1", "void", "R1", reason="misdeal")) == "unconfirmed"
 
 
 async def test_tries_do_not_flood_log_and_figures_as_refusals(pit: Pit) -> None:

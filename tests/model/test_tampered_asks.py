@@ -1,7 +1,11 @@
 """An audit names a confirmation that nobody gave, and a correction request that was altered."""
 
+from typing import cast
+
+import msgspec
 import pytest
 
+from meters.books.stored_tables import PACK, STATE
 from tests.model.pit import Pit
 from tests.model.tampering import Fields, rewrite
 from tests.model.test_asks import code, confirm, opened, refuse, result, void
@@ -136,4 +140,23 @@ async def test_an_ask_of_a_table_without_a_round_is_named(pit: Pit) -> None:
     await pit.redis.hset(pit.store.keys.asks, "T-2", text)
     assert await problems(pit) == (
         "table T-2: it asks a floorperson for a correction, the ledger says that no round is open",
+    )
+
+
+async def test_a_refused_void_that_was_booked_all_the_same_is_named(pit: Pit) -> None:
+    """Somebody removed the cards of the request from Redis, so the script lets the void through."""
+    await opened(pit)
+    await void(pit)
+    await refuse(pit)
+    assert await problems(pit) == ()
+    key = pit.store.keys.tables
+    held = STATE.decode(cast("bytes", await pit.redis.hget(key, "T-1")))
+    await pit.redis.hset(key, "T-1", PACK.encode(msgspec.structs.replace(held, known="")))
+    assert await problems(pit) == (
+        "table T-1: it lacks entered cards of a correction request that the ledger has",
+    )
+    assert code(await pit.event("T-1", "void", "R1", reason="misdeal")) == "accepted"
+    assert any(
+        "nobody confirmed it, but an earlier entry has a correction of this round" in each
+        for each in await problems(pit)
     )

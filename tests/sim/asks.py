@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from meters.floor_api.types import AskRow
+from meters.floor_api.types import AskedCards, AskRow
 
 Record = dict[str, Any]
 _STATES: Final = {"confirm_correction": "confirmed", "refuse_correction": "refused"}
@@ -33,6 +33,7 @@ class Asks:
     def __init__(self) -> None:
         self._shown: dict[str, AskRow] = {}
         self._decided: dict[str, _Decision] = {}
+        self._known: dict[str, list[AskedCards]] = {}
         self.applied = 0
         self.refused: set[tuple[str, str, str]] = set()
 
@@ -51,6 +52,7 @@ class Asks:
         row = self._shown[made.ask]
         assert (row.table, row.round) == (table, open_round), f"{made} is about {row}"
         self._decided[table] = made
+        self._known.setdefault(table, []).extend(row.cards)
         if made.state == "refused":
             self.refused.add((table, entry["round"], by))
 
@@ -58,7 +60,12 @@ class Asks:
         """Record the entry of a table's event, which uses up the decision for its round."""
         kind, table = entry["kind"], entry["table"]
         decided, due = self._decided.pop(table, None), f"table:{table}"
-        if kind in _BEFORE and event.get("confirm") and event.get(_BEFORE[kind]):
+        known = self._known.pop(table, [])
+        asks = entry["by"] != due
+        if kind in _BEFORE:
+            asks |= bool(event.get("confirm") and event.get(_BEFORE[kind]))
+            asks |= any(kind == "void" or not _keeps(event, one) for one in known)
+        if asks:
             assert decided is not None, f"{event} was confirmed by nobody"
             assert decided.state == "confirmed", f"{event} was refused: {decided}"
             due += f", confirmed by {decided.by}"
@@ -95,10 +102,24 @@ class Asks:
                 one.get("taken_back", False),
                 one.get("reason"),
             )
-            for one in event[_BEFORE[kind]]
+            for one in event.get(_BEFORE[kind]) or ()
         ]
         assert (row.what, row.round, row.reason) == (kind, event["round"], event.get("reason"))
-        assert shown == due, f"applied is {due}, shown was {shown}"
+        assert shown[: len(due)] == due, f"applied is {due}, shown was {shown}"
+        for one in row.cards[len(due) :]:
+            assert kind == "void" or not _keeps(event, one), f"{one} was shown, and is kept"
+
+
+def _keeps(event: Record, shown: AskedCards) -> bool:
+    """Return whether a result has the cards that were entered first."""
+    folded = any(
+        one.get("folded") for one in event["positions"] if one["position"] == shown.position
+    )
+    cards = _settled(event, {"what": shown.what, "position": shown.position})
+    declared = any(
+        one.get("no_win") for one in event["positions"] if one["position"] == shown.position
+    )
+    return not folded and sorted(cards) == sorted(shown.before) and declared == shown.before_no_win
 
 
 def _settled(event: Record, entered: Record) -> Sequence[str]:

@@ -81,6 +81,7 @@ class ForeignTable:
         self._over: str | None = None
         self._bets: dict[int, list[str]] = {}
         self._asking: Record | None = None
+        self._asked = False
 
     def history(self) -> Iterable[Sent]:
         """Return every event with its reply."""
@@ -127,7 +128,8 @@ class ForeignTable:
                 if flawed and event["type"] != "withdrawal":
                     self._world.fail(f"{self.name}: {event} was accepted")
                 self._go_on(event)
-            elif asks(event) and reply["error"]["code"] in _ASKED:
+            elif (asks(event) or self._asked) and reply["error"]["code"] in _ASKED:
+                self._asked = True
                 self._asking = event if reply["error"]["code"] == "unconfirmed" else None
             elif not flawed and reply["error"]["code"] not in {"link_closed", "held"}:
                 self._world.fail(f"{self.name}: {event} was refused: {reply}")
@@ -139,6 +141,7 @@ class ForeignTable:
             return
         self._asking = None
         if event["type"] != "withdrawal":
+            self._asked = False
             self._over, self._round = self._round, None
             self.rounds += 1
 

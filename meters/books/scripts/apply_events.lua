@@ -20,7 +20,7 @@
 --   seq_reused  this seq was already answered, for another event
 --   seq_passed  this seq was answered; the reply is no longer kept
 --   gap         an event with a lower seq is missing; with the expected seq as text
---   moved       the round changed after the validation
+--   moved       the round changed after the validation, or a correction of it was requested
 --   accepted    with the ledger entry, and for a result the cents of each due and the cents of its
 --               meter after it. The service makes the reply with these amounts.
 --   refused     the validation has refused the event
@@ -121,7 +121,7 @@ end
 
 -- Replaces the open round of a table. The caller also sets the last seq, so the table is written.
 local function set_round(at, seq, round, entry, draw, contributed, change)
-  at[TABLE_ROUND], at[TABLE_BASIS], at[TABLE_DRAW] = round, seq, draw
+  at[TABLE_ROUND], at[TABLE_BASIS], at[TABLE_DRAW], at[TABLE_KNOWN] = round, seq, draw, ''
   at[TABLE_CONTRIBUTED], at[TABLE_ENTRY] = contributed, entry
   add_rounds(change)
 end
@@ -159,13 +159,15 @@ end
 -- Checks whether the correction in an event is allowed. If somebody confirmed it, returns nil and
 -- this person. If nobody needs to confirm it, returns nil. In all other cases, returns the code of
 -- the refusal. A decision is valid for exactly one request. A confirmation is valid until the round
--- ends. A refusal is valid until the table's next try.
+-- ends. A refusal is valid until the table's next try. The cards of every request stay known until
+-- the round ends, so the service knows that the round's next void or result is a correction too.
 local function confirmation(event)
   local table_id, new = event[EVENT_TABLE], event[EVENT_ASK]
   if not new then return nil end
   local ask, named = ask_at(table_id), new[ASK_DIGEST] .. '\n'
   if string.sub(ask.text, 1, #named) ~= named then
     put_ask(table_id, named .. new[ASK_ASK] .. '\n' .. new[ASK_TEXT])
+    tables[table_id][TABLE_KNOWN] = new[ASK_KNOWN] -- `keep_reply` marks the table as changed
     return 'unconfirmed', '1'
   end
   local state, decided = string.match(ask.decision, '^(%a+)\n(.*)$')
@@ -503,6 +505,8 @@ local function answer(event, place)
   end
   if seq > at[TABLE_LAST] + 1 then return { 'gap', exact(at[TABLE_LAST] + 1) } end
   if basis and basis ~= at[TABLE_BASIS] then return { 'moved' } end
+  local known = event[EVENT_KNOWN]
+  if known and event[EVENT_ROUND] == at[TABLE_ROUND] and known ~= (at[TABLE_KNOWN] or '') then return { 'moved' } end
   if kind == 'refused' then
     keep_reply(table_id, seq, digest, work[REPLY_WORK_REPLY])
     return { 'refused', work[REPLY_WORK_REPLY] }

@@ -11,7 +11,7 @@ local function read_tables(ids)
   for index, id in ipairs(ids) do
     tables[id] = stored[index] and cmsgpack.unpack(stored[index]) or {
       [TABLE_LAST] = 0, [TABLE_OVER] = '', [TABLE_HELD] = '', [TABLE_ROUND] = '', [TABLE_BASIS] = 0,
-      [TABLE_DRAW] = '', [TABLE_CONTRIBUTED] = {}, [TABLE_ENTRY] = 0,
+      [TABLE_DRAW] = '', [TABLE_CONTRIBUTED] = {}, [TABLE_ENTRY] = 0, [TABLE_KNOWN] = '',
     }
   end
 end

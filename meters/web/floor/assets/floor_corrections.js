@@ -19,11 +19,12 @@ const whose = (hand) => {
 
 const settledAs = (ask, hand) => {
   if (ask.what === "void") return "Not settled: the round is void";
-  return hand.after_no_win ? "Settled as declared to win nothing" : "Settled without cards";
+  if (hand.after_no_win) return "Settled as declared to win nothing";
+  return hand.after_folded ? "Settled as folded, without cards" : "Settled without cards";
 };
 
 const Then = ({ ask, hand }) => (hand.after.length
-  ? html`<div class="hand"><p class="of">To be settled</p><${Cards} names=${hand.after} /></div>`
+  ? html`<div class="hand"><p class="of">${hand.after_folded ? "To be settled as folded" : "To be settled"}</p><${Cards} names=${hand.after} /></div>`
   : html`<p class="of">${settledAs(ask, hand)}</p>`);
 
 /* The cards that were entered first. Without cards, the hand was declared to win nothing. */
