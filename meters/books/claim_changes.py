@@ -11,7 +11,7 @@ from meters.books.accounts import HOUSE, claim_account
 from meters.books.link_state import ClaimRequest, DecisionResult
 from meters.books.script_loader import load_script
 from meters.books.script_steps import EnvyCents
-from meters.books.slip_numbers import fold_in_link
+from meters.books.slip_numbers import fold_slip
 from meters.books.store import LinkStore, answer_of
 from meters.books.two_people import PinSetters
 from meters.wire.clock import now_text
@@ -180,7 +180,7 @@ class ClaimChanges:
             keys=[*store.fixed_keys, store.keys.claim(claim), store.keys.slips],
             args=[
                 now_text(), store.terms.digest, claim, by, table, round_id, replaced,
-                fold_in_link(slip), event,
+                fold_slip(slip), event,
             ],
         )  # fmt: skip
         (entry,) = answer_of(rows)

@@ -16,7 +16,7 @@ from meters.books.claim_records import ClaimRecord, Records
 from meters.books.entered_cards import is_act
 from meters.books.entry_messages import placed_in, settled_in
 from meters.books.expected_transfers import ExpectedBooks, HeldEnvy, HeldWin, envy_of_result
-from meters.books.slip_numbers import fold_in_link, kept_for
+from meters.books.slip_numbers import fold_slip, kept_for
 from meters.wire.messages import Reply, Result
 
 Fields = Mapping[str, str]
@@ -287,8 +287,8 @@ class Evidence:
         decided, by = DECIDED.decode(fields["event"]), fields["by"].decode()
         claim = decided.claim
         if decided.slip:
-            self.slips[fold_in_link(decided.slip)] = claim
-            self.slips_in_order.append(fold_in_link(decided.slip))
+            self.slips[fold_slip(decided.slip)] = claim
+            self.slips_in_order.append(fold_slip(decided.slip))
         if claim in books.claims or claim in books.envy:
             self.ended.pop(claim, None)
         elif decided.act not in {"correct_slip", *_REQUESTS}:

@@ -32,10 +32,14 @@ unpayable:
   claim that a table opens after the restore is another win, even if it has the id of a lost claim.
 
 The ledger decides which number paid which claim, and an audit compares the reservations with the
-ledger. A number that paid a claim can be without a reservation: an earlier release made the
-payment, or the hash of reservations was lost. The audit of a service reserves such a number
-(`meters/books/claim_audit.py`). Before this audit, no other payment can use the number, because
-each payment also reads the numbers in the data of all links.
+ledger. If the hash of reservations was lost, a number that paid a claim has no reservation. The
+audit of a service reserves such a number (`meters/books/claim_audit.py`). Before this audit, no
+other payment can use the number, because each payment also reads the numbers in the data of all
+links.
+
+For a person who looks for a paper slip, hyphens, capital letters and leading zeros make no
+difference. So `fold_slip` removes them, and Redis has each number only in the folded form. The
+ledger has it as it was typed.
 """
 
 import contextlib
@@ -47,7 +51,6 @@ from typing import Final, Self, cast
 
 from redis.exceptions import NoPermissionError
 
-from bonus.printable import UNPRINTABLE
 from meters.books.script_loader import load_script
 from meters.redis_client.link_keys import LinkKeys
 from meters.redis_client.shards import AnyRedis, every_redis, redis_of
@@ -63,14 +66,9 @@ count of tries to pay with the number, a blank, and the claim.
 """
 
 SLIP_LENGTH_MAX: Final = 100
-_SLIP: Final = re.compile(rf"[A-Za-z0-9-]{{1,{SLIP_LENGTH_MAX}}}")
-_ALIKE: Final = str.maketrans(
-    "авеікмнорстухѕјαβεζηικμνορτυχ\u02d7\u2043\u2212\u2796",
-    "abeikmhopctyxsjabezhikmnoptyx----",
-)
-"""Letters of other alphabets whose capitals look like Latin capitals, and signs like hyphens."""
-_UNSEEN: Final = re.compile(rf"[\ufe00-\ufe0f{UNPRINTABLE}]")
-"""Invisible characters and variation selectors that earlier releases accepted in a slip number."""
+_SLIP: Final = re.compile(rf"(?=-*[A-Za-z0-9])[A-Za-z0-9-]{{1,{SLIP_LENGTH_MAX}}}")
+_SIGN: Final = re.compile(r"[A-Za-z0-9-]")
+_LEADING_ZEROS: Final = re.compile(r"(?<![0-9])0+(?=[0-9])")
 _AT_ONCE: Final = 500
 _CORRECTS: Final = "!"
 """The end of a reservation's text if the number is reserved for a correction."""
@@ -122,7 +120,7 @@ def clean_slip(text: str) -> str:
         return slip
     if len(slip) > SLIP_LENGTH_MAX:
         raise SlipError(f"a slip's number has {SLIP_LENGTH_MAX} characters at most")
-    odd = next((sign for sign in slip if not _SLIP.fullmatch(sign)), None)
+    odd = next((sign for sign in slip if not _SIGN.fullmatch(sign)), None)
     if odd is None:
         raise SlipError("the slip number is missing: type the number from the slip")
     name = unicodedata.name(odd, "a control character").lower()
@@ -133,26 +131,17 @@ def clean_slip(text: str) -> str:
 
 
 def fold_slip(slip: str) -> str:
-    r"""Return a slip number in the folded form, in which pitlink compares slip numbers.
+    """Return a slip number in the folded form, in which pitlink compares slip numbers.
 
-    Two numbers that look the same have the same folded form. This matters because earlier releases
-    accepted characters that only look like the allowed ones.
+    Hyphens, capital letters and the zeros in front of a number make no difference. Two numbers with
+    the same letters and digits are the same number, wherever their hyphens are.
 
-    >>> fold_slip("A-1001"), fold_slip("\uff21-1001"), fold_slip("\u0410\u200b\u20111001")
-    ('a-1001', 'a-1001', 'a-1001')
+    >>> fold_slip("S-0001"), fold_slip("s1"), fold_slip("S-0-0-0-1"), fold_slip("00-B-0")
+    ('s1', 's1', 's1', '0b0')
+    >>> fold_slip("S-0010"), fold_slip("A-01-B-02")
+    ('s10', 'a1b2')
     """
-    folded = _UNSEEN.sub("", unicodedata.normalize("NFKC", slip).casefold())
-    seen = (sign for sign in folded if unicodedata.category(sign) != "Cf")
-    plain = "".join("-" if unicodedata.category(sign) == "Pd" else sign for sign in seen)
-    return " ".join(plain.translate(_ALIKE).split())
-
-
-def fold_in_link(slip: str) -> str:
-    """Return a slip number in the form that the Redis hash of a link's slip numbers uses.
-
-    This form allows any text, because earlier releases accepted any text as a slip number.
-    """
-    return " ".join(slip.casefold().split())
+    return _LEADING_ZEROS.sub("", slip.replace("-", "").casefold())
 
 
 async def links_with_slips(redis: AnyRedis, tags: Iterable[str]) -> frozenset[str]:
@@ -273,7 +262,6 @@ class SlipRegister:
         # Not HKEYS: the Redis users of the service are not allowed to run it.
         rows = await redis_of(self._everywhere, link).hgetall(LinkKeys(link).slips)
         has = {slip.decode() for slip in cast("dict[bytes, bytes]", rows)}
-        has |= {fold_slip(slip) for slip in has}
         every = await self.every()
         return {
             slip: held.claim
@@ -328,10 +316,7 @@ class SlipRegister:
         found, folded = [], fold_slip(slip)
         for link in links:
             redis, key = redis_of(self._everywhere, link), LinkKeys(link).slips
-            rows = cast("dict[bytes, bytes]", await redis.hgetall(key))
-            found += [
-                claim_of(noted.decode())
-                for has, noted in rows.items()
-                if fold_slip(has.decode()) == folded
-            ]
+            noted = cast("bytes | None", await redis.hget(key, folded))
+            if noted is not None:
+                found.append(claim_of(noted.decode()))
         return found

@@ -37,7 +37,7 @@ from meters.books.script_steps import (
     ScriptStep,
     chained_texts,
 )
-from meters.books.slip_numbers import SlipRegister, fold_in_link
+from meters.books.slip_numbers import SlipRegister, fold_slip
 from meters.books.stored_entries import Entry, StreamEntry, compress_texts, unpack_entry
 from meters.books.stored_tables import REPLIES_KEPT, StoredTable, reply_fields
 from meters.books.two_people import NO_SETTERS, PinSetters
@@ -281,7 +281,7 @@ class LinkStore:
             args=[
                 now_text(), self.terms.digest, claim, act, by, table, round_id, meter,
                 "1" if percent else "", "1" if hand_pay else "", event, envy_cents,
-                fold_in_link(slip), limit_cents * MICROS_PER_CENT, setters.text,
+                fold_slip(slip), limit_cents * MICROS_PER_CENT, setters.text,
                 msgspec.msgpack.encode(owed), "" if request is None else request, floor_digest,
             ],
         )  # fmt: skip

@@ -11,7 +11,8 @@ from meters.books.two_people import why_one_person
 from meters.floor_api.errors import ActError
 
 REFUSED: Final = {
-    "slip_used": "that slip number belongs to the payment of {detail} already",
+    "slip_used": "that slip number belongs to the payment of {detail} already:"
+    " hyphens, capital letters and leading zeros make no other number",
     "envy_decided": "its Envy Bonuses are no longer owed: look at the claim again",
     "books_differ": "the claim's account does not hold its amount: call the technician",
     "books_full": "the ledger's accounts cannot hold more",

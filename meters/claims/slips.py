@@ -83,9 +83,8 @@ class SlipNumbers:
             if tries == _TRIES_MOST or not await self._is_over(store, other, slip):
                 raise _used(other.claim)
             other, tries = await register.reserve(slip, try_of, other.text), tries + 1
-        # Possibly a claim was paid with this number by a release without reservations, or before
-        # the hash of the reservations was lost. The number is reserved now, so no other payment
-        # uses it.
+        # Possibly a claim was paid with this number before the hash of the reservations was lost.
+        # The number is reserved now, so no other payment uses it.
         paid = await register.paid_on(slip, self._stores)
         if paid not in {None, claim}:
             await self._release(store, try_of, slip)
@@ -131,5 +130,8 @@ def _rejected_at(fields: Mapping[str, str]) -> int:
 
 
 def _used(claim: str) -> ActError:
-    message = f"that slip number belongs to the payment of {claim} already"
+    message = (
+        f"that slip number belongs to the payment of {claim} already:"
+        " hyphens, capital letters and leading zeros make no other number"
+    )
     return ActError("slip_used", message)

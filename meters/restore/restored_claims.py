@@ -8,7 +8,7 @@ import msgspec
 from meters.books.claim_changes import ReturnedAmounts, paid_by_house
 from meters.books.claim_records import ClaimRecord
 from meters.books.expected_transfers import HeldEnvy, HeldWin
-from meters.books.slip_numbers import fold_in_link
+from meters.books.slip_numbers import fold_slip
 from meters.claims.claim_rows import DecisionRecord
 from meters.redis_client.link_keys import LinkKeys
 from meters.restore.store_snapshot import StoreSnapshot
@@ -136,7 +136,7 @@ class ClaimSnapshot:
     def correct_slip(self, correction: DecisionRecord, entry: Mapping[str, bytes]) -> None:
         """Replace the number of a paid claim's payout slip. The old number stays used."""
         if correction.slip:
-            folded = fold_in_link(correction.slip)
+            folded = fold_slip(correction.slip)
             self._snapshot.put(self._keys.slips, {folded: correction.claim})
         claim = self._keys.claim(correction.claim)
         if self._snapshot.at(claim):
@@ -161,7 +161,7 @@ class ClaimSnapshot:
         if held.percent and act != "pay":
             image.add(keys.meters, f"pending:{held.meter}", -1)
         if decision.slip:
-            image.put(keys.slips, {fold_in_link(decision.slip): decision.claim})
+            image.put(keys.slips, {fold_slip(decision.slip): decision.claim})
         before, after = envy
         if (act != "validate" or not held.hand_pay) and after is None:
             image.drop(keys.waiting, decision.claim)

@@ -21,7 +21,7 @@ from meters.books.checkpoint import Checkpoint
 from meters.books.claim_evidence import CLAIM_ACTS, DECIDED
 from meters.books.dealt_cards import dealt_digest
 from meters.books.expected_transfers import transfers_in
-from meters.books.slip_numbers import fold_in_link
+from meters.books.slip_numbers import fold_slip
 from meters.floor.floor_file import Link
 from meters.floor.gaming_day import GamingDays
 from meters.redis_client.link_keys import LinkKeys
@@ -176,7 +176,7 @@ class SealedDays:
         if line.kind in _REPEATED:
             self._tables.repeat_claims(line.table, (decided.claim,))
         if decided.slip and line.kind in _WITH_SLIP:
-            self._snapshot.put(self._keys.slips, {fold_in_link(decided.slip): decided.claim})
+            self._snapshot.put(self._keys.slips, {fold_slip(decided.slip): decided.claim})
         if line.kind == "correct_slip":
             self._decided.correct_slip(decided.claim, line)
         return decided.claim in self._waiting.claims

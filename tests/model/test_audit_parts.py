@@ -7,7 +7,7 @@ import pytest
 
 from meters.books import claim_audit, indexes
 from meters.books.audit import Finding, LinkAudit
-from meters.books.slip_numbers import fold_in_link
+from meters.books.slip_numbers import fold_slip
 from meters.books.store import LinkStore
 from meters.books.stored_entries import Entry
 from tests.model.days import A_DAY
@@ -164,7 +164,7 @@ async def test_a_slip_of_a_new_payment_is_compared_by_the_next_audit(repeated: R
     claim = claims(pit)[-1]
     await pit.decide(claim, "validate", by="amy")
     await pit.claims.decide(claim, "pay", "ben", slip="A-77")
-    slip = fold_in_link("A-77")
+    slip = fold_slip("A-77")
     assert await pit.redis.hdel(pit.store.keys.slips, slip) == 1
     free = f"slip {slip!r} is free in Redis, the ledger says it paid claim {claim}"
     assert free in (await repeated.run()).problems
@@ -226,7 +226,7 @@ async def test_an_old_slip_that_was_altered_is_found_in_its_turn(
     for each in range(3):
         await _paid(pit, each)
     assert (await repeated.run()).balanced
-    slip = fold_in_link(f"A-{number}")
+    slip = fold_slip(f"A-{number}")
     claim = cast("bytes", await pit.redis.hget(pit.store.keys.slips, slip)).decode()
     await pit.redis.hset(pit.store.keys.slips, slip, "pit.T-1-2-1")
     problems = await repeated.found_within(AUDITS)
@@ -240,7 +240,7 @@ async def test_a_changed_number_of_slips_is_found_by_the_next_audit(repeated: Re
     pit = repeated.pit
     await _paid(pit, 1)
     assert (await repeated.run()).balanced
-    await pit.redis.hset(pit.store.keys.slips, fold_in_link("FORGED"), claims(pit)[-1])
+    await pit.redis.hset(pit.store.keys.slips, fold_slip("FORGED"), claims(pit)[-1])
     assert (await repeated.run()).problems == ("2 payout slips are in Redis, the ledger says 1",)
 
 

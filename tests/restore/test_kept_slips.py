@@ -99,9 +99,9 @@ async def test_number_that_paid_a_lost_win_pays_nothing_more_and_the_link_operat
     await facility.win(CLAIM)
     assert await facility.pay(CLAIM, "S-1") == "paid"
     kept, details = await facility.restore(copy, outbox=False)
-    assert kept == {"s-1": CLAIM}
+    assert kept == {"s1": CLAIM}
     assert details.endswith(
-        f"payout slips that stay used, without a payment in the ledger: s-1 of {CLAIM}"
+        f"payout slips that stay used, without a payment in the ledger: s1 of {CLAIM}"
     )
     assert [await facility.pay(OTHER, slip) for slip in ("S-1", "s-1")] == ["slip_used"] * 2
     assert await facility.problems() == []
@@ -139,7 +139,7 @@ async def test_number_that_paid_a_win_that_waits_again_pays_only_this_win(
     await facility.win(CLAIM)
     assert await facility.pay(CLAIM, "S-1") == "paid"
     kept, _ = await facility.restore(copy, outbox=True)
-    assert kept == {"s-1": CLAIM}
+    assert kept == {"s1": CLAIM}
     assert await facility.pay(OTHER, "S-1") == "slip_used"
     if decided == "reject":
         await facility.claims.decide(CLAIM, "reject", "amy", reason="paid before")
@@ -162,7 +162,7 @@ async def test_kept_number_that_was_freed_exchanged_or_invented_is_named(
     assert await facility.pay(CLAIM, "S-1") == "paid"
     await facility.restore(copy, outbox=False)
     redis, slips = facility.redis, facility.pit.store.keys.slips
-    noted = (await slips_of(facility))[b"s-1"].decode()
+    noted = (await slips_of(facility))[b"s1"].decode()
     restore = f"the restore of entry {noted.rpartition(':')[2]}"
     said = f"the ledger says it is kept for claim {CLAIM} by {restore}"
     for text, problem in (
@@ -172,22 +172,22 @@ async def test_kept_number_that_was_freed_exchanged_or_invented_is_named(
     ):
         await redis.delete(SLIPS_KEY)
         if text:
-            await redis.hset(SLIPS_KEY, "s-1", text)
-        assert f"slip 's-1' {problem}, {said}" in await facility.problems()
-    await redis.hset(SLIPS_KEY, "s-1", f"1 {CLAIM}")
-    for slip in ("s-9", "s-10"):
+            await redis.hset(SLIPS_KEY, "s1", text)
+        assert f"slip 's1' {problem}, {said}" in await facility.problems()
+    await redis.hset(SLIPS_KEY, "s1", f"1 {CLAIM}")
+    for slip in ("s9", "s10"):
         await redis.hset(SLIPS_KEY, slip, f"1 {CLAIM}")
         unknown = f"slip '{slip}' is reserved for claim {CLAIM}, which the ledger does not have"
         assert await facility.problems() == [unknown]
         await redis.hdel(SLIPS_KEY, slip)
-    await redis.hdel(slips, "s-1")
-    assert await facility.problems() == [f"slip 's-1' is free in Redis, {said}"]
-    await redis.hset(slips, "s-1", CLAIM)
-    assert await facility.problems() == [f"slip 's-1' pays claim {CLAIM} in Redis, {said}"]
-    await redis.hset(slips, "s-1", noted)
-    await redis.hset(slips, "s-2", noted)
+    await redis.hdel(slips, "s1")
+    assert await facility.problems() == [f"slip 's1' is free in Redis, {said}"]
+    await redis.hset(slips, "s1", CLAIM)
+    assert await facility.problems() == [f"slip 's1' pays claim {CLAIM} in Redis, {said}"]
+    await redis.hset(slips, "s1", noted)
+    await redis.hset(slips, "s2", noted)
     assert await facility.problems() == [
-        f"slip 's-2' pays claim {noted} in Redis, and not in the ledger"
+        f"slip 's2' pays claim {noted} in Redis, and not in the ledger"
     ]
 
 
@@ -199,7 +199,7 @@ async def test_kept_number_is_in_a_store_that_is_rebuilt(facility: Facility) -> 
     pit = facility.pit
     archive = await Copy.of(pit)
     noted = await slips_of(facility)
-    assert noted[b"s-1"].startswith(CLAIM.encode())
+    assert noted[b"s1"].startswith(CLAIM.encode())
     await Kept({}, OF_THE_LINK).put_back(facility.redis)
     await facility.redis.delete(SLIPS_KEY)
     restored = await pit.restoring(archive, "T-1", "T-2").run()
@@ -223,15 +223,15 @@ async def test_link_that_began_again_without_its_books_is_restored_to_operate(
     pit.mark = LedgerMark(pit.home, pit.link.id)
     pit.seq["T-1"] = 0
     await pit.goes_on()
-    unknown = f"slip 's-1' is reserved for claim {CLAIM}, which the ledger does not have"
+    unknown = f"slip 's1' is reserved for claim {CLAIM}, which the ledger does not have"
     assert await facility.problems() == [unknown]
     restored = await pit.restoring(None, "T-1", "T-2").run()
-    assert (restored.finding.problems, restored.kept) == ((), {"s-1": CLAIM})
+    assert (restored.finding.problems, restored.kept) == ((), {"s1": CLAIM})
     printed: list[str] = []
     print_found(printed.append, "pit", restored.found)
     print_restored(printed.append, "pit", restored)
     assert "  1 payout slips are reserved for wins that the ledger does not have" in printed
-    assert f"  KEPT slip s-1, reserved for {CLAIM}" in printed
+    assert f"  KEPT slip s1, reserved for {CLAIM}" in printed
     assert not (await pit.restoring(None, "T-1", "T-2").look())[1]
     assert await facility.pay(OTHER, "S-1") == "slip_used"
     assert await facility.problems() == []
@@ -258,5 +258,5 @@ async def test_number_that_comes_back_during_an_interrupted_restore_is_kept(
             await pit.restoring(None, "T-1", "T-2").run()
     await numbers.put_back(facility.redis)
     restored = await pit.restoring(None, "T-1", "T-2").run()
-    assert (restored.finding.problems, restored.kept) == ((), {"s-1": CLAIM})
+    assert (restored.finding.problems, restored.kept) == ((), {"s1": CLAIM})
     assert await facility.pay(OTHER, "S-1") == "slip_used"
