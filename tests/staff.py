@@ -8,8 +8,8 @@ import httpx
 from tests.processes import run_pitlink
 from tests.waiting import LONG_S
 
-PIN: Final = "314159"
-GIVEN: Final = "271828"
+PIN: Final = "730482"
+GIVEN: Final = "264907"
 """PIN of each added user until they choose the other one at their first sign-in."""
 _WITHIN_S: Final = LONG_S
 

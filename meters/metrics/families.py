@@ -23,6 +23,7 @@ class Audited(StrEnum):
 
 _FURTHER: Final = {
     "kind": ("odds", "percent"), "result": tuple(Audited), "scope": ("last", "whole"),
+    "device": ("known", "new"), "reason": ("wrong", "locked", "slowed"),
 }  # fmt: skip
 """The possible values of the labels that do not name a part of the floor file."""
 

@@ -97,6 +97,10 @@ class ProcessMetrics:
         """Count an event that could not be applied because of a defect in the service's code."""
         self._counters["events_not_taken"].labels(self._known.known_link(link)).inc()
 
+    def count_sign_in_refused(self, device: str, reason: str) -> None:
+        """Count a refused sign-in: on a `known` or `new` device; `wrong`, `locked` or `slowed`."""
+        self._counters["sign_ins_refused"].labels(device, reason).inc()
+
     def observe_step(self, events: int, seconds: float) -> None:
         """Note how many events one call of the Lua script applied, and how many seconds it took."""
         self._histograms["batch_events"].observe(events)

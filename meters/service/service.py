@@ -116,12 +116,16 @@ class MeterService:
         self._bell = ChangeSignal()
         secret = session_secret(floor.service)
         log_secrets = LogSecrets.of(floor.service)
+        self._metrics = Metrics(floor)
         self.user_directory = UserDirectory.of(
-            redis, floor.service.idle_minutes, secret=secret, log_secrets=log_secrets
+            redis,
+            floor.service.idle_minutes,
+            secret=secret,
+            log_secrets=log_secrets,
+            count_refused=self._metrics.running.count_sign_in_refused,
         )
         self._log_mark = LogMark(Path(floor.service.data))
         self._displays = DisplayState()
-        self._metrics = Metrics(floor)
         self._batches = BatchesInWork()
         self._self_check = SelfCheck(floor)
         self._connection: BrokerConnection | None = None

@@ -9,6 +9,7 @@ from meters.users.log_macs import LogSecrets
 from meters.users.operators_log import OperatorsLog
 from meters.users.pins import PinHashing
 from meters.users.sessions import Sessions
+from meters.users.sign_in_attempts import CountRefused, count_nothing
 from meters.users.store import UserStore
 from meters.users.users import Users
 
@@ -50,6 +51,8 @@ class UserDirectory:
         pins: PinHashing | None = None,
         secret: bytes = b"",
         log_secrets: LogSecrets | None = None,
+        *,
+        count_refused: CountRefused = count_nothing,
     ) -> Self:
         """Return the user directory for the users whose data is in a Redis.
 
@@ -60,10 +63,11 @@ class UserDirectory:
             secret: the secret with which services seal sessions; empty if sessions are not sealed.
             log_secrets: the secrets for the MACs of the operators' log; None if there are no
                 secrets.
+            count_refused: called for each refused sign-in attempt, for metrics.
         """
         store, pins = UserStore(redis, log_secrets), pins or PinHashing()
         return cls(
             Users(store, pins),
-            Sessions(store, pins, idle_minutes * 60_000, secret),
+            Sessions(store, pins, idle_minutes * 60_000, secret, count_refused=count_refused),
             OperatorsLog(store),
         )

@@ -11,7 +11,8 @@ class UsersError(Exception):
 
     Attributes:
         code: the reason, for programs: ``wrong_name_or_pin``, ``wrong_pin``, ``pin_expired``,
-            ``locked_out``, ``busy``, ``store_failed``, ``other_schema``, ``other_keys``,
+            ``locked_out``, ``slowed``, ``busy``, ``store_failed``, ``other_schema``,
+            ``other_keys``,
             ``bad_name``, ``bad_pin``, ``name_taken``, ``unknown_user``, ``wrong_state``,
             ``yourself``, ``last_administrator``, ``same_person`` or ``session_ended``. ``busy``:
             too many requests at the same time. ``store_failed``: Redis failed. ``other_schema``:

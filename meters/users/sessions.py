@@ -12,7 +12,7 @@ from meters.users.expected_users import pin_digest
 from meters.users.names import fold_name
 from meters.users.pins import PinHashing, check_pin
 from meters.users.roles import RIGHTS, Right, Role, parse_role
-from meters.users.sign_in_attempts import Caller, SignInAttempts
+from meters.users.sign_in_attempts import Caller, CountRefused, SignInAttempts, count_nothing
 from meters.users.store import UserStore
 from meters.wire.clock import now_text
 
@@ -75,16 +75,23 @@ class Sessions:
         secret: a secret that all services have and Redis does not have; empty if there is none.
             Each session is sealed with this secret. So a session is not valid if an attacker wrote
             it into Redis.
+        count_refused: called for each refused sign-in attempt, for metrics.
     """
 
     def __init__(
-        self, store: UserStore, pins: PinHashing, idle_ms: int, secret: bytes = b""
+        self,
+        store: UserStore,
+        pins: PinHashing,
+        idle_ms: int,
+        secret: bytes = b"",
+        *,
+        count_refused: CountRefused = count_nothing,
     ) -> None:
         self._store = store
         self._pins = pins
         self._idle_ms = idle_ms
         self._secret = secret
-        self._attempts = SignInAttempts(store)
+        self._attempts = SignInAttempts(store, count_refused)
 
     async def sign_in(
         self, name: str, pin: str, caller: Caller, old_token: str | None
@@ -98,7 +105,7 @@ class Sessions:
         Raises:
             UsersError: ``wrong_name_or_pin``; ``pin_expired`` if the PIN is right, but another
                 person set it more than 24 hours ago; ``locked_out`` after too many failed attempts;
-                ``busy``; ``store_failed``.
+                ``slowed`` after too many failed attempts of everybody; ``busy``; ``store_failed``.
         """
         store, keys, folded = self._store, self._store.keys, fold_name(name)
         async with self._attempts.begin(folded, caller) as begun:
@@ -146,8 +153,8 @@ class Sessions:
             caller: the network address and the device of the request.
 
         Raises:
-            UsersError: ``wrong_pin``, ``bad_pin``, ``locked_out``, ``busy``, ``session_ended``,
-                ``store_failed``; the PIN is then unchanged.
+            UsersError: ``wrong_pin``, ``bad_pin``, ``locked_out``, ``slowed``, ``busy``,
+                ``session_ended``, ``store_failed``; the PIN is then unchanged.
         """
         check_pin(new)
         store, keys, folded = self._store, self._store.keys, fold_name(person.name)

@@ -6,7 +6,7 @@ An attempt is counted before its PIN is checked.
 import hashlib
 import ipaddress
 import secrets
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Final, Literal
@@ -53,12 +53,24 @@ So a stranger can lock the name only for the stranger's own address.
 ADDRESS: Final = AttemptLimit(20, 15 * _MINUTES_MS, 15 * _MINUTES_MS)
 """Limit for one network address, over all names."""
 
-NEW_DEVICES: Final = AttemptLimit(20, 60 * _MINUTES_MS, 60 * _MINUTES_MS)
+NEW_DEVICES: Final = AttemptLimit(20, 24 * 60 * _MINUTES_MS, 4 * 60 * _MINUTES_MS)
 """Limit for one name over all addresses.
 
-It counts only attempts on devices on which this name has never signed in, and allows at most 480
+It counts only attempts on devices on which this name has never signed in, and allows at most 120
 attempts a day.
 """
+
+EVERYBODY: Final = AttemptLimit(40, 60 * _MINUTES_MS, 0)
+"""Limit for all names and addresses together, on devices that are new to the name.
+
+At the limit, nothing is locked: attempts are *slowed*. An address where nobody failed recently must
+wait until `CLEAN_GAP_MS` after the last failure of anybody; any other address must wait until
+`FAILED_GAP_MS` after it. So most people still get in, and somebody who tries a few PINs for every
+name gets at most 8,640 attempts a day, with however many addresses.
+"""
+
+CLEAN_GAP_MS: Final = 10_000
+FAILED_GAP_MS: Final = 60_000
 
 DEVICE: Final = AttemptLimit(5, 24 * 60 * _MINUTES_MS, 0)
 """Limit for one name on a device on which this name has signed in.
@@ -109,17 +121,32 @@ class SignInAttempt:
     device: str
 
 
+RefusalReason = Literal["wrong", "locked", "slowed"]
+CountRefused = Callable[[Literal["known", "new"], RefusalReason], None]
+"""Counts a refused attempt, by whether the name has signed in on the device, and by the reason."""
+
+
+def count_nothing(_device: str, _reason: str) -> None:
+    """Do nothing: a command has no metrics."""
+
+
 class SignInAttempts:
     """The sign-in attempts of the facility, counted by name and network address, or by device.
 
     A device is known for a name if this name has signed in on it. An attempt on a known device
     counts only for the limit of the device. So if other people fail to sign in under the name, the
-    user can still sign in. An attempt on any other device counts for three limits: of the name at
-    the network address, of the network address, and of the name on all new devices together.
+    user can still sign in. An attempt on any other device counts for four limits: of the name at
+    the network address, of the network address, of the name on all new devices together, and of
+    everybody on new devices.
+
+    Args:
+        store: the access to the users in Redis.
+        count_refused: called for each refused attempt, for metrics.
     """
 
-    def __init__(self, store: UserStore) -> None:
+    def __init__(self, store: UserStore, count_refused: CountRefused = count_nothing) -> None:
         self._store = store
+        self._count_refused = count_refused
 
     @asynccontextmanager
     async def begin(self, folded: str, caller: Caller) -> AsyncIterator[SignInAttempt]:
@@ -130,19 +157,25 @@ class SignInAttempts:
         More attempts are refused as ``busy``, and are not counted as failures.
 
         Raises:
-            UsersError: ``locked_out`` if a limit is reached, ``busy``, ``store_failed``.
+            UsersError: ``locked_out`` if a limit is reached, ``slowed`` if too many people failed
+                to sign in, ``busy``, ``store_failed``.
         """
         begun = await self._try(folded, caller)
         keys = self._store.keys
-        wait_ms = await self._store.call(
+        answer = await self._store.call(
             "begin_try",
             [keys.user(folded), keys.locks(folded), *begun.keys],
-            [begun.number, UNDECIDED_MS, *_terms(begun)],
+            [begun.number, UNDECIDED_MS, CLEAN_GAP_MS, FAILED_GAP_MS, *_terms(begun)],
         )
-        if wait_ms == -1:
-            raise UsersError("busy", "too many users sign in now: try again", wait_ms=_BUSY_MS)
-        if wait_ms:
-            raise _locked_out(wait_ms)
+        match answer:
+            case ["busy", _]:
+                raise UsersError("busy", "too many users sign in now: try again", wait_ms=_BUSY_MS)
+            case ["slowed", wait_ms]:
+                self._count(begun, "slowed")
+                raise _slowed(int(wait_ms))
+            case ["locked", wait_ms]:
+                self._count(begun, "locked")
+                raise _locked_out(int(wait_ms))
         try:
             yield begun
         except UsersError as error:
@@ -182,8 +215,12 @@ class SignInAttempts:
                 *_terms(failed),
             ],
         )  # fmt: skip
+        self._count(failed, "wrong")
         if wait_ms:
-            raise _locked_out(wait_ms)
+            raise _locked_out(int(str(wait_ms)))
+
+    def _count(self, begun: SignInAttempt, reason: RefusalReason) -> None:
+        self._count_refused("known" if begun.device else "new", reason)
 
     async def _try(self, folded: str, caller: Caller) -> SignInAttempt:
         device = caller.device_digest
@@ -192,7 +229,10 @@ class SignInAttempts:
         else:
             device = ""
             network = site(caller.client)
-            bounds = {f"pair:{network}": PAIR, f"address:{network}": ADDRESS, "new": NEW_DEVICES}
+            bounds = {
+                f"pair:{network}": PAIR, f"address:{network}": ADDRESS, "new": NEW_DEVICES,
+                "everybody": EVERYBODY,
+            }  # fmt: skip
         keys = lock_keys(self._store.keys, folded, bounds)
         return SignInAttempt(secrets.token_hex(8), folded, bounds, keys, caller.client, device)
 
@@ -207,8 +247,12 @@ def lock_keys(keys: UserKeys, folded: str, labels: Iterable[str]) -> list[str]:
     return [
         key
         for label in labels
-        for key in keys.lock_out(label if label.startswith("address:") else f"{label}:{folded}")
+        for key in keys.lock_out(f"{label}:{folded}" if _is_of_name(label) else label)
     ]
+
+
+def _is_of_name(label: str) -> bool:
+    return not label.startswith("address:") and label != "everybody"
 
 
 def _terms(of: SignInAttempt) -> list[str | int]:
@@ -240,12 +284,21 @@ def site(client: str) -> str:
     return str(ipaddress.ip_network((address.packed, _SITE_BITS), strict=False))
 
 
-def _locked_out(wait_ms: object) -> UsersError:
-    wait = int(str(wait_ms))
-    minutes = -(-wait // 60_000)
+def _locked_out(wait_ms: int) -> UsersError:
+    minutes = -(-wait_ms // 60_000)
     return UsersError(
         "locked_out",
         "too many wrong names or PINs: sign-in is locked here for "
         f"{minutes} minute{'s' if minutes != 1 else ''} more, unless an administrator unlocks it",
-        wait_ms=wait,
+        wait_ms=wait_ms,
+    )
+
+
+def _slowed(wait_ms: int) -> UsersError:
+    seconds = -(-wait_ms // 1000)
+    return UsersError(
+        "slowed",
+        "somebody enters many wrong names or PINs, so signing in is slow in a browser where you"
+        f" have not signed in before: try again in {seconds} second{'s' if seconds != 1 else ''}",
+        wait_ms=wait_ms,
     )

@@ -13,7 +13,7 @@ import msgspec
 
 from meters.users.errors import UsersError
 from meters.users.names import clean_name, fold_name
-from meters.users.pins import PinHashing
+from meters.users.pins import PinHashing, check_pin
 from meters.users.roles import Role, parse_role
 from meters.users.sign_in_attempts import lock_keys
 from meters.users.store import UserStore
@@ -119,7 +119,7 @@ class Users:
                 ``store_failed``.
         """
         name = clean_name(name)
-        pin_hash = await self._pins.hash(pin)
+        pin_hash = await self._hash(pin, public=own)
         keys, folded = self._store.keys, fold_name(name)
         status = await self._store.record(
             "add_user",
@@ -183,7 +183,12 @@ class Users:
             UsersError: ``bad_pin``, ``unknown_user``, ``session_ended``, ``busy``,
                 ``store_failed``.
         """
-        return await self._change(name, "pin", await self._pins.hash(pin), doer, own=own)
+        return await self._change(name, "pin", await self._hash(pin, public=own), doer, own=own)
+
+    async def _hash(self, pin: str, *, public: bool) -> str:
+        if not public:
+            check_pin(pin)
+        return await self._pins.hash(pin)
 
     async def _change(
         self,

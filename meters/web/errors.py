@@ -33,7 +33,8 @@ _CONFLICTS: Final = frozenset({
 _ACT_STATUS: Final[Mapping[str, int]] = {"bad_value": 400, "link_inoperable": 503}
 _USERS_STATUS: Final[Mapping[str, int]] = {
     "wrong_name_or_pin": 401, "pin_expired": 401, "session_ended": 401, "wrong_pin": 403,
-    "locked_out": 429, "busy": 503, "store_failed": 503, "other_schema": 503, "other_keys": 503,
+    "locked_out": 429, "slowed": 429, "busy": 503, "store_failed": 503, "other_schema": 503,
+    "other_keys": 503,
     "bad_name": 400, "bad_pin": 400, "unknown_user": 404,
     "name_taken": 409, "wrong_state": 409, "yourself": 409, "last_administrator": 409,
     "same_person": 409,
@@ -46,7 +47,7 @@ _MEANINGS: Final[Mapping[int, str]] = {
     409: "Its state does not allow it, or another person must do it.",
     413: "The request is too long.",
     415: "The request is not JSON.",
-    429: "Sign-in is locked for a time, or too many event streams are open.",
+    429: "Sign-in is locked or slowed for a time, or too many event streams are open.",
     503: "Redis or the link is not available, or too many users sign in now.",
 }
 _log = structlog.get_logger(__name__)
@@ -55,9 +56,9 @@ _log = structlog.get_logger(__name__)
 class ErrorText(msgspec.Struct, frozen=True, omit_defaults=True):
     """The text of an error: `code` for programs, and a plain `message` for people.
 
-    With the code ``locked_out``, `until` is the end of the lock, in UTC. If a field of a round is
-    wrong, `field` names it, such as ``positions[2].cards``. For all other errors, `field` is
-    missing. `all` has every known error of a round, this one first.
+    With the code ``locked_out`` or ``slowed``, `until` is the end of the wait, in UTC. If a field
+    of a round is wrong, `field` names it, such as ``positions[2].cards``. For all other errors,
+    `field` is missing. `all` has every known error of a round, this one first.
     """
 
     code: str

@@ -45,7 +45,7 @@ _DAILY_AT_LAST: Final = 10
 _PROPOSE_EVERY: Final = 30
 _ZONE: Final = "America/New_York"
 _USERS: Final = 20
-_PIN: Final = "314159"
+_PIN: Final = "730482"
 _CLIENT: Final = "10.20.30.40"
 _LIVE_DAYS: Final = 7
 _CHEAP: Final = PinHashing(time_cost=1, memory_kib=8)

@@ -12,7 +12,7 @@ from meters.floor.floor_file import read_floor
 from tests.floor_text import Value, floor_text, link_text, meter_text, section_text, table_text
 from tests.servers import Pitlink, free_port, run_pitlink
 
-PIN = "314159"
+PIN = "730482"
 
 
 def _floor(**service: Value) -> str:

@@ -104,7 +104,7 @@ def test_a_refusal_is_reported_without_the_secret(
         with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=30) as web:
             readiness = eventually(lambda: web.get("/readyz"), what="pages")
             texts |= {place: web.get(place).text for place in PLACES}
-            wrong = web.post("/api/v1/sign-in", json={"name": "Ada", "pin": "7271828"})
+            wrong = web.post("/api/v1/sign-in", json={"name": "Ada", "pin": "7264907"})
             texts["sign-in"] = wrong.text
         assert readiness.status_code == 503
         texts |= {"serve": serve.output + serve.errors, "table": table.output + table.errors}
@@ -117,7 +117,7 @@ def test_a_refusal_is_reported_without_the_secret(
         assert done.returncode == 1, command
         commands[command] = done
     texts |= {name: done.stdout + done.stderr for name, done in commands.items()}
-    check_silent(texts, BROKER_SECRET, REDIS_SECRET, "7271828")
+    check_silent(texts, BROKER_SECRET, REDIS_SECRET, "7264907")
     assert all("Traceback" not in text for text in texts.values())
 
 

@@ -93,11 +93,11 @@ def test_a_round_is_played(pit: Pit, keys: Path, table: str, *, password: bool) 
 def test_every_command_works(pit: Pit) -> None:
     """`check` reads Redis's settings, the audit reads the books, and users are stored."""
     path = str(pit.config)
-    added = run_pitlink("user", "add", "Ada", "--role", "auditor", "--config", path, stdin="314159")
+    added = run_pitlink("user", "add", "Ada", "--role", "auditor", "--config", path, stdin="730482")
     assert (added.returncode, added.stderr) == (0, "")
     listed = run_pitlink("user", "list", "--json", "--config", path)
     assert "Ada" in listed.stdout
-    given = {"name": "Ada", "pin": "314159"}
+    given = {"name": "Ada", "pin": "730482"}
     signed_in = httpx.post(f"{pit.service.url}/api/v1/sign-in", json=given, timeout=30)
     assert signed_in.is_success, signed_in.text
     audit = run_pitlink("audit", "--json", "--config", path)

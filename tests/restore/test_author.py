@@ -23,7 +23,7 @@ from tests.servers import RedisServer
 
 pytestmark = [pytest.mark.slow, pytest.mark.duty("D17")]
 
-PIN: Final = "314159"
+PIN: Final = "730482"
 UNCONFIRMED: Final = "nobody could confirm"
 
 
@@ -96,7 +96,7 @@ async def test_a_user_restores_with_their_pin(lost: Lost) -> None:
 @pytest.mark.parametrize(
     ("by", "pin", "message"),
     [
-        (["--by", "Sue"], "271828", "the name or the PIN is wrong"),
+        (["--by", "Sue"], "264907", "the name or the PIN is wrong"),
         (["--by", "Sue"], "", "the name or the PIN is wrong"),
         (["--by", "Nobody"], PIN, "the name or the PIN is wrong"),
         (["--by", "Flo"], PIN, "Flo is a floorperson: a supervisor or an administrator restores"),
@@ -114,7 +114,7 @@ async def test_nobody_else_restores(lost: Lost, by: list[str], pin: str, message
 async def test_wrong_pins_are_counted_as_at_every_sign_in(lost: Lost) -> None:
     await lost.add_users()
     for _ in range(5):
-        refused = lost.restore("--by", "Sue", pin="271828")
+        refused = lost.restore("--by", "Sue", pin="264907")
     assert "sign-in is locked here" in refused.stderr
     assert "sign-in is locked here" in lost.restore("--by", "Sue", pin=PIN).stderr
     assert await lost.nothing_is_restored()

@@ -14,8 +14,8 @@ from meters.users.sessions import OpenedSession, SignedIn
 from meters.users.sign_in_attempts import Caller
 from meters.users.users import Actor
 
-PIN: Final = "314159"
-WRONG: Final = "271828"
+PIN: Final = "730482"
+WRONG: Final = "264907"
 HERE: Final = "192.0.2.7"
 BY_COMMAND: Final = Actor("command line (amy)")
 

@@ -24,7 +24,7 @@ from tests.users.test_log_macs import THE_SAME
 
 pytestmark = pytest.mark.duty("D17")
 
-NEW = "161803"
+NEW = "905183"
 
 
 @pytest.fixture

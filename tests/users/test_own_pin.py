@@ -13,7 +13,7 @@ from meters.users.sign_in_attempts import Caller
 from meters.users.users import Actor
 from tests.users.staff import BY_COMMAND, HERE, PIN, WRONG, Register
 
-OWN = "161803"
+OWN = "905183"
 ADA = Actor("Ada", HERE)
 
 

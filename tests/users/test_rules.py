@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+from contextlib import suppress
 
 import pytest
 
@@ -50,24 +51,59 @@ def test_a_name_is_one_in_every_case_and_composition() -> None:
     assert clean_name("Zoe\u0308") == "Zoë"
 
 
-@pytest.mark.parametrize("pin", ["314159", "112233", "123457", "121212", "000001", "2" * 11 + "3"])
+@pytest.mark.parametrize(
+    "pin",
+    ["730482", "264907", "905183", "482913", "49405177", "7304821", "730482016395", "123450679284"],
+)
 def test_a_pin_that_is_not_guessed_first_is_taken(pin: str) -> None:
     check_pin(pin)
     assert pin.isdigit()
 
 
 @pytest.mark.parametrize(
-    "pin",
-    [
-        "", "12345", "31415", "3" * 13, "111111", "000000", "123456", "654321", "567890",
-        "456789012", "210987", "31415x", " 314159", "314159\n", "٣١٤١٥٩", "31415.9",
-    ],
-)  # fmt: skip
-def test_a_poor_pin_is_refused_and_not_repeated(pin: str) -> None:
-    with pytest.raises(UsersError) as refused:
+    "pin", ["", "12345", "31415", "3" * 13, "73042x", " 730482", "730482\n", "٧٣٠٤٨٢", "73042.8"]
+)
+def test_a_pin_has_six_to_twelve_digits(pin: str) -> None:
+    with pytest.raises(UsersError, match=r"^a PIN has 6 to 12 digits$") as refused:
         check_pin(pin)
     assert refused.value.code == "bad_pin"
-    assert not pin or pin not in refused.value.message
+
+
+@pytest.mark.parametrize(
+    ("pins", "why"),
+    [
+        ("111111 000001 121212 123123 007007 112233 111222 22222222223 696969 135531", "repeated"),
+        ("123456 654321 567890 210987 456789012 123457 001234 987655 369258", "counts"),
+        ("147258 159753 159357 789456 123987 741852 753951 147852369 12349876", "counts"),
+        ("102030 506070 213141 142536 134679 235689 124578", "counts"),
+        ("896521 14789632 125896", "keys next to each other"),
+        ("199001 072590 250790 900725 196745 451967 31121999 12311999 20260704 84712011", "date"),
+        ("314159 135790 246810 31415926", "this PIN"),
+    ],
+)  # fmt: skip
+def test_a_pin_that_is_tried_first_is_refused_with_the_reason_and_not_repeated(
+    pins: str, why: str
+) -> None:
+    for pin in pins.split():
+        with pytest.raises(UsersError, match=why) as refused:
+            check_pin(pin)
+        assert refused.value.code == "bad_pin"
+        assert refused.value.message.endswith(
+            "choose digits without a pattern, for example with dice"
+        )
+        assert pin not in refused.value.message
+
+
+def test_most_pins_are_left_to_choose_from() -> None:
+    def is_taken(pin: str) -> bool:
+        with suppress(UsersError):
+            check_pin(pin)
+            return True
+        return False
+
+    sample = range(0, 10**6, 311)
+    taken = sum(is_taken(f"{number:06}") for number in sample)
+    assert 0.8 < taken / len(sample) < 0.9
 
 
 async def test_a_pin_is_kept_as_argon2id_with_a_salt_of_its_own() -> None:

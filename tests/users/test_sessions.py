@@ -11,7 +11,17 @@ from meters.users.directory import UserDirectory
 from meters.users.errors import UsersError
 from meters.users.pins import PinHashing
 from meters.users.roles import Role
-from meters.users.sign_in_attempts import NEW_DEVICES, PAIR, UNDECIDED_MS, Caller, new_device, site
+from meters.users.sign_in_attempts import (
+    CLEAN_GAP_MS,
+    EVERYBODY,
+    FAILED_GAP_MS,
+    NEW_DEVICES,
+    PAIR,
+    UNDECIDED_MS,
+    Caller,
+    new_device,
+    site,
+)
 from tests.servers import RedisServer
 from tests.users.staff import BY_COMMAND, HERE, PIN, WRONG, Register
 
@@ -279,6 +289,75 @@ async def test_from_many_addresses_a_name_is_locked_for_new_devices_alone(
     assert await staffed.refused("Flo", PIN, client="192.0.2.201", device=new) == "locked_out"
     assert await staffed.sign_in("Sue", client="192.0.2.201", device=new)
     assert await staffed.sign_in(device=hers, client="192.0.2.1")
+
+
+async def spray(staffed: Register, wanted: int) -> str:
+    """Fail to sign in from many addresses, each time as another name, and return the last code."""
+    code = ""
+    for at in range(wanted):
+        code = await staffed.refused(f"Nobody {at}", client=f"198.51.100.{at}")
+    return code
+
+
+async def pass_time(staffed: Register, ms: int) -> None:
+    """Let everybody's failures be older by this time."""
+    tries = staffed.keys.attempts("everybody")
+    for member in cast("list[bytes]", await staffed.redis.zrange(tries, 0, -1)):
+        await staffed.redis.zincrby(tries, -ms, member)
+
+
+async def test_trying_a_pin_for_many_names_slows_strangers_and_stops_nobody(
+    staffed: Register, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without locking anybody out: the next person gets in when a few seconds have passed."""
+    hers = new_device()
+    await staffed.sign_in(device=hers)
+    assert await spray(staffed, EVERYBODY.most) == "wrong_name_or_pin"
+
+    async def never(*_: object) -> bool:
+        raise AssertionError("a PIN was looked at")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(PinHashing, "matches", never)
+        with pytest.raises(UsersError) as slowed:
+            await staffed.sign_in("Sue", client="192.0.2.9")
+    assert slowed.value.code == "slowed"
+    assert slowed.value.wait_ms is not None
+    assert 0 < slowed.value.wait_ms <= CLEAN_GAP_MS
+    assert await staffed.sign_in(device=hers), "a known device is not slowed"
+    await pass_time(staffed, CLEAN_GAP_MS)
+    assert await staffed.refused("Sue", PIN, client="198.51.100.1") == "slowed"
+    assert await staffed.sign_in("Sue", client="192.0.2.9")
+    assert await staffed.sign_in("Flo", client="192.0.2.10"), "being right slows nobody"
+    assert await staffed.refused("Flo", client="192.0.2.11") == "wrong_name_or_pin"
+    assert await staffed.refused("Flo", PIN, client="192.0.2.12") == "slowed"
+    await pass_time(staffed, FAILED_GAP_MS)
+    assert await staffed.sign_in("Sue", client="198.51.100.1")
+
+
+async def test_while_strangers_are_slowed_many_guesses_together_are_one(staffed: Register) -> None:
+    await spray(staffed, EVERYBODY.most)
+    await pass_time(staffed, CLEAN_GAP_MS)
+    codes = await asyncio.gather(*(staffed.refused(client=f"203.0.113.{at}") for at in range(20)))
+    assert sorted(codes) == ["slowed"] * 19 + ["wrong_name_or_pin"]
+
+
+async def test_nobody_is_slowed_an_hour_after_the_failures(staffed: Register) -> None:
+    await spray(staffed, EVERYBODY.most)
+    tries = staffed.keys.attempts("everybody")
+    assert 0 < await staffed.redis.pttl(tries) <= EVERYBODY.within_ms
+    first = cast("list[bytes]", await staffed.redis.zrange(tries, 0, 0))[0]
+    await staffed.redis.zincrby(tries, -EVERYBODY.within_ms, first)
+    assert await staffed.sign_in("Sue", client="192.0.2.9")
+
+
+async def test_an_administrator_who_unlocks_a_name_forgets_nothing_of_the_others(
+    staffed: Register,
+) -> None:
+    await spray(staffed, EVERYBODY.most - 1)
+    await staffed.refused("Flo")
+    await staffed.user_directory.users.unlock("Flo", BY_COMMAND)
+    assert await staffed.refused("Flo", PIN, client="192.0.2.9") == "slowed"
 
 
 async def test_a_device_that_has_signed_in_before_may_try_while_others_are_locked_out(

@@ -141,7 +141,7 @@ async def test_no_pin_is_anywhere_in_the_store_or_in_what_is_logged(register: Re
         token = (await register.sign_in()).token
         await register.refused("Flo", WRONG)
         await register.refused(PIN, WRONG)
-        await register.user_directory.users.set_pin("Flo", "161803", BY_COMMAND)
+        await register.user_directory.users.set_pin("Flo", "905183", BY_COMMAND)
     kept = [str(key) for key in await register.redis.keys("*")]
     for key in await register.redis.keys("*"):
         # The dump is decoded byte for byte, because a text form such as ``\x16`` could look like
@@ -158,7 +158,7 @@ async def test_no_pin_is_anywhere_in_the_store_or_in_what_is_logged(register: Re
             kept.append(str(await register.redis.zrange(key, 0, -1)))
     everything = " ".join(kept) + str(logged)
     assert "Flo" in everything
-    for secret in (PIN, WRONG, "161803", token):
+    for secret in (PIN, WRONG, "905183", token):
         assert secret not in everything
 
 

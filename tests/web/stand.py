@@ -48,7 +48,7 @@ __all__ = [
 ]
 
 SIGN_IN: Final = "/api/v1/sign-in"
-PIN: Final = "314159"
+PIN: Final = "730482"
 """PIN of all users."""
 
 STAFF: Final[Mapping[str, Role]] = {
@@ -144,6 +144,7 @@ class Stand:
             self.floor.service.idle_minutes,
             # These settings resist no attack, and are fast.
             PinHashing(time_cost=1, memory_kib=8),
+            count_refused=self.metrics.running.count_sign_in_refused,
         )
         self._empty_first = redis is not None and shared_with is None
         self._beats = itertools.count(1)

@@ -242,7 +242,7 @@ async def test_two_people_change_a_parameter_of_a_closed_link(staffed: Stand) ->
 async def test_an_administrator_keeps_the_users_by_their_names(staffed: Stand) -> None:
     async with staffed.signed_in("Ada") as ada:
         added = await ada.post(
-            "/api/v1/users", {"name": "Zoë O'Hara", "role": "dealer", "pin": "271828"}
+            "/api/v1/users", {"name": "Zoë O'Hara", "role": "dealer", "pin": "264907"}
         )
         assert (added.status_code, added.json()["added_by"]) == (201, "Ada")
         disabled = await ada.post("/api/v1/users/zo%C3%AB%20o'hara/disable")
@@ -295,7 +295,7 @@ async def test_an_administrator_keeps_the_users_by_their_names(staffed: Stand) -
             {"kind": "adjustment", "meter": "progressive", "amount": 5.5, "reason": "y"},
             400, "bad_request", id="half a cent",
         ),
-        pytest.param("users/Ghost/pin", {"pin": "271828"}, 403, "not_allowed", id="no right"),
+        pytest.param("users/Ghost/pin", {"pin": "264907"}, 403, "not_allowed", id="no right"),
     ],
 )  # fmt: skip
 async def test_a_bad_act_is_refused_and_changes_nothing(
@@ -311,13 +311,13 @@ async def test_a_bad_act_is_refused_and_changes_nothing(
 @pytest.mark.parametrize(
     ("path", "body", "status", "code"),
     [
-        ("users", {"name": "ADA", "role": "dealer", "pin": "271828"}, 409, "name_taken"),
-        ("users", {"name": "X", "role": "dealer", "pin": "271828"}, 400, "bad_name"),
-        ("users", {"name": "Xenia", "role": "boss", "pin": "271828"}, 400, "bad_request"),
+        ("users", {"name": "ADA", "role": "dealer", "pin": "264907"}, 409, "name_taken"),
+        ("users", {"name": "X", "role": "dealer", "pin": "264907"}, 400, "bad_name"),
+        ("users", {"name": "Xenia", "role": "boss", "pin": "264907"}, 400, "bad_request"),
         ("users", {"name": "Xenia", "role": "dealer", "pin": "123456"}, 400, "bad_pin"),
-        ("users", {"name": "Xenia", "role": "dealer", "pin": 271828}, 400, "bad_request"),
+        ("users", {"name": "Xenia", "role": "dealer", "pin": 264907}, 400, "bad_request"),
         ("users/Ghost/disable", {}, 404, "unknown_user"),
-        ("users/Ghost/pin", {"pin": "271828"}, 404, "unknown_user"),
+        ("users/Ghost/pin", {"pin": "264907"}, 404, "unknown_user"),
         ("users/Flo/pin", {"pin": "111111"}, 400, "bad_pin"),
         ("users/Flo/enable", {}, 409, "wrong_state"),
         ("users/ada/disable", {}, 409, "yourself"),

@@ -50,7 +50,7 @@ async def test_every_view(room: FloorRoom, size: str) -> None:
     await page.goto(f"{room.stand.url}/floor")
     await expect(page.locator(".sign-in")).to_be_visible()
     await check_view(page)
-    await type_sign_in(page, "Ada", "271828")
+    await type_sign_in(page, "Ada", "264907")
     await expect(page.get_by_role("alert")).to_be_visible()
     await check_view(page)
     await type_sign_in(page, "Ada")

@@ -97,7 +97,7 @@ async def test_an_act_of_a_lapsed_page_needs_the_pin_in_its_dialog(room: FloorRo
     await answer(page, "Validate $1,510.00")
     said = dialog(page).get_by_role("alert")
     await expect(said).to_have_text("Your PIN is needed.")
-    await enter_pin(page, "Flo", "271828")
+    await enter_pin(page, "Flo", "264907")
     await answer(page, "Validate $1,510.00")
     await expect(said).to_have_text("The PIN is wrong.")
     await expect(dialog(page).get_by_label("PIN of Flo")).to_have_value("")

@@ -37,7 +37,7 @@ async def test_a_wrong_pin_and_a_wrong_name_show_the_same_message(room: FloorRoo
     page = await room.page()
     await page.goto(f"{room.stand.url}/floor")
     for name in ("Flo", "Nobody"):
-        await type_sign_in(page, name, "271828")
+        await type_sign_in(page, name, "264907")
         await expect(page.get_by_role("alert")).to_have_text("The name or the PIN is wrong.")
         await expect(page.get_by_label("PIN", exact=True)).to_have_value("")
     await type_sign_in(page, "Flo")
@@ -49,7 +49,7 @@ async def test_a_name_that_is_locked_out_sees_until_when(room: FloorRoom) -> Non
     await page.goto(f"{room.stand.url}/floor")
     button = page.get_by_role("button", name="Sign in", exact=True)
     for _ in range(5):
-        await type_sign_in(page, "Flo", "271828")
+        await type_sign_in(page, "Flo", "264907")
         await expect(page.get_by_role("alert")).to_be_visible()
         await expect(button).to_be_enabled()
     await type_sign_in(page, "Flo")

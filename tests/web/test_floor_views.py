@@ -554,22 +554,22 @@ async def test_an_administrator_adds_a_user_who_signs_in(room: FloorRoom) -> Non
     await answer(page, "Add")
     await expect(said).to_have_text("A role is needed.")
     await dialog(page).get_by_text("Floorperson").click()
-    await dialog(page).get_by_label("PIN", exact=True).fill("271828")
-    await dialog(page).get_by_label("The PIN again").fill("271829")
+    await dialog(page).get_by_label("PIN", exact=True).fill("264907")
+    await dialog(page).get_by_label("The PIN again").fill("264908")
     await answer(page, "Add")
     await expect(said).to_have_text("The two PINs differ.")
     for label in ("PIN", "The PIN again"):
         await dialog(page).get_by_label(label, exact=True).fill("111111")
     await answer(page, "Add")
-    await expect(said).to_contain_text("must not be one digit repeated")
+    await expect(said).to_contain_text("a PIN of repeated or mirrored digits")
     for label in ("PIN", "The PIN again"):
-        await dialog(page).get_by_label(label, exact=True).fill("271828")
+        await dialog(page).get_by_label(label, exact=True).fill("264907")
     await answer(page, "Add")
     await expect(page.locator('[data-user="Noah"]')).to_contain_text("Floorperson")
     await expect(page.locator(".log li").first).to_contain_text("User added")
     other = await room.page()
     await other.goto(f"{room.stand.url}/floor")
-    await type_sign_in(other, "Noah", "271828")
+    await type_sign_in(other, "Noah", "264907")
     await expect(other.locator(".who")).to_have_text("Noah floorperson")
 
 
@@ -586,14 +586,14 @@ async def test_a_user_is_disabled_enabled_and_given_a_pin(room: FloorRoom) -> No
     await expect(user.locator(".chip")).to_have_text("Enabled")
     await press(user, "New PIN")
     for label in ("PIN", "The PIN again"):
-        await dialog(page).get_by_label(label, exact=True).fill("271828")
+        await dialog(page).get_by_label(label, exact=True).fill("264907")
     await answer(page, "Set the PIN")
     await expect(dialog(page)).to_have_count(0)
     other = await room.page()
     await other.goto(f"{room.stand.url}/floor")
     await type_sign_in(other, "Flo", PIN)
     await expect(other.get_by_role("alert")).to_be_visible()
-    await type_sign_in(other, "Flo", "271828")
+    await type_sign_in(other, "Flo", "264907")
     await expect(other.locator(".who")).to_contain_text("Flo")
 
 

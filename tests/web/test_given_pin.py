@@ -22,8 +22,8 @@ from tests.web.test_api import error_of
 from tests.web.test_floor_access import check_view
 from tests.web.test_roles import CASES, send
 
-GIVEN = "271828"
-OWN = "161803"
+GIVEN = "264907"
+OWN = "905183"
 COMMAND = Actor("command line (amy)")
 A_DAY_S = 24 * 3600
 
@@ -79,7 +79,7 @@ async def test_a_given_pin_serves_once(stand: Stand) -> None:
     async with stand.signed_in("Flo", GIVEN) as one, stand.signed_in("Flo", GIVEN) as other:
         answers = await asyncio.gather(
             one.post("/api/v1/me/pin", {"pin": GIVEN, "new_pin": OWN}),
-            other.post("/api/v1/me/pin", {"pin": GIVEN, "new_pin": "141421"}),
+            other.post("/api/v1/me/pin", {"pin": GIVEN, "new_pin": "618407"}),
         )
     assert sorted(answer.status_code for answer in answers) in ([204, 401], [204, 403])
     assert await refusal(stand, GIVEN) == (401, "wrong_name_or_pin")

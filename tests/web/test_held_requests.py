@@ -72,7 +72,7 @@ async def test_a_held_request_does_nothing_once_the_session_has_ended(
         elif how == "signed out":
             assert (await sue.post("/api/v1/sign-out")).status_code == 204
         elif how == "another PIN":
-            await users.set_pin("Sue", "271828", ada)
+            await users.set_pin("Sue", "264907", ada)
         else:
             await stand.redis.hincrby(stand.session_key(sue), "touched", -300_000)
         for held in (claim, link):

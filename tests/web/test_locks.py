@@ -6,6 +6,7 @@ import httpx
 import pytest
 from playwright.async_api import expect
 
+from meters.users.sign_in_attempts import EVERYBODY
 from meters.web.security import DEVICE_COOKIE
 from tests.web.floor_hand import FloorRoom, answer, check_accessible, press
 from tests.web.stand import PIN, Stand
@@ -13,7 +14,7 @@ from tests.web.test_api import error_of
 
 STRANGER = "203.0.113.66"
 HERS = "203.0.113.7"
-WRONG = "271828"
+WRONG = "264907"
 
 
 @pytest.fixture
@@ -73,6 +74,28 @@ async def test_a_device_that_has_signed_in_may_try_while_strangers_have_locked_t
     assert device_of(again) == device
     for made_up in ("x" * 43, "short", "x" * 5_000):
         assert (await sign_in(stand, HERS, device=made_up)).status_code == 429
+
+
+async def test_the_refused_sign_ins_are_counted_by_device_and_reason(stand: Stand) -> None:
+    device = device_of(await sign_in(stand, HERS))
+    for at in range(EVERYBODY.most - 1):
+        await sign_in(stand, f"198.51.100.{at % 9}", WRONG, name=f"Nobody {at}")
+    await sign_in(stand, HERS, WRONG, device=device)
+    for _ in range(5):
+        await sign_in(stand, STRANGER, WRONG)
+    slowed = await sign_in(stand, "203.0.113.8")
+    assert (slowed.status_code, slowed.json()["error"]["code"]) == (429, "slowed")
+    assert 0 < int(slowed.headers["retry-after"]) <= 10
+    refused = {
+        (sample.labels["device"], sample.labels["reason"]): sample.value
+        for family in stand.metrics.registry.collect()
+        for sample in family.samples
+        if sample.name == "pitlink_sign_ins_refused_total"
+    }
+    assert refused == {
+        ("known", "wrong"): 1, ("known", "locked"): 0, ("known", "slowed"): 0,
+        ("new", "wrong"): EVERYBODY.most, ("new", "locked"): 0, ("new", "slowed"): 5,
+    }  # fmt: skip
 
 
 async def test_an_administrator_unlocks_and_enabling_needs_a_disabled_user(stand: Stand) -> None:

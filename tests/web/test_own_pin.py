@@ -17,8 +17,8 @@ from tests.web.stand import CLAIM, PIN, Stand
 from tests.web.test_api import error_of
 from tests.web.test_floor_access import check_view
 
-ADAS = "271828"
-OWN = "161803"
+ADAS = "264907"
+OWN = "905183"
 LINK = "/api/v1/links/pit-2/proposals"
 ADJUSTMENT = {"kind": "adjustment", "meter": "progressive", "amount": -5, "reason": "cable"}
 
@@ -49,8 +49,8 @@ async def test_a_pin_of_ones_own_is_chosen_and_the_session_continues(stand: Stan
         assert (await flo.get("/api/v1/me")).status_code == 200
         assert (await elsewhere.get("/api/v1/me")).status_code == 401
         for _ in range(4):
-            await flo.post("/api/v1/me/pin", {"pin": PIN, "new_pin": "141421"})
-        locked = await flo.post("/api/v1/me/pin", {"pin": PIN, "new_pin": "141421"})
+            await flo.post("/api/v1/me/pin", {"pin": PIN, "new_pin": "618407"})
+        locked = await flo.post("/api/v1/me/pin", {"pin": PIN, "new_pin": "618407"})
         assert (locked.status_code, locked.json()["error"]["code"]) == (429, "locked_out")
         assert "retry-after" in locked.headers
 
@@ -73,9 +73,9 @@ async def test_the_page_lets_everybody_choose_a_pin(room: FloorRoom, size: str) 
 
     await fill("", OWN, OWN)
     await expect(said).to_have_text("Your current PIN is needed.")
-    await fill(PIN, OWN, "161804")
+    await fill(PIN, OWN, "905184")
     await expect(said).to_have_text("The two PINs differ.")
-    await fill("271829", OWN, OWN)
+    await fill("264908", OWN, OWN)
     await expect(said).to_have_text(re.compile("Your current PIN is wrong"))
     await check_accessible(page)
     await fill(PIN, OWN, OWN)

@@ -169,7 +169,7 @@ CASES: Final = {
     "GET /api/v1/log/seal": Case(Right.WINS, "/api/v1/log/seal"),
     "POST /api/v1/users": Case(
         Right.CHANGE_USERS, "/api/v1/users",
-        {"name": "Newcomer", "role": "dealer", "pin": "271828"}, status=201,
+        {"name": "Newcomer", "role": "dealer", "pin": "264907"}, status=201,
     ),
     "POST /api/v1/users/{name}/disable": Case(
         Right.CHANGE_USERS, "/api/v1/users/Spare/disable", {}, enabled
@@ -179,7 +179,7 @@ CASES: Final = {
     ),
     "POST /api/v1/users/{name}/unlock": Case(Right.CHANGE_USERS, "/api/v1/users/Spare/unlock", {}),
     "POST /api/v1/users/{name}/pin": Case(
-        Right.CHANGE_USERS, "/api/v1/users/Spare/pin", {"pin": "271828"}
+        Right.CHANGE_USERS, "/api/v1/users/Spare/pin", {"pin": "264907"}
     ),
     "GET /api/v1/me": Case(RouteAccess.SIGNED_IN, "/api/v1/me"),
     "GET /api/v1/me/acts": Case(Right.WAITING, "/api/v1/me/acts"),
@@ -188,7 +188,7 @@ CASES: Final = {
         {"game": "three_card_prime", "positions": [], "dealer": ["2c", "3c", "4c"]},
     ),
     "POST /api/v1/me/pin": Case(
-        RouteAccess.SIGNED_IN, "/api/v1/me/pin", {"pin": PIN, "new_pin": "161803"}, status=204
+        RouteAccess.SIGNED_IN, "/api/v1/me/pin", {"pin": PIN, "new_pin": "905183"}, status=204
     ),
     "POST /api/v1/sign-out": Case(RouteAccess.SIGNED_IN, "/api/v1/sign-out", {}, status=204),
     "POST /api/v1/sign-in": Case(
@@ -352,7 +352,7 @@ async def headers_of(stand: Stand, who: str) -> dict[str, str]:
         if who == "disabled":
             assert (await ada.post("/api/v1/users/Sam/disable")).status_code == 200
         elif who == "other PIN":
-            answer = await ada.post("/api/v1/users/Sam/pin", {"pin": "271828"})
+            answer = await ada.post("/api/v1/users/Sam/pin", {"pin": "264907"})
             assert answer.status_code == 200
         elif who == "idle":
             await stand.redis.pexpire(stand.session_key(sam), 0)

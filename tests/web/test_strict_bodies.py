@@ -89,7 +89,7 @@ async def test_a_number_of_any_length_is_no_defect(staffed: Stand) -> None:
 
 async def test_a_name_to_sign_in_with_is_printable(staffed: Stand) -> None:
     async with httpx.AsyncClient(base_url=staffed.url, timeout=10) as client:
-        answer = await client.post("/api/v1/sign-in", json={"name": "Fl\x1bo", "pin": "314159"})
+        answer = await client.post("/api/v1/sign-in", json={"name": "Fl\x1bo", "pin": "730482"})
     assert answer.status_code == 400
 
 

@@ -31,8 +31,8 @@ from tests.web.test_api import error_of
 ROUNDS: Final = 15
 """A rule that a race breaks at all is broken in nearly every round."""
 MANY: Final = 8
-SET: Final = "271828"
-CHOSEN: Final = "161803"
+SET: Final = "264907"
+CHOSEN: Final = "905183"
 PROPOSALS: Final = "/api/v1/links/pit/proposals"
 CHANGE: Final = {"kind": "adjustment", "meter": PROGRESSIVE, "amount": 1, "reason": "cable"}
 APPROVE: Final = "/api/v1/links/pit/approve"

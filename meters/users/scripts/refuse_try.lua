@@ -30,8 +30,10 @@ for _, counter in ipairs(counters) do
   redis.call('ZREMRANGEBYSCORE', tries, '-inf', now - counter.window_ms)
   redis.call('ZADD', tries, now, ATTEMPT)
   redis.call('PEXPIRE', tries, counter.window_ms)
-  note_lock(USER, LOCKS, label, now)
-  if redis.call('ZCARD', tries) >= counter.most then
+  if not slows(counter) then
+    note_lock(USER, LOCKS, label, now)
+  end
+  if redis.call('ZCARD', tries) >= counter.most and not slows(counter) then
     redis.call('DEL', tries)
     if DEVICE ~= '' then
       redis.call('ZREM', DEVICES, DEVICE)
@@ -39,7 +41,7 @@ for _, counter in ipairs(counters) do
       redis.call('SET', counter.lock, '1', 'PX', lock_ms)
       note_lock(USER, LOCKS, label, now + lock_ms)
       entry.what = 'locked_out'
-      entry.about = string.sub(label, 1, 8) ~= 'address:' and ABOUT or ''
+      entry.about = is_of_address(counter) and '' or ABOUT
       note(LOG, HEAD, entry)
       wait = math.max(wait, lock_ms)
     end

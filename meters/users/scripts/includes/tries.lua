@@ -19,6 +19,21 @@ local function counters_from(first_key, first_arg)
   return counters
 end
 
+-- Returns whether a limit counts everybody, and so slows attempts instead of locking them.
+local function slows(counter)
+  return counter.label == 'everybody'
+end
+
+local function is_of_address(counter)
+  return string.sub(counter.label, 1, 8) == 'address:'
+end
+
+-- Returns the time of the latest attempt in a sorted set, in ms; 0 if there is none.
+local function latest(attempts)
+  local found = redis.call('ZREVRANGEBYSCORE', attempts, '+inf', '-inf', 'WITHSCORES', 'LIMIT', 0, 1)
+  return tonumber(found[2] or '0')
+end
+
 -- Removes an attempt from the undecided attempts.
 local function decide_try(counters, try)
   for _, counter in ipairs(counters) do

@@ -18,7 +18,7 @@ const DONE = {
   pin_chosen: "Chose a PIN", user_noted: "Role and PIN noted", pin_refused: "Wrong PIN when choosing one",
 };
 const SERVES = "For 24 hours it serves to choose their own PIN, and for nothing else.";
-const HINT = "6 to 12 digits; not one digit repeated, not a run up or down";
+const HINT = "6 to 12 digits without a pattern: no date, no run, no repeated digits";
 
 const path = (user, act) => `/api/v1/users/${encodeURIComponent(user.name)}/${act}`;
 
