@@ -4,7 +4,7 @@ The texts use the present terms of the link. The present terms include every cha
 that one person proposed and another person confirmed.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -37,7 +37,7 @@ class _GamePays:
     """Payouts of each hand in one game.
 
     Attributes:
-        hands: the hands of the paytable that win something, the highest first.
+        hands: the hands that win something or bring an Envy Bonus, the highest first.
         wins: the win of each hand of the ranking, as text.
         envy: the Envy Bonus of each hand, as text.
     """
@@ -101,14 +101,24 @@ def _games_of(meter: Meter) -> tuple[str, ...]:
 
 def _pays_in(meter: Meter, game: str) -> _GamePays:
     terms = meter.terms_in(game)
-    # What a wager pays at odds, and its Envy Bonuses, are shown with the first of its meters only.
-    first = meter.games.meters.terms[terms.wagers[0]].fed[0] == meter.kind
-    wins = {hand: " + ".join(_wins(meter, row, first=first)) for hand, row in terms.rows.items()}
+    # The meters (tiers) of the wager, the highest first. What the wager pays at odds is shown with
+    # the first. An Envy Bonus is shown once, with the first meter where its hand is shown.
+    fed = meter.games.meters.terms[terms.wagers[0]].fed
+    wins = {hand: " + ".join(_wins(meter, row, fed)) for hand, row in terms.rows.items()}
     envy = {
-        hand: short_money(row.envy_cents) if first and row.envy_cents else ""
+        hand: short_money(row.envy_cents)
+        if row.envy_cents and meter.kind == _first_shown(row, fed)
+        else ""
         for hand, row in terms.rows.items()
     }
-    return _GamePays(_shown(terms, wins), wins, envy)
+    shown = {hand: wins[hand] or envy[hand] for hand in terms.rows}
+    return _GamePays(_shown(terms, shown), wins, envy)
+
+
+def _first_shown(row: Row, fed: Sequence[str]) -> str:
+    if row.for_1 or row.sum_cents:
+        return fed[0]
+    return next((kind for kind in fed if row.percent_of(kind)), fed[0])
 
 
 def _winners_in(meter: Meter, game: str) -> str:
@@ -121,7 +131,7 @@ def _winners_in(meter: Meter, game: str) -> str:
 
 
 def _shown(terms: MeterTerms, wins: Mapping[str, object]) -> tuple[str, ...]:
-    """Return the hands of the paytable that win something, the highest first.
+    """Return the hands of the paytable that have a text in `wins`, the highest first.
 
     Several royals can have one row of the paytable.
     """
@@ -146,10 +156,10 @@ def _cells(pays: _GamePays, hand: str) -> Iterator[str]:
         yield pays.envy.get(hand, "")
 
 
-def _wins(meter: Meter, row: Row, *, first: bool) -> Iterator[str]:
+def _wins(meter: Meter, row: Row, fed: Sequence[str]) -> Iterator[str]:
     if percent := row.percent_of(meter.kind):
         yield f"{percent}% of the meter"
-    if first and (fixed_cents := row.fixed_cents(meter.wager)):
+    if meter.kind == fed[0] and (fixed_cents := row.fixed_cents(meter.wager)):
         yield short_money(fixed_cents)
 
 
