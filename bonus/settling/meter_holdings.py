@@ -50,6 +50,9 @@ def take_off(
     the reseed amount of the chapter. The reserve restarts from 0 (readings T15, T21; 649a.12(e)(3),
     (h)(3), (i)(4), (j)(3)).
 
+    After every win, the overflow refills the meter up to its payout limit, at once like a reseed.
+    So the next win of the round is paid from the refilled meter.
+
     Raises:
         ValueError: ``take`` and ``terms`` are for different meters.
     """
@@ -58,10 +61,23 @@ def take_off(
     jackpot_cents = holding.amount_micros * take.percent // (100 * MICROS_PER_CENT)
     share_cents = jackpot_cents // take.shares
     left_micros = holding.amount_micros - share_cents * take.shares * MICROS_PER_CENT
-    if take.percent < 100:
-        return share_cents, MeterHolding(left_micros, holding.reserve_micros)
-    reseed_micros = terms.reseed_cents * MICROS_PER_CENT + holding.reserve_micros
-    return share_cents, MeterHolding(left_micros + reseed_micros, 0)
+    reserve_micros = holding.reserve_micros
+    if take.percent == 100:
+        left_micros += terms.reseed_cents * MICROS_PER_CENT + reserve_micros
+        reserve_micros = 0
+    return share_cents, at_limit(
+        holding, left_micros + holding.overflow_micros, reserve_micros=reserve_micros
+    )
+
+
+def at_limit(holding: MeterHolding, held_micros: int, *, reserve_micros: int) -> MeterHolding:
+    """Return a meter that holds ``held_micros`` together with its overflow.
+
+    The overflow has what is over the payout limit of ``holding``.
+    """
+    limit_micros = holding.limit_micros
+    amount_micros = min(held_micros, limit_micros) if limit_micros else held_micros
+    return MeterHolding(amount_micros, reserve_micros, held_micros - amount_micros, limit_micros)
 
 
 def resolve(

@@ -85,11 +85,23 @@ class MeterText(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A meter in the JSON of a round; all amounts are in cents.
 
     The balances are those before settlement. They include the contributions of this round.
+    ``limit`` is the payout limit, and ``overflow`` is what the limit has kept out of the meter.
     """
 
     wager: Annotated[int, msgspec.Meta(le=10**9)]
     amount: Cents
     reserve: Cents | None = None
+    limit: Annotated[int, msgspec.Meta(ge=1, le=10**15)] | None = None
+    overflow: Cents = 0
+
+    @property
+    def limit_problem(self) -> str | None:
+        """The reason why the balances contradict the limit; None if they do not."""
+        if self.limit is not None and self.amount > self.limit:
+            return "holds more than its limit"
+        if self.overflow and self.amount != self.limit:
+            return "has an overflow, so it must be at its limit"
+        return None
 
 
 class _RoundOf(msgspec.Struct, Generic[_Wagers], frozen=True, forbid_unknown_fields=True):
@@ -183,6 +195,8 @@ def terms_of(
             raise RoundError("bad_meter", str(error), f"meters.{name}") from None
         if meter.reserve is not None and not terms[name].reserve_bps:
             raise RoundError("bad_meter", f"{name} has no reserve", f"meters.{name}.reserve")
+        if problem := meter.limit_problem:
+            raise RoundError("bad_meter", f"{name} {problem}", f"meters.{name}.amount")
     return terms
 
 
@@ -192,6 +206,8 @@ def holdings_of(text: RoundText, terms: Mapping[str, MeterTerms]) -> dict[str, M
         kind: MeterHolding(
             text.meters[kind].amount * MICROS_PER_CENT,
             (text.meters[kind].reserve or 0) * MICROS_PER_CENT,
+            text.meters[kind].overflow * MICROS_PER_CENT,
+            (text.meters[kind].limit or 0) * MICROS_PER_CENT,
         )
         for kind in terms
     }

@@ -12,7 +12,7 @@ import msgspec
 from bonus.law.games import Games
 from bonus.law.meter_terms import MeterTerms
 from bonus.printable import escape_in_json
-from bonus.settling.meter_holdings import contributions, resolve
+from bonus.settling.meter_holdings import at_limit, contributions, resolve
 from bonus.settling.round_checks import check_round, check_wagers
 from bonus.settling.round_text import (
     LINE_BYTES_MAX,
@@ -32,10 +32,11 @@ from bonus.wagers import MICROS_PER_CENT
 
 
 class MeterAfter(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Balances of a meter and its reserve after a round, in cents."""
+    """Balances of a meter, its reserve and its overflow after a round, in cents."""
 
     amount: int
     reserve: int | None = None
+    overflow: int | None = None
 
 
 class SettlementText(msgspec.Struct, frozen=True):
@@ -173,14 +174,15 @@ def _without_contributions(
     """
     after = dict(holdings)
     for kind, added in contributions(positions, rules, terms).items():
-        amount_micros = holdings[kind].amount_micros - added.amount_micros
+        before = holdings[kind]
+        held_micros = before.amount_micros + before.overflow_micros - added.amount_micros
         reserve_micros = 0
         if text.meters[kind].reserve is not None:
-            reserve_micros = holdings[kind].reserve_micros - added.reserve_micros
-        if amount_micros < 0 or reserve_micros < 0:
+            reserve_micros = before.reserve_micros - added.reserve_micros
+        if held_micros < 0 or reserve_micros < 0:
             message = f"{kind} is lower than this round's contributions"
             raise RoundError("bad_meter", message, f"meters.{kind}")
-        after[kind] = MeterHolding(amount_micros, reserve_micros)
+        after[kind] = at_limit(before, held_micros, reserve_micros=reserve_micros)
     return after
 
 
@@ -191,6 +193,7 @@ def _meters(
         kind: MeterAfter(
             holding.amount_micros // MICROS_PER_CENT,
             holding.reserve_micros // MICROS_PER_CENT if terms[kind].reserve_bps else None,
+            holding.overflow_micros // MICROS_PER_CENT if holding.limit_micros else None,
         )
         for kind, holding in holdings.items()
     }

@@ -113,11 +113,17 @@ class Settlement(msgspec.Struct, frozen=True):
 
 
 class MeterHolding(msgspec.Struct, frozen=True):
-    """Balances of a meter and its reserve, in micros (ten-thousandths of a cent)."""
+    """Balances of a meter, its reserve and its overflow, in micros (ten-thousandths of a cent).
+
+    ``limit_micros`` is the payout limit of the meter, 0 for no limit. What the limit keeps out
+    waits in the overflow, and refills the meter when an award takes it below the limit.
+    """
 
     amount_micros: int
     reserve_micros: int = 0
+    overflow_micros: int = 0
+    limit_micros: int = 0
 
     def __post_init__(self) -> None:
-        if self.amount_micros < 0 or self.reserve_micros < 0:
+        if min(self.amount_micros, self.reserve_micros, self.overflow_micros) < 0:
             raise ValueError("a meter cannot hold less than nothing")

@@ -286,6 +286,7 @@ class DealerBot:
             tuple(lines),
             rules.meters.meter_of.keys(),
             self._layout.games,
+            {meter.kind: meter.limit for meter in self._layout.meters if meter.limit},
         )
 
     def _deck(self, laid: Laid, *, all_six: bool) -> list[Card]:

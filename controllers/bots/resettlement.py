@@ -6,8 +6,9 @@ from which the same payouts follow. The service's settlement and the second sett
 same lines.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
 from typing import Final
 
 import msgspec
@@ -34,6 +35,7 @@ class RoundRecord:
         lines: the service's settlement lines of progressive wagers.
         items: the items that such lines can have in the game of the table.
         games: the games of the floor; None for those of the chapters.
+        limits_cents: the payout limits of meters, by kind of meter; none for a meter without one.
     """
 
     table: str
@@ -42,6 +44,7 @@ class RoundRecord:
     lines: tuple[Line, ...]
     items: Collection[str]
     games: Games | None = None
+    limits_cents: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +75,8 @@ def settle_again(record: RoundRecord, shown_cents: Mapping[str, int]) -> Settled
     """
     meters: dict[str, dict[str, int]] = {}
     for kind, terms in record.terms.items():
-        held = held_before(terms, record.lines) or MeterHolding(
+        limit_cents = record.limits_cents.get(kind, 0)
+        held = held_before(terms, record.lines, limit_cents) or MeterHolding(
             shown_cents.get(kind, terms.seed_cents) * MICROS_PER_CENT
         )
         meters[kind] = {
@@ -81,6 +85,9 @@ def settle_again(record: RoundRecord, shown_cents: Mapping[str, int]) -> Settled
         }
         if terms.reserve_bps:
             meters[kind]["reserve"] = held.reserve_micros // MICROS_PER_CENT
+        if held.limit_micros:
+            meters[kind]["limit"] = held.limit_micros // MICROS_PER_CENT
+            meters[kind]["overflow"] = held.overflow_micros // MICROS_PER_CENT
     fields = dict(record.fields)
     if meters:
         fields["meters"] = meters
@@ -95,12 +102,15 @@ def settle_again(record: RoundRecord, shown_cents: Mapping[str, int]) -> Settled
     return SettledRecord(line, settlement, same=lines == settled.lines)
 
 
-def held_before(terms: MeterTerms, lines: Sequence[Line]) -> MeterHolding | None:
+def held_before(
+    terms: MeterTerms, lines: Sequence[Line], limit_cents: int = 0
+) -> MeterHolding | None:
     """Return the lowest balances that explain what a meter paid in a round.
 
-    The result has a balance of the meter and a balance of its reserve.
+    The result has a balance of the meter, of its reserve, and of its overflow if the meter has a
+    payout limit. ``limit_cents`` is this limit, 0 for none.
 
-    Both balances are whole cents. The result is None if the meter paid no percentage, or if no
+    All balances are whole cents. The result is None if the meter paid no percentage, or if no
     balances explain the payouts.
     """
     takes = list(_takes(terms, lines))
@@ -112,12 +122,43 @@ def held_before(terms: MeterTerms, lines: Sequence[Line]) -> MeterHolding | None
         # After a win of the whole meter, the meter restarts from its reseed amount and its reserve.
         # So the reserve decides from which balance later wins of the round are paid.
         reserves = _amounts(*takes[whole + 1])
+    limit_micros = limit_cents * MICROS_PER_CENT
     for amount_cents in _amounts(*takes[0]):
-        for reserve_cents in reserves:
-            held = MeterHolding(amount_cents * MICROS_PER_CENT, reserve_cents * MICROS_PER_CENT)
+        if limit_cents and amount_cents > limit_cents:
+            break
+        overflows: Iterable[int] = range(1)
+        if limit_cents and amount_cents == limit_cents:
+            overflows = _overflows(takes, terms, limit_cents)
+        for reserve_cents, overflow_cents in product(reserves, overflows):
+            held = MeterHolding(
+                amount_cents * MICROS_PER_CENT,
+                reserve_cents * MICROS_PER_CENT,
+                overflow_cents * MICROS_PER_CENT,
+                limit_micros,
+            )
             if _explains(held, takes, terms):
                 return held
     return None
+
+
+def _overflows(
+    takes: Sequence[tuple[PercentWon, int]], terms: MeterTerms, limit_cents: int
+) -> Iterator[int]:
+    """Yield the overflows with which a meter at its limit can have paid all of ``takes``, in cents.
+
+    Each win is paid from the refilled meter. So if the overflow was too small to refill all of it,
+    the first win that was paid from less than the limit shows how much it was.
+    """
+    yield 0
+    gone_cents = 0
+    for take, share_cents in takes:
+        for amount_cents in _amounts(take, share_cents):
+            if (overflow_cents := gone_cents - limit_cents + amount_cents) > 0:
+                yield overflow_cents
+        gone_cents += share_cents * take.shares
+        if take.percent == 100:
+            gone_cents -= terms.reseed_cents
+    yield max(0, gone_cents)
 
 
 def _amounts(take: PercentWon, share_cents: int) -> range:

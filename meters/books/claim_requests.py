@@ -68,9 +68,9 @@ def reopened_moved(books: ExpectedBooks, claim_id: str, by: str, request: int) -
     """Return the transfers that reopen a rejected win.
 
     The rejection moved the amount to the meter and its overflow. The amount comes back from there,
-    and the house pays what is missing. If the whole meter was won after the rejection, the house
-    pays all. The meter never falls below the lower of two amounts: its reseed, and its balance
-    after the win. Envy Bonuses that are not paid wait for the win again.
+    first from the overflow, and the house pays what is missing. If the whole meter was won after
+    the rejection, the house pays all. The meter never falls below the lower of two amounts: its
+    reseed, and its balance after the win. Envy Bonuses that are not paid wait for the win again.
 
     Raises:
         KeyError: the claim was not rejected on the open gaming day.
@@ -85,8 +85,9 @@ def reopened_moved(books: ExpectedBooks, claim_id: str, by: str, request: int) -
     if win.percent and cycle == was.cycle:
         least_cents = min(books.terms[win.meter].reseed_cents, win.after_cents)
         room = max(0, draft.holds(meter) - least_cents * MICROS_PER_CENT)
-        off_meter = min(was.meter_micros, room)
-        off_overflow = min(was.overflow_micros, draft.holds(overflow))
+        back = was.meter_micros + was.overflow_micros
+        off_overflow = min(back, draft.holds(overflow))
+        off_meter = min(back - off_overflow, room)
     draft.move(meter, account, off_meter, cycle)
     draft.move(overflow, account, off_overflow, cycle)
     if of_house := micros - off_meter - off_overflow:

@@ -260,6 +260,13 @@ class Draft:
         if micros > added_micros:
             self._books.tallies[f"overflow_micros:{meter}"] += micros - added_micros
 
+    def refill(self, meter: str, cycle: int) -> None:
+        """Transfer micros from a meter's overflow to the meter, up to its limit (duty D3)."""
+        overflow = overflow_account(meter)
+        self.move(
+            overflow, meter_account(meter), min(self.holds(overflow), self.room(meter)), cycle
+        )
+
     def room(self, meter: str) -> int:
         """Return the micros that can be added to a meter before it reaches its payout limit."""
         limit_cents = self._books.terms[meter].limit_cents
@@ -276,12 +283,15 @@ def void_moved(books: ExpectedBooks, table: str) -> Draft:
     draft = Draft(books)
     for added in books.rounds.pop(table):
         same = books.cycles[added.meter] == added.cycle
-        for kind in _KEPT:
-            account = kind(added.meter)
-            micros = added.micros.get(account, 0)
-            off = min(micros, draft.holds(account)) if same else 0
-            draft.move(account, table_account(table), off, added.cycle)
-            draft.move(HOUSE, table_account(table), micros - off, added.cycle)
+        # The overflow can have refilled the meter since: both give back, the overflow first.
+        for kinds in ((overflow_account, meter_account), (reserve_account,)):
+            accounts = [kind(added.meter) for kind in kinds]
+            micros = sum(added.micros.get(account, 0) for account in accounts)
+            for account in accounts:
+                off = min(micros, draft.holds(account)) if same else 0
+                draft.move(account, table_account(table), off, added.cycle)
+                micros -= off
+            draft.move(HOUSE, table_account(table), micros, added.cycle)
         books.tallies[f"voided_wagers:{added.meter}"] += added.wagers
         books.tallies[f"voided_cents:{added.meter}"] += added.wagered_cents
     books.tallies["voids"] += 1
@@ -531,6 +541,7 @@ def adjustment_moved(books: ExpectedBooks, meter: str, cents: int) -> Draft:
         draft.move(meter_account(meter), HOUSE, micros, cycle)
     else:
         draft.move(HOUSE, meter_account(meter), micros, cycle)
+    draft.refill(meter, cycle)
     books.tallies[f"adjusted_{'down' if cents < 0 else 'up'}_cents:{meter}"] += abs(cents)
     return draft
 
@@ -541,9 +552,6 @@ def seed_moved(books: ExpectedBooks, meter: str, terms: TermsText) -> Draft:
     draft = Draft(books)
     draft.move(HOUSE, meter_account(meter), terms.seed_cents * MICROS_PER_CENT, 1)
     return draft
-
-
-_KEPT: Final = (meter_account, reserve_account, overflow_account)
 
 
 def _take_of(line: Line) -> str:
@@ -562,7 +570,8 @@ def _take_off(
 ) -> int:  # fmt: skip
     """Add the transfers of a percentage of a meter to `draft`, and return the cents of one share.
 
-    If the percentage is 100, reseed the meter. `payees` are the accounts that get one share each.
+    If the percentage is 100, reseed the meter. Then refill it from its overflow. `payees` are the
+    accounts that get one share each.
     """
     account, terms = meter_account(meter), books.terms[meter]
     share = draft.holds(account) // MICROS_PER_CENT * percent // 100 // len(payees)
@@ -570,15 +579,12 @@ def _take_off(
         draft.move(account, payee, share * MICROS_PER_CENT, books.cycles[meter])
     if percent == 100:
         books.cycles[meter] += 1
-        cycle, overflow, reserve = (
-            books.cycles[meter], overflow_account(meter), reserve_account(meter),
-        )  # fmt: skip
-        over = draft.holds(overflow)
+        cycle, reserve = books.cycles[meter], reserve_account(meter)
         if terms.reserve_bps:
             draft.fill(reserve, meter, draft.holds(reserve), cycle)
         if terms.reseed_cents:
             draft.fill(HOUSE, meter, terms.reseed_cents * MICROS_PER_CENT, cycle)
-        draft.move(overflow, account, min(over, draft.room(meter)), cycle)
+    draft.refill(meter, books.cycles[meter])
     return share
 
 

@@ -480,6 +480,7 @@ class Replay:
         else:
             due = Draft(books)
             books.terms[changed.meter] = read_terms(changed.terms)
+            due.refill(changed.meter, books.cycles[changed.meter])
             if not self._closed:
                 due.faults.append(f"a parameter of {changed.meter} changed while the link was open")
             if books.rounds:

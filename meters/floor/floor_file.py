@@ -459,9 +459,18 @@ def limit_problem(meter: Meter) -> str | None:
     least = max(meter.terms.seed_cents, meter.terms.reseed_cents)
     if too_much := _amount_problem(meter.terms):
         return too_much
-    if meter.limit is None or meter.limit >= least:
+    if meter.limit is None:
         return None
-    return f"a limit of {meter.limit} cents is below the meter's seed of {least} cents"
+    if meter.limit < least:
+        return f"a limit of {meter.limit} cents is below the meter's seed of {least} cents"
+    games = [meter.terms_in(game) for game in meter.fed_in or ("",)]
+    percents = {row.percent_of(meter.kind) for terms in games for row in terms.rows.values()}
+    if meter.limit == meter.terms.reseed_cents and percents <= {0, 100}:
+        return (
+            f"a limit of {meter.limit} cents is the meter's reseed, and a hand wins all of it"
+            " or nothing: what is above the limit could never be won; set a higher limit"
+        )
+    return None
 
 
 def _amount_problem(terms: MeterTerms) -> str | None:

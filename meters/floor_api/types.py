@@ -307,9 +307,9 @@ class MeterParameters(_Row, frozen=True, kw_only=True):
 
     `wagers` has the present wager and the wagers that can be proposed, or is empty if every amount
     is possible. `paytables` has the present paytable and the paytables that can be proposed, or is
-    empty if there is no choice. `overflow` is added to the meter when the whole meter has been won.
-    `highest` is the largest of these amounts: the present amount of the meter, and its amounts
-    before each of its last 25 wins.
+    empty if there is no choice. `overflow` waits above the payout limit, and refills the meter as
+    soon as there is room. `highest` is the largest of these amounts: the present amount of the
+    meter, and its amounts before each of its last 25 wins.
     """
 
     meter: str

@@ -55,6 +55,8 @@ _PUT_IN: Final[Mapping[tuple[str, str], Flow]] = {
     ("result", "house"): Flow.RESEEDS,
     ("result", "reserve"): Flow.FROM_RESERVE,
     ("result", "overflow"): Flow.FROM_OVERFLOW,
+    ("parameter", "overflow"): Flow.FROM_OVERFLOW,
+    ("adjust", "overflow"): Flow.FROM_OVERFLOW,
     ("reject", "claim"): Flow.REJECTED,
     ("adjust", "house"): Flow.ADJUSTED_UP,
 }

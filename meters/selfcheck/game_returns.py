@@ -1,9 +1,15 @@
-"""Check that wagers of house games do not give back more than is wagered."""
+"""Checks that need the exact odds: what wagers give back, and what a limit keeps out for good."""
 
 from collections.abc import Iterator
 from fractions import Fraction
+from math import ceil
 
-from meters.floor.floor_file import Floor
+import msgspec
+
+from bonus.display import money
+from bonus.law.cells import read_payout
+from bonus.odds.odds_entries import OddsEntry
+from meters.floor.floor_file import Floor, Meter
 from meters.odds.counting import count_entries
 from meters.odds.floor_offers import floor_offers
 from meters.selfcheck.check_result import Check
@@ -30,3 +36,61 @@ def return_checks(floor: Floor) -> Iterator[Check]:
             + ("" if back <= 1 else ": the house loses, so change the paytable or the seed"),
             warns=True,
         )
+
+
+def limit_checks(floor: Floor) -> Iterator[Check]:
+    """Warn of a payout limit at which a meter takes in more than its awards can pay (duty D3).
+
+    What such a limit keeps out still refills the meter after every award, but the overflow grows
+    for ever. Each game is counted as if it alone fed the meter.
+    """
+    for link in floor.link:
+        limited = [meter for meter in link.meter if meter.limit]
+        tables = {table.id: table for table in link.table}
+        kinds = {meter.kind for meter in limited}
+        offers = [
+            offer
+            for offer in floor_offers(msgspec.structs.replace(floor, link=(link,)))
+            if offer.tables and kinds.intersection(offer.tables.fed)
+        ]
+        entries = count_entries(offers, "check") if offers else []
+        for meter in limited:
+            least = max(
+                (
+                    _least_limit_cents(meter, entry)
+                    for entry in entries
+                    if any(meter.meter_id in tables[table].meters for table in entry.tables)
+                ),
+                default=0,
+            )
+            limit = meter.limit or 0
+            yield Check(
+                f"limit of {meter.meter_id} on {link.id}",
+                holds=limit >= least,
+                seen=f"{money(limit)}; the awards can pay all that wagers add"
+                if limit >= least
+                else f"at {money(limit)} its awards pay less than wagers add, so its overflow grows"
+                f" for ever: set {money(ceil(least))} or more",
+                warns=True,
+            )
+
+
+def _least_limit_cents(meter: Meter, entry: OddsEntry) -> Fraction:
+    """Return the lowest limit at which a game's awards pay all that its wagers add, on average.
+
+    A wager adds its two rates, and the house's reseed whenever it wins the whole meter. It takes
+    off each percentage that it wins. At a meter that stays at its limit, the two are equal at this
+    limit.
+    """
+    terms = meter.terms_in(entry.game)
+    if entry.wager not in terms.wagers:
+        return Fraction(0)
+    added = Fraction(meter.wager * (terms.primary_bps + terms.reserve_bps), 10_000)
+    taken = Fraction(0)
+    for line in entry.hands:
+        payout, chance = read_payout(line.pays), Fraction(line.combinations, line.of)
+        percent = payout.percent or dict(payout.percents).get(meter.kind, 0)
+        taken += chance * Fraction(percent, 100)
+        if percent == 100:
+            added += chance * terms.reseed_cents
+    return added / taken if taken else Fraction(2**63)

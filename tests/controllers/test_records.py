@@ -63,6 +63,28 @@ def test_a_meter_without_a_reserve_is_followed_by_its_reseed(amount_cents: int) 
     assert held_before(meter_terms(FIVE_CARD_METER, 100), played.lines) == held[FIVE_CARD_METER]
 
 
+@pytest.mark.duty("D3")
+@pytest.mark.parametrize("reserve_cents", [0, 7_777])
+@pytest.mark.parametrize("overflow_cents", [0, 1, 99_999, 123_456, 5_000_000])
+def test_what_an_overflow_refilled_explains_what_was_paid(
+    overflow_cents: int, reserve_cents: int
+) -> None:
+    """Two tenths, the whole meter and a tenth of what follows it, from a meter at its limit."""
+    limit = 1_200_000
+    boxes = [
+        box(7, "9s 8s 7s", HAND_BONUS, patron="amy"),
+        box(6, "As Ks Qs", HAND_BONUS, patron="bob"),
+        box(5, "2h 3h 4c", DEALER_BONUS, patron="cal"),
+    ]
+    amounts = (limit, reserve_cents, overflow_cents, limit)
+    held = {BONUS: MeterHolding(*(cents * MICROS_PER_CENT for cents in amounts))}
+    played = play(*boxes, dealer="9d Td Qd", community="Js Ts", held=held)
+    found = held_before(meter_terms(BONUS, 100), played.lines, limit)
+    assert found is not None
+    again = play(*boxes, dealer="9d Td Qd", community="Js Ts", held={BONUS: found})
+    assert again.lines == played.lines
+
+
 def test_what_cannot_have_been_paid_is_not_explained() -> None:
     played = play(box(7, "As Ks Qs", HAND_BONUS), box(6, "9s 8s 7s", HAND_BONUS), community="Js Ts")
     first, second = (line for line in played.lines if line.percent)
@@ -87,8 +109,10 @@ def played_and_settled(rng: random.Random) -> tuple[RoundRecord, bytes]:
     lines = tuple(line for line in settled.lines if line.item in items)
     text, _ = decode_round(line)
     terms = terms_of(text, rules_of(text))
-    fields.pop("meters", None)
-    return RoundRecord("TCP-01", fields, terms, lines, items), msgspec.json.encode(settled.lines)
+    meters = fields.pop("meters", {})
+    limits = {kind: meter["limit"] for kind, meter in meters.items() if "limit" in meter}
+    record = RoundRecord("TCP-01", fields, terms, lines, items, limits_cents=limits)
+    return record, msgspec.json.encode(settled.lines)
 
 
 @pytest.mark.parametrize("seed", range(6))

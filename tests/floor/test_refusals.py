@@ -93,6 +93,7 @@ METERS: Final = (
     Mistake(
         20, 'paytable = "A"', 'paytable = "A"\nlimit = 99999', "below the meter's seed of 100000"
     ),
+    Mistake(20, 'paytable = "A"', 'paytable = "A"\nlimit = 100000', "could never be won"),
     Mistake(20, 'paytable = "A"', 'paytable = "A"\nlimit = 0', "limit is at least 1"),
     Mistake(20, 'paytable = "A"', 'paytable = "A"\ncontribution_max = 0.5', "a whole number"),
     Mistake(25, "every = 24", "every = -1", "magic_card_every is at least 0"),

@@ -194,6 +194,10 @@ class NaiveRound:
             held["amount"] += reseed_cents(wager, meter, wagered) + held.get("reserve", 0)
             if "reserve" in held:
                 held["reserve"] = 0
+        if "limit" in held:  # what is over it waits in the overflow
+            pool = held["amount"] + held["overflow"]
+            held["amount"] = min(pool, held["limit"])
+            held["overflow"] = pool - held["amount"]
         return cents
 
     def _line(
@@ -217,7 +221,7 @@ def settled(played: Mapping[str, Any]) -> tuple[Sequence[Line], Mapping[str, Any
     """Return the lines of a round, and its meters after it."""
     naive = NaiveRound(played)
     meters = {
-        name: {key: held[key] for key in ("amount", "reserve") if key in held}
+        name: {key: held[key] for key in ("amount", "reserve", "overflow") if key in held}
         for name, held in naive.meters.items()
     }
     return naive.lines, meters

@@ -54,6 +54,9 @@ def random_round(game: str, rng: random.Random) -> dict[str, Any]:
         for meter in GAMES.meters.titles
         if any(meter in tables.fed for tables in chapter.wager)
     }
+    for held in played["meters"].values():
+        if rng.random() < 0.3:
+            held |= {"limit": held["amount"], "overflow": rng.randrange(held["amount"])}
     return played
 
 

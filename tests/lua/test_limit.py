@@ -73,9 +73,31 @@ async def test_void_round_takes_back_from_meter_and_overflow_what_it_added_to_ea
     )
     assert await _held(books) == (60, 0)
     assert await books.transfers() == [
-        [f"meter:{METER}", "table:T-2", 40, 1],
         [OVER, "table:T-2", 50, 1],
+        [f"meter:{METER}", "table:T-2", 40, 1],
     ]
+
+
+async def test_void_round_takes_the_overflow_first_whichever_round_is_void(books: Books) -> None:
+    """Otherwise the meter would fall below its limit, and leave another round's money behind."""
+    await books.accept(
+        wagers(1, added(60, limit=LIMIT)),
+        wagers(1, added(90, limit=LIMIT), table="T-2", round_id="R2"),
+        void(2),
+    )
+    assert await _held(books) == (90, 0)
+    await books.accept(void(2, table="T-2", round_id="R2"))
+    assert await _held(books) == (0, 0)
+
+
+async def test_void_round_finds_its_overflow_on_the_meter_that_it_refilled(books: Books) -> None:
+    await books.accept(
+        wagers(1, added(0, limit=LIMIT)),
+        wagers(1, added(CENT, limit=LIMIT), table="T-2", round_id="R2"),
+        result(2, share(claim="C"), takes=[take(10, limit=LIMIT)], basis=1),
+        void(2, table="T-2", round_id="R2"),
+    )
+    assert await books.transfers() == [[f"meter:{METER}", "table:T-2", CENT, 1]]
 
 
 async def test_won_whole_the_meter_has_its_overflow_on_top_of_the_reseed(books: Books) -> None:
@@ -98,12 +120,25 @@ async def test_overflow_stays_while_the_reseeded_meter_has_no_room(books: Books)
     assert await _held(books) == (0, 250)
 
 
-async def test_percentage_that_is_not_the_whole_leaves_the_overflow(books: Books) -> None:
+async def test_award_refills_the_meter_from_its_overflow_before_the_next_award(
+    books: Books,
+) -> None:
+    """The second winner of the result is paid from the refilled meter, as after a reseed."""
+    limit, tenth = SEED + 100 * CENT, (SEED + 100 * CENT) // 10
     await books.accept(
-        wagers(1, added(250, limit=LIMIT)),
-        result(2, share(claim="C"), takes=[take(10, limit=LIMIT)], basis=1),
-    )
-    assert (await books.accounts())[OVER] == 150
+        wagers(1, added(101 * CENT + tenth, limit=limit)),
+        result(
+            2, share(1, claim="C"), share(2, claim="D"),
+            takes=[take(10, limit=limit), take(10, limit=limit)], basis=1,
+        ),
+    )  # fmt: skip
+    assert await books.transfers() == [
+        [f"meter:{METER}", "claim:C", tenth, 1],
+        [OVER, f"meter:{METER}", tenth, 1],
+        [f"meter:{METER}", "claim:D", tenth, 1],
+        [OVER, f"meter:{METER}", CENT, 1],
+    ]
+    assert await _held(books) == (101 * CENT - tenth, 0)
 
 
 @pytest.mark.reading("T21")

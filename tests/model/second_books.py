@@ -85,11 +85,10 @@ class SecondRequest:
 
 @dataclass(frozen=True)
 class SecondRejection:
-    """The amounts that a rejection moved to the meter and its overflow."""
+    """The amount that a rejection moved to the meter and its overflow."""
 
     entry: int
-    to_meter: Fraction
-    to_overflow: Fraction
+    cents: Fraction
     cycle: int
 
 
@@ -181,6 +180,20 @@ class SecondBooks:
         self.move(source, f"meter:{meter}", cents - over)
         self.move(source, f"overflow:{meter}", over)
         return over
+
+    def level(self, meter: str) -> None:
+        """Let the overflow fill a meter up to its limit: together they are one amount."""
+        over, limit = self.accounts[f"overflow:{meter}"], self.meters[meter].limit_cents
+        room = over if limit is None else max(Fraction(0), limit - self.held(meter))
+        self.move(f"overflow:{meter}", f"meter:{meter}", min(over, room))
+
+    def give_back(self, meter: str, target: str, cents: Fraction, least: int = 0) -> Fraction:
+        """Take cents off a meter and its overflow, and return how many they had above `least`."""
+        over, spare = self.accounts[f"overflow:{meter}"], max(Fraction(0), self.held(meter) - least)
+        given = min(cents, over + spare)
+        self.move(f"meter:{meter}", target, given)
+        self.level(meter)
+        return given
 
     def micros(self) -> dict[str, Fraction]:
         """Return every balance that is not zero, in micros."""
@@ -335,15 +348,12 @@ class SecondBooks:
         """Book a void round: subtract what it added; the house pays what a win has taken."""
         table = self.tables[table_id]
         for added in table.added:
-            for account, cents in (
-                (f"meter:{added.meter}", added.to_meter),
-                (f"reserve:{added.meter}", added.to_reserve),
-                (f"overflow:{added.meter}", added.to_overflow),
-            ):
-                won = self.cycles[added.meter] != added.cycle
-                off = Fraction(0) if won else min(cents, self.accounts[account])
-                self.move(account, f"table:{table_id}", off)
-                self.move("house", f"table:{table_id}", cents - off)
+            table_account, won = f"table:{table_id}", self.cycles[added.meter] != added.cycle
+            pool, reserve = added.to_meter + added.to_overflow, f"reserve:{added.meter}"
+            given = Fraction(0) if won else self.give_back(added.meter, table_account, pool)
+            off = Fraction(0) if won else min(added.to_reserve, self.accounts[reserve])
+            self.move(reserve, table_account, off)
+            self.move("house", table_account, pool - given + added.to_reserve - off)
             self.tallies[f"voided_wagers:{added.meter}"] += added.wagers
             self.tallies[f"voided_cents:{added.meter}"] += added.wagered_cents
         self.tallies["voids"] += 1
@@ -359,21 +369,19 @@ class SecondBooks:
     def take_off(self, meter: str, percent: int, shares: int) -> int:
         """Take a percentage off a meter, in whole cents and equal shares; reseed it after 100%.
 
-        It is in the pot until each share is somebody's claim.
+        The overflow refills the meter before the next win. The percentage is in the pot until each
+        share is somebody's claim.
         """
         law, account = self.meters[meter].law, f"meter:{meter}"
         share = floor(self.held(meter) * percent / 100) // shares
         self.move(account, "pot", Fraction(share * shares))
         if percent == 100:
             self.cycles[meter] += 1
-            over, limit = self.accounts[f"overflow:{meter}"], self.meters[meter].limit_cents
             if law.reserve:
                 self.fill(f"reserve:{meter}", meter, self.accounts[f"reserve:{meter}"])
             reseed = law.reseed * self.meters[meter].wager_cents
             self.fill("house", meter, Fraction(reseed))
-            if limit is not None:
-                room = max(Fraction(0), limit - self.held(meter))
-                self.move(f"overflow:{meter}", account, min(over, room))
+        self.level(meter)
         return share
 
     def switch(self) -> None:
@@ -385,6 +393,7 @@ class SecondBooks:
         """Correct a meter, as one person proposed and another confirmed."""
         moved = ("house", f"meter:{meter}") if cents > 0 else (f"meter:{meter}", "house")
         self.move(*moved, Fraction(abs(cents)))
+        self.level(meter)
         self.tallies[f"adjusted_{'up' if cents > 0 else 'down'}_cents:{meter}"] += abs(cents)
         self.entries += 2
 
@@ -438,18 +447,14 @@ class SecondBooks:
         """
         was, one = claim.rejection, self.meters[claim.meter]
         assert was is not None
-        of_meter = of_overflow = Fraction(0)
+        account, given = f"claim:{claim_id}", Fraction(0)
         if was.cycle == self.cycles[claim.meter]:
             least = min(one.law.reseed * one.wager_cents, claim.after_cents)
-            of_meter = min(was.to_meter, max(Fraction(0), self.held(claim.meter) - least))
-            of_overflow = min(was.to_overflow, self.accounts[f"overflow:{claim.meter}"])
-        account = f"claim:{claim_id}"
-        self.move(f"meter:{claim.meter}", account, of_meter)
-        self.move(f"overflow:{claim.meter}", account, of_overflow)
-        self.move("house", account, claim.cents - of_meter - of_overflow)
+            given = self.give_back(claim.meter, account, was.cents, least)
+        self.move("house", account, claim.cents - given)
         self.tallies[f"reopened:{claim.meter}"] += 1
         self.tallies[f"reopened_cents:{claim.meter}"] += claim.cents
-        claim.of_house = claim.cents - of_meter - of_overflow
+        claim.of_house = claim.cents - given
         envy = self.envy.get(claim_id)
         if envy and envy.state == "rejected":
             for meter, cents in envy.cents.items():
@@ -521,15 +526,11 @@ class SecondBooks:
         self.entries += 1
         claim.request = None
         if act == "reject":
-            to_meter = over = Fraction(0)
-            if claim.percent:
-                self.move(account, "house", claim.of_house)
-                over = self.fill(account, claim.meter, cents - claim.of_house)
-                to_meter = cents - claim.of_house - over
-            else:
-                self.move(account, "house", cents)
+            to_house = claim.of_house if claim.percent else cents
+            self.move(account, "house", to_house)
+            self.fill(account, claim.meter, cents - to_house)
             claim.rejection = SecondRejection(
-                self.entries, to_meter, over, self.cycles[claim.meter]
+                self.entries, cents - to_house, self.cycles[claim.meter]
             )
             self.tallies[f"rejected:{claim.meter}"] += 1
             self.tallies[f"rejected_cents:{claim.meter}"] += claim.cents

@@ -5,7 +5,7 @@ from redis.asyncio import Redis
 
 from meters.floor_api.errors import ActError
 from meters.floor_api.types import Adjustment, MeterParameters, Parameter, ParameterChange
-from tests.model.pit import CENT, FLOOR, PROGRESSIVE, RAGS, Pit
+from tests.model.pit import CENT, FIVE_CARD, FLOOR, PROGRESSIVE, RAGS, Pit
 
 pytestmark = pytest.mark.duty("D3")
 
@@ -105,14 +105,61 @@ async def test_bounds_are_changed_by_two_people_and_audited_across(redis: Redis)
     await pit.link_acts.open(LINK, "tim")
     await pit.round({1: PROGRESSIVE}, {1: RAGS}, round_id="R3")
     meter = await _meter(pit)
-    assert (meter.limit, meter.amount, meter.overflow) == (None, SEED + 24, 4)
+    assert (meter.limit, meter.amount, meter.overflow) == (None, SEED + 28, 0)
     assert (await pit.audit()).balanced
+
+
+async def test_whatever_makes_room_refills_the_meter_and_is_audited(redis: Redis) -> None:
+    """A correction and a higher limit; the meter and its overflow are one amount."""
+    pit = await _pit(redis, f"limit = {SEED + 20}")
+    for number in range(4):
+        await pit.round({1: PROGRESSIVE}, {1: RAGS}, round_id=f"R{number}")
+
+    async def held() -> tuple[int, int]:
+        meter = await _meter(pit)
+        return meter.amount - SEED, meter.overflow
+
+    assert await held() == (20, 36)
+    proposal = await _propose(pit, Adjustment(meter=PROGRESSIVE, amount=-15, reason="lost wager"))
+    await pit.link_acts.confirm(LINK, proposal, "tim")
+    assert await held() == (20, 21)
+    await pit.link_acts.close(LINK, "sue", "bounds")
+    await _set(pit, "limit", SEED + 30)
+    assert await held() == (30, 11)
+    await _set(pit, "limit", 0)
+    assert await held() == (41, 0)
+    assert (await pit.audit()).balanced
+
+
+@pytest.mark.parametrize("bound", ["limit = 1000000", "limit = 1000500"])
+async def test_no_award_of_a_part_strands_an_overflow(redis: Redis, bound: str) -> None:
+    """Neither a limit at the seed, nor a meter of which no hand has won the whole."""
+    text = FLOOR.replace(f'kind = "{FIVE_CARD}"\n', f'kind = "{FIVE_CARD}"\n{bound}\n', 1)
+    pit = Pit(redis, text)
+    await pit.open()
+    for number in range(60):
+        await pit.round({1: FIVE_CARD}, {1: RAGS}, round_id=f"R{number}")
+    before = (await pit.audit()).meters[FIVE_CARD]
+    assert before["overflow_micros"] > 0
+    reply = await pit.round({1: FIVE_CARD}, {1: "9s 8s 7s"}, community="Js Ts", round_id="R99")
+    assert reply.claims
+    after = (await pit.audit()).meters[FIVE_CARD]
+    assert after["overflow_micros"] == 0
+    won = reply.claims[0].amount * CENT
+    assert after["amount_micros"] < before["amount_micros"]
+    added = after["amount_micros"] + won - before["amount_micros"] - before["overflow_micros"]
+    assert added == 21 * CENT, "the wager of this round, and nothing else"
+    await pit.decide(reply.claims[0].claim, "reject")
+    back = (await pit.audit()).meters[FIVE_CARD]
+    assert back["amount_micros"] + back["overflow_micros"] == after["amount_micros"] + won
+    assert (await pit.audit()).problems == ()
 
 
 @pytest.mark.parametrize(
     ("value", "code", "words"),
-    [(SEED - 1, "bad_value", "below the meter's seed"), (-1, "bad_value", "0 for none"),
-     (10**12, "bad_value", "0 for none"), (0, "no_change", "none already")],
+    [(SEED - 1, "bad_value", "below the meter's seed"), (SEED, "bad_value", "could never be won"),
+     (-1, "bad_value", "0 for none"), (10**12, "bad_value", "0 for none"),
+     (0, "no_change", "none already")],
 )  # fmt: skip
 async def test_limit_that_cannot_be_is_refused(
     redis: Redis, value: int, code: str, words: str

@@ -249,6 +249,36 @@ async def test_the_meter_keeps_its_reseed_when_a_win_is_reopened(strict: Pit) ->
     assert (await strict.accounts())["house"] == house - rest
 
 
+@pytest.mark.duty("D3")
+async def test_a_reopened_win_comes_from_the_overflow_first(redis: Redis) -> None:
+    """The award had refilled the meter, so the rejection overflowed."""
+    limited = STRICT.replace(
+        f'kind = "{FIVE_CARD}"\n', f'kind = "{FIVE_CARD}"\nlimit = 1000000\n', 1
+    )
+    pit = Pit(redis, limited)
+    await pit.open()
+    for number in range(5):
+        await pit.round({1: FIVE_CARD}, {1: RAGS}, table="T-2", round_id=f"W{number}")
+    await pit.round({1: FIVE_CARD}, {1: "9s 8s 7s"}, community="Js Ts")
+    awarded = await pit.accounts()
+    await _reject(pit)
+    await _reopen(pit)
+    assert await pit.accounts() == awarded
+    await _reject(pit)
+    for number in range(8000, 8003):
+        await pit.round({1: FIVE_CARD}, {1: RAGS}, table="T-2", round_id=f"W{number}")
+    meter, over = (f"{kind}:{FIVE_CARD}" for kind in ("meter", "overflow"))
+    full = await pit.accounts()
+    await _reopen(pit)
+    accounts = await pit.accounts()
+    assert accounts["house"] == full["house"]
+    assert sum(accounts[name] for name in (meter, over)) == (
+        sum(full[name] for name in (meter, over)) - accounts[f"claim:{CLAIM}"]
+    )
+    assert accounts[over] == 0 or accounts[meter] == 1_000_000 * CENT
+    assert (await pit.audit()).problems == ()
+
+
 async def test_nothing_is_confirmed_or_reopened_after_the_day_is_closed(
     redis: Redis, tmp_path: Path
 ) -> None:

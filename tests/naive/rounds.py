@@ -240,6 +240,16 @@ def fill(rng: Random, meters: dict[str, Meter], boxes: list[Box]) -> None:
             meter["reserve"] = least + rng.choice([0, 1, rng.randint(0, seed)])
             if not wagered and rng.random() < 0.5:
                 del meter["reserve"]
+        if meter["amount"] and rng.random() < 0.4:
+            limit_meter(rng, meter)
+
+
+def limit_meter(rng: Random, meter: Meter) -> None:
+    """Give a meter a limit, and an overflow if it is at its limit."""
+    meter["overflow"] = rng.choice([0, 1, meter["amount"] // 20, rng.randint(0, meter["amount"])])
+    meter["limit"] = meter["amount"]
+    if not meter["overflow"]:
+        meter["limit"] += rng.choice([0, 1, rng.randint(0, meter["amount"])])
 
 
 # --- Three Card Prime ---

@@ -42,6 +42,11 @@ class GivenMeters:
             if terms.reserve:
                 meter["amount"] += meter["reserve"]
                 meter["reserve"] = 0
+        if "limit" in meter:
+            # What is over the limit waits in the overflow, and comes back as soon as there is room.
+            held = meter["amount"] + meter["overflow"]
+            meter["amount"] = min(held, meter["limit"])
+            meter["overflow"] = held - meter["amount"]
         return share
 
     def take_back(self, boxes: Sequence[Box]) -> None:
@@ -53,7 +58,14 @@ class GivenMeters:
                 for wager, wagered in box["wagers"].items()
                 if law.METER_OF.get(wager) == name
             )
-            meter["amount"] = without(meter["amount"], cents, self.laws[name].primary)
+            rate, limit = self.laws[name].primary, meter.get("limit")
+            held = meter["amount"] + meter.get("overflow", 0)
+            meter["amount"] = without(held, cents, rate)
+            if limit is not None and meter["amount"] >= limit:
+                meter["amount"] = limit
+                meter["overflow"] = without(held - limit, cents, rate)
+            elif limit is not None:
+                meter["overflow"] = 0
             if "reserve" in meter:
                 meter["reserve"] = without(meter["reserve"], cents, self.laws[name].reserve)
 
@@ -63,6 +75,8 @@ class GivenMeters:
             after[name] = {"amount": meter["amount"]}
             if "reserve" in meter:
                 after[name]["reserve"] = meter["reserve"]
+            if "limit" in meter:
+                after[name]["overflow"] = meter["overflow"]
         return after
 
 

@@ -58,6 +58,8 @@ class Meter(TypedDict, total=False):
     wager: int
     amount: int
     reserve: int
+    limit: int
+    overflow: int
 
 
 class Round(TypedDict, total=False):

@@ -173,6 +173,28 @@ def test_reading_t15_a_later_player_is_paid_from_the_reseeded_meter() -> None:
     assert played.after["five_card_progressive"] == MeterHolding(900_000 * MICROS_PER_CENT + 77)
 
 
+@pytest.mark.duty("D3")
+@pytest.mark.parametrize(
+    ("overflow", "paid", "left", "over"),
+    [(0, 90_000, 810_000, 0), (30_000, 93_000, 837_000, 0), (250_000, 100_000, 1_000_000, 50_000)],
+)
+def test_a_later_player_is_paid_from_the_meter_that_its_overflow_refilled(
+    overflow: int, paid: int, left: int, over: int
+) -> None:
+    """Two awards of 10% at a limit of $10,000."""
+    limit = 1_000_000 * MICROS_PER_CENT
+    played = play(
+        box(7, "4s 5s 6s", HAND_BONUS),
+        box(1, "9s Ts Js", HAND_BONUS),
+        community="7s 8s",
+        held={BONUS: MeterHolding(limit, 8, overflow * MICROS_PER_CENT, limit)},
+    )
+    assert played.paid(BONUS) == [(7, 100_000), (1, paid)]
+    assert played.after[BONUS] == MeterHolding(
+        left * MICROS_PER_CENT, 8, over * MICROS_PER_CENT, limit
+    )
+
+
 @pytest.mark.reading("T15")
 @pytest.mark.section("649a.12(e)(3)")
 @pytest.mark.section("649a.12(e)(4)")

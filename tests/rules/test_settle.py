@@ -211,6 +211,25 @@ def test_a_void_round_returns_wagers_and_takes_its_increments_off_again(
 
 
 @pytest.mark.reading("T28")
+@pytest.mark.duty("D3")
+@pytest.mark.parametrize(
+    ("overflow", "after"),
+    [(0, (1_199_979, 0)), (20, (1_199_999, 0)), (21, (1_200_000, 0)), (50, (1_200_000, 29))],
+)
+def test_a_void_round_takes_the_overflow_first(overflow: int, after: tuple[int, int]) -> None:
+    bonus = {"wager": 100, "amount": 1_200_000, "limit": 1_200_000, "overflow": overflow}
+    settled, _ = settle(
+        changed(
+            positions=position(wagers={"five_card_hand_bonus": 100}),
+            meters={"five_card_hand_bonus": bonus},
+            irregularity="void",
+        )
+    )
+    found = settled[0]["meters"]["five_card_hand_bonus"]
+    assert (found["amount"], found["overflow"]) == after
+
+
+@pytest.mark.reading("T28")
 def test_a_void_round_takes_nothing_off_an_unknown_reserve() -> None:
     meters = {"five_card_hand_bonus": {"wager": 100, "amount": 1_200_000}}
     settled, _ = settle(
@@ -314,6 +333,16 @@ REFUSED = [
         "meters.progressive.reserve",
     ),
     (changed(meters={"progressive": {"wager": 100, "amount": -1}}), "malformed", "meters"),
+    (
+        changed(meters={"progressive": {"wager": 100, "amount": 2, "limit": 1}}),
+        "bad_meter",
+        "meters.progressive.amount",
+    ),
+    (
+        changed(meters={"progressive": {"wager": 100, "amount": 1, "limit": 2, "overflow": 1}}),
+        "bad_meter",
+        "meters.progressive.amount",
+    ),
     (
         changed(
             positions=position(wagers={"progressive": 100}),

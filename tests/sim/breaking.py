@@ -139,8 +139,8 @@ DEFECTS: Final[Mapping[str, tuple[Defect, ...]]] = {
     "a reopened win takes the reseed of the meter": (
         Defect(
             "reopen_claim",
-            "off_meter = math.min(to_meter, math.max(0, balance(meter) - least))",
-            "off_meter = math.min(to_meter, balance(meter))",
+            "off_overflow, math.max(0, balance(meter) - least))",
+            "off_overflow, balance(meter))",
         ),
     ),
     "a reopened hand pay does not hold its table": (

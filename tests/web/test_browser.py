@@ -8,8 +8,11 @@ import pytest
 from playwright.async_api import Browser, Page, expect
 
 from meters.displays import display_state
+from meters.floor.floor_file import parse_floor
 from meters.http.static_files import Assets
+from meters.web.signage.page import Signage
 from meters.web.theme import PAGES
+from tests.floor_text import floor_text, link_text, meter_text, table_text
 from tests.waiting import eventually_async
 from tests.web.signage_page import (
     LITTLE_MS,
@@ -330,6 +333,17 @@ async def test_the_page_asks_nobody_else(page: Page, stand: Stand) -> None:
     assert asked
     assert all(url.startswith(stand.url) for url in asked)
     assert refused == []
+
+
+@pytest.mark.duty("D3")
+@pytest.mark.parametrize("limit", [None, 1_000_000])
+def test_a_limit_of_a_meter_is_shown_to_patrons(limit: int | None) -> None:
+    floor = parse_floor(
+        floor_text(link_text("one", meter_text("progressive", limit=limit), table_text("T-1")))
+    )
+    pages = Signage(floor, display_state.DisplayState(), "v", None)
+    page = pages.page(floor.link, None)
+    assert ("up to $10,000<" in page) == (limit is not None)
 
 
 async def test_a_meter_that_continues_at_another_wager_says_so(page: Page, stand: Stand) -> None:

@@ -253,7 +253,8 @@ end
 
 -- 649a.13, reading T28: subtracts the contributions of a void round. If the meter was won after the
 -- wagers, or has less than the contribution, the house pays the difference. So no meter becomes
--- negative.
+-- negative. What went to the overflow can be on the meter by now, so meter and overflow give back
+-- together, the overflow first: the meter stays at its limit while there is an overflow (duty D3).
 local function apply_void(event, place)
   local table_id = event[EVENT_TABLE]
   local problem = round_problem(tables[table_id], event[EVENT_ROUND])
@@ -270,17 +271,17 @@ local function apply_void(event, place)
   for _, added in ipairs(added_by_round) do
     local meter, cycle = added[CONTRIBUTED_METER], added[CONTRIBUTED_CYCLE]
     local same_cycle = cycle == cycle_of(meter)
-    local micros_by_account = {
-      { METER_ACCOUNT[meter], added[CONTRIBUTED_METER_MICROS] },
-      { RESERVE_ACCOUNT[meter], added[CONTRIBUTED_RESERVE_MICROS] },
-      { OVERFLOW_ACCOUNT[meter], added[CONTRIBUTED_OVERFLOW_MICROS] },
-    }
-    for _, part in ipairs(micros_by_account) do
-      local account, micros = unpack(part)
-      local off = same_cycle and math.min(micros, balance(account)) or 0
-      transfer(transfers, account, to, off, cycle)
-      transfer(transfers, 'house', to, micros - off, cycle)
+    local function take_back(micros, accounts)
+      for _, account in ipairs(accounts) do
+        local off = same_cycle and math.min(micros, balance(account)) or 0
+        transfer(transfers, account, to, off, cycle)
+        micros = micros - off
+      end
+      transfer(transfers, 'house', to, micros, cycle)
     end
+    take_back(added[CONTRIBUTED_METER_MICROS] + added[CONTRIBUTED_OVERFLOW_MICROS],
+      { OVERFLOW_ACCOUNT[meter], METER_ACCOUNT[meter] })
+    take_back(added[CONTRIBUTED_RESERVE_MICROS], { RESERVE_ACCOUNT[meter] })
     touch_meter(meter)
     tally('voided_wagers:' .. meter, added[CONTRIBUTED_WAGERS])
     tally('voided_cents:' .. meter, added[CONTRIBUTED_WAGERED_CENTS])
@@ -294,11 +295,12 @@ end
 
 -- Subtracts one percentage of a meter, in the order of the result's wins (649a.12(e)(4), (h)(4),
 -- (j)(4), reading T17). After 100% the meter reseeds immediately (reading T15), with its reserve if it
--- has one (reading T21), and with its reseed amount. The meter's overflow is added to the new meter, because patrons wagered
--- this money. Returns the cents of one share.
+-- has one (reading T21), and with its reseed amount. Then the overflow refills the meter, because
+-- patrons wagered this money. So the next win is paid from the reseeded and refilled meter. Returns
+-- the cents of one share.
 local function take_off(transfers, take, payees)
   local meter, percent, shares = take[TAKE_METER], take[TAKE_PERCENT], take[TAKE_SHARES]
-  local account, cycle = METER_ACCOUNT[meter], cycle_of(meter)
+  local account, cycle, limit = METER_ACCOUNT[meter], cycle_of(meter), take[TAKE_LIMIT_MICROS]
   local pool = math.floor(math.floor(balance(account) / MICROS_PER_CENT) * percent / 100)
   local share = math.floor(pool / shares)
   for _, payee in ipairs(payees) do
@@ -307,16 +309,13 @@ local function take_off(transfers, take, payees)
   if percent == 100 then
     cycle = cycle + 1
     set_meter('cycle:' .. meter, cycle)
-    local reserve, overflow, limit = RESERVE_ACCOUNT[meter], OVERFLOW_ACCOUNT[meter], take[TAKE_LIMIT_MICROS]
-    local over = balance(overflow)
     if take[TAKE_FROM_RESERVE] then
+      local reserve = RESERVE_ACCOUNT[meter]
       fill_meter(transfers, reserve, meter, balance(reserve), cycle, limit)
     end
-    if take[TAKE_RESEED_MICROS] > 0 then
-      fill_meter(transfers, 'house', meter, take[TAKE_RESEED_MICROS], cycle, limit)
-    end
-    transfer(transfers, overflow, account, room_under(limit, meter, over), cycle)
+    fill_meter(transfers, 'house', meter, take[TAKE_RESEED_MICROS], cycle, limit)
   end
+  refill_meter(transfers, meter, cycle, limit)
   touch_meter(meter)
   return share
 end

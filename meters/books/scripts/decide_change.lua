@@ -62,6 +62,7 @@ if ACT == 'confirm' then
     local least = cycle_of(METER) == 1 and SEED_MICROS or RESEED_MICROS
     if SEED_MICROS ~= '0' and balance('meter:' .. METER) < tonumber(least) then return { 'below_seed' } end
     if above_limit(limit, METER, 0) then return { 'limit_too_low' } end
+    if not can_receive('meter:' .. METER, balance('overflow:' .. METER)) then return { 'meter_full' } end
   else
     local account, cents = 'meter:' .. METER, tonumber(CENTS)
     local from, to, micros = 'house', account, cents * MICROS_PER_CENT
@@ -74,6 +75,7 @@ if ACT == 'confirm' then
     transfer(transfers, from, to, micros, cycle_of(METER))
     tally((cents < 0 and 'adjusted_down_cents:' or 'adjusted_up_cents:') .. METER, math.abs(cents))
   end
+  refill_meter(transfers, METER, cycle_of(METER), limit)
   touch_meter(METER)
 end
 

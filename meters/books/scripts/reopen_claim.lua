@@ -48,9 +48,10 @@ if not has_request(claim, REQUEST) then return { 'no_request' } end
 local who, setter = one_person(claim['request_by'], claim['request'], BY, SETTERS)
 if who then return { 'same_person', who, setter } end
 
--- The amount comes back from where the rejection moved it. If all of the meter was won since, that
--- amount was won with it, and the house pays. The meter does not fall below its reseed, or below its
--- balance after the win if this is less: the house pays the rest.
+-- The amount comes back from the meter and its overflow, where the rejection moved it. The overflow
+-- comes first, so the meter stays at its limit while there is an overflow (duty D3). If all of the
+-- meter was won since, that amount was won with it, and the house pays. The meter does not fall below
+-- its reseed, or below its balance after the win if this is less: the house pays the rest.
 local percent, owed, envy = PERCENT == '1', cmsgpack.unpack(OWED), claim['envy']
 -- An earlier release booked Envy Bonuses as paid, and kept no state of them.
 local given_back = envy == 'rejected' or (not envy and cjson.decode(claim['decision'])['envy_back'])
@@ -60,8 +61,8 @@ local micros, now = tonumber(claim['amount']) * MICROS_PER_CENT, cycle_of(METER)
 local off_meter, off_overflow = 0, 0
 if percent and cycle == now then
   local least = math.min(tonumber(RESEED_MICROS), tonumber(claim['after']) * MICROS_PER_CENT)
-  off_meter = math.min(to_meter, math.max(0, balance(meter) - least))
-  off_overflow = math.min(to_overflow, balance(overflow))
+  off_overflow = math.min(to_meter + to_overflow, balance(overflow))
+  off_meter = math.min(to_meter + to_overflow - off_overflow, math.max(0, balance(meter) - least))
 end
 local envy_micros = 0
 for _, one in ipairs(owed) do envy_micros = envy_micros + one[OWED_CENTS] * MICROS_PER_CENT end

@@ -37,7 +37,9 @@ def pays_page_routes(
         return displays.in_force(by_id[link])
 
     def page(link: Link, table: str = "") -> str:
-        paytables = [(meter.meter_id, meter.title, pays_of(meter)) for meter in link.meter]
+        paytables = [
+            (meter.meter_id, meter.title, meter.limit, pays_of(meter)) for meter in link.meter
+        ]
         digest = hashlib.sha256(msgspec.json.encode(paytables)).hexdigest()[:12]
         signage = Signage(floor, displays, assets.version, logo)
         return signage.page((link,), link.id, terms=f"{assets.version}-{digest}", table=table)

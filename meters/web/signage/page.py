@@ -11,7 +11,7 @@ from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath
 from litestar.response import Redirect
 
-from bonus.display import money, wager_text
+from bonus.display import money, short_money, wager_text
 from meters.displays.display_state import DisplayState, JackpotRow, MeterRow
 from meters.floor.demonstration import MARK
 from meters.floor.floor_file import Floor, Link, Meter
@@ -190,7 +190,7 @@ class Signage:
         return _MeterView(
             meter_id=meter.meter_id,
             title=meter.title,
-            wager=wager_text(row.wager if row else meter.wager),
+            wager=wager_text(row.wager if row else meter.wager) + _limit_text(meter),
             wins=winners_of(meter),
             pays=pays_of(meter),
             shown=shown,
@@ -225,6 +225,10 @@ def _by_meter(hits: list[JackpotRow]) -> dict[tuple[str, str], list[JackpotRow]]
     for hit in hits:
         found.setdefault((hit.link, hit.meter), []).append(hit)
     return found
+
+
+def _limit_text(meter: Meter) -> str:
+    return f" · up to {short_money(meter.limit)}" if meter.limit else ""
 
 
 def _won(hit: JackpotRow) -> str:

@@ -146,6 +146,13 @@ local function fill_meter(transfers, from, meter, micros, cycle, limit)
   return micros - taken
 end
 
+-- Refills a meter from its overflow, up to its payout limit. Each script that takes money off a meter
+-- or raises its limit does so at once: a meter with an overflow is always at its limit (duty D3).
+local function refill_meter(transfers, meter, cycle, limit)
+  local overflow = OVERFLOW_ACCOUNT[meter]
+  transfer(transfers, overflow, METER_ACCOUNT[meter], room_under(limit, meter, balance(overflow)), cycle)
+end
+
 local last_entry, chain = count_of(meters, 'entries'), meters['chain'] or ''
 
 -- The entries of this call. `texts` has their events and replies as fields of the stream entry: Lua

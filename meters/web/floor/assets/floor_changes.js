@@ -177,12 +177,17 @@ const warnings = (meter, cents, percent) => {
   return found;
 };
 
+/* What the overflow adds to a meter that an adjustment takes below its limit. */
+const refill = (meter, cents) => meter.limit === null
+  ? 0 : Math.max(0, Math.min(meter.overflow, meter.limit - meter.amount - cents));
+
 /* What an adjustment does: the present amount, the resulting amount, the limit and the warnings. */
 export const AdjustmentFigures = ({ meter, cents }) => html`
   <dl class="facts figures">
     <div><dt>Now</dt><dd>${money(meter.amount)}</dd></div>
     <div><dt>${cents < 0 ? "Subtract" : "Add"}</dt><dd>${money(Math.abs(cents))}</dd></div>
-    <div><dt>After it</dt><dd>${meter.amount + cents < 0 ? "less than nothing" : money(meter.amount + cents)}</dd></div>
+    ${refill(meter, cents) > 0 && html`<div><dt>From its overflow</dt><dd>${money(refill(meter, cents))}</dd></div>`}
+    <div><dt>After it</dt><dd>${meter.amount + cents < 0 ? "less than nothing" : money(meter.amount + cents + refill(meter, cents))}</dd></div>
     <div><dt>Limit</dt><dd>${bound(meter.limit)}</dd></div>
   </dl>
   ${warnings(meter, cents, session.warnAdjustmentPercent()).map((one) => html`
@@ -194,7 +199,7 @@ const AdjustmentFields = ({ meter }) => {
   const after = meter.amount + sign * (format.typedCents(amount) ?? 0);
   const preview = after < 0
     ? `The meter holds only ${money(meter.amount)}`
-    : after === meter.amount ? `${money(after)} now` : `${money(meter.amount)} → ${money(after)}`;
+    : after === meter.amount ? `${money(after)} now` : `${money(meter.amount)} → ${money(after + refill(meter, after - meter.amount))}`;
   return html`
     <p>To correct a malfunction or an error, and for nothing else.</p>
     <${Choice} legend="Which way?" name="way" onChoose=${(value) => setSign(Number(value))}
