@@ -18,6 +18,15 @@ import zstandard
 _LEVEL: Final = 9
 """Level of compression. Higher levels take several times as long, and save a few percent."""
 _PIECE_BYTES: Final = 1 << 17
+_PACKED_BYTES: Final = 1 << 10
+"""Number of compressed bytes that are decompressed at once.
+
+A piece of a forged file can expand to 32,000 times its size, which must not fill the memory. The
+limits below are far above what pitlink writes.
+"""
+_LINE_BYTES_MAX: Final = 1 << 25
+_ENTRY_BYTES_MAX: Final = 1 << 20
+_CLAIMS_BYTES_MAX: Final = 1 << 28
 
 _Line = TypeVar("_Line")
 
@@ -99,12 +108,13 @@ class DayLines:
     def claims(self) -> Iterator[ClaimLine]:
         """Yield the decided wins."""
         head, begin = self._head()
-        return self._lines(_CLAIM, begin, head.claims_bytes)
+        return self._lines(_CLAIM, begin, head.claims_bytes, _CLAIMS_BYTES_MAX)
 
     def entries(self) -> Iterator[EntryLine]:
         """Yield the ledger entries."""
         head, begin = self._head()
-        return self._lines(_ENTRY, begin + head.claims_bytes, head.entries_bytes)
+        bytes_max = (head.last - head.first + 1) * _ENTRY_BYTES_MAX
+        return self._lines(_ENTRY, begin + head.claims_bytes, head.entries_bytes, bytes_max)
 
     def is_whole(self) -> bool:
         """Check if the file has the length that its first line says."""
@@ -116,32 +126,42 @@ class DayLines:
         text, read = bytearray(), 0
         with self.path.open("rb") as file:
             while not decompressor.eof:
-                piece = file.read(_PIECE_BYTES)
+                piece = file.read(_PACKED_BYTES)
                 if not piece:
                     raise zstandard.ZstdError("the file ends in its first line")
                 read += len(piece)
                 text += decompressor.decompress(piece)
+                _check_length(len(text), _LINE_BYTES_MAX, "its first line")
         return _Head(_HEAD.decode(text), read - len(decompressor.unused_data))
 
     def _lines(
-        self, decoder: msgspec.json.Decoder[_Line], begin: int, frame_bytes: int
+        self, decoder: msgspec.json.Decoder[_Line], begin: int, frame_bytes: int, bytes_max: int
     ) -> Iterator[_Line]:
         """Yield the lines of one frame. The frame has a checksum, which zstd compares."""
         decompressor = zstandard.ZstdDecompressor().decompressobj()
-        rest = b""
+        rest, plain_bytes = b"", 0
         with self.path.open("rb") as file:
             file.seek(begin)
             while frame_bytes > 0:
-                piece = file.read(min(_PIECE_BYTES, frame_bytes))
+                piece = file.read(min(_PACKED_BYTES, frame_bytes))
                 frame_bytes -= len(piece)
                 if not piece:
                     break
-                lines, _, rest = (rest + decompressor.decompress(piece)).rpartition(b"\n")
+                text = decompressor.decompress(piece)
+                plain_bytes += len(text)
+                _check_length(plain_bytes, bytes_max, "one of its parts")
+                lines, _, rest = (rest + text).rpartition(b"\n")
+                _check_length(len(rest), _LINE_BYTES_MAX, "a line")
                 yield from decoder.decode_lines(lines)
                 if decompressor.eof:
                     break
         if rest or frame_bytes or not decompressor.eof or decompressor.unused_data:
             raise zstandard.ZstdError("its parts do not have the lengths that its first line says")
+
+
+def _check_length(length: int, longest: int, what: str) -> None:
+    if length > longest:
+        raise zstandard.ZstdError(f"{what} is longer than {longest >> 20} MiB")
 
 
 class LinesWriter:

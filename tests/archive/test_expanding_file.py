@@ -1,0 +1,62 @@
+"""A small archive file that expands to gigabytes is refused by its name, in little memory (D17)."""
+
+import tracemalloc
+from pathlib import Path
+from typing import Final, Literal
+
+import msgspec
+import pytest
+import zstandard
+
+from meters.archive.day_file import ArchiveError, DayFile
+
+EXPANDED_BYTES: Final = 1 << 29
+MEMORY_MAX_BYTES: Final = 1 << 27
+Part = Literal["head", "claims", "entries"]
+
+
+def expanding(line: bytes = b" ") -> bytes:
+    """Return a small frame of the same line, again and again."""
+    compressor = zstandard.ZstdCompressor().compressobj()
+    piece = line * (1 << 20)
+    count = EXPANDED_BYTES // len(piece)
+    return b"".join(compressor.compress(piece) for _ in range(count)) + compressor.flush()
+
+
+def forged(path: Path, part: Part, line: bytes) -> DayFile:
+    frame, empty = expanding(line), zstandard.compress(b"")
+    claims = frame if part == "claims" else empty
+    entries = frame if part == "entries" else empty
+    head = {
+        "link": "pit", "day": "2126-11-21", "first": 1, "last": 9, "previous": "", "digest": "",
+        "opening": "{}", "closing": "{}", "version": "1", "written": "2126-11-22T06:00:00Z",
+        "claims_bytes": len(claims), "entries_bytes": len(entries),
+    }  # fmt: skip
+    first = frame if part == "head" else zstandard.compress(msgspec.json.encode(head) + b"\n")
+    path.write_bytes(first + claims + entries)
+    assert path.stat().st_size < 200_000
+    return DayFile(path)
+
+
+@pytest.mark.duty("D17")
+@pytest.mark.parametrize(
+    ("part", "line", "reason"),
+    [
+        ("head", b" ", "its first line is longer than 32 MiB"),
+        ("claims", b" ", "a line is longer than 32 MiB"),
+        ("entries", b" ", "one of its parts is longer than 9 MiB"),
+        ("entries", b"\n", "one of its parts is longer than 9 MiB"),
+    ],
+)
+def test_a_file_that_expands_far_is_refused_by_its_name(
+    tmp_path: Path, part: Part, line: bytes, reason: str
+) -> None:
+    file = forged(tmp_path / "2126-11-21.jsonl.zst", part, line)
+    tracemalloc.start()
+    try:
+        with pytest.raises(ArchiveError, match=f"{file.path} cannot be read: {reason}"):
+            for _ in (*file.lines(), *file.claim_lines()):
+                pass
+        assert tracemalloc.get_traced_memory()[1] < MEMORY_MAX_BYTES
+    finally:
+        tracemalloc.stop()
