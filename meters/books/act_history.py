@@ -36,6 +36,6 @@ class ActIndex:
             await redis.zrevrangebyscore(keys.acts, most, "-inf", start=0, num=count),
         )
         return [
-            (number, {name: value.decode() for name, value in fields.items()})
+            (number, {name: value.decode("utf-8", "replace") for name, value in fields.items()})
             for number, fields in await self._store.entries_at([int(row) for row in rows])
         ]

@@ -566,7 +566,11 @@ def answer_of(rows: Sequence[bytes]) -> list[str]:
 
 
 def _decoded(fields: Mapping[bytes, bytes]) -> dict[str, str]:
-    return {name.decode(): value.decode() for name, value in fields.items()}
+    # Somebody can have written other bytes than UTF-8. Readers must then still show the rest.
+    return {
+        name.decode("utf-8", "replace"): value.decode("utf-8", "replace")
+        for name, value in fields.items()
+    }
 
 
 def texts(row: Sequence[bytes]) -> list[str]:

@@ -1,9 +1,10 @@
 """Claims decoded from Redis, and rows that show claims to people."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 import msgspec
+import structlog
 
 from bonus.display import hand_words, item_words, money
 from meters.books.claim_records import ClaimRecord
@@ -16,8 +17,11 @@ from meters.floor_api.types import (
     EnvyOwed,
     Wagered,
 )
+from meters.logs.throttled import ThrottledLog
+from meters.wire.messages import UNREADABLE
 
 _RECORD: Final = msgspec.json.Decoder(ClaimRecord)
+_log = structlog.get_logger()
 
 
 class DecisionRecord(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -89,6 +93,7 @@ class ClaimRows:
         self._tax_above_cents = floor.facility.tax_documents_above
         self._reject_above_cents = floor.facility.two_people_reject_above
         self._titles = floor.games.titles
+        self._unreadable = ThrottledLog()
         self._links = {link.id: link.name for link in floor.link}
         self._meters = {
             (link.id, meter.meter_id): meter.title for link in floor.link for meter in link.meter
@@ -99,6 +104,25 @@ class ClaimRows:
         if self._reject_above_cents is None:
             return record.paid_from == "hand_pay"
         return amount_cents > self._reject_above_cents
+
+    def rows(self, claims: Iterable[Mapping[str, str]]) -> list[ClaimRow]:
+        """Make the rows of claims. Leave out claims without fields: they are only in the archive.
+
+        A claim that somebody damaged is left out and logged, so all others can be shown. The audit
+        reports it, and the link does not operate.
+        """
+        return [row for fields in claims if fields and (row := self._readable(fields))]
+
+    def _readable(self, fields: Mapping[str, str]) -> ClaimRow | None:
+        try:
+            return self.row(fields)
+        except (*UNREADABLE, LookupError, ValueError) as error:
+            if (kept_back := self._unreadable.due("claim")) is not None:
+                entry = fields.get("entry", "")
+                _log.error(
+                    "claim not readable", entry=entry, reason=str(error), kept_back=kept_back
+                )
+            return None
 
     def row(self, fields: Mapping[str, str]) -> ClaimRow:
         """Make the row that shows a claim with its present state."""

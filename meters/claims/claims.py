@@ -79,7 +79,7 @@ class Claims:
         for store in self._stores.values():
             with store_failure_as_inoperable():
                 ids = await store.waiting(LISTED_MAX)
-                rows += [self._rows.row(fields) for fields in await store.claims(ids) if fields]
+                rows += self._rows.rows(await store.claims(ids))
         return sorted(rows, key=lambda row: (row.at, int(row.order)))
 
     async def to_reopen(self) -> Sequence[ClaimRow]:
@@ -90,9 +90,9 @@ class Claims:
         """
         with store_failure_as_inoperable():
             return [
-                self._rows.row(fields)
+                row
                 for requests in self._reopenings
-                for fields in await requests.claims()
+                for row in self._rows.rows(await requests.claims())
             ]
 
     async def find(self, claim: str) -> ClaimRow:
@@ -120,7 +120,7 @@ class Claims:
             others = [f"{stem}-{turn}" for turn in range(1, record.turns + 1)]
             if record.only_envy:
                 others = [claim]
-            rows = [self._rows.row(found) for found in await store.claims(others) if found]
+            rows = self._rows.rows(await store.claims(others))
         return [row for row in rows if row.hand_record == record.hand_record]
 
     async def wins(self, search: WinSearch) -> WinPage:

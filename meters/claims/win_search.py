@@ -85,9 +85,8 @@ class History:
             wins = [win for win in wins if -win[0] > known_to]
             if cursor is not None:
                 wins = [win for win in wins if win > cursor]
-            for fields in await store.claims([claim for _, claim in wins]):
-                if fields:
-                    yield self._rows.row(fields)
+            for row in self._rows.rows(await store.claims([claim for _, claim in wins])):
+                yield row
             if known_to < 0:
                 return
             before = known_to + 1

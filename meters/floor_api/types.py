@@ -441,7 +441,8 @@ class ActRow(_Row, frozen=True, kw_only=True):
     ``close``, ``open``, ``propose``, ``withdraw``, ``parameter``, ``adjust``,
     ``inoperable``, ``approve`` or ``restore``. For a table it is ``void`` after cards were entered,
     or ``result`` if a hand was entered again with other cards. For a decided correction request it
-    is ``confirm_correction`` or ``refuse_correction``. `of` is the id of the claim, the meter, the
+    is ``confirm_correction`` or ``refuse_correction``. It is ``unreadable`` if somebody damaged the
+    entry, which the audit reports. `of` is the id of the claim, the meter, the
     proposal, the round or the link.
 
     For a decision on a claim, `hand_record` is a name that all claims of the hand have in common.

@@ -20,7 +20,7 @@ from meters.books.upgrades import UPGRADE
 from meters.claims.claim_rows import DecisionRecord, claim_words, record_of
 from meters.floor_api.types import ActRow
 from meters.links.proposals import Change
-from meters.wire.messages import DealtPosition, EnteredCards, Void
+from meters.wire.messages import UNREADABLE, DealtPosition, EnteredCards, Void
 
 
 class SwitchRecord(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -215,6 +215,7 @@ def _ask_decision(event: str) -> ActDetails:
     )
 
 
+_DAMAGED: Final = (*UNREADABLE, LookupError, ValueError, OverflowError)
 _DECLARED: Final = "declared to win nothing"
 _WHOSE: Final = {"dealer": "dealer", "community": "community cards"}
 _DETAILS: Final[Mapping[str, Callable[[str], ActDetails]]] = {
@@ -250,9 +251,12 @@ _DETAILS: Final[Mapping[str, Callable[[str], ActDetails]]] = {
 
 def claim_in(fields: Mapping[str, str]) -> str:
     """Return the claim that a ledger entry decides; empty if the entry decides no claim."""
-    if _DETAILS[fields["kind"]] is not _decision:
+    if _DETAILS.get(fields.get("kind", "")) is not _decision:
         return ""
-    return msgspec.json.decode(fields["event"], type=DecisionRecord).claim
+    try:
+        return msgspec.json.decode(fields["event"], type=DecisionRecord).claim
+    except _DAMAGED:
+        return ""
 
 
 def act_row(
@@ -265,7 +269,21 @@ def act_row(
 
     If the act decides a claim, `claim` has the fields of the claim in Redis. The row then names the
     hand, the win with its amount, and each Envy Bonus. `titles` are the titles of the games' items.
+
+    If somebody damaged the entry, its row says only that: the audit reports it. So all other acts
+    can still be shown.
     """
+    try:
+        return _act_row(entry, fields, claim, titles)
+    except _DAMAGED:
+        told = "this entry cannot be read: see the reason why the link is inoperable"
+        return ActRow(entry=entry, at="", by="", what="unreadable", of="", table="", told=told)
+
+
+def _act_row(
+    entry: int, fields: Mapping[str, str], claim: Mapping[str, str], titles: Mapping[str, str]
+) -> ActRow:
+    datetime.fromisoformat(fields["at"])
     of, details = _DETAILS[fields["kind"]](fields["event"])
     return ActRow(
         entry=entry,

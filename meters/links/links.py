@@ -29,7 +29,14 @@ from meters.links.act_rows import SwitchRecord, Withdrawn, act_row, claim_in
 from meters.links.highest_amounts import HighestAmounts
 from meters.links.link_view import view_link
 from meters.links.parameters import LinkParameters, words_of
-from meters.links.proposals import Change, adjustment, change_of, parameter_change, proposal_row
+from meters.links.proposals import (
+    Change,
+    adjustment,
+    change_of,
+    parameter_change,
+    proposal_row,
+    proposal_rows,
+)
 from meters.selfcheck.approval_checks import Configuration
 
 log = structlog.get_logger()
@@ -305,7 +312,7 @@ class Links:
             broker_problem=running.broker_problem,
             seen=running.seen,
             online=self._online[link],
-            proposals=[proposal_row(link, fields) for fields in proposals],
+            proposals=proposal_rows(link, proposals),
             unapproved=unapproved,
             highest=highest,
         )

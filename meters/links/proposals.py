@@ -1,9 +1,10 @@
 """Proposals of changes of a meter: records for the ledger, and rows that show them to people."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final, Literal
 
 import msgspec
+import structlog
 
 from bonus.display import money
 from bonus.wagers import MICROS_PER_CENT
@@ -17,6 +18,9 @@ from meters.floor_api.types import (
     ProposalState,
 )
 from meters.links.parameters import return_warning, words_of
+from meters.wire.messages import UNREADABLE
+
+_log = structlog.get_logger()
 
 
 class Change(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -122,6 +126,20 @@ def adjustment(
 def change_of(fields: Mapping[str, str]) -> Change:
     """Return the change from the fields of a proposal's Redis hash."""
     return _CHANGE.decode(fields["record"])
+
+
+def proposal_rows(link: str, proposals: Iterable[Mapping[str, str]]) -> list[ProposalRow]:
+    """Make the rows of proposals.
+
+    A proposal that somebody damaged is left out and logged: nobody can confirm it.
+    """
+    rows = []
+    for fields in proposals:
+        try:
+            rows.append(proposal_row(link, fields))
+        except (*UNREADABLE, LookupError) as error:
+            _log.error("proposal not readable", link=link, reason=str(error))
+    return rows
 
 
 def proposal_row(link: str, fields: Mapping[str, str]) -> ProposalRow:

@@ -4,6 +4,7 @@ Duty D17. Each entry is chained to the entry before it.
 """
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Final, Literal
 
 import msgspec
@@ -16,7 +17,7 @@ What = Literal[
     "sign_in", "sign_in_refused", "locked_out", "sign_out",
     "user_added", "user_disabled", "user_enabled", "user_unlocked", "pin_set",
     "pin_chosen", "pin_refused", "user_noted", "slip_printed", "service_started", "service_stopped",
-    "upgraded",
+    "upgraded", "unreadable",
 ]  # fmt: skip
 
 _OF_USERS: Final = frozenset({
@@ -34,7 +35,8 @@ class LogRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     Attributes:
         entry: the number of the entry. The first entry has the number 1, and no number is left out.
         at: the time, RFC 3339 in UTC.
-        what: the act. It can be a refused act, such as a failed sign-in.
+        what: the act. It can be a refused act, such as a failed sign-in. ``unreadable`` if
+            somebody damaged the entry, which the audit reports: all other fields are then empty.
         by: the person or program that acted; empty if no user was signed in.
         about: the user, the claim of a printed slip, or the version of the service; empty if the
             act names an unknown user.
@@ -77,10 +79,7 @@ class OperatorsLog:
         Raises:
             UsersError: ``store_failed`` if Redis failed.
         """
-        return [
-            msgspec.convert({"entry": entry} | _shown(fields), LogRow)
-            for entry, fields in await self._store.log_entries(before, limit)
-        ]
+        return [_row(*entry) for entry in await self._store.log_entries(before, limit)]
 
     async def of_account(self, name: str, limit: int) -> Sequence[LogRow]:
         """Return the log entries about one user, the latest first.
@@ -91,10 +90,8 @@ class OperatorsLog:
         Raises:
             UsersError: ``store_failed`` if Redis failed.
         """
-        return [
-            msgspec.convert({"entry": entry} | _shown(fields), LogRow)
-            for entry, fields in await self._store.account_entries(fold_name(name), limit)
-        ]
+        found = await self._store.account_entries(fold_name(name), limit)
+        return [_row(*entry) for entry in found]
 
     async def note(self, what: Noted, *, by: str, about: str = "", client: str = "") -> None:
         """Add an entry to the operators' log for an act that changes no other data in Redis.
@@ -113,6 +110,12 @@ class OperatorsLog:
         await self._store.record("note_act", keys.log_and_head, arguments)
 
 
-def _shown(fields: dict[str, str]) -> dict[str, str]:
-    """Return the fields of a log entry, without the fields that only the audit needs."""
-    return {name: value for name, value in fields.items() if name not in _OF_USERS}
+def _row(number: int, fields: dict[str, str]) -> LogRow:
+    """Return the row of a log entry, without the fields that only the audit needs."""
+    shown = {name: value for name, value in fields.items() if name not in _OF_USERS}
+    try:
+        row = msgspec.convert({"entry": number} | shown, LogRow)
+        datetime.fromisoformat(row.at)
+    except ValueError:
+        return LogRow(entry=number, at="", what="unreadable", by="", about="", client="")
+    return row

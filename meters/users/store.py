@@ -185,7 +185,13 @@ class UserStore:
             for name in names:
                 pipe.hgetall(self.keys.user(name.decode()))
             found: list[dict[bytes, bytes]] = await pipe.execute()
-        return [{name.decode(): value.decode() for name, value in each.items()} for each in found]
+        return [
+            {
+                name.decode("utf-8", "replace"): value.decode("utf-8", "replace")
+                for name, value in each.items()
+            }
+            for each in found
+        ]
 
     async def log_entries(self, before: int | None, limit: int) -> list[tuple[int, dict[str, str]]]:
         """Return log entries, the latest first.
@@ -228,7 +234,10 @@ def _entry(found: tuple[bytes, dict[bytes, bytes]]) -> tuple[int, dict[str, str]
     number, fields = found
     return (
         int(number.partition(b"-")[0]),
-        {name.decode(): value.decode() for name, value in fields.items()},
+        {
+            name.decode("utf-8", "replace"): value.decode("utf-8", "replace")
+            for name, value in fields.items()
+        },
     )
 
 

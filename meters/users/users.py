@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from typing import Final, Literal
 
 import msgspec
+import structlog
 
 from meters.users.errors import UsersError
 from meters.users.names import clean_name, fold_name
@@ -18,6 +19,8 @@ from meters.users.roles import Role, parse_role
 from meters.users.sign_in_attempts import lock_keys
 from meters.users.store import UserStore
 from meters.wire.clock import now_text
+
+_log = structlog.get_logger()
 
 _REFUSED: Final = {
     "session_ended": "your session has ended: sign in again",
@@ -104,7 +107,16 @@ class Users:
         Raises:
             UsersError: ``store_failed`` if Redis failed.
         """
-        return [await self._row(fields) for fields in await self._store.every_user()]
+        found = []
+        for fields in await self._store.every_user():
+            try:
+                found.append(await self._row(fields))
+            except (LookupError, ValueError, UsersError) as error:
+                if error.__cause__ is not None:  # Redis failed
+                    raise
+                # Somebody damaged the user, which the audit reports. The others are still shown.
+                _log.error("user not readable", user=fields.get("name", ""))
+        return found
 
     async def add(
         self, name: str, role: Role, pin: str, doer: Actor, *, own: bool = False

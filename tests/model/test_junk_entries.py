@@ -9,7 +9,8 @@ from bonus.errors import UserError
 from meters.books.audit import LinkAudit
 from meters.books.ledger_mark import LedgerMark
 from meters.books.ledger_replay import Replay
-from tests.model.pit import Pit
+from meters.floor_api.types import Adjustment, WinSearch
+from tests.model.pit import BONUS, PROGRESSIVE, Pit
 
 DEEP = b"[" * 200_000
 FIELDS = ("kind", "at", "by", "table", "round", "seq", "transfers", "event", "reply")
@@ -93,3 +94,77 @@ def test_a_mark_of_another_user_is_not_to_be_removed(
     with pytest.raises(UserError, match="the services' user") as refused:
         LedgerMark(tmp_path, "pit")
     assert "remove" not in str(refused.value)
+
+
+def _fields() -> dict[str | bytes, bytes]:
+    return dict.fromkeys(FIELDS, b"")
+
+
+@pytest.mark.parametrize(
+    "junk",
+    [
+        {"kind": b"close", "event": b"{", "at": b"2026-11-20T02:14:07Z", "by": b"x"},
+        {"kind": b"odd", "event": b"{}", "at": b"2026-11-20T02:14:07Z"},
+        {"kind": b"validate", "event": b"{}", "at": b"2026-11-20T02:14:07Z"},
+        {"kind": b"open", "event": b'{"act":"open","by":"x"}', "at": b"yesterday"},
+        {b"\xff": b"\xff"},
+    ],
+)
+@pytest.mark.duty("D17")
+async def test_one_act_that_cannot_be_read_hides_no_other(
+    pit: Pit, junk: dict[str | bytes, bytes]
+) -> None:
+    store = pit.store
+    before = await pit.link_acts.acts("pit", None, 50)
+    last = (await store.snapshot()).last_entry
+    entry = junk if b"\xff" in junk else _fields() | junk
+    await pit.redis.xadd(store.keys.ledger, entry, id=f"{last + 1}-0")  # type: ignore[arg-type]
+    await pit.redis.zadd(store.keys.acts, {str(last + 1): last + 1})
+    unreadable, *others = await pit.link_acts.acts("pit", None, 50)
+    assert (unreadable.entry, unreadable.what, unreadable.at) == (last + 1, "unreadable", "")
+    assert "cannot be read" in unreadable.told
+    assert others == before
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("record", b"{"),
+        ("record", b"\xff"),
+        ("amount", b"much"),
+        ("state", b"odd"),
+        ("after", None),
+    ],
+)
+@pytest.mark.duty("D17")
+async def test_one_claim_that_cannot_be_read_hides_no_other(
+    pit: Pit, field: str, value: bytes | None
+) -> None:
+    for round_id in ("R1", "R2"):
+        await pit.wagers({1: f"{PROGRESSIVE} {BONUS}"}, round_id=round_id)
+        await pit.result({1: "Ah Kh Qh"}, round_id=round_id)
+    damaged, *others = await pit.claims.waiting()
+    assert others
+    key = pit.store.keys.claim(damaged.claim)
+    if value is None:
+        await pit.redis.hdel(key, field)
+    else:
+        await pit.redis.hset(key, field, value)
+    assert await pit.claims.waiting() == others
+    shown = (await pit.claims.wins(WinSearch())).wins
+    assert {row.claim for row in shown} == {row.claim for row in others}
+    assert not (await LinkAudit(pit.store).run()).balanced
+
+
+async def test_one_proposal_that_cannot_be_read_hides_no_other(pit: Pit) -> None:
+    for number in (1, 2):
+        change = Adjustment(meter=PROGRESSIVE, amount=number, reason="as counted")
+        await pit.link_acts.propose("pit", "sue", change)
+    (link,) = await pit.link_acts.links()
+    damaged, *others = link.proposals
+    assert others
+    key = pit.store.keys.proposal(damaged.proposal)
+    assert await pit.redis.exists(key)
+    await pit.redis.hset(key, "record", "{")
+    (link,) = await pit.link_acts.links()
+    assert list(link.proposals) == others

@@ -235,3 +235,45 @@ async def test_key_of_another_kind_does_not_blind_the_audit(
     await eventually_async(is_shown, what="that a key is of another kind")
     with pytest.raises(ValueError, match="a key is of another kind"):
         await check_log(register.redis)
+
+
+@pytest.mark.parametrize(
+    "junk",
+    [
+        {"what": "sign_in"}, {"what": "danced", "at": "2026-11-20T02:14:07Z"}, {b"\xff": b"\xff"},
+        {"at": "yesterday"}, {"more": "x"},
+    ],
+)  # fmt: skip
+@pytest.mark.duty("D17")
+async def test_an_entry_that_cannot_be_read_hides_no_other(
+    register: Register, junk: dict[str | bytes, str | bytes]
+) -> None:
+    await register.add("Flo")
+    before = await register.user_directory.log.page(None, 10)
+    whole: dict[str | bytes, str | bytes] = {
+        "at": "2026-11-20T02:14:07Z", "what": "sign_out", "by": "Flo", "about": "Flo", "client": "",
+    }  # fmt: skip
+    entry = junk if set(junk) == {"what"} else whole | junk
+    await register.redis.xadd(register.keys.log, entry, id=f"{len(before) + 1}-0")  # type: ignore[arg-type]
+    await register.redis.zadd(register.keys.account("flo"), {str(len(before) + 1): len(before) + 1})
+    unreadable, *others = await register.user_directory.log.page(None, 10)
+    assert (unreadable.entry, unreadable.what, unreadable.by) == (len(before) + 1, "unreadable", "")
+    assert others == before
+    assert (await register.user_directory.log.of_account("Flo", 10))[1:] == before
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [{"role": b"\xff"}, {"role": b"king"}, {"choose_by": b"soon"}, {"name": None}],
+)
+async def test_a_user_that_cannot_be_read_hides_no_other(
+    register: Register, damage: dict[str, bytes | None]
+) -> None:
+    for name in ("Ann", "Flo"):
+        await register.add(name)
+    ((field, value),) = damage.items()
+    if value is None:
+        await register.redis.hdel(register.keys.user("ann"), field)
+    else:
+        await register.redis.hset(register.keys.user("ann"), field, value)
+    assert [row.name for row in await register.user_directory.users.rows()] == ["Flo"]
