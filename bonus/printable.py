@@ -112,3 +112,29 @@ def _escaped_in_json(found: re.Match[str]) -> str:
         return f"\\u{code:04x}"
     high, low = divmod(code - 0x1_0000, 0x400)
     return f"\\u{0xD800 + high:04x}\\u{0xDC00 + low:04x}"
+
+
+_ADDRESSES: Final = re.compile(
+    r"""
+    \bunix:/\S+ | /(?:[\w.-]+/)*[\w.-]+\.sock\b      # a socket
+    | \[[0-9A-Fa-f:.]+\](?::\d+)?                    # [IPv6], perhaps with a port
+    | (?<![\w:])(?:[0-9A-Fa-f]*:){2,7}[0-9A-Fa-f.]*   # IPv6, or a time
+    | \b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?\b           # IPv4, perhaps with a port
+    | \b[A-Za-z][\w.-]*:\d{2,5}\b                    # a host with a port
+    """,
+    re.VERBOSE,
+)
+_TIME: Final = re.compile(r"\d\d:\d\d:\d\d(?:\.\d+)?")
+
+
+def without_addresses(text: str) -> str:
+    """Return a text without its network addresses, for people whom nobody knows.
+
+    >>> without_addresses("Error 111 connecting to 10.0.0.5:6379. Connection refused.")
+    'Error 111 connecting to its address. Connection refused.'
+    """
+    return _ADDRESSES.sub(_its_address, text)
+
+
+def _its_address(found: re.Match[str]) -> str:
+    return found[0] if _TIME.fullmatch(found[0]) else "its address"

@@ -19,6 +19,7 @@ from bonus.printable import (
     escape_unprintable,
     unprintable_problem,
     unseen_problem,
+    without_addresses,
 )
 from meters.terminal.console import PlainConsole
 from meters.terminal.printing import print_error, print_json, print_text
@@ -103,6 +104,22 @@ def test_text_is_printed_with_its_control_characters_escaped(
     assert said.out.startswith("one\na\\x1b[2Jb\\x9b31mc")
     for line in (said.out + said.err).splitlines():
         assert line.isprintable()
+
+
+@pytest.mark.parametrize(
+    ("reason", "shown"),
+    [
+        ("Error 111 connecting to 10.0.0.5:6379.", "Error 111 connecting to its address."),
+        ("Error 2 connecting to unix:/run/redis.sock.", "Error 2 connecting to its address"),
+        ("[2001:db8::5]:8883 is away", "its address is away"),
+        ("fd00::17 and 2001:db8:0:0:0:0:0:9 differ", "its address and its address differ"),
+        ("redis-1.pit.example:26379 is no sentinel", "its address is no sentinel"),
+        ("since 02:14:07 Redis is version 6.0; it must be at least 6.2", ""),
+        ("entry 6 is not the one that was seen: SHA-256 12:ab", ""),
+    ],
+)
+def test_strangers_read_a_reason_without_addresses(reason: str, shown: str) -> None:
+    assert without_addresses(reason) == (shown or reason)
 
 
 def test_a_console_prints_colors_and_nothing_that_its_text_holds() -> None:

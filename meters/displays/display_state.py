@@ -8,8 +8,10 @@ amount after a newer one.
 """
 
 import asyncio
+import itertools
 import time
 import weakref
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
@@ -18,6 +20,7 @@ from typing import Final, Literal, Self, TypeVar
 import msgspec
 
 from bonus.display import hand_words
+from bonus.printable import without_addresses
 from meters.floor.floor_file import Link, Meter
 from meters.wire.messages import ControllerBeat, Jackpot, MeterValue
 
@@ -115,6 +118,8 @@ class MeterRow(_Row, frozen=True):
 class LinkRow(_Row, frozen=True):
     """The last heartbeat of a link's controller (service). `reason` is empty if the link operates.
 
+    `reason` has no network addresses, because everybody can see displays.
+
     `age_ms` is the age of the heartbeat when the row is read.
     """
 
@@ -187,6 +192,7 @@ class DisplayState:
         self._hits: dict[str, dict[str, _Held]] = {}
         self._decided: dict[str, dict[str, None]] = {}
         self._watches: weakref.WeakSet[DisplayUpdates] = weakref.WeakSet()
+        self._numbers = itertools.count(1)
         self._closed = False
         self._terms: dict[str, Link] = {}
 
@@ -225,7 +231,10 @@ class DisplayState:
 
         If the calls stop, displays treat the link as failed.
         """
-        row = LinkRow(link=link, state=beat.state, reason=beat.reason, beat=beat.beat, at=beat.at)
+        row = LinkRow(
+            link=link, state=beat.state, reason=without_addresses(beat.reason), beat=beat.beat,
+            at=beat.at,
+        )  # fmt: skip
         self._links[link] = row
         self._heard[link] = self._clock()
         for watch in self._watching(link):
@@ -320,21 +329,36 @@ class DisplayState:
         floorperson. If `link` is not given, the follower receives the data of all links. If `by` is
         not given, the follower counts as a display of unknown address.
 
+        If there are too many followers in all, the newest one of the address or person with the
+        most followers ends, in favor of one with fewer. So a few addresses cannot keep out a
+        display.
+
         Raises:
             TooManyWatchersError: there are too many followers of `by`, of all displays, or of all
                 staff.
         """
         by = by or Watcher()
-        alike = [watch.by for watch in self._watches if watch.by.staff == by.staff]
-        if alike.count(by) >= WATCHERS_OF_ONE_MAX:
+        alike = Counter(watch.by for watch in self._watches if watch.by.staff == by.staff)
+        if alike[by] >= WATCHERS_OF_ONE_MAX:
             raise TooManyWatchersError(of_one=True)
-        if len(alike) >= WATCHERS_MAX:
-            raise TooManyWatchersError(of_one=False)
-        watch = DisplayUpdates(link, self, by)
+        if alike.total() >= WATCHERS_MAX:
+            self._make_room(by, alike)
+        watch = DisplayUpdates(link, self, by, next(self._numbers))
         if self._closed:
             watch.close()
         self._watches.add(watch)
         return watch
+
+    def _make_room(self, by: Watcher, alike: Counter[Watcher]) -> None:
+        largest, most = alike.most_common(1)[0]
+        if most <= alike[by] + 1:  # the two would take turns in ending each other's followers
+            raise TooManyWatchersError(of_one=False)
+        newest = max(
+            (watch for watch in self._watches if watch.by == largest),
+            key=lambda watch: watch.number,
+        )
+        newest.close()
+        self._watches.discard(newest)
 
     async def leave(self, watch: "DisplayUpdates") -> None:
         """Remove a follower.
@@ -366,9 +390,10 @@ class DisplayUpdates:
     call `DisplayState.leave`.
     """
 
-    def __init__(self, link: str | None, displays: DisplayState, by: Watcher) -> None:
+    def __init__(self, link: str | None, displays: DisplayState, by: Watcher, number: int) -> None:
         self.link = link
         self.by = by
+        self.number = number
         self._meters = {(row.link, row.meter): row for row in displays.rows(link)}
         self._links = {row.link: row for row in displays.links(link)}
         self._hits = {
@@ -377,7 +402,7 @@ class DisplayUpdates:
         self._hits_max = len(self._hits) + HITS_MAX
         self._ready = asyncio.Event()
         self._ready.set()
-        self._open = True
+        self.open = True
 
     def put_meter(self, row: MeterRow) -> None:
         """Keep a meter's new value until the reader reads it. An older unread value is replaced."""
@@ -398,7 +423,7 @@ class DisplayUpdates:
 
     def close(self) -> None:
         """End the iteration immediately."""
-        self._open = False
+        self.open = False
         self._ready.set()
 
     def __aiter__(self) -> Self:
@@ -406,7 +431,7 @@ class DisplayUpdates:
 
     async def __anext__(self) -> tuple[DisplayRow, ...]:
         await self._ready.wait()
-        if not self._open:
+        if not self.open:
             raise StopAsyncIteration
         self._ready.clear()
         rows: tuple[DisplayRow, ...] = (

@@ -380,10 +380,16 @@ async def test_a_defect_is_reported_without_its_text(
 
 async def test_readiness_follows_the_links(stand: Stand) -> None:
     assert (await stand.get("/readyz")).status_code == 200
-    stand.health.reasons = {"pit-2": "Redis does not answer"}
+    stand.health.reasons = {
+        "pit-2": "Redis does not answer: Error 111 connecting to 10.0.0.5:6379."
+    }
     response = await stand.get("/readyz")
     assert response.status_code == 503
-    assert response.json() == {"ready": False, "links": {"pit-2": "Redis does not answer"}}
+    silent = "Redis does not answer"
+    assert response.json() == {
+        "ready": False,
+        "links": {"pit-2": f"{silent}: Error 111 connecting to its address."},
+    }
     assert (await stand.get("/healthz")).status_code == 200
 
 

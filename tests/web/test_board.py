@@ -309,11 +309,33 @@ def test_one_display_has_only_so_many_streams_and_the_staff_have_places_of_their
     with pytest.raises(TooManyWatchersError) as of_one:
         board.follow(by=Watcher("203.0.113.7"))
     crowd.append(board.follow(by=Watcher("203.0.113.8")))
+    crowd.append(board.follow(by=Watcher("203.0.113.9")))
     with pytest.raises(TooManyWatchersError) as of_all:
-        board.follow(by=Watcher("203.0.113.9"))
+        board.follow(by=Watcher("203.0.113.10"))
     assert (of_one.value.of_one, of_all.value.of_one) == (True, False)
     crowd += [board.follow(by=Watcher("Flo", staff=True)) for _ in range(2)]
     with pytest.raises(TooManyWatchersError):
         board.follow(by=Watcher("Flo", staff=True))
     crowd.append(board.follow(by=Watcher("Finn", staff=True)))
-    assert len(crowd) == 6
+    assert len(crowd) == 7
+
+
+async def test_a_few_addresses_with_many_streams_keep_no_display_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(display_state, "WATCHERS_MAX", 16)
+    monkeypatch.setattr(display_state, "WATCHERS_OF_ONE_MAX", 8)
+    board = DisplayState()
+    display = board.follow(by=Watcher("192.0.2.1"))
+    crowd = [
+        board.follow(by=Watcher(f"203.0.113.{at}")) for at, of_one in ((7, 8), (8, 7))
+        for _ in range(of_one)
+    ]  # fmt: skip
+    again = [board.follow(by=Watcher("192.0.2.2")) for _ in range(5)]
+    assert board.watchers(staff=False) == 16
+    ended = {crowd[at] for at in range(15) if not crowd[at].open}
+    assert ended == {*crowd[5:8], *crowd[13:15]}
+    assert all(each.open for each in (display, *again))
+    for by in ("203.0.113.7", "203.0.113.8", "192.0.2.2"):
+        with pytest.raises(TooManyWatchersError):
+            board.follow(by=Watcher(by))

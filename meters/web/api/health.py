@@ -8,6 +8,7 @@ from litestar import MediaType, Response, get
 from litestar.handlers import HTTPRouteHandler
 from litestar.openapi.datastructures import ResponseSpec
 
+from bonus.printable import without_addresses
 from meters.http.requests import WebRequest
 from meters.metrics import Metrics
 from meters.web.security import for_anybody
@@ -30,7 +31,8 @@ class Alive(msgspec.Struct, frozen=True):
 class Readiness(msgspec.Struct, frozen=True):
     """The answer of the status page `/readyz`. `ready` is true if every link is operable.
 
-    `links` has the id of each inoperable link, with the reason why it does not operate.
+    `links` has the id of each inoperable link, with the reason why it does not operate. The reason
+    has no network addresses, because anybody can read it: the log and `pitlink check` have them.
     """
 
     ready: bool
@@ -53,7 +55,8 @@ def health_routes(health: Health, metrics: Metrics) -> list[HTTPRouteHandler]:
     )
     def is_ready() -> Response[Readiness]:
         """Return whether every link is operable, and for each inoperable link the reason (D14)."""
-        reasons = dict(health.inoperable())
+        found = health.inoperable()
+        reasons = {link: without_addresses(reason) for link, reason in found.items()}
         return Response(
             Readiness(ready=not reasons, links=reasons), status_code=503 if reasons else 200
         )
