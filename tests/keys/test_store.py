@@ -193,6 +193,36 @@ def test_the_archive_alone_may_cut_off_a_ledger_s_beginning(archive: redis.Redis
 
 
 @pytest.mark.duty("D20")
+def test_the_page_says_which_user_can_cut_or_delete_what(
+    service: redis.Redis, users_client: redis.Redis, archive: redis.Redis
+) -> None:
+    """The page of keys does not promise more than what the permissions hold."""
+    page = (Path(__file__).parents[2] / "deploy/docs/reference/keys.md").read_text()
+    table = page.partition("### What a Redis user can destroy\n")[2].partition("\n##")[0]
+    told = dict(re.findall(r"^\| `(pitlink[a-z-]*)`.* \| (.+) \|$", table, re.MULTILINE))
+    ledger, slips, log = LinkKeys("cut").ledger, SLIPS_KEY, UserKeys().log
+    named = {ledger: "the ledger", slips: "payout slips", log: "operators' log"}
+    for name, user in (
+        (USER, service), (USERS_REDIS_USER, users_client), ("pitlink-archive", archive),
+    ):  # fmt: skip
+        for key, words in named.items():
+            assert _can_cut_and_delete(user, key) == (words in told[name]), (name, key)
+    assert set(told) == {USER, USERS_REDIS_USER, "pitlink-archive"}
+
+
+def _can_cut_and_delete(user: redis.Redis, key: str) -> bool:
+    """Try it with a new stream of the same name and another end."""
+    key = f"{key}:cut"
+    try:
+        for number in (1, 2):
+            user.execute_command("XADD", key, "MAXLEN", "1", f"{number}-0", "a", "1")  # type: ignore[no-untyped-call]
+        assert len(user.xrange(key) or ()) == 1
+        return user.delete(key) == 1
+    except NoPermissionError:
+        return False
+
+
+@pytest.mark.duty("D20")
 @pytest.mark.parametrize("key", USERS_KEYS)
 def test_with_the_books_password_nobody_touches_users(service: redis.Redis, key: str) -> None:
     """No administrator can be inserted, no session created, and the operators' log not changed."""
