@@ -1,6 +1,7 @@
 """Functions that write money, wagers, hands and cards as text for people."""
 
 from collections.abc import Mapping
+from fractions import Fraction
 from types import MappingProxyType
 from typing import Final
 
@@ -61,6 +62,16 @@ def rate_text(rate_bps: int) -> str:
     '14.00%'
     """
     return f"{rate_bps // 100}.{rate_bps % 100:02}%"
+
+
+def percent_text(percent: int | Fraction) -> str:
+    """Return a percentage as text without the sign, with as few decimals as it has.
+
+    >>> percent_text(10), percent_text(Fraction(25, 2)), percent_text(Fraction(9, 4))
+    ('10', '12.5', '2.25')
+    """
+    whole, hundredths = divmod(int(percent * 100), 100)
+    return f"{whole}.{hundredths:02}".rstrip("0").rstrip(".")
 
 
 def wager_text(wager_cents: int) -> str:

@@ -4,8 +4,12 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cache
 from typing import Final
+
+Percent = int | Fraction
+"""A percentage to the hundredth, exactly: a whole number, or a fraction such as 25/2 for 12.5%."""
 
 Path = tuple[str | int, ...]
 """The place of a value in a chapter's file: keys, and numbers of list elements from 0."""
@@ -49,9 +53,9 @@ class Payout:
 
     times: int = 0
     stake_back: bool = False
-    percent: int = 0
+    percent: Percent = 0
     sum_cents: int = 0
-    percents: tuple[tuple[str, int], ...] = ()
+    percents: tuple[tuple[str, Percent], ...] = ()
 
     @property
     def wins(self) -> bool:
@@ -64,7 +68,7 @@ class Payout:
         return bool(self.percent or self.percents)
 
     @property
-    def worth(self) -> tuple[int, int, int]:
+    def worth(self) -> tuple[Percent, int, int]:
         """Sort key of payouts in a paytable: the percentage, then the fixed sum, then the odds."""
         return self.percent, self.sum_cents, self.times
 
@@ -75,15 +79,16 @@ _NUMBER: Final = r"([1-9][0-9]{0,2}(?:,[0-9]{3})*)"
 _DOLLARS: Final = re.compile(rf"\${_NUMBER}")
 _SEED: Final = re.compile(rf"\${_NUMBER} for 1|\$0")
 _ODDS: Final = re.compile(rf"{_NUMBER} (to|for) 1")
-_OF_METER: Final = re.compile(r"([1-9][0-9]{0,2})% of ([a-z][a-z0-9_]*)")
-_RATE: Final = re.compile(r"([0-9]{1,2})%")
+_PERCENT: Final = re.compile(r"(0|[1-9][0-9]{0,2})(?:\.([0-9]{1,2}))?")
+_OF_METER: Final = re.compile(rf"({_PERCENT.pattern})% of ([a-z][a-z0-9_]*)")
 
 
 @cache
 def read_payout(cell: str) -> Payout:
     """Return the payout in a cell of a paytable.
 
-    A cell is ``35 to 1``, ``500 for 1``, ``10% of meter``, ``$1,000,000``, ``N/A`` or blank. The
+    A cell is ``35 to 1``, ``500 for 1``, ``10% of meter``, ``$1,000,000``, ``N/A`` or blank. A
+    percentage can have one or two decimals, such as ``12.5% of meter``. The
     cells of a wager that feeds several meters name them: ``100% of major``. A cell can have several
     of these payouts: ``100% of major + 10% of mega + 50 for 1``.
 
@@ -92,6 +97,8 @@ def read_payout(cell: str) -> Payout:
 
     >>> read_payout("1,000 for 1")
     Payout(times=1000, stake_back=False, percent=0, sum_cents=0, percents=())
+    >>> read_payout("12.5% of meter").percent
+    Fraction(25, 2)
     """
     if cell in {"", "N/A"}:
         return NOTHING
@@ -111,16 +118,16 @@ def read_payout(cell: str) -> Payout:
 def _read_part(cell: str) -> Payout:
     if match := _ODDS.fullmatch(cell):
         return Payout(times=_number(match[1]), stake_back=match[2] == "to")
-    if (match := _OF_METER.fullmatch(cell)) and int(match[1]) <= 100:
-        percent = int(match[1])
-        if match[2] == "meter":
+    if (match := _OF_METER.fullmatch(cell)) and 0 < (percent := read_percent(match[1])) <= 100:
+        name = match[4]
+        if name == "meter":
             return Payout(percent=percent)
-        return Payout(percents=((match[2], percent),))
+        return Payout(percents=((name, percent),))
     if _DOLLARS.fullmatch(cell):
         return Payout(sum_cents=read_cents(cell), stake_back=True)
     raise ChapterError(
         f"{cell!r} is not a payout: write 'N to 1', 'N for 1', 'N% of meter' ('N% of' its name if"
-        " the wager feeds several), '$N' or 'N/A'"
+        " the wager feeds several; at most 100, with at most two decimals), '$N' or 'N/A'"
     )
 
 
@@ -153,15 +160,45 @@ def read_seed(cell: str) -> int:
 
 
 def read_rate_bps(cell: str) -> int:
-    """Return an incrementation rate such as ``14%`` in basis points.
+    """Return an incrementation rate such as ``14%`` or ``2.25%`` in basis points.
 
     Raises:
-        ChapterError: the cell is not a whole percentage below 100.
+        ChapterError: the cell is not a percentage below 100 with at most two decimals.
+
+    >>> read_rate_bps("14%"), read_rate_bps("2.25%"), read_rate_bps("0.5%")
+    (1400, 225, 50)
     """
-    match = _RATE.fullmatch(cell)
+    if not cell.endswith("%") or not _PERCENT.fullmatch(cell[:-1]):
+        raise ChapterError(f"{cell!r} is not a rate: write 'N%', with at most two decimals")
+    rate_bps = percent_bps(read_percent(cell[:-1]))
+    if rate_bps >= 10_000:
+        raise ChapterError(f"{cell!r} is not a rate: it must be below 100%")
+    return rate_bps
+
+
+def read_percent(number: str | int) -> Percent:
+    """Return a percentage from its number, or from the number's text.
+
+    Raises:
+        ChapterError: the text is not a number with at most two decimals.
+
+    >>> read_percent("12.50"), read_percent("10.0"), read_percent(100)
+    (Fraction(25, 2), 10, 100)
+    """
+    match = _PERCENT.fullmatch(str(number))
     if match is None:
-        raise ChapterError(f"{cell!r} is not a rate: write 'N%'")
-    return int(match[1]) * 100
+        raise ChapterError(f"{number!r} is not a percentage with at most two decimals")
+    percent = Fraction(int(match[1]) * 100 + int((match[2] or "").ljust(2, "0")), 100)
+    return percent.numerator if percent.denominator == 1 else percent
+
+
+def percent_bps(percent: Percent) -> int:
+    """Return a percentage in basis points, hundredths of a percent.
+
+    >>> percent_bps(100), percent_bps(Fraction(25, 2))
+    (10000, 1250)
+    """
+    return int(percent * 100)
 
 
 def read_cents(cell: str) -> int:

@@ -11,7 +11,7 @@ from functools import lru_cache
 from types import MappingProxyType
 
 from bonus.hands.rankings import RANKINGS
-from bonus.law.cells import Payout, read_cents, read_rate_bps, read_seed, read_times
+from bonus.law.cells import Payout, Percent, read_cents, read_rate_bps, read_seed, read_times
 from bonus.law.chapter_file import Chapter, Envy, WagerTables
 from bonus.law.games import Games, chapter_games
 from bonus.law.paytables import Paytable, Rates, paytables_of, rows_of
@@ -32,7 +32,7 @@ class Row:
     """
 
     hand: str
-    percents: tuple[tuple[str, int], ...]
+    percents: tuple[tuple[str, Percent], ...]
     for_1: int
     sum_cents: int
     envy_cents: int
@@ -42,7 +42,7 @@ class Row:
         """True if the hand wins something."""
         return bool(self.percents or self.for_1 or self.sum_cents)
 
-    def percent_of(self, meter: str) -> int:
+    def percent_of(self, meter: str) -> Percent:
         """Return the percentage of a meter that the hand wins, or 0."""
         return next((percent for name, percent in self.percents if name == meter), 0)
 
@@ -243,7 +243,7 @@ def _choose(
     raise ValueError(f"{meter}: {rule} has the paytables {letters}, not {choice!r}")
 
 
-def _percents(tables: WagerTables, payout: Payout) -> tuple[tuple[str, int], ...]:
+def _percents(tables: WagerTables, payout: Payout) -> tuple[tuple[str, Percent], ...]:
     return ((tables.meter, payout.percent),) if payout.percent else payout.percents
 
 

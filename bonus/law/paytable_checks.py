@@ -11,12 +11,14 @@ The checks find errors that were made when the law was copied:
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
+from typing import Final
 
 from bonus.errors import nearest
 from bonus.hands.rankings import RANKINGS, Ranking
 from bonus.law.cells import (
     ChapterError,
     Payout,
+    Percent,
     placed,
     read_cents,
     read_payout,
@@ -36,7 +38,7 @@ from bonus.law.chapter_file import (
 from bonus.law.paytables import Paytable, Rates, paytables_of
 from bonus.law.reference_checks import check_cards, check_consistency
 
-_Worth = tuple[int, int, int]
+_Worth = tuple[Percent, int, int]
 """Sort key of payouts, as in ``Payout.worth``."""
 
 
@@ -277,10 +279,21 @@ def _check_mini_royal(of: str, mini_royal: MiniRoyal | None, paytables: Sequence
         raise ChapterError(f"{of}: {mini_royal.among} has no table to add a mini-royal to")
 
 
+_RATE_CELLS: Final = (
+    ("seed", read_seed), ("reseed", read_seed), ("primary", read_rate_bps),
+    ("reserve", read_rate_bps),
+)  # fmt: skip
+
+
 def _check_rates(where: str, rates: Rates) -> None:
+    for name, read in _RATE_CELLS:
+        cell = getattr(rates, name)
+        try:
+            read(cell)
+        except ChapterError as error:
+            raise ChapterError(f"{where}: {name}: {error}", text=f'"{cell}"') from None
     if not read_seed(rates.seed):
         raise ChapterError(f"{where}: the meter has no seed")
-    read_seed(rates.reseed)
     primary, reserve = read_rate_bps(rates.primary), read_rate_bps(rates.reserve)
     if not primary or primary + reserve >= 10_000:
         raise ChapterError(f"{where}: the rates must be above 0% and below 100% in sum")

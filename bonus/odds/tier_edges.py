@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil
 
-from bonus.law.cells import Payout, read_cents, read_payout, read_seed
+from bonus.law.cells import Payout, Percent, read_cents, read_payout, read_seed
 from bonus.law.chapter_file import WagerTables
 from bonus.odds.enumerations import Enumerator, all_hands
 from bonus.odds.hand_payouts import PaidHand, paid_hands, paytable_of
@@ -37,7 +37,7 @@ class _Tiers:
         won = sum(hand.deals * _percent(hand.payout, meter) for hand in self.hands)
         return Fraction(won, 100 * self.of)
 
-    def chance(self, meter: str, least: int) -> Fraction:
+    def chance(self, meter: str, least: Percent) -> Fraction:
         """Return the probability that a wager wins ``least`` percent of a meter, or more."""
         deals = sum(hand.deals for hand in self.hands if _percent(hand.payout, meter) >= least)
         return Fraction(deals, self.of)
@@ -121,7 +121,7 @@ def _amounts(offer: Offer, tables: WagerTables) -> tuple[int, ...]:
     return tuple(cents for cents in offer.wagers_cents if cents in paid) or tuple(paid[:1])
 
 
-def _percent(payout: Payout, meter: str) -> int:
+def _percent(payout: Payout, meter: str) -> Percent:
     if not meter:
         return payout.percent
     return next((percent for name, percent in payout.percents if name == meter), 0)
@@ -135,7 +135,7 @@ def _tier(by_wager: list[_Tiers], meter: str, tables: WagerTables) -> TierOdds:
             str(each.wager_cents): each.seeds[meter] * each.wager_cents for each in by_wager
         },
         meter_return=exact(first.meter_return(meter)),
-        hit_chance=exact(first.chance(meter, 1)),
+        hit_chance=exact(first.chance(meter, Fraction(1, 100))),
         whole_chance=exact(first.chance(meter, 100)),
         break_even_meter={str(each.wager_cents): each.break_even_cents(meter) for each in by_wager},
     )

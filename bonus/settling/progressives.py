@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 
+from bonus.law.cells import Percent
 from bonus.law.meter_terms import MeterTerms, Row
 from bonus.settling.payouts import JudgedCards, PlainLines, Turns, collected, decided
 from bonus.settling.rounds import RoundPosition
-from bonus.settling.settlement_lines import Due, Line, Outcome, PercentWon
+from bonus.settling.settlement_lines import Due, Line, Outcome, PercentWon, written_percent
 from bonus.wagers import PaidFrom, is_jackpot, jackpot_item
 
 
@@ -127,7 +128,7 @@ def plain_line(
     return _row_line(wager, row, terms, position, wagered_cents)
 
 
-def percent_of_item(item: str, row: Row, terms: MeterTerms) -> int:
+def percent_of_item(item: str, row: Row, terms: MeterTerms) -> Percent:
     """Return the percentage of the meter that the line of an item pays for a hand, or 0.
 
     ``item`` is the wager, or a percentage of the meter with a line of its own.
@@ -167,7 +168,7 @@ def _row_line(wager: str, row: Row, terms: MeterTerms, position: int, wagered_ce
 
 
 def _percent_line(  # noqa: PLR0917  (every argument is a part of the line)
-    item: str, row: Row, terms: MeterTerms, position: int, wagered_cents: int, percent: int
+    item: str, row: Row, terms: MeterTerms, position: int, wagered_cents: int, percent: Percent
 ) -> Line:
     """Return the line of a percentage of a meter, without its amount.
 
@@ -182,6 +183,6 @@ def _percent_line(  # noqa: PLR0917  (every argument is a part of the line)
         paid=0,
         returned=0,
         paid_from=PaidFrom.HAND_PAY,
-        percent=percent,
+        percent=written_percent(percent),
         rule=terms.rule,
     )

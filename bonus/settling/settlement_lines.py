@@ -2,11 +2,25 @@
 
 from dataclasses import dataclass
 from enum import StrEnum, auto
-from typing import Final, Literal
+from typing import Annotated, Final, Literal
 
 import msgspec
 
+from bonus.display import percent_text
+from bonus.law.cells import Percent, read_percent
 from bonus.wagers import PaidFrom
+
+WrittenPercent = int | Annotated[str, msgspec.Meta(pattern=r"^[0-9]{1,2}\.[0-9]{1,2}$")]
+"""A percentage in JSON, where no number is a fraction: ``25``, or the text ``"12.5"``."""
+
+
+def written_percent(percent: Percent) -> int | str:
+    """Return a percentage as it is written in JSON.
+
+    >>> written_percent(25), written_percent(read_percent("12.50"))
+    (25, '12.5')
+    """
+    return percent if isinstance(percent, int) else percent_text(percent)
 
 
 class Outcome(StrEnum):
@@ -36,7 +50,8 @@ class Line(
         paid: the amount won.
         returned: the amount of the wager that is returned.
         paid_from: the source of the payout; None if nothing is won.
-        percent: the percentage of the meter that is won; None if no percentage is won.
+        percent: the percentage of the meter that is won; None if no percentage is won. It is a text
+            such as ``"12.5"`` if it is no whole number.
         rule: the subsection that decides the item.
         envy_of: for an Envy Bonus, the position whose hand caused it.
         on: for the Magic Card and the Lucky Bonus, whose hand the wager is on: the player's or the
@@ -51,10 +66,15 @@ class Line(
     paid: int
     returned: int
     paid_from: PaidFrom | None = None
-    percent: int | None = None
+    percent: WrittenPercent | None = None
     rule: str
     envy_of: int | None = None
     on: Literal["player", "dealer"] | None = None
+
+
+def percent_won(line: Line) -> Percent:
+    """Return the percentage of the meter that a line pays, or 0."""
+    return 0 if line.percent is None else read_percent(line.percent)
 
 
 def encode_line(line: Line) -> bytes:
@@ -73,16 +93,16 @@ class PercentWon:
 
     Attributes:
         meter: the name of the meter.
-        percent: the percentage (1 to 100) of the meter's balance at the moment of the subtraction.
+        percent: the percentage (at most 100) of the meter's balance when it is subtracted.
         shares: the number of equal shares into which the amount is divided (reading T17).
     """
 
     meter: str
-    percent: int
+    percent: Percent
     shares: int = 1
 
     def __post_init__(self) -> None:
-        if not 1 <= self.percent <= 100 or self.shares < 1:
+        if not 0 < self.percent <= 100 or self.shares < 1:
             raise ValueError(f"cannot take {self.percent}% in {self.shares} shares off a meter")
 
 

@@ -18,7 +18,7 @@ from bonus.law.meter_terms import MeterTerms
 from bonus.settling.meter_holdings import take_off
 from bonus.settling.rounds import RoundError
 from bonus.settling.settle import SettlementText, settle_line
-from bonus.settling.settlement_lines import Line, MeterHolding, PercentWon
+from bonus.settling.settlement_lines import Line, MeterHolding, PercentWon, percent_won
 from bonus.wagers import MICROS_PER_CENT, is_on_dealer, jackpot_item
 
 _ENCODER: Final = msgspec.json.Encoder()
@@ -167,7 +167,7 @@ def _amounts(take: PercentWon, share_cents: int) -> range:
     The balances are in cents.
     """
     least_cents = -(-share_cents * take.shares * 100 // take.percent)
-    return range(least_cents, least_cents + (100 * take.shares) // take.percent + 1)
+    return range(least_cents, least_cents + 100 * take.shares // take.percent + 1)
 
 
 def _explains(
@@ -192,9 +192,9 @@ def _takes(terms: MeterTerms, lines: Sequence[Line]) -> Iterator[tuple[PercentWo
             continue
         if line in divided:
             if line is divided[0]:
-                yield PercentWon(terms.kind, line.percent, len(divided)), line.paid
+                yield PercentWon(terms.kind, percent_won(line), len(divided)), line.paid
         else:
-            yield PercentWon(terms.kind, line.percent), line.paid
+            yield PercentWon(terms.kind, percent_won(line)), line.paid
 
 
 def _merged(settled: Sequence[Line], record: RoundRecord) -> Iterator[Line]:

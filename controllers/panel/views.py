@@ -9,6 +9,7 @@ from typing import Literal
 
 import msgspec
 
+from bonus.settling.settlement_lines import WrittenPercent
 from controllers.table.line_states import LineState
 from meters.wire.messages import DrawMade
 
@@ -123,7 +124,7 @@ class LineView(_View, frozen=True):
     payer: str
     rule: str
     why: Sequence[str]
-    percent: int | None
+    percent: WrittenPercent | None
     envy_of: int | None
     claimed: bool
 

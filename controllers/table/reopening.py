@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from bonus.settling.progressives import percent_of_item
-from bonus.settling.settlement_lines import Line, Outcome
+from bonus.settling.settlement_lines import Line, Outcome, written_percent
 from bonus.wagers import LUCKY_BONUS, MAGIC_CARD, PaidFrom
 from controllers.table.line_states import claim_under
 from controllers.table.replies import decide
@@ -145,7 +145,7 @@ def _line(layout: Layout, jackpot: Jackpot) -> Line | None:
         paid=jackpot.amount,
         returned=0,
         paid_from=PaidFrom.HAND_PAY if percent else terms.paid_from,
-        percent=percent or None,
+        percent=written_percent(percent) if percent else None,
         rule=terms.draw_rule if is_draw else terms.rule,
     )
 

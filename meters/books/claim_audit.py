@@ -13,6 +13,7 @@ from typing import Final
 import msgspec
 import structlog
 
+from bonus.settling.settlement_lines import WrittenPercent
 from meters.books.claim_evidence import (
     Evidence,
     claim_differences,
@@ -425,7 +426,7 @@ class _Indexed(msgspec.Struct, frozen=True):
     """The fields of a claim's record from which the index of wins is made."""
 
     meter: str
-    percent: int | None
+    percent: WrittenPercent | None
 
 
 def _order_of(member: str) -> int:

@@ -6,7 +6,7 @@ from itertools import starmap
 import msgspec
 
 from bonus.settling.envy_deciding_win import cause_of
-from bonus.settling.settlement_lines import Line
+from bonus.settling.settlement_lines import Line, WrittenPercent
 from bonus.wagers import is_envy
 from meters.books.script_steps import EnvyCents
 from meters.wire.envy_decisions import envy_claim_name
@@ -60,7 +60,7 @@ class ClaimRecord(msgspec.Struct, frozen=True, omit_defaults=True):
     cards: tuple[str, ...]
     dealer: tuple[str, ...]
     community: tuple[str, ...]
-    percent: int | None
+    percent: WrittenPercent | None
     paid_from: str
     rule: str
     wagered: int

@@ -12,9 +12,10 @@ from typing import Final
 
 import msgspec
 
+from bonus.law.cells import Percent
 from bonus.law.games import chapter_games
 from bonus.settling.envy_deciding_win import cause_of
-from bonus.settling.settlement_lines import Line
+from bonus.settling.settlement_lines import Line, percent_won
 from bonus.wagers import MICROS_PER_CENT, is_on_dealer
 from meters.books.accounts import (
     ENVY,
@@ -333,7 +334,7 @@ def result_moved(
             claimed.add(_take_of(line))
             alike = [one for one in lines if _take_of(one) == _take_of(line)]
             payees = [claim_account(claims[one.position, one.item].claim) for one in alike]
-            share = _take_off(books, draft, meter, line.percent, payees)
+            share = _take_off(books, draft, meter, percent_won(line), payees)
             if any(one.paid != share for one in alike):
                 message = ", ".join(f"{one.paid}" for one in alike)
                 draft.faults.append(f"{line.percent}% of {meter} was {share} cents, not {message}")
@@ -566,7 +567,7 @@ def _take_of(line: Line) -> str:
 
 
 def _take_off(
-    books: ExpectedBooks, draft: Draft, meter: str, percent: int, payees: Sequence[str]
+    books: ExpectedBooks, draft: Draft, meter: str, percent: Percent, payees: Sequence[str]
 ) -> int:  # fmt: skip
     """Add the transfers of a percentage of a meter to `draft`, and return the cents of one share.
 

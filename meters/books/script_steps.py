@@ -34,12 +34,14 @@ class Contribution(msgspec.Struct, frozen=True, array_like=True):
 class PercentStep(msgspec.Struct, frozen=True, array_like=True):
     """A percentage of a meter that is paid in equal shares. If it is 100%, the meter is reseeded.
 
+    `percent_bps` is the percentage in basis points: 10,000 is all of the meter.
+
     A reseed fills the meter with its reserve if `from_reserve` is true, and with `reseed_micros`.
     It fills the meter at most up to the payout limit `limit_micros`, 0 for no limit.
     """
 
     meter: str
-    percent: int
+    percent_bps: int
     shares: int
     reseed_micros: int
     from_reserve: bool

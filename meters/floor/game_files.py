@@ -140,9 +140,12 @@ def _day_problem(day: str | None) -> str:
 
 def _line_of(error: ChapterError, text: str) -> int:
     """Return the line of an error in the text of a game file."""
-    if not error.place and error.text:
-        return text[: text.find(error.text)].count("\n") + 1
-    return SourceLines(text).line_of(error.place)
+    line = SourceLines(text).line_of(error.place) if error.place else 1
+    if not error.text:
+        return line
+    start = sum(map(len, text.splitlines(keepends=True)[: line - 1]))
+    at = text.find(error.text, start)
+    return line if at < 0 else text.count("\n", 0, at) + 1
 
 
 def _read(path: Path) -> str:

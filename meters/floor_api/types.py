@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 import msgspec
 
 from bonus.printable import PRINTABLE_WORDS
+from bonus.settling.settlement_lines import WrittenPercent
 
 ClaimState = Literal["pending", "validated", "paid", "rejected"]
 ProposalState = Literal["open", "confirmed", "withdrawn"]
@@ -139,7 +140,7 @@ class ClaimRow(_Row, frozen=True, kw_only=True):
     wagered: int = 0
     amount: int
     meter_after: int = 0
-    percent: int | None
+    percent: WrittenPercent | None
     paid_from: str
     rule: str = ""
     wagers: tuple[Wagered, ...] = ()

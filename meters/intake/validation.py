@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import msgspec
 
+from bonus.law.cells import percent_bps
 from bonus.settling.round_checks import check_round
 from bonus.settling.rounds import (
     Draw,
@@ -184,7 +185,7 @@ def judge_result(known: CatalogTable, event: Result, opened: OpenRound) -> Valid
     takes = tuple(
         PercentStep(
             known.meters[take.meter].meter_id,
-            take.percent,
+            percent_bps(take.percent),
             take.shares,
             known.terms[take.meter].reseed_cents * MICROS_PER_CENT,
             known.terms[take.meter].reserve_bps > 0,

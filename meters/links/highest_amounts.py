@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
+from bonus.law.cells import read_percent
 from meters.books.store import LinkStore
 from meters.books.win_history import WinIndex
 from meters.claims.claim_rows import record_of
@@ -40,4 +41,4 @@ class HighestAmounts:
 def _before_cents(fields: Mapping[str, str]) -> int:
     """Return the amount of a meter before a win, in cents; 0 if the win is archived."""
     percent = record_of(fields).percent if fields else None
-    return int(fields["amount"]) * 100 // percent if percent else 0
+    return int(fields["amount"]) * 100 // read_percent(percent) if percent else 0

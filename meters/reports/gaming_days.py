@@ -7,6 +7,7 @@ from datetime import date
 from functools import reduce
 from typing import Final, Self, TypeVar
 
+from bonus.settling.settlement_lines import WrittenPercent
 from meters.books.accounts import meter_account, overflow_account, reserve_account
 from meters.books.claim_records import hand_record_name
 from meters.books.outage_entries import Outage
@@ -46,7 +47,7 @@ class Win:
     item: str
     hand: str = ""
     cents: int
-    percent: int | None = None
+    percent: WrittenPercent | None = None
     paid_from: str
     state: str = "pending"
     validated_by: str = ""

@@ -6,6 +6,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
+from bonus.settling.settlement_lines import WrittenPercent
 from meters.archive import archiver
 from meters.archive.day_file import DayFile
 from meters.archive.day_lines import EntryLine
@@ -22,7 +23,7 @@ class _Record(msgspec.Struct, frozen=True):
     """The fields of a claim's record that decide in which lists of wins Redis has the claim."""
 
     meter: str
-    percent: int | None
+    percent: WrittenPercent | None
 
 
 class _Decided(msgspec.Struct, frozen=True):

@@ -8,6 +8,8 @@ from typing import Final
 
 import msgspec
 
+from bonus.settling.settlement_lines import WrittenPercent
+
 FORMAT: Final = 1
 """Version of the form of the JSON. It rises when a field changes its meaning or is removed."""
 
@@ -116,7 +118,7 @@ class PercentageAward(_Part, frozen=True, kw_only=True):
     """A hand that wins a percentage of a meter, with the probability of the hand."""
 
     hand: str
-    percent: int
+    percent: WrittenPercent
     meter: str
     rule: str
     chance: ExactChance

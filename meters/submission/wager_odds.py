@@ -3,10 +3,11 @@
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 
-from bonus.law.cells import Payout, read_cents, read_payout
+from bonus.law.cells import Payout, Percent, read_cents, read_payout
 from bonus.law.chapter_file import Envy, WagerTables
 from bonus.odds.odds_entries import Drawn, HandLine, OddsEntry
 from bonus.odds.offers import Offer
+from bonus.settling.settlement_lines import written_percent
 from meters.submission.contents import (
     AmountEdge,
     DrawFiling,
@@ -125,7 +126,7 @@ def _strategy_odds(entry: OddsEntry) -> StrategyOdds:
     )
 
 
-def _percents(payout: Payout, tables: WagerTables) -> Sequence[tuple[str, int]]:
+def _percents(payout: Payout, tables: WagerTables) -> Sequence[tuple[str, Percent]]:
     return ((tables.meter, payout.percent),) if payout.percent else payout.percents
 
 
@@ -134,7 +135,7 @@ def _awards(offer: Offer, tables: WagerTables, entry: OddsEntry) -> Iterator[Per
         for meter, percent in _percents(_payout(line), tables):
             yield PercentageAward(
                 hand=line.hand,
-                percent=percent,
+                percent=written_percent(percent),
                 meter=meter,
                 rule=cells_of(offer, line)[0].rule,
                 chance=chance_of(_chance(line)),

@@ -19,8 +19,8 @@ def house_terms(games: Sequence[HouseGame], wagers_cents: Mapping[str, int]) -> 
         meter: OwnMeter(
             law.seed * wagers_cents[meter],
             law.reseed * wagers_cents[meter],
-            law.primary * 100,
-            law.reserve * 100,
+            int(law.primary * 100),
+            int(law.reserve * 100),
         )
         for meter, law in laws.items()
     }

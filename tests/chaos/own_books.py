@@ -10,6 +10,7 @@ the house, `tests.chaos.house_rounds` settles the rounds again.
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any, Final
 
 from tests.naive.tables_649a import FIVE_CARD, FIVE_OF_SIX, HAND_BONUS, METER_OF, PROGRESSIVE
@@ -59,8 +60,8 @@ def poker_terms(wager_cents: int, progressive_bps: int) -> OwnTerms:
         meter: OwnMeter(
             law.seed * wager_cents,
             law.reseed * wager_cents,
-            progressive_bps if meter == "progressive" else law.primary * 100,
-            law.reserve * 100,
+            progressive_bps if meter == "progressive" else int(law.primary * 100),
+            int(law.reserve * 100),
         )
         for meter, law in laws.items()
     }
@@ -123,14 +124,14 @@ class OwnBooks:
                 continue
             if item in divided:
                 known.add(item)
-            each = self.take(self.terms.meter_of[item], percent, shares.get(item, 1))
+            each = self.take(self.terms.meter_of[item], Fraction(percent), shares.get(item, 1))
             assert line["paid"] == each, (table, line, each)
 
     def end(self, table: str) -> None:
         """End the round of a table."""
         self._open.pop(table)
 
-    def take(self, kind: str, percent: int, shares: int) -> int:
+    def take(self, kind: str, percent: int | Fraction, shares: int) -> int:
         """Take a percentage off a meter in equal shares, and return the cents of one share.
 
         A meter that was won whole restarts with its reserve and its reseed.

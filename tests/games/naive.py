@@ -7,6 +7,8 @@ pays cell by cell, in the order of the file.
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from fractions import Fraction
 from functools import cache
 from itertools import combinations
 from pathlib import Path
@@ -157,12 +159,12 @@ class NaiveRound:
         name = wager["names"][0]
         wagered = position["wagers"][name]
         cell = cell_of(wager, hand, self.played.get("paytables", {}))
-        percents: list[tuple[str, int]] = []
+        percents: list[tuple[str, Fraction]] = []
         paid, back = 0, 0
         for part in cell.split(" + ") if cell else ():
-            if found := re.fullmatch(r"(\d+)% of (\w+)", part):
+            if found := re.fullmatch(r"([\d.]+)% of (\w+)", part):
                 meter = wager["meter"] if found[2] == "meter" else found[2]
-                percents.append((meter, int(found[1])))
+                percents.append((meter, Fraction(found[1])))
             elif found := re.fullmatch(r"([\d,]+) (to|for) 1", part):
                 paid += int(found[1].replace(",", "")) * wagered
                 back = wagered if found[2] == "to" else 0
@@ -185,7 +187,7 @@ class NaiveRound:
                 percent=percent, wagered=wagered,
             )  # fmt: skip
 
-    def take(self, meter: str, percent: int, wager: Law, wagered: int) -> int:
+    def take(self, meter: str, percent: Fraction, wager: Law, wagered: int) -> int:
         """Take a percentage off a meter, and return it in cents. Reseed a meter that was won."""
         held = self.meters[meter]
         cents: int = held["amount"] * percent // 100
@@ -202,7 +204,7 @@ class NaiveRound:
 
     def _line(
         self, position: Law, item: str, outcome: str, hand: str | None, *, rule: str,
-        paid: int = 0, back: int = 0, source: str | None = None, percent: int | None = None,
+        paid: int = 0, back: int = 0, source: str | None = None, percent: Fraction | None = None,
         wagered: int | None = None,
     ) -> None:  # fmt: skip
         line: Line = {"position": position["position"], "item": item, "outcome": outcome}
@@ -213,7 +215,8 @@ class NaiveRound:
         if source:
             line["paid_from"] = source
         if percent:
-            line["percent"] = percent
+            decimals = str(Decimal(percent.numerator) / percent.denominator)
+            line["percent"] = int(percent) if percent.denominator == 1 else decimals
         self.report(line | {"rule": rule})
 
 

@@ -9,7 +9,7 @@ from fractions import Fraction
 import msgspec
 import pytest
 
-from bonus.display import short_money
+from bonus.display import percent_text, short_money
 from bonus.law.chapter_file import WagerTables
 from bonus.law.meter_terms import Row, meter_terms
 from bonus.odds.enumerations import Enumerator
@@ -43,6 +43,17 @@ def test_a_second_settlement_of_the_file_agrees_line_by_line(game: str) -> None:
         assert seen[f"{tables.names[0]} collected"] > 10
 
 
+def test_the_odds_of_a_fraction_of_a_percent_are_exact() -> None:
+    """A straight flush wins 7.25% of the Lucky Seven Jackpot, to which a wager adds 20.75%."""
+    entry = entry_of_wager("lucky_seven", "seven_progressive")
+    hands = {line.hand: Fraction(line.combinations, line.of) for line in entry.hands}
+    won = hands["royal_flush"] + hands["straight_flush"] * Fraction(725, 10_000)
+    assert Fraction(entry.meter_return) == won
+    terms = meter_terms("seven_jackpot", 100, "B", "lucky_seven", GAMES)
+    assert (terms.primary_bps, terms.reserve_bps) == (2_075, 200)
+    assert terms.rows["straight_flush"].percents == (("seven_jackpot", Fraction(25, 2)),)
+
+
 @pytest.mark.parametrize("game", sorted(GAMES.digests))
 def test_each_cell_of_a_meter_is_read_as_printed_and_written_back(game: str) -> None:
     law = law_of(game)
@@ -57,7 +68,10 @@ def test_each_cell_of_a_meter_is_read_as_printed_and_written_back(game: str) -> 
 
 
 def _written(tables: WagerTables, row: Row) -> str:
-    parts = [f"{percent}% of {'meter' if tables.meter else name}" for name, percent in row.percents]
+    parts = [
+        f"{percent_text(percent)}% of {'meter' if tables.meter else name}"
+        for name, percent in row.percents
+    ]
     if row.for_1:
         parts.append(f"{row.for_1:,} for 1")
     if row.sum_cents:

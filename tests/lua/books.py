@@ -6,6 +6,7 @@ from typing import Final, cast
 import msgspec
 from redis.asyncio import Redis
 
+from bonus.law.cells import Percent, percent_bps
 from meters.books.link_state import Act, DecisionResult, EnvyAct
 from meters.books.script_steps import (
     Contribution,
@@ -277,11 +278,13 @@ def result(
 
 
 def take(
-    percent: int, shares: int = 1, *, meter: str = METER, reseed_cents: int = 100_000,
+    percent: Percent, shares: int = 1, *, meter: str = METER, reseed_cents: int = 100_000,
     from_reserve: bool = False, limit: int = 0,
 ) -> PercentStep:  # fmt: skip
     """Return a percentage taken off a meter, which reseeds to its limit in micros at most."""
-    return PercentStep(meter, percent, shares, reseed_cents * CENT, from_reserve, limit)
+    return PercentStep(
+        meter, percent_bps(percent), shares, reseed_cents * CENT, from_reserve, limit
+    )
 
 
 def share(of: int = 1, *, claim: str = "", meter: str = METER) -> DueStep:

@@ -1,6 +1,7 @@
 """Money that `apply_events` moves: increments, percentages, reseeds, voids, claims, replies."""
 
 import itertools
+from fractions import Fraction
 
 import msgspec
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from tests.lua.books import (
     BONUS,
     CENT,
+    MAX,
     METER,
     SEED,
     Books,
@@ -29,6 +31,26 @@ async def _cycle(books: Books, meter: str = METER) -> str:
 @pytest.mark.duty("D6")
 @pytest.mark.section("649a.12(e)(3)")
 @pytest.mark.section("649a.12(i)(4)")
+@pytest.mark.parametrize("shares", [1, 3])
+@pytest.mark.parametrize("hundredths", [1, 50, 1_250, 3_333, 9_999, 10_000])
+async def test_a_percentage_of_the_largest_meter_is_exact_to_the_hundredth(
+    books: Books, hundredths: int, shares: int
+) -> None:
+    """Numbers in Lua are exact up to 2^53: a product or a quotient above it would round."""
+    largest = MAX - 20 * SEED
+    await books.accept(
+        wagers(1, added(largest - SEED)),
+        result(
+            2, *(share(claim=f"C{number}") for number in range(shares)),
+            takes=[take(Fraction(hundredths, 100), shares, reseed_cents=0)], basis=1,
+        ),
+    )  # fmt: skip
+    won = largest // CENT * hundredths // 10_000 // shares
+    accounts = await books.accounts()
+    assert [accounts[f"claim:C{number}"] for number in range(shares)] == [won * CENT] * shares
+    assert accounts[f"meter:{METER}"] == largest - shares * won * CENT
+
+
 async def test_increments_go_to_meter_and_reserve_with_one_ledger_entry(books: Books) -> None:
     await books.accept(
         wagers(

@@ -366,7 +366,7 @@ class SecondBooks:
         table.asks, table.decided, table.known = "", "", []
         self.entries += 1
 
-    def take_off(self, meter: str, percent: int, shares: int) -> int:
+    def take_off(self, meter: str, percent: int | Fraction, shares: int) -> int:
         """Take a percentage off a meter, in whole cents and equal shares; reseed it after 100%.
 
         The overflow refills the meter before the next win. The percentage is in the pot until each

@@ -5,6 +5,7 @@ Three Card Poker is settled by `tests.naive`, and a game of the house by `tests.
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, Final, Protocol
 
 from tests.games.naive import (
@@ -200,7 +201,7 @@ class _KeptRound(NaiveRound):
         self._report = report
         super().__init__(played)
 
-    def take(self, meter: str, percent: int, wager: Mapping[str, Any], wagered: int) -> int:
+    def take(self, meter: str, percent: Fraction, wager: Mapping[str, Any], wagered: int) -> int:
         """Take a percentage off a meter, and return it in cents."""
         return self._held.take(meter, percent, 1)
 
@@ -214,8 +215,8 @@ def _dollars_for_1(cell: str) -> int:
     return int(cell.removesuffix(" for 1").removeprefix("$").replace(",", ""))
 
 
-def _percent(cell: str) -> int:
-    return int(cell.removesuffix("%"))
+def _percent(cell: str) -> Fraction:
+    return Fraction(cell.removesuffix("%"))
 
 
 THREE_CARD_POKER: Final = ThreeCardPoker()

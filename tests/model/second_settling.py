@@ -37,7 +37,7 @@ class Settling:
         self._books.tallies["rounds"] += 1
         self._books.end(self._table_id)
 
-    def take(self, kind: str, percent: int, shares: int) -> int:
+    def take(self, kind: str, percent: int | Fraction, shares: int) -> int:
         """Take a percentage off a meter for later claims. Return the cents of one share."""
         return self._books.take_off(self._table.meters[kind], percent, shares)
 

@@ -3,6 +3,7 @@
 import random
 from collections import Counter
 from collections.abc import Mapping
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,8 @@ from redis.asyncio import Redis
 from meters.books.approved_configuration import LinkConfiguration
 from meters.books.audit import LinkAudit
 from meters.floor.floor_file import parse_floor
+from meters.floor_api.types import WinSearch
+from meters.web.paytable.hand_text import pays_of, winners_of
 from tests.floor_text import floor_text, link_text, meter_text, table_text
 from tests.games.naive import HOUSE, NaiveRound, fed_by, law_of, reseed_cents, terms_of
 from tests.games.rounds import GAMES, random_round
@@ -50,8 +53,8 @@ class Books:
             cents = sum(each["wagers"].get(wager["names"][0], 0) for each in played["positions"])
             for meter in fed_by(wager):
                 terms = terms_of(wager, meter)
-                self.meters[meter] += cents * 100 * _percent(terms["primary"])
-                self.reserves[meter] += cents * 100 * _percent(terms.get("reserve", "0%"))
+                self.meters[meter] += cents * _bps(terms["primary"])
+                self.reserves[meter] += cents * _bps(terms.get("reserve", "0%"))
 
 
 class BookedRound(NaiveRound):
@@ -62,7 +65,7 @@ class BookedRound(NaiveRound):
         books.contribute(played)
         super().__init__(played)
 
-    def take(self, meter: str, percent: int, wager: Mapping[str, Any], wagered: int) -> int:
+    def take(self, meter: str, percent: Fraction, wager: Mapping[str, Any], wagered: int) -> int:
         """Take a percentage off a meter, and return it in cents."""
         books = self.books
         cents = books.meters[meter] * percent // (100 * CENT)
@@ -74,8 +77,8 @@ class BookedRound(NaiveRound):
         return cents
 
 
-def _percent(cell: str) -> int:
-    return int(cell.removesuffix("%"))
+def _bps(cell: str) -> int:
+    return int(Fraction(cell.removesuffix("%")) * 100)
 
 
 def metered(played: dict[str, Any]) -> dict[str, Any]:
@@ -119,6 +122,25 @@ async def play(pit: Pit, table: str, played: dict[str, Any], round_id: str) -> l
         if row.paid_from == "hand_pay":
             await pit.decide(claim.claim, "pay")
     return list(reply.lines or ())
+
+
+async def test_a_fraction_of_a_percent_is_paid_audited_and_shown_as_printed(mixed: Pit) -> None:
+    """A straight flush wins 12.5% of the Lucky Seven Jackpot, to which a wager adds 20.75%."""
+    played = {
+        "positions": [{"position": 2, "cards": ["9s", "8s"], "wagers": {"seven_progressive": 100}}],
+        "dealer": ["2c", "4d"],
+        "community": ["7s", "6s", "5s", "Jd", "Qh"],
+    }
+    (line,) = await play(mixed, "T-2", played, "R1")
+    held = 500_000 * CENT + 100 * 2_075
+    assert (line.percent, line.paid) == ("12.5", held * 125 // (1_000 * CENT))
+    assert await mixed.meter(SEVEN) == held - line.paid * CENT
+    (row,) = (await mixed.claims.wins(WinSearch())).wins
+    assert row.percent == "12.5"
+    assert (await mixed.audit()).problems == ()
+    meter = next(one for one in mixed.link.meter if one.kind == SEVEN)
+    assert ("Straight flush", "12.5% of the meter") in [row[:2] for row in pays_of(meter).rows]
+    assert "Straight flush\N{NO-BREAK SPACE}12.5%" in winners_of(meter)
 
 
 @pytest.mark.slow

@@ -1,6 +1,8 @@
 """Three Card Poker, settled by 649a.11 and 649a.12 step by step."""
 
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from math import floor
 
 from tests.naive import lines as say
 from tests.naive import tables_649a as law
@@ -32,10 +34,10 @@ class GivenMeters:
         if "five_card_hand_bonus" in self.now:
             self.now["five_card_hand_bonus"].setdefault("reserve", 0)
 
-    def take(self, kind: str, percent: int, shares: int) -> int:
+    def take(self, kind: str, percent: int | Fraction, shares: int) -> int:
         """Take a percentage of the meter's present balance off the meter."""
         meter, terms = self.now[kind], self.laws[kind]
-        share = meter["amount"] * percent // 100 // shares
+        share = floor(meter["amount"] * Fraction(percent) / 100) // shares
         meter["amount"] -= share * shares
         if percent == 100:
             meter["amount"] += terms.reseed * meter["wager"]
@@ -80,9 +82,9 @@ class GivenMeters:
         return after
 
 
-def without(amount: int, wagered: int, percent: int) -> int:
+def without(amount: int, wagered: int, percent: int | Fraction) -> int:
     """Return a meter's cents without the percentage that the wagers added, rounded down."""
-    return (amount * 100 - wagered * percent) // 100
+    return floor((amount * 100 - wagered * percent) / Fraction(100))
 
 
 class Table:

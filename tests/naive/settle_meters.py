@@ -5,6 +5,7 @@ The keeper of the meters is passed in. A single round has given amounts. In the 
 """
 
 from collections.abc import Callable, Mapping
+from fractions import Fraction
 from typing import Protocol
 
 from tests.naive import lines as say
@@ -25,7 +26,7 @@ ON_DEALER = "five_card_hand_bonus_dealer"
 class Meters(Protocol):
     """The meters that a table feeds, while a round of its is settled."""
 
-    def take(self, kind: str, percent: int, shares: int) -> int:
+    def take(self, kind: str, percent: int | Fraction, shares: int) -> int:
         """Take a percentage off in equal shares of whole cents. Return the cents of one share.
 
         A meter that was won whole restarts immediately.

@@ -92,7 +92,7 @@ class Line(TypedDict, total=False):
     paid: int
     returned: int
     paid_from: str
-    percent: int
+    percent: int | str
     envy_of: int
     on: str
 

@@ -6,6 +6,7 @@ and the part of each wager that raises it, are here for `tests.model` and `tests
 """
 
 from dataclasses import dataclass, field
+from fractions import Fraction
 
 Table = dict[str, int]
 
@@ -74,8 +75,8 @@ class MeterLaw:
     for_1: Table
     seed: int
     reseed: int
-    primary: int
-    reserve: int = 0
+    primary: int | Fraction
+    reserve: int | Fraction = 0
     envy_cents: dict[int, Table] = field(default_factory=dict)
     paid_from: str = "table_inventory"
 

@@ -293,20 +293,25 @@ local function apply_void(event, place)
   return nil, entry, NONE, confirmed_by
 end
 
+local BPS_OF_ALL = 10000 -- 100% in basis points
+
 -- Subtracts one percentage of a meter, in the order of the result's wins (649a.12(e)(4), (h)(4),
 -- (j)(4), reading T17). After 100% the meter reseeds immediately (reading T15), with its reserve if it
 -- has one (reading T21), and with its reseed amount. Then the overflow refills the meter, because
 -- patrons wagered this money. So the next win is paid from the reseeded and refilled meter. Returns
 -- the cents of one share.
 local function take_off(transfers, take, payees)
-  local meter, percent, shares = take[TAKE_METER], take[TAKE_PERCENT], take[TAKE_SHARES]
+  local meter, bps, shares = take[TAKE_METER], take[TAKE_PERCENT_BPS], take[TAKE_SHARES]
   local account, cycle, limit = METER_ACCOUNT[meter], cycle_of(meter), take[TAKE_LIMIT_MICROS]
-  local pool = math.floor(math.floor(balance(account) / MICROS_PER_CENT) * percent / 100)
-  local share = math.floor(pool / shares)
+  -- Exact for every balance: whole cents times 10,000 are at most the micros of the balance. A
+  -- division without a remainder is exact, and one with a remainder could round up.
+  local parts = (balance(account) - balance(account) % MICROS_PER_CENT) / MICROS_PER_CENT * bps
+  local pool = (parts - parts % BPS_OF_ALL) / BPS_OF_ALL
+  local share = (pool - pool % shares) / shares
   for _, payee in ipairs(payees) do
     transfer(transfers, account, payee, share * MICROS_PER_CENT, cycle)
   end
-  if percent == 100 then
+  if bps == BPS_OF_ALL then
     cycle = cycle + 1
     set_meter('cycle:' .. meter, cycle)
     if take[TAKE_FROM_RESERVE] then

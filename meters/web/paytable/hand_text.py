@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from bonus.display import hand_words, short_money
+from bonus.display import hand_words, percent_text, short_money
 from bonus.law.meter_terms import MeterTerms, Row
 from meters.floor.floor_file import Meter
 
@@ -126,7 +126,8 @@ def _winners_in(meter: Meter, game: str) -> str:
     terms = meter.terms_in(game)
     percents = {hand: row.percent_of(meter.kind) for hand, row in terms.rows.items()}
     return "; ".join(
-        f"{hand_words(hand)}\N{NO-BREAK SPACE}{percents[hand]}%" for hand in _shown(terms, percents)
+        f"{hand_words(hand)}\N{NO-BREAK SPACE}{percent_text(percents[hand])}%"
+        for hand in _shown(terms, percents)
     )
 
 
@@ -158,7 +159,7 @@ def _cells(pays: _GamePays, hand: str) -> Iterator[str]:
 
 def _wins(meter: Meter, row: Row, fed: Sequence[str]) -> Iterator[str]:
     if percent := row.percent_of(meter.kind):
-        yield f"{percent}% of the meter"
+        yield f"{percent_text(percent)}% of the meter"
     if meter.kind == fed[0] and (fixed_cents := row.fixed_cents(meter.wager)):
         yield short_money(fixed_cents)
 
