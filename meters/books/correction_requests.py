@@ -21,6 +21,8 @@ from typing import Final, Literal, Self
 import msgspec
 
 from meters.books.entered_cards import CONFIRMED_BY, entered_in
+from meters.books.script_steps import AskStep
+from meters.wire.clock import now_text
 from meters.wire.messages import (
     UNREADABLE,
     DealtPosition,
@@ -160,17 +162,6 @@ def known_cards(text: str) -> tuple[EnteredCards, ...]:
     return _KNOWN.decode(text) if text else ()
 
 
-def add_known(
-    known: Sequence[EnteredCards], correction: Correction
-) -> tuple[EnteredCards, ...]:  # fmt: skip
-    """Return the known cards of a round after one more correction request.
-
-    There is an upper limit. It makes no difference for the table: every void of the round already
-    needs a confirmation, and so does every result without all known cards.
-    """
-    return merged(known, correction.entered)[: max(len(known), KNOWN_MAX)]
-
-
 class Ask(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A correction request of a table.
 
@@ -181,6 +172,20 @@ class Ask(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     table: str
     at: str
     correction: Correction
+
+
+def ask_step(
+    ask: str, table: str, correction: Correction, known: Sequence[EnteredCards]
+) -> AskStep:  # fmt: skip
+    """Return a table's correction request for the script `apply_events`.
+
+    `ask` is its id. `known` are the cards that earlier requests of the round named. The cards of
+    this request are added to them, up to a limit. It makes no difference for the table: every void
+    of the round already needs a confirmation, and so does every result without all known cards.
+    """
+    text = msgspec.json.encode(Ask(ask, table, now_text(), correction)).decode()
+    now_known = merged(known, correction.entered)[: max(len(known), KNOWN_MAX)]
+    return AskStep(correction.digest, ask, text, known_text(now_known))
 
 
 class AskDecision(msgspec.Struct, frozen=True, omit_defaults=True):

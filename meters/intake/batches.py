@@ -11,13 +11,7 @@ import msgspec
 import structlog
 
 from meters.books.claim_records import ClaimRecord
-from meters.books.correction_requests import (
-    Ask,
-    Correction,
-    add_known,
-    known_cards,
-    known_text,
-)
+from meters.books.correction_requests import Correction, ask_step, known_cards
 from meters.books.entered_cards import count_hands, entered_in
 from meters.books.refusals import (
     EventRefusal,
@@ -27,7 +21,6 @@ from meters.books.refusals import (
     refused_for_hold,
 )
 from meters.books.script_steps import (
-    AskStep,
     Kind,
     PaidDue,
     ReplyParts,
@@ -57,7 +50,6 @@ from meters.intake.validation import (
 )
 from meters.logs.throttled import ThrottledLog
 from meters.metrics import Metrics
-from meters.wire.clock import now_text
 from meters.wire.messages import (
     DrawMade,
     EnteredCards,
@@ -383,10 +375,8 @@ class LinkIntake:
             return replace(step, known=text), ()
         step = replace(step, known=text, act=True)
         if event.confirm or known.confirm_corrections or cards:
-            ask = Ask(f"{known.link}.{table}-{event.seq}", table, now_text(), correction)
-            asked = msgspec.json.encode(ask).decode()
-            now_known = known_text(add_known(cards, correction))
-            step = replace(step, ask=AskStep(correction.digest, ask.ask, asked, now_known))
+            ask = f"{known.link}.{table}-{event.seq}"
+            step = replace(step, ask=ask_step(ask, table, correction, cards))
         return step, correction.entered
 
     def _basis(self, known: CatalogTable) -> int:
