@@ -5,11 +5,12 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from bonus.display import item_words, money, wager_text
+from bonus.display import hand_words, item_words, money, wager_text
 from controllers.panel.settlement_view import held_views, settled_view
 from controllers.panel.views import (
     AskingView,
     ClosedView,
+    DeclaredWinView,
     DiffersView,
     LitView,
     MeterView,
@@ -20,6 +21,7 @@ from controllers.panel.views import (
     View,
     WagerView,
 )
+from controllers.table.declared_wins import declared_wins
 from controllers.table.device_events import DeviceRefusal
 from controllers.table.pending_claims import WAITING_MAX
 from controllers.table.state import Layout, Phase, Returned, TableState
@@ -95,6 +97,16 @@ def view_table(
         next=next(_unread(layout, state), None) if state.phase is Phase.DEALT else None,
         missing=list(_missing(layout, state)) if state.phase is Phase.DEALT else [],
         envy_unread=state.phase is Phase.DEALT and _envy_unread(layout, state),
+        declared_wins=[
+            DeclaredWinView(
+                position=win.position,
+                cards=win.cards,
+                entered_at=win.entered_at,
+                wager=item_words(win.line.item, layout.games.titles),
+                hand=hand_words(win.line.hand or ""),
+            )
+            for win in declared_wins(layout, state)
+        ],
         can=[] if unanswered is not None or not layout.meters else _can(layout, state, fault),
         repeat=[(placed.position, placed.wager) for placed in state.last_wagers],
         settled=settled_view(layout, state.settled) if state.settled else None,

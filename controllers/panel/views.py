@@ -233,6 +233,19 @@ class DiffersView(_View, frozen=True):
     counted: int
 
 
+class DeclaredWinView(_View, frozen=True):
+    """A hand that is declared to win nothing, and cards entered before with which it would win.
+
+    `wager` and `hand` are names for people. `entered_at` is the position of the earlier entry.
+    """
+
+    position: int
+    cards: Sequence[str]
+    entered_at: int
+    wager: str
+    hand: str
+
+
 class HeldView(_View, frozen=True):
     """A claim that holds the table (649a.11(c)(5)(iv), (7)(iv), (8)(iii), (9)(iv))."""
 
@@ -290,6 +303,8 @@ class View(_View, frozen=True):
         missing: entries that are missing before the round can be settled, in words.
         envy_unread: true if Envy Bonuses can depend on a hand that has no progressive wager and is
             not entered yet.
+        declared_wins: hands that are declared to win nothing, although cards that were entered
+            before would win. The dealer is warned.
         can: actions that are possible now: ``lockout``, ``chips``, ``settle``, ``void``, ``next``,
             ``repeat``, ``no_win`` (the hands that are missing win nothing), ``retract dealer``,
             ``retract community``, ``retract chips``.
@@ -332,6 +347,7 @@ class View(_View, frozen=True):
     next: str | None
     missing: Sequence[str]
     envy_unread: bool
+    declared_wins: Sequence[DeclaredWinView]
     can: Sequence[str]
     repeat: Sequence[tuple[int, str]]
     settled: SettledView | None

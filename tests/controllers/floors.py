@@ -110,6 +110,8 @@ def _fields(words: list[str]) -> Iterator[tuple[str, object]]:
             yield "reason", "misdeal"
         case "done":
             yield "round", words[1]
+        case "no_win" if len(words) > 1:
+            yield "position", int(words[1])
         case "retract":
             yield "what", words[1]
             if len(words) > 2:

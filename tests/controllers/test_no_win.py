@@ -3,6 +3,7 @@
 import msgspec
 import pytest
 
+from controllers.table.declared_wins import declared_wins
 from controllers.table.device_events import DeviceAnswer
 from controllers.table.state import Layout
 from meters.wire.messages import DrawMade, EnteredCards, ErrorDetail, Result, Void
@@ -157,3 +158,48 @@ def test_a_house_that_requires_all_hands_refuses_a_declaration() -> None:
     table.layout = Layout.of(*link_and_table(), require_all_hands=True)
     table.say_all(DEALT)
     assert code(table.say("no_win")) == "all_hands"
+
+
+@pytest.mark.parametrize(
+    ("entries", "warned"),
+    [
+        # The dealer entered a win, and then presses "No winners".
+        ("hand 3 As Ks Qs; retract hand 3; no_win", [(3, 3, "mini_royal_spades")]),
+        # The same cards at another position: the dealer typed them there by mistake, or there is
+        # no hand any more that has them.
+        ("hand 4 As Ks Qs; retract hand 4; hand 4 2c 8d 9h; no_win", [(3, 4, "mini_royal_spades")]),
+        ("hand 3 As Ks Qs; retract hand 3; hand 4 As Ks Qs; no_win", []),
+        ("hand 4 As Ks Qs; retract hand 4; hand 4 As 8d 9h; no_win", []),
+        # The hand is still to be entered.
+        ("hand 3 As Ks Qs; retract hand 3; no_win 4", []),
+        # Cards that win nothing, and a declaration that was taken back.
+        ("hand 3 2c 8d 9h; retract hand 3; no_win", []),
+        ("hand 3 As Ks Qs; retract hand 3; no_win; retract no_win 3; hand 3 As Ks Qs", []),
+        # The position has no wager on its own cards.
+        ("hand 4 As Ks Qs; retract hand 4; no_win 6", []),
+        ("no_win", []),
+    ],
+)
+def test_declaration_that_the_entered_cards_contradict_is_known(
+    entries: str, warned: list[tuple[int, int, str]]
+) -> None:
+    table = HandTable()
+    table.say_all(f"{DEALT}; {entries}")
+    found = [
+        (win.position, win.entered_at, win.line.hand)
+        for win in declared_wins(table.layout, table.state)
+    ]
+    assert found == warned
+    ended = HandTable()
+    ended.say_all(f"{DEALT}; {entries}; void misdeal")
+    assert [*declared_wins(ended.layout, ended.state)] == []
+
+
+def test_win_of_five_cards_is_known_once_the_community_cards_are_entered() -> None:
+    table = HandTable()
+    table.say_all("wager 3 five_card_progressive; lockout; chips 1")
+    table.say_all("hand 3 As Ks Qs; retract hand 3; no_win 3")
+    assert [*declared_wins(table.layout, table.state)] == []
+    table.say_all("community Js Ts")
+    (win,) = declared_wins(table.layout, table.state)
+    assert (win.line.item, win.line.hand) == ("five_card_progressive", "royal_flush")

@@ -76,6 +76,19 @@ async def test_no_win_is_shown_and_can_be_taken_back(hand: Hand, panel: PanelSta
     assert panel.agent.table_state.no_win == (3,)
 
 
+async def test_dealer_is_warned_of_a_win_that_was_entered_before(hand: Hand, page: Page) -> None:
+    await hand.wager("Position 3 Progressive", "Position 5 Progressive")
+    await hand.lock(2)
+    await hand.touch("Position 3 hand", "ace of spades", "king of spades", "queen of spades")
+    await hand.take_back("Position 3 undo hand")
+    await hand.touch("No winners")
+    warning = page.get_by_role("alert")
+    await expect(warning).to_contain_text("Position 3 is declared “No win”")
+    await expect(warning).to_contain_text("Progressive: Mini-royal of spades")
+    await hand.touch("Position 3 undo no win")
+    await expect(warning).to_have_count(0)
+
+
 @pytest.mark.section("649a.12(i)(3)")
 async def test_hands_that_are_evidence_are_still_asked_for(
     hand: Hand, service: ScriptedService

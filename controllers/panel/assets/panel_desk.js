@@ -113,7 +113,16 @@ const pile = ({ view, target }, what, name, size) => html`<div class="pile" role
     () => askUndo({ event: "retract", what }, WHOSE[what]), { class: "small undo", "aria-label": `${name} undo` })}
 </div>`;
 
+/* A declaration that contradicts cards that the dealer entered before. */
+const declaredWin = ({ position, cards, entered_at: at, wager, hand }) => html`<div class="notice bad declared" role="alert">
+  <h2>Position ${position} is declared “No win”, but these cards would win its ${wager}: ${hand}</h2>
+  <${Cards} names=${cards} />
+  <p>They were entered for position ${at} and taken back. If position ${position} has them, touch its
+    “Undo” and enter them. If not, a floorperson must confirm the result.</p>
+</div>`;
+
 const dealing = (state) => html`
+  ${state.view.declared_wins.map(declaredWin)}
   <div class="piles">
     <div class="dealt">
       ${state.view.dealer_cards > 0 && pile(state, "dealer", "Dealer", state.view.dealer_cards)}
