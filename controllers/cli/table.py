@@ -12,7 +12,7 @@ from controllers.cli.table_process import run_agent
 from controllers.panel.access import renew_panel_key
 from controllers.panel.table_pages import panel_key_path
 from meters.floor.config_option import ConfigOption
-from meters.floor.floor_file import read_floor
+from meters.floor.floor_file import read_own_floor
 from meters.logs.options import LogLevel, LogLevelOption, LogOption
 from meters.logs.setup import log_to_stderr
 from meters.terminal.printing import print_text
@@ -91,7 +91,7 @@ def table(
 
 
 def _renew_panel_key(table: str, config: Path) -> None:
-    floor = read_floor(config)
+    floor = read_own_floor(config)
     if floor.find_table(table) is None:
         raise UserError(f"{config}: there is no table {table}")
     renew_panel_key(panel_key_path(floor, table))

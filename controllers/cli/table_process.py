@@ -15,7 +15,7 @@ from controllers.agent.devices import answer_lines
 from controllers.agent.http_address import ListeningAddress
 from controllers.agent.setup import broker_of, outbox_path, user_error_in
 from controllers.panel.table_pages import TablePages
-from meters.floor.floor_file import Floor, Link, Table, read_floor
+from meters.floor.floor_file import Floor, Link, Table, read_own_floor
 from meters.process.stop_signals import on_stop
 
 LIVE_WITHIN_S: Final = 30.0
@@ -42,7 +42,7 @@ def run_agent(
     Raises:
         UserError: the floor file, the table, the broker's address or the outbox cannot be used.
     """
-    floor = read_floor(config)
+    floor = read_own_floor(config)
     found = floor.find_table(table_id)
     if found is None:
         raise UserError(f"{config}: there is no table {table_id}")

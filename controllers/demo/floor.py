@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Final
 
 from bonus.errors import UserError
-from meters.floor.floor_file import Floor, Link, Table, read_floor
+from meters.floor.floor_file import Floor, Link, Table, read_own_floor
 
 FLOOR_FILE: Final = "demo-floor.toml"
 """The floor file of the demonstration, in its data directory."""
@@ -167,7 +167,7 @@ def write_demo_floor(data: Path, tables: int, port: int) -> tuple[Path, Floor]:
     _write_games(data / GAMES)
     chapter_tables, house_tables = _shares(tables)
     if path.exists():
-        before = _bot_tables(read_floor(path).link)
+        before = _bot_tables(read_own_floor(path).link)
         house = sum(_is_house(table) for _, table in before)
         chapter_tables = max(chapter_tables, len(before) - house)
         house_tables = max(house_tables, house)
@@ -176,7 +176,7 @@ def write_demo_floor(data: Path, tables: int, port: int) -> tuple[Path, Floor]:
         path.write_text(text, encoding="utf-8")
     except OSError as error:
         raise UserError(f"{path} cannot be written: {error}") from None
-    return path, read_floor(path)
+    return path, read_own_floor(path)
 
 
 def playing_tables(floor: Floor, tables: int) -> list[tuple[Link, Table]]:

@@ -16,7 +16,7 @@ from controllers.agent.setup import broker_of, outbox_path, user_error_in
 from controllers.bots.bots import ROUND_S, STACK_EVERY, end_rounds, run_bot
 from controllers.demo.report import counted
 from controllers.demo.table_books import BookedAgent, TableBooks
-from meters.floor.floor_file import Floor, Link, Table, read_floor
+from meters.floor.floor_file import Floor, Link, Table, read_own_floor
 from meters.http.middleware import ServerSettings
 from meters.logs.options import LogLevel
 from meters.logs.setup import log_to_stderr
@@ -51,7 +51,7 @@ def run_bot_tables(config: Path, options: BotOptions) -> None:
             broker, keys or outboxes cannot be used.
     """
     log_to_stderr(None, LogLevel.INFO)
-    floor = read_floor(config)
+    floor = read_own_floor(config)
     if not floor.facility.demonstration:
         raise UserError(
             f"{config} does not say `demonstration = true` under [facility]. Bots may play only on"

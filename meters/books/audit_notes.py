@@ -18,8 +18,6 @@ from meters.wire.clock import now_text
 AUDIT_NOTE: Final = "last-audit.json"
 WHOLE_AUDIT_NOTE: Final = "last-whole-audit.json"
 ARCHIVE_NOTE: Final = "last-check.json"
-BACKUP_NOTE: Final = "last-backup"
-"""A file in the data directory. After a backup, a person or job updates the time of this file."""
 PROBLEMS_NOTED: Final = 20
 
 
@@ -89,6 +87,16 @@ class ArchiveNote(_Note, frozen=True, kw_only=True):
 _AnyNote = TypeVar("_AnyNote", AuditNote, ArchiveNote)
 
 
+def backup_note(data: Path) -> Path:
+    """Return the path of the file whose time is that of the last backup.
+
+    It is not in the data directory, but in a directory of root next to it. So the account of the
+    services can read the time, but cannot set it.
+    """
+    data = data.absolute()
+    return data.with_name(f"{data.name}-backup") / "last-backup"
+
+
 def read_note(path: Path, of: type[_AnyNote]) -> _AnyNote | None:
     """Return the note in a file, or None if there is no note or the file cannot be read."""
     try:
@@ -101,7 +109,7 @@ def read_note(path: Path, of: type[_AnyNote]) -> _AnyNote | None:
 
 
 def write_note(path: Path, note: AuditNote | ArchiveNote) -> None:
-    """Replace a note with a new one. The new file gets the same owner as its directory.
+    """Replace a note with a new one.
 
     Raises:
         OSError: the note cannot be written.
@@ -109,11 +117,6 @@ def write_note(path: Path, note: AuditNote | ArchiveNote) -> None:
     temporary = path.with_suffix(f".{os.getpid()}.new")
     with write_private_file(temporary) as file:
         file.write(msgspec.json.encode(note))
-    owner = path.parent.stat()
-    if os.geteuid() == 0:
-        # A technician can run a command as root. The services must be able to read the note that
-        # this command writes.
-        os.chown(temporary, owner.st_uid, owner.st_gid)
     temporary.replace(path)
 
 

@@ -9,7 +9,7 @@ from redis.exceptions import RedisError
 from bonus.errors import UserError, nearest
 from meters.books.store import BooksError, LinkStore
 from meters.floor.config_option import ConfigOption
-from meters.floor.floor_file import Floor, Link, read_floor
+from meters.floor.floor_file import Floor, Link, read_own_floor
 from meters.redis_client.health import redis_problem
 from meters.selfcheck.approval_checks import Configuration
 from meters.selfcheck.opened_store import open_used_store
@@ -47,7 +47,7 @@ def approve(
 
     The exit status is 1 if there is nothing to approve, or if the approval was refused.
     """
-    floor = read_floor(config)
+    floor = read_own_floor(config)
     found = {each.id: each for each in floor.link}
     if link not in found:
         raise UserError(f"{config}: there is no link {link}{nearest(link, found)}")

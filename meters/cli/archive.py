@@ -29,7 +29,7 @@ from meters.books.audit_notes import (
 from meters.books.open_day import day_open
 from meters.books.store import LinkStore
 from meters.floor.config_option import ConfigOption
-from meters.floor.floor_file import Floor, read_floor
+from meters.floor.floor_file import Floor, read_own_floor
 from meters.process.private_files import make_private_directory
 from meters.selfcheck.opened_store import may_be_opened, never_opened, open_used_store
 from meters.terminal.console import PlainConsole
@@ -82,7 +82,7 @@ def archive(
     The exit status is 1 if the ledger has a problem. It is also 1 if an archive file cannot be
     written, is missing or is altered. The output names the file and says what to do.
     """
-    floor = read_floor(config)
+    floor = read_own_floor(config)
     directory = Path(floor.archive.directory)
     if not may_be_opened(floor):
         raise never_opened(floor)

@@ -10,7 +10,7 @@ import typer
 from meters.cli.audit_output import LAST, run_audit
 from meters.floor.config_option import ConfigOption
 from meters.floor.facility import Facility
-from meters.floor.floor_file import Floor, read_floor
+from meters.floor.floor_file import Floor, read_own_floor
 from meters.floor.gaming_day import GamingDays
 from meters.process.private_files import make_private_directory, write_private_file
 from meters.terminal.printing import print_text
@@ -66,7 +66,7 @@ def audit(
     """
     if since and since_last:
         raise typer.BadParameter("--since and --since-last are two ways to begin: give one")
-    floor = read_floor(config)
+    floor = read_own_floor(config)
     if daily and audited_since_close(floor):
         print_text("audited since the last gaming day closed: nothing to do")
         return

@@ -7,7 +7,7 @@ from redis.exceptions import RedisError
 
 from bonus.errors import UserError
 from meters.floor.credentials import keys_directory
-from meters.floor.floor_file import Floor, read_floor
+from meters.floor.floor_file import Floor, read_own_floor
 from meters.keys.key_expiry import check_keys, check_transport
 from meters.redis_client.connect import open_redis
 from meters.selfcheck.check_result import Check
@@ -25,7 +25,7 @@ async def run_check(config: Path) -> bool:
     Raises:
         FloorError: the floor file itself cannot be used.
     """
-    floor = read_floor(config)
+    floor = read_own_floor(config)
     console = PlainConsole()
     good = True
     async for one in _checks(floor):

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 import typer
 
 from meters.floor.config_option import ConfigOption
-from meters.floor.floor_file import Floor, read_floor
+from meters.floor.floor_file import Floor, read_own_floor
 from meters.reports.document import ReportDocument
 from meters.reports.documents import (
     day_document,
@@ -225,7 +225,7 @@ class _ReportKind:
 
     def give(self, scope: _Scope, options: OutputOptions) -> None:
         """Read the ledgers and output the report in the requested forms."""
-        floor = read_floor(scope.config)
+        floor = read_own_floor(scope.config)
         links = links_of(floor, scope.link)
         meters = meters_of(links, scope.meter)
         found = having_table(scan_with_progress(floor, links, scope.choose()), scope.table)

@@ -10,7 +10,7 @@ from redis.exceptions import RedisError
 
 from bonus.errors import UserError, nearest
 from meters.floor.config_option import ConfigOption
-from meters.floor.floor_file import Floor, Link, read_floor
+from meters.floor.floor_file import Floor, Link, read_own_floor
 from meters.logs.options import LogLevel
 from meters.logs.setup import log_to_stderr
 from meters.restore.floor_restore import RestoreOptions, run_restore
@@ -95,7 +95,7 @@ def restore(
 
     The exit status is 1 if nothing was restored, if data is missing, or if an audit found an error.
     """
-    floor = read_floor(config)
+    floor = read_own_floor(config)
     links = _links_named(config, floor, link)
     _check_tables(floor, without or ())
     log_to_stderr(None, LogLevel.WARNING)

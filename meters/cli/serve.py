@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from meters.floor.address_checks import is_listening_address
 from meters.floor.config_option import ConfigOption
-from meters.floor.floor_file import Floor, read_floor
+from meters.floor.floor_file import Floor, read_own_floor
 from meters.logs.options import LogLevel, LogLevelOption, LogOption
 from meters.logs.setup import log_to_stderr
 from meters.service.process import serve as run
@@ -54,7 +54,7 @@ def serve(
     The service runs until Ctrl-C or SIGTERM. Tables connect to it through the broker that the floor
     file names. The service logs to standard error.
     """
-    floor = read_floor(config)
+    floor = read_own_floor(config)
     if http is not None:
         floor = _with_pages_at(floor, http)
     if demo_users and not floor.facility.demonstration:

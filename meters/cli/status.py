@@ -11,7 +11,7 @@ from rich.text import Text
 from bonus.errors import UserError
 from meters.floor.address_checks import is_listening_address
 from meters.floor.config_option import ConfigOption
-from meters.floor.floor_file import read_floor
+from meters.floor.floor_file import read_own_floor
 from meters.process.stop_signals import on_stop
 from meters.status.floor_status import FloorStatus
 from meters.status.reading import StatusOptions, StatusReader
@@ -67,7 +67,7 @@ def status(
     options = StatusOptions(
         _prometheus_url(prometheus), tuple(map(_service_address, service or ()))
     )
-    floor, console = read_floor(config), PlainConsole()
+    floor, console = read_own_floor(config), PlainConsole()
     reader = StatusReader(floor, options)
     if console.is_terminal and not once:
         asyncio.run(_show(reader, console))

@@ -19,7 +19,7 @@ from meters.books.slip_numbers import SLIPS_TAG, SlipRegister, links_with_slips
 from meters.books.store import LinkStore
 from meters.books.upgrades import upgrade_link
 from meters.floor.config_option import ConfigOption
-from meters.floor.floor_file import Floor, read_floor
+from meters.floor.floor_file import Floor, read_own_floor
 from meters.redis_client.health import redis_problem
 from meters.redis_client.shards import AnyRedis, every_redis
 from meters.redis_client.user_keys import USERS_TAG
@@ -73,7 +73,7 @@ def upgrade(
     later release wrote the data, or the user answered no.
     """
     try:
-        asyncio.run(_upgrade(read_floor(config), sure=yes))
+        asyncio.run(_upgrade(read_own_floor(config), sure=yes))
     except UsersError as error:
         raise UserError(str(error.__cause__ or error.message)) from None
     except (RedisError, OSError) as error:

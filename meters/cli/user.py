@@ -15,7 +15,7 @@ from rich.table import Table
 from bonus.errors import UserError
 from meters.books.two_people import COMMAND
 from meters.floor.config_option import ConfigOption
-from meters.floor.floor_file import Floor, read_floor
+from meters.floor.floor_file import Floor, read_own_floor
 from meters.redis_client.connect import open_redis
 from meters.selfcheck.opened_store import is_opened, open_used_store, store_address
 from meters.terminal.console import PlainConsole
@@ -63,7 +63,7 @@ def add(
     generate: _Generate = False,
 ) -> None:
     """Add a user."""
-    floor, pin = read_floor(config), generate_pin() if generate else ask_new_pin()
+    floor, pin = read_own_floor(config), generate_pin() if generate else ask_new_pin()
     row, begun = asyncio.run(_asked(_add(floor, name, role, pin)))
     print_text(f"{row.name} is added as {row.role.value}")
     _say_pin(row, pin if generate else None)
@@ -80,7 +80,7 @@ def list_users(
     ] = False,
 ) -> None:
     """List the users."""
-    rows = _with_users(read_floor(config), lambda directory: directory.users.rows())
+    rows = _with_users(read_own_floor(config), lambda directory: directory.users.rows())
     if as_json:
         print_json(msgspec.json.encode(rows))
     elif rows:
@@ -92,28 +92,30 @@ def list_users(
 @user.command()
 def disable(name: _Name, config: ConfigOption) -> None:
     """Disable a user's sign-in. The user's sessions end immediately."""
-    row = _with_users(read_floor(config), lambda directory: directory.users.disable(name, _us()))
+    row = _with_users(
+        read_own_floor(config), lambda directory: directory.users.disable(name, _us())
+    )
     print_text(f"{row.name} is disabled")
 
 
 @user.command()
 def enable(name: _Name, config: ConfigOption) -> None:
     """Let a disabled user sign in again."""
-    row = _with_users(read_floor(config), lambda directory: directory.users.enable(name, _us()))
+    row = _with_users(read_own_floor(config), lambda directory: directory.users.enable(name, _us()))
     print_text(f"{row.name} is enabled")
 
 
 @user.command()
 def unlock(name: _Name, config: ConfigOption) -> None:
     """Let a user sign in again whose name was locked after too many wrong PINs."""
-    row = _with_users(read_floor(config), lambda directory: directory.users.unlock(name, _us()))
+    row = _with_users(read_own_floor(config), lambda directory: directory.users.unlock(name, _us()))
     print_text(f"{row.name} is unlocked")
 
 
 @user.command(help=f"Set a user's new PIN; their sessions end immediately.\n\n{_PIN_HELP}")
 def pin(name: _Name, config: ConfigOption, *, generate: _Generate = False) -> None:
     """Set a new PIN for a user. The user's sessions end immediately."""
-    floor, new = read_floor(config), generate_pin() if generate else ask_new_pin()
+    floor, new = read_own_floor(config), generate_pin() if generate else ask_new_pin()
     row = _with_users(floor, lambda directory: directory.users.set_pin(name, new, _us()))
     print_text(f"{row.name} has another PIN")
     _say_pin(row, new if generate else None)

@@ -34,6 +34,7 @@ from meters.floor.paths import (
     PATHS,
     archive_from,
     branding_from,
+    check_account,
     check_data_place,
     service_from,
 )
@@ -349,6 +350,19 @@ def read_floor(path: Path) -> Floor:
         archive=archive_from(floor.archive, directory),
         signage=branding_from(floor.signage, directory),
     )
+
+
+def read_own_floor(path: Path) -> Floor:
+    """Read the floor file for a command that uses the floor's data.
+
+    Raises:
+        FloorError: see `read_floor`.
+        GameError: see `read_floor`.
+        UserError: see `read_floor`; also if root runs the command on the data of another account.
+    """
+    floor = read_floor(path)
+    check_account(floor.service.data, floor.archive.directory)
+    return floor
 
 
 def _problems(floor: Floor) -> Iterator[Problem]:

@@ -1,5 +1,7 @@
 """Paths in a floor file. A relative path starts at the floor file's directory."""
 
+import os
+import pwd
 import re
 from pathlib import Path
 from typing import Final
@@ -71,4 +73,29 @@ def check_data_place(data: str, directory: Path, links: list[str], tables: list[
             f"data is relative to the floor file: it is {here}, and nothing of this floor is"
             f" there, but an earlier release kept it in {before}. Stop every process of the floor"
             f' and move that directory to {here}, or write data = "{before}" in the floor file'
+        )
+
+
+def check_account(*directories: str) -> None:
+    """Refuse that root works on data of another account.
+
+    That account can put links to files of root there, and root would read or write those files.
+
+    Raises:
+        UserError: the message names the account.
+    """
+    if os.geteuid() != 0:
+        return
+    for directory in map(Path, directories):
+        there = next(each for each in (directory, *directory.parents) if each.exists())
+        owner = there.stat().st_uid
+        if owner == 0:
+            continue
+        try:
+            name = pwd.getpwuid(owner).pw_name
+        except KeyError:
+            name = f"'#{owner}'"
+        raise UserError(
+            f"{there} belongs to the account {name}, and root would follow the links that it puts"
+            f" there. Run the command as that account: runuser -u {name} -- pitlink ..."
         )

@@ -1,8 +1,10 @@
 """Files and directories that only their owner can read."""
 
 import contextlib
+import errno
 import os
 import secrets
+import stat
 from pathlib import Path
 
 from bonus.errors import UserError
@@ -53,12 +55,27 @@ def write_private(path: Path, content: str | bytes) -> None:
 def read_bytes(path: Path) -> bytes | None:
     """Return the contents of a file; None if the file does not exist.
 
+    In a directory of another account, root reads only plain files: this account could lead it to a
+    file of root, or stop it with a pipe.
+
     Raises:
-        UserError: the file exists and cannot be read.
+        UserError: the file exists and cannot be read, or is no plain file.
     """
     try:
-        return path.read_bytes()
+        with os.fdopen(_open_plain(path), "rb") as file:
+            return file.read()
     except FileNotFoundError:
         return None
     except OSError as error:
         raise UserError(f"{path}: cannot be read: {error.strerror}") from None
+
+
+def _open_plain(path: Path) -> int:
+    foreign = os.geteuid() == 0 and path.parent.stat().st_uid != 0
+    flags = os.O_RDONLY | os.O_NONBLOCK | (os.O_NOFOLLOW if foreign else 0)
+    opened = os.open(path, flags)
+    facts = os.fstat(opened)
+    if stat.S_ISREG(facts.st_mode) and not (foreign and facts.st_nlink > 1):
+        return opened
+    os.close(opened)
+    raise OSError(errno.EINVAL, "it is a link, a pipe or no file")

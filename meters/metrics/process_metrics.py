@@ -13,10 +13,10 @@ from prometheus_client import Gauge
 from meters.books.audit_notes import (
     ARCHIVE_NOTE,
     AUDIT_NOTE,
-    BACKUP_NOTE,
     WHOLE_AUDIT_NOTE,
     ArchiveNote,
     AuditNote,
+    backup_note,
     read_note,
 )
 from meters.books.link_stats import RedisMemory
@@ -60,7 +60,7 @@ class ProcessMetrics:
         gauges = self._gauges
         gauges["data_free_bytes"].set_function(lambda: _disk(data)[0])
         gauges["data_size_bytes"].set_function(lambda: _disk(data)[1])
-        gauges["backup_timestamp_seconds"].set_function(lambda: _changed_s(data / BACKUP_NOTE))
+        gauges["backup_timestamp_seconds"].set_function(lambda: _changed_s(backup_note(data)))
         for scope, name in (("last", AUDIT_NOTE), ("whole", WHOLE_AUDIT_NOTE)):
             _show_note(
                 gauges["audit_noted_timestamp_seconds"].labels(scope),

@@ -10,11 +10,11 @@ from meters.archive.integrity import check_archive_files
 from meters.books.audit_notes import (
     ARCHIVE_NOTE,
     AUDIT_NOTE,
-    BACKUP_NOTE,
     WHOLE_AUDIT_NOTE,
     ArchiveNote,
     AuditNote,
     CheckedLink,
+    backup_note,
     read_note,
 )
 from meters.books.ledger_mark import marked_links
@@ -40,9 +40,9 @@ def note_checks(floor: Floor) -> Iterator[Check]:
     """Yield a result for each note: last audit, last whole audit, backup, archive check.
 
     Each note says when this was done. The note on the archive check is in the archive directory,
-    the other notes are in the data directory. A missing audit is no reason for a warning before a
-    service has used the data directory, and a missing backup not before an audit of the first
-    closed gaming day.
+    that on the backup next to the data directory, the others in it. A missing audit is no reason
+    for a warning before a service has used the data directory, and a missing backup not before an
+    audit of the first closed gaming day.
     """
     data = Path(floor.service.data)
     begun = bool(marked_links(data))
@@ -52,7 +52,7 @@ def note_checks(floor: Floor) -> Iterator[Check]:
     yield _noted("last audit", audit, AUDIT_DUE, _AUDIT, begun=begun)
     yield _noted("last whole audit", whole, WHOLE_AUDIT_DUE, _AUDIT)
     new = audit is not None and not audit.through and whole is None
-    yield _backup(data / BACKUP_NOTE, begun=begun and not new)
+    yield _backup(backup_note(data), begun=begun and not new)
     yield _noted("last check of the archive", look, LOOK_DUE, _LOOK)
 
 

@@ -55,10 +55,13 @@ def typed(*words: str) -> str:
 def _run(
     *arguments: str, pin: str | None = None, shown: bool = False
 ) -> subprocess.CompletedProcess[str]:
-    """Run a command of these same programs. A PIN goes to its standard input."""
+    """Run a command of these same programs. A PIN goes to its standard input.
+
+    It has no controlling terminal: through root's, its account could type commands as root.
+    """
     return subprocess.run(
         [str(Path(sys.executable).with_name("pitlink")), *arguments],
         input=f"{pin or ''}\n", capture_output=not shown, text=True, check=False,
         timeout=_WITHIN_S, user=SERVICE_USER, group=SERVICE_USER, extra_groups=[], cwd=DATA,
-        env={**os.environ, "HOME": str(DATA)},
+        env={**os.environ, "HOME": str(DATA)}, start_new_session=True,
     )  # fmt: skip

@@ -4,6 +4,7 @@ import contextlib
 import os
 import re
 import shutil
+import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -144,19 +145,31 @@ def _of_services(keys: Path, bundles: str) -> Iterator[KeyDirectory]:
 
 
 def _is_copy(source: Path, target: Path, owner: tuple[int, int]) -> bool:
-    """Check if a directory has the same files as another one, and only its owner can read them."""
+    """Check if a directory has the same files as another one, and only its owner can read them.
+
+    What the owner put there instead of a file is not read.
+    """
     names = {path.relative_to(source) for path in _contents(source)}
     if not target.is_dir() or names != {path.relative_to(target) for path in target.rglob("*")}:
         return False
     for name in (Path(), *names):
         there, here = target / name, source / name
-        facts = there.stat()
-        mode = _DIRECTORY if here.is_dir() else _FILE
-        if (facts.st_uid, facts.st_gid, facts.st_mode & 0o777) != (*owner, mode):
+        facts = there.lstat()
+        mode = stat.S_IFDIR | _DIRECTORY if here.is_dir() else stat.S_IFREG | _FILE
+        if (facts.st_uid, facts.st_gid, facts.st_mode) != (*owner, mode):
             return False
-        if here.is_file() and here.read_bytes() != there.read_bytes():
+        if here.is_file() and not _same_bytes(here, there):
             return False
     return True
+
+
+def _same_bytes(here: Path, there: Path) -> bool:
+    wanted = here.read_bytes()
+    opened = os.open(there, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    with os.fdopen(opened, "rb") as file:
+        if not stat.S_ISREG(os.fstat(opened).st_mode):
+            return False
+        return file.read(len(wanted) + 1) == wanted
 
 
 def _put(source: Path, target: Path, owner: tuple[int, int]) -> None:
@@ -168,7 +181,7 @@ def _put(source: Path, target: Path, owner: tuple[int, int]) -> None:
     make_open_directory(target.parent)
     with _opened(target.parent) as parent:
         _copy_directory(source, parent, new.name, owner)
-    if target.exists():
+    if os.path.lexists(target):
         target.rename(old)
     new.rename(target)
     _remove_left_overs(target)
@@ -186,8 +199,10 @@ def _temporary(target: Path) -> tuple[Path, Path]:
 
 def _remove_left_overs(target: Path) -> None:
     for path in _temporary(target):
-        if path.exists():
+        if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path)
+        else:
+            path.unlink(missing_ok=True)
 
 
 def _make_directory(path: Path, owner: tuple[int, int]) -> None:

@@ -10,11 +10,11 @@ import pytest
 import redis
 
 from controllers.agent.outbox import Outbox
-from meters.books.audit_notes import BACKUP_NOTE
+from meters.books.audit_notes import backup_note
 from tests.deploy.tree import DEPLOY
 from tests.servers import RedisServer
 
-SCRIPTS: Final = ("backup", "pin-images", "up", "container/make-keys", "debian/build",
+SCRIPTS: Final = ("pin-images", "up", "container/make-keys", "debian/build",
            "debian/relocate-environment")  # fmt: skip
 
 
@@ -51,7 +51,7 @@ def test_a_copy_made_under_load_is_a_store_of_its_own(tmp_path: Path) -> None:
         client.close()
     assert done.returncode == 0, done.stderr
     assert "not the outbox of TCP-02: its agent runs" in done.stdout
-    assert (tables.parent / BACKUP_NOTE).exists(), "the alert PitlinkBackupLate goes by it"
+    assert backup_note(tables.parent).exists(), "the alert PitlinkBackupLate goes by it"
     assert f"no marks in {tables.parent}" in done.stdout
     (copy,) = (tmp_path / "copies").iterdir()
     assert (copy / "archive" / "one" / "2026-11-20.jsonl.zst").read_text() == "closed\n"
@@ -72,6 +72,6 @@ def test_it_reports_that_there_is_nothing_to_copy(tmp_path: Path) -> None:
     Outbox.open(data / "tables" / "TCP-01.sqlite", "one", "TCP-01").close()
     done = run("backup", data, "--redis", nowhere, "--data", data, "--tables", nowhere)
     assert done.returncode == 0, done.stderr
-    assert not (data / BACKUP_NOTE).exists(), "a table's machine has not copied the books"
+    assert not backup_note(data).exists(), "a table's machine has not copied the books"
     assert run("backup").returncode == 2
     assert run("backup", "--redis").returncode == 2

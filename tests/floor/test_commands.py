@@ -1,5 +1,7 @@
 """The commands that use a floor file: exit statuses and messages, never a traceback."""
 
+import os
+import re
 import socket
 from collections.abc import Iterator
 from importlib.metadata import entry_points
@@ -8,7 +10,10 @@ from typing import Final
 
 import pytest
 from redis import Redis
+from typer.testing import CliRunner
 
+from bonus.errors import UserError
+from meters.cli.main import command_line
 from tests.floor.example import FLOOR, SHIPPED
 from tests.servers import Mosquitto, RedisServer, eventually, free_port, run_pitlink
 
@@ -234,6 +239,29 @@ class TestUsers:
         assert f"Usage: pitlink {command}".rstrip() in done.stdout
         assert "not available here" not in done.stdout
         assert len(done.stdout.splitlines()) > 5
+
+
+_ON_DATA: Final = (
+    "approve tcp-main --by A", "archive", "audit", "bots", "check", "report day 2026-11-20",
+    "restore --by A", "serve", "status --once", "table TCP-01 --panel", "upgrade", "user list",
+)  # fmt: skip
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can read what others may not")
+@pytest.mark.parametrize("command", _ON_DATA)
+def test_root_does_not_work_on_the_data_of_another_account(tmp_path: Path, command: str) -> None:
+    """With `last-audit.PID.new` as a link, an audit of root gave any file of root away."""
+    text = re.sub(r"^data = .*$", f'data = "{tmp_path / "data"}"', FLOOR, flags=re.MULTILINE)
+    assert text != FLOOR
+    config = tmp_path / "floor.toml"
+    config.write_text(text)
+    (tmp_path / "data").mkdir()
+    os.chown(tmp_path / "data", 65_534, 65_534)
+    name, *rest = command.split()
+    done = CliRunner().invoke(command_line([name]), [name, *rest, "--config", str(config)])
+    assert isinstance(done.exception, UserError), done.output
+    assert "runuser -u nobody -- pitlink" in str(done.exception)
+    assert list((tmp_path / "data").iterdir()) == []
 
 
 def test_the_contract_s_commands_are_all_there() -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import msgspec
 from prometheus_client.parser import text_string_to_metric_families
 
-from meters.books.audit_notes import BACKUP_NOTE
+from meters.books.audit_notes import backup_note
 from meters.books.link_state import LedgerHead, LinkState, OpenDay
 from meters.books.link_stats import LinkStats, RedisMemory, WaitingCount
 from meters.floor.floor_file import Floor, parse_floor
@@ -225,7 +225,8 @@ def test_the_disk_is_that_of_the_data_directory_and_a_backup_counts_once_noted(
     assert (read(metrics, "pitlink_data_free_bytes") or 0) > 0
     assert read(metrics, "pitlink_backup_timestamp_seconds") == 0
     (tmp_path / "not" / "yet").mkdir(parents=True)
-    note = tmp_path / "not" / "yet" / BACKUP_NOTE
+    note = backup_note(tmp_path / "not" / "yet")
+    note.parent.mkdir()
     note.touch()
     assert read(metrics, "pitlink_backup_timestamp_seconds") == note.stat().st_mtime
 

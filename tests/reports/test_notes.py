@@ -14,10 +14,10 @@ from meters.archive.archive_days import ArchiveFiles
 from meters.books.audit_notes import (
     ARCHIVE_NOTE,
     AUDIT_NOTE,
-    BACKUP_NOTE,
     WHOLE_AUDIT_NOTE,
     ArchiveNote,
     AuditNote,
+    backup_note,
     read_note,
 )
 from meters.books.ledger_mark import LedgerMark
@@ -209,7 +209,8 @@ def test_a_missing_or_old_backup_or_audit_is_a_warning(tmp_path: Path) -> None:
     days = {"pit": "2026-01-18"}
     audit.write_bytes(msgspec.json.encode(AuditNote(at=now_text(), whole=False, through=days)))
     assert [*warnings()] == ["last backup"]
-    backup = tmp_path / BACKUP_NOTE
+    backup = backup_note(tmp_path)
+    backup.parent.mkdir()
     backup.touch()
     notes = {
         AUDIT_NOTE: AuditNote(at=now_text(), whole=False),

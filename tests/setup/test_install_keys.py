@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from bonus.errors import UserError
+from meters.keys.files import read_bytes
 from meters.setup.key_installation import directories_of, install_keys
 from tests.keys.floor import write_floor
 from tests.servers import run_pitlink
@@ -93,6 +95,42 @@ def test_the_owner_of_keys_cannot_lead_root_elsewhere(
         pass
     assert machine.path("etc/pitlink/keys/services/1").is_symlink(), "the attack took place"
     assert list(elsewhere.iterdir()) == []
+
+
+@pytest.mark.duty("D20")
+@pytest.mark.parametrize("left", ["etc/redis/pitlink/redis.key", "etc/redis/pitlink.new"])
+def test_what_the_owner_of_keys_puts_in_their_place_is_not_read(
+    keys: Path, machine: Machine, left: str
+) -> None:
+    """Root would wait for ever for what comes out of a pipe, and stop at a link."""
+    assert install(keys, machine, "redis").returncode == 0
+    path = machine.path(left)
+    path.unlink(missing_ok=True)
+    if path.suffix == ".new":
+        path.symlink_to(keys)
+    else:
+        os.mkfifo(path, 0o600)
+    done = install(keys, machine, "redis")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert keys.is_dir()
+    assert not path.exists() or path.is_file()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can read what others may not")
+def test_root_reads_only_plain_files_in_a_directory_of_another_account(tmp_path: Path) -> None:
+    """`pitlink setup` and `pitlink keys` read what a server's account can replace."""
+    own, foreign = tmp_path / "own", tmp_path / "foreign"
+    for directory in (own, foreign):
+        directory.mkdir()
+    (own / "file").write_text("x")
+    for directory in (own, foreign):
+        (directory / "link").symlink_to(own / "file")
+        os.mkfifo(directory / "pipe")
+    os.chown(foreign, 65_534, 65_534)
+    assert read_bytes(own / "link") == b"x"
+    for path in (own / "pipe", foreign / "pipe", foreign / "link"):
+        with pytest.raises(UserError, match="cannot be read"):
+            read_bytes(path)
 
 
 @pytest.mark.duty("D20")

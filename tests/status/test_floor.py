@@ -10,6 +10,7 @@ from typing import Final
 import pytest
 import trustme
 
+from meters.books.audit_notes import backup_note
 from tests.floor_text import floor_text, link_text, meter_text, section_text, table_text
 from tests.monitoring.prometheus import Prometheus
 from tests.mqtt.stand import Service
@@ -108,7 +109,9 @@ def pit(tmp_path: Path) -> Iterator[Pit]:
 def put_in_order(pit: Pit) -> None:
     """Make the notes that a floor in order has."""
     assert run_pitlink("audit", "--config", str(pit.config)).returncode == 0
-    (pit.home / "data" / "last-backup").touch()
+    note = backup_note(pit.home / "data")
+    note.parent.mkdir()
+    note.touch()
 
 
 def test_a_floor_in_order_and_then_not(pit: Pit) -> None:
