@@ -169,5 +169,5 @@ PROCESS: Final = (
     _gauge("data_free_bytes", "Free space on the disk of the data directory."),
     _gauge("data_size_bytes", "Size of the disk of the data directory."),
     _gauge("backup_timestamp_seconds",
-        "When the file last-backup beside the data was last changed; 0 if there is none."),
+        "Time of the file last-backup next to the data directory; 0 if there is none."),
 )  # fmt: skip
