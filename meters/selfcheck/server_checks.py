@@ -29,6 +29,7 @@ from meters.redis_client.user_keys import USERS_TAG
 from meters.selfcheck.approval_checks import Configuration
 from meters.selfcheck.check_result import Check
 from meters.selfcheck.redis_users import check_redis_users
+from meters.selfcheck.redis_weaknesses import check_weaknesses
 from meters.users.errors import UsersError
 from meters.users.log_audit import check_log
 from meters.users.log_macs import LogSecrets
@@ -62,6 +63,9 @@ async def store_checks(floor: Floor, redis: AnyRedis) -> AsyncIterator[Check]:
         found = [await redis_problem(each, tag) for each, tag in everywhere.items()]
     problem = "; ".join(dict.fromkeys(filter(None, found))) or None
     yield Check("redis", problem is None, problem or "keeps every write")
+    weaknesses = await check_weaknesses(everywhere)
+    if weaknesses is not None:
+        yield weaknesses
     # If Redis does not answer, the line above says so.
     with contextlib.suppress(RedisError, OSError):
         warnings = [each for one in everywhere for each in await redis_warnings(one)]

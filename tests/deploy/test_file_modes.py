@@ -148,11 +148,11 @@ def test_images_are_pinned_to_what_the_registry_says(tmp_path: Path) -> None:
 
     before = pin("--check")
     assert before.returncode == 1
-    assert "not pinned: eclipse-mosquitto:2.0.18\n" in before.stdout
+    assert "not pinned: eclipse-mosquitto:2.0.22\n" in before.stdout
     assert pin().returncode == 0
     assert (pin("--check").returncode, pin("--check").stdout) == (0, "")
     text = (deploy / "kubernetes" / "30-broker.yaml").read_text()
-    assert "image: eclipse-mosquitto:2.0.18@sha256:" in text
+    assert "image: eclipse-mosquitto:2.0.22@sha256:" in text
     assert (
         "ARG BASE=docker.io/library/python:3.12-slim-bookworm@sha256:"
         in (deploy / "container" / "Containerfile").read_text()
@@ -160,6 +160,30 @@ def test_images_are_pinned_to_what_the_registry_says(tmp_path: Path) -> None:
     kept = text
     assert pin().returncode == 0
     assert (deploy / "kubernetes" / "30-broker.yaml").read_text() == kept
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [("redis:7.2.16", "redis:7.2.5"), ("redis:7.2.16", "other/redis:9.1"), ("", "")]
+)
+def test_an_image_with_known_weaknesses_is_named(tmp_path: Path, old: str, new: str) -> None:
+    """The committed images have none that the table knows."""
+    for name in ("compose.yaml", "container/Containerfile", *map(str, manifests())):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text((DEPLOY / name).read_text().replace(old, new))
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    for tool in ("trivy", "grype"):
+        (programs / tool).write_text("#!/bin/sh\n")
+        (programs / tool).chmod(0o755)
+    audited = subprocess.run(
+        [DEPLOY / "audit-dependencies", "--images"], capture_output=True, text=True, check=False,
+        timeout=LONG_S,
+        env={"PATH": f"{programs}:{os.environ['PATH']}", "PITLINK_DEPLOY": str(tmp_path)},
+    )  # fmt: skip
+    assert audited.returncode == (1 if new else 0), audited.stderr
+    assert ([line.endswith(f": {new}") for line in audited.stdout.splitlines()]) == [True] * bool(
+        new
+    )
 
 
 def manifests() -> list[Path]:
