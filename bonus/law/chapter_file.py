@@ -69,8 +69,8 @@ class PrintedTable(_Part, frozen=True):
         pays: the rows by hand, the highest hand first.
         choices: the names of the columns. The casino chooses one column in its Rules Submission.
             Empty if the law leaves no choice.
-        version: true if these paytables are allowed only at a table that plays a version of the
-            game under 649a.7(e).
+        version: true if these paytables are those of the versions of the game under 649a.7(e): a
+            table that plays a version chooses among them, and no other table does.
         progression: the seed and the rates of the meter; None if the paytables belong to no meter
             or to several meters.
         progressions: the same of several meters, by their names.

@@ -9,7 +9,7 @@ from typing import Final
 
 from bonus.errors import nearest
 from bonus.law.cells import read_cents, read_times
-from bonus.law.chapter_file import Chapter, Limit, MiniRoyal, PrintedTable
+from bonus.law.chapter_file import Bonus, Chapter, Limit, MiniRoyal, PrintedTable
 
 MINI_ROYAL: Final = "mini_royal"
 VERSION: Final = "version"
@@ -78,13 +78,40 @@ def choice_problem(
         rules = _rules_of(chapter, name)
         return f"{name} is offered as {', '.join(choices[name])}, not {choice} ({rules})"
     for bonus in chapter.main_bonuses:
-        table = _table_of(bonus.table, str(choice)) if bonus.choice == name else None
-        if table and table.version and VERSION not in chosen:
-            *others, last = choices[VERSION]
-            rule = chapter.version[0].rule.rpartition("(")[0]
-            versions = f"version {', '.join(others)} or {last}"
-            return f"the tables of {table.rule} need a version of {rule}: choose {versions}"
+        if bonus.choice == name:
+            return _version_problem(chapter, bonus, str(choice), chosen)
     return None
+
+
+def _version_problem(
+    chapter: Chapter, bonus: Bonus, choice: str, chosen: Mapping[str, object]
+) -> str | None:
+    """Return the reason why a bonus cannot have a paytable with the table's version, or without.
+
+    A table with a version of 649a.7(e) pays by 649a.12(c) alone, and no other table does (reading
+    T2).
+    """
+    of_versions = [table for table in bonus.table if table.version]
+    table = _table_of(bonus.table, choice)
+    if not of_versions or table is None or table.version == (VERSION in chosen):
+        return None
+    names = [version.name for version in chapter.version]
+    versions = chapter.version[0].rule.rpartition("(")[0]
+    if table.version:
+        needed = f"the tables of {table.rule} need a version of {versions}"
+        return f"{needed}: choose version {_either(names)}"
+    if str(chosen[VERSION]) not in names:
+        return None  # the version itself is refused
+    rules = _either(list(dict.fromkeys(each.rule for each in of_versions)))
+    return (
+        f"a table with a version of {versions} pays by {rules}: choose"
+        f" {_either(_choices_of(of_versions))}, or leave {VERSION} out"
+    )
+
+
+def _either(names: Sequence[str]) -> str:
+    *others, last = names
+    return f"{', '.join(others)} or {last}" if others else last
 
 
 def _limit_problem(limit: Limit, choice: object) -> str | None:

@@ -30,8 +30,8 @@ class Paytable:
         rule: the subsection with the paytable.
         choice: the name of the paytable in a Rules Submission; None if the law leaves no choice.
         cells: the printed payout of each hand that the paytable names, the highest hand first.
-        version: true if the paytable is allowed only at a table that plays a version of the game
-            under 649a.7(e).
+        version: true if the paytable is one of those for the tables that play a version of the
+            game under 649a.7(e), and for no other tables.
         rates: the seed and the rates of each meter; empty if the paytable belongs to no meter. The
             name of the meter is empty if there is only one.
     """

@@ -98,6 +98,15 @@ def _check_versions(chapter: Chapter, names: Sequence[str]) -> None:
         for bound in version.bounds:
             if bound.at_most < 1 or not {bound.wager, bound.of} <= set(names):
                 raise ChapterError(f"{version.rule}: it must limit one wager by another")
+    chosen = [bonus.table for bonus in chapter.main_bonuses if bonus.choice and chapter.version]
+    others = [bonus.table for bonus in chapter.main_bonuses if not chosen or not bonus.choice]
+    for tables in [*others, *(wager.table for wager in chapter.wager)]:
+        for table in tables:
+            if table.version:
+                raise ChapterError(
+                    f"{table.rule}: version is for the tables of a bonus with a choice, in a game"
+                    " with [[version]]"
+                )
 
 
 def _once(names: Sequence[str], reason: str) -> None:

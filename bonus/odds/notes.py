@@ -12,10 +12,11 @@ def mini_royal_cell(offer: Offer) -> str:
 def main_note(offer: Offer, paytable: Paytable | None) -> str:
     """Return the notes about the house edge of a main game."""
     notes = []
-    if paytable and paytable.version:
-        versions = offer.chapter.version
+    versions = offer.chapter.version
+    if paytable and versions:
         rule = versions[0].rule.rpartition("(")[0]
-        notes.append(f"This paytable needs a version of {rule}.")
+        which = "with" if paytable.version else "without"
+        notes.append(f"This paytable is for tables {which} a version of {rule}.")
     return " ".join([*notes, *_limit(offer, {offer.chapter.main_game.odds_rule})])
 
 

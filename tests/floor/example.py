@@ -46,7 +46,7 @@ asset = "1001"
 game = "three_card_poker"
 positions = 7
 meters = ["progressive", "bonus"]
-paytables = { ante_bonus = "b-A", pair_plus = "C", version = 2 }
+paytables = { ante_bonus = "c-A", pair_plus = "C", version = 2 }
 
 [[link.table]]
 id = "T-2"

@@ -127,13 +127,14 @@ TABLES: Final = (
     Mistake(47, "positions = 6", 'positions = 6\nmeters = ["progressive"]', "no wager that feeds"),
 )
 CHOICES: Final = (
-    Mistake(40, '"b-A"', '"b-D"', "ante_bonus is offered as b-A, b-B, b-C, c-A, c-B, c-C, not b-D"),
+    Mistake(40, '"c-A"', '"b-D"', "ante_bonus is offered as b-A, b-B, b-C, c-A, c-B, c-C, not b-D"),
     Mistake(40, '"C"', '"F"', "pair_plus is offered as A, B, C, D, E, not F"),
     Mistake(40, "version = 2", "version = 4", "version is offered as 1, 2, 3, not 4"),
-    Mistake(40, '"b-A", pair_plus = "C", version = 2', '"c-A"', "choose version 1, 2 or 3"),
-    Mistake(40, '"b-A"', "true", "a choice is a text in quotes"),
-    Mistake(40, '"b-A"', '["b-A"]', "a choice is a text in quotes"),
-    Mistake(40, "version = 2", 'progressive = "B"', "meter progressive is for A"),
+    Mistake(40, '"C", version = 2', '"C"', "choose version 1, 2 or 3"),
+    Mistake(40, '"c-A"', '"b-A"', "c-A, c-B or c-C, or leave version out"),
+    Mistake(40, '"c-A"', "true", "a choice is a text in quotes"),
+    Mistake(40, '"c-A"', '["c-A"]', "a choice is a text in quotes"),
+    Mistake(40, "version = 2", 'version = 2, progressive = "B"', "meter progressive is for A"),
     Mistake(47, 'bad_beat = "A"', 'bad_beat = "E"', "bad_beat is offered as A, B, C, D, not E"),
     Mistake(47, 'bad_beat = "A"', 'pair_plus = "A"', "four_card_prime has no choice pair_plus"),
     Mistake(

@@ -377,6 +377,16 @@ def test_the_other_ante_bonus_goes_with_a_version(cards: str, times: tuple[int, 
             dealt(cards, choices=choices)
 
 
+@pytest.mark.section("649a.12(b)", "649a.12(c)", "649a.7(e)")
+@pytest.mark.reading("T2")
+@pytest.mark.parametrize("version", ["1", "2", "3"])
+def test_a_table_with_a_version_has_no_ante_bonus_of_the_other_game(version: str) -> None:
+    for letter in "ABC":
+        choices = {**CHOICES, "ante_bonus": f"b-{letter}", "version": version}
+        with pytest.raises(ValueError, match=r"649a\.12\(c\): choose c-A, c-B or c-C"):
+            dealt("9s 8h 7c", wagers=MAIN | {"pair_plus": ANTE}, choices=choices)
+
+
 @pytest.mark.section("649a.11(c)(4)", "649a.12(d)", "649a.7(d)(2)")
 @pytest.mark.parametrize(
     ("cards", "times"),

@@ -127,10 +127,8 @@ def paytables_649a(rng: Random) -> Paytables:
     paytables: Paytables = {"pair_plus": rng.choice("ABCDE")}
     if rng.random() < 0.45:
         paytables["version"] = rng.randint(1, 3)
-    if "version" in paytables and rng.random() < 0.7:
-        paytables["ante_bonus"] = "c-" + rng.choice("ABC")
-    else:
-        paytables["ante_bonus"] = "b-" + rng.choice("ABC")
+    subsection = "c-" if "version" in paytables else "b-"
+    paytables["ante_bonus"] = subsection + rng.choice("ABC")
     if rng.random() < 0.4:
         paytables["mini_royal"] = {}
         if paytables["ante_bonus"].startswith("b-") and rng.random() < 0.7:

@@ -246,6 +246,18 @@ def test_a_file_that_does_not_hold_together_is_refused(was: str, becomes: str, r
         ),
         ("649a", 'on = "ante"', 'on = "pair_plus"', "it must be on ante or play"),
         ("649a", 'name = "2"', 'name = "1"', "1 is the name of two versions"),
+        (
+            "649a",
+            'choices = ["A", "B", "C", "D", "E"]',
+            'choices = ["A", "B", "C", "D", "E"]\nversion = true',
+            "version is for the tables of a bonus",
+        ),
+        (
+            "679a",
+            'choices = ["A", "B", "C", "D"]',
+            'choices = ["A", "B", "C", "D"]\nversion = true',
+            "in a game with [[version]]",
+        ),
         ("649a", 'choice = "ante_bonus"', 'choice = "pair_plus"', "is the name of two choices"),
         ("649a", 'divided = "649a.12(i)(2)"\n', "", "that divides a jackpot"),
         (

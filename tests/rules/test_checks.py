@@ -143,7 +143,7 @@ def test_a_version_bounds_ante_and_pair_plus_by_one_another(
     made = {name: cents for name, cents in wagers.items() if cents}
     fields = {
         **POKER,
-        "paytables": {**POKER["paytables"], "version": version},
+        "paytables": {**POKER["paytables"], "ante_bonus": "c-A", "version": version},
         "positions": [{**POKER["positions"][0], "wagers": made}],
     }
     if taken:
@@ -177,6 +177,7 @@ def test_a_fold_ends_the_participation_of_one_who_placed_an_ante(
 OFFERS = [
     (POKER, {"ante_bonus": "b-D"}, "ante_bonus", "b-A, b-B, b-C"),
     (POKER, {"ante_bonus": "c-A"}, "ante_bonus", "649a.12(c)"),
+    (POKER, {"ante_bonus": "b-C", "version": 1}, "ante_bonus", "649a.12(c)"),
     (POKER, {"pair_plus": "F"}, "pair_plus", "A, B, C, D, E"),
     (POKER, {"bad_beat": "A"}, "bad_beat", "three_card_poker has no choice"),
     (POKER, {"version": "4"}, "version", "1, 2, 3"),

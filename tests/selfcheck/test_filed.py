@@ -65,8 +65,8 @@ def test_what_bears_on_no_money_needs_no_approval(before: str, after: str) -> No
         ('"progressive", "bonus"]', '"bonus"]', "table T-1 meters: bonus, progressive → bonus"),
         (
             'pair_plus = "C"', 'pair_plus = "D"',
-            ("table T-1 paytables: ante bonus b-A, pair plus C, version 2"
-            " → ante bonus b-A, pair plus D, version 2"),
+            ("table T-1 paytables: ante bonus c-A, pair plus C, version 2"
+            " → ante bonus c-A, pair plus D, version 2"),
         ),
         (
             'game = "four_card_prime"\npositions = 6',
