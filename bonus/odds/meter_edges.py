@@ -5,7 +5,7 @@ The house edge falls as the meter rises.
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil, floor
 from typing import Final
@@ -13,10 +13,20 @@ from typing import Final
 from bonus.law.cells import read_cents, read_seed, read_times
 from bonus.law.chapter_file import DrawPays as DrawsPay
 from bonus.law.chapter_file import WagerTables
+from bonus.law.paytables import Rates
 from bonus.odds.enumerations import Enumerator, all_hands, fives
 from bonus.odds.hand_payouts import PaidHand, comes_back, paid_hands, paytable_of
+from bonus.odds.long_run import long_run
 from bonus.odds.main_edges import folded_strengths
-from bonus.odds.odds_entries import Drawn, Folding, OddsEntry, SharedWager, decimal, exact
+from bonus.odds.odds_entries import (
+    Drawn,
+    Folding,
+    LongRun,
+    OddsEntry,
+    SharedWager,
+    decimal,
+    exact,
+)
 from bonus.odds.offers import Offer
 
 OTHERS_MAX: Final = 6
@@ -32,12 +42,14 @@ class Metered:
     Attributes:
         hands: the payout and the number of deals of each hand.
         of: the total number of deals.
+        rates: the seed and the rates of the meter.
         drawn: the average payout of the draws, in units of the wager.
         shares: the number of players who divide a percentage of the meter (reading T17).
     """
 
     hands: tuple[PaidHand, ...]
     of: int
+    rates: Rates
     drawn: Fraction = Fraction(0)
     shares: int = 1
 
@@ -55,6 +67,12 @@ class Metered:
     def edge(self, meter_wagers: int) -> Fraction:
         """Return the house edge when the meter is ``meter_wagers`` times the wager."""
         return self.edge_at_empty_meter - self.meter_return * meter_wagers
+
+    @property
+    def long_run(self) -> LongRun:
+        """House edge in the long run, with its parts."""
+        fixed = 1 - self.edge_at_empty_meter
+        return long_run(fixed, self.hands, self.of, {"": self.rates}, shares=self.shares)
 
     def break_even_cents(self, wager_cents: int, envy_cents: Fraction = Fraction(0)) -> int:
         """Return the lowest meter, in cents, at which the house has no edge.
@@ -96,10 +114,10 @@ def meter_entry(offer: Offer, tables: WagerTables, counted: Enumerator) -> OddsE
     of = sum(deals.values())
     hands = paid_hands(paytable, offer.ranking, deals)
     drawn = _Draws(offer, tables.draws, sum(groups)) if tables.draws else None
-    metered = Metered(hands, of, drawn.comes_back if drawn else Fraction(0))
+    metered = Metered(hands, of, rates, drawn.comes_back if drawn else Fraction(0))
     envy = dict(_envy(offer, tables, hands, of))
     edge = metered.edge(seed)
-    folding = _when_folding(offer, tables, counted)
+    folding = _when_folding(offer, tables, counted, rates)
     of_dealer = tables.cards[column] == "dealer_and_community"
     return OddsEntry(
         game=offer.chapter.game,
@@ -111,6 +129,7 @@ def meter_entry(offer: Offer, tables: WagerTables, counted: Enumerator) -> OddsE
         rule=paytable.rule,
         note=_note(offer, tables, of_dealer=of_dealer),
         tables=offer.at,
+        long_run=metered.long_run,
         seed_meter={str(cents): seed * cents for cents in offer.wagers_cents},
         house_edge_at_empty_meter=exact(metered.edge_at_empty_meter),
         meter_return=exact(metered.meter_return),
@@ -165,7 +184,9 @@ def _envy(
             yield wager_cents, Fraction(brings_cents, of)
 
 
-def _when_folding(offer: Offer, tables: WagerTables, counted: Enumerator) -> Metered | None:
+def _when_folding(
+    offer: Offer, tables: WagerTables, counted: Enumerator, rates: Rates
+) -> Metered | None:
     """Return the average payout of the Five-Card Progressive for a player who sometimes folds.
 
     Return None for any other wager. A fold forfeits the Five-Card Progressive (649a.11(b)(2),
@@ -184,13 +205,14 @@ def _when_folding(offer: Offer, tables: WagerTables, counted: Enumerator) -> Met
         if strength not in folded:
             played.update(deals)
     paytable = paytable_of(offer, tables.table, offer.paytable)
-    return Metered(paid_hands(paytable, offer.ranking, played), of)
+    return Metered(paid_hands(paytable, offer.ranking, played), of, rates)
 
 
 def _folding(metered: Metered, offer: Offer, seed: int, envy: dict[int, Fraction]) -> Folding:
     return Folding(
         house_edge=exact(metered.edge(seed)),
         house_edge_decimal=decimal(metered.edge(seed)),
+        house_edge_long_run=metered.long_run.house_edge,
         house_edge_at_empty_meter=exact(metered.edge_at_empty_meter),
         meter_return=exact(metered.meter_return),
         break_even_meter=_break_even(metered, offer.wagers_cents),
@@ -204,11 +226,12 @@ def _shared(metered: Metered, offer: Offer, seed: int) -> Iterator[SharedWager]:
     The number counts the players who made this wager. They share a jackpot.
     """
     for players in range(1, PLAYERS_MAX + 1):
-        share = Metered(metered.hands, metered.of, metered.drawn, players)
+        share = replace(metered, shares=players)
         yield SharedWager(
             players=players,
             house_edge=exact(share.edge(seed)),
             house_edge_decimal=decimal(share.edge(seed)),
+            house_edge_long_run=share.long_run.house_edge,
             meter_return=exact(share.meter_return),
             break_even_meter=_break_even(share, offer.wagers_cents),
         )

@@ -5,6 +5,10 @@ wager. For a main game, the edge is a fraction of the Ante and includes the resu
 after the Ante. ``house_edge_decimal`` and other decimals are rounded to six places. Sums are in
 cents.
 
+The edge of a wager that feeds a meter is given twice: now, with the meter at its seed and the
+wager's contributions lost, and in the long run, in which players win these contributions
+(``LongRun``).
+
 If a hand is paid a percentage of a meter, the house edge falls as the meter rises. The following
 formula uses the meter and the wager in cents. ``other players`` is the number of other players
 whose hands can bring an Envy Bonus:
@@ -96,6 +100,28 @@ class ByRank(_Part, frozen=True):
     house_edge_decimal: str
 
 
+class LongRun(_Part, frozen=True):
+    """The house edge over very many wagers, and what the wagers cost the house.
+
+    The edge is 1 minus the three other shares of the wager. It is the same whatever else feeds the
+    meter: other wagers change who wins the meter, and not what the house adds to it.
+
+    Attributes:
+        house_edge: the house edge, as an exact fraction.
+        house_edge_decimal: the house edge as a decimal.
+        fixed_return: the average payout at odds, in fixed sums and in draws.
+        contributions: the rates of all meters that the wager feeds, with those of their reserves.
+            Players win all of it later.
+        reseeds: the average reseed that the house pays when the whole meter is won.
+    """
+
+    house_edge: str
+    house_edge_decimal: str
+    fixed_return: str
+    contributions: str
+    reseeds: str
+
+
 class Folding(_Part, frozen=True):
     """Odds of a wager that a fold forfeits, for a player who sometimes folds.
 
@@ -105,6 +131,7 @@ class Folding(_Part, frozen=True):
 
     house_edge: str
     house_edge_decimal: str
+    house_edge_long_run: str
     house_edge_at_empty_meter: str
     meter_return: str
     break_even_meter: dict[str, int]
@@ -139,6 +166,7 @@ class SharedWager(_Part, frozen=True):
     players: int
     house_edge: str
     house_edge_decimal: str
+    house_edge_long_run: str
     meter_return: str
     break_even_meter: dict[str, int]
 
@@ -203,13 +231,18 @@ class OddsEntry(_Part, frozen=True):
         wager: the name of the wager.
         paytable: the name of the paytable in a Rules Submission; null if the chapter leaves no
             choice.
-        house_edge: the house edge. For a wager that feeds a meter, the meter is at its seed.
+        house_edge: the house edge. For a wager that feeds a meter, the meter is at its seed, and
+            what the wager adds to it is lost.
         house_edge_decimal: the house edge as a decimal.
+        hit_frequency: the probability that the wager wins. For a main game: that the hand is played
+            and at least one of the two wagers wins, without regard to bonuses. Draws do not count.
+        long_run: the house edge in the long run, for a wager that feeds a meter; null for others.
         hands: every hand, the highest first.
         rule: the subsection of the paytable.
         mini_royal: the paytable cell of an added mini-royal (649a.12(g)).
         reading: the reading under which hands are judged (reading F12).
         house_edge_by_wager: the house edge by the wager in cents, if the paytable has fixed sums.
+        house_edge_long_run_by_wager: the same in the long run, for a wager that feeds meters.
         note: sentences about the limits of these figures.
         tables: the casino tables of the floor file that offer this wager with this paytable.
         pays_what: text about the paytables of a main game: which bonus they pay, and when.
@@ -248,7 +281,10 @@ class OddsEntry(_Part, frozen=True):
     rule: str
     mini_royal: str = ""
     reading: str = ""
+    hit_frequency: str = ""
+    long_run: LongRun | None = None
     house_edge_by_wager: dict[str, str] = {}
+    house_edge_long_run_by_wager: dict[str, str] = {}
     note: str = ""
     tables: tuple[str, ...] = ()
     pays_what: str = ""

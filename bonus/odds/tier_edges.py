@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil
 
-from bonus.law.cells import Payout, Percent, read_cents, read_payout, read_seed
+from bonus.law.cells import read_cents, read_payout, read_seed
 from bonus.law.chapter_file import WagerTables
 from bonus.odds.enumerations import Enumerator, all_hands
 from bonus.odds.hand_payouts import PaidHand, paid_hands, paytable_of
+from bonus.odds.long_run import chance_of, long_run, percent_of
 from bonus.odds.odds_entries import OddsEntry, TierOdds, decimal, exact
 from bonus.odds.offers import Offer
 
@@ -34,13 +35,8 @@ class _Tiers:
 
     def meter_return(self, meter: str) -> Fraction:
         """Return the fraction of a meter that one wager wins on average."""
-        won = sum(hand.deals * _percent(hand.payout, meter) for hand in self.hands)
+        won = sum(hand.deals * percent_of(hand.payout, meter) for hand in self.hands)
         return Fraction(won, 100 * self.of)
-
-    def chance(self, meter: str, least: Percent) -> Fraction:
-        """Return the probability that a wager wins ``least`` percent of a meter, or more."""
-        deals = sum(hand.deals for hand in self.hands if _percent(hand.payout, meter) >= least)
-        return Fraction(deals, self.of)
 
     @property
     def fixed_return(self) -> Fraction:
@@ -73,7 +69,7 @@ class _Tiers:
 
     def _pays_cents(self, meter: str, held_cents: int) -> int:
         return sum(
-            hand.deals * (held_cents * _percent(hand.payout, meter) // 100) for hand in self.hands
+            hand.deals * (held_cents * percent_of(hand.payout, meter) // 100) for hand in self.hands
         )
 
 
@@ -90,6 +86,8 @@ def tiers_entry(offer: Offer, tables: WagerTables, counted: Enumerator) -> OddsE
     by_wager = [_Tiers(hands, of, seeds, cents) for cents in _amounts(offer, tables)]
     first = by_wager[0]
     edges = {str(each.wager_cents): exact(each.edge) for each in by_wager}
+    lasting = [long_run(each.fixed_return, hands, of, paytable.rates) for each in by_wager]
+    sums = len(set(edges.values())) > 1
     return OddsEntry(
         game=offer.chapter.game,
         wager=offer.wager,
@@ -98,7 +96,13 @@ def tiers_entry(offer: Offer, tables: WagerTables, counted: Enumerator) -> OddsE
         house_edge_decimal=decimal(first.edge),
         hands=tuple(hand.line(of) for hand in hands),
         rule=paytable.rule,
-        house_edge_by_wager=edges if len(set(edges.values())) > 1 else {},
+        long_run=lasting[0],
+        house_edge_by_wager=edges if sums else {},
+        house_edge_long_run_by_wager=(
+            {cents: each.house_edge for cents, each in zip(edges, lasting, strict=True)}
+            if sums
+            else {}
+        ),
         note=_note(tables),
         tables=offer.at,
         tiers=tuple(_tier(by_wager, meter, tables) for meter in seeds),
@@ -121,12 +125,6 @@ def _amounts(offer: Offer, tables: WagerTables) -> tuple[int, ...]:
     return tuple(cents for cents in offer.wagers_cents if cents in paid) or tuple(paid[:1])
 
 
-def _percent(payout: Payout, meter: str) -> Percent:
-    if not meter:
-        return payout.percent
-    return next((percent for name, percent in payout.percents if name == meter), 0)
-
-
 def _tier(by_wager: list[_Tiers], meter: str, tables: WagerTables) -> TierOdds:
     first = by_wager[0]
     return TierOdds(
@@ -135,8 +133,8 @@ def _tier(by_wager: list[_Tiers], meter: str, tables: WagerTables) -> TierOdds:
             str(each.wager_cents): each.seeds[meter] * each.wager_cents for each in by_wager
         },
         meter_return=exact(first.meter_return(meter)),
-        hit_chance=exact(first.chance(meter, Fraction(1, 100))),
-        whole_chance=exact(first.chance(meter, 100)),
+        hit_chance=exact(chance_of(first.hands, first.of, meter, Fraction(1, 100))),
+        whole_chance=exact(chance_of(first.hands, first.of, meter, 100)),
         break_even_meter={str(each.wager_cents): each.break_even_cents(meter) for each in by_wager},
     )
 

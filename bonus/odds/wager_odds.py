@@ -1,9 +1,14 @@
 """The odds of a wager of any kind."""
 
+from fractions import Fraction
+
+from msgspec.structs import replace
+
+from bonus.law.cells import read_payout
 from bonus.odds.enumerations import Enumerator
 from bonus.odds.main_edges import main_entry
 from bonus.odds.meter_edges import meter_entry
-from bonus.odds.odds_entries import OddsEntry
+from bonus.odds.odds_entries import OddsEntry, exact
 from bonus.odds.offers import Offer
 from bonus.odds.optional_edges import optional_entry
 from bonus.odds.tier_edges import has_tiers, tiers_entry
@@ -11,6 +16,22 @@ from bonus.odds.tier_edges import has_tiers, tiers_entry
 
 def entry_of(offer: Offer, counted: Enumerator) -> OddsEntry:
     """Return the odds of a wager that is offered with one paytable."""
+    entry = _entry_of(offer, counted)
+    return replace(entry, hit_frequency=exact(_hit_frequency(offer, entry)))
+
+
+def _hit_frequency(offer: Offer, entry: OddsEntry) -> Fraction:
+    if offer.tables is None:
+        winning = {"not_qualified", "higher"}
+        if offer.chapter.main_game.tie.pays:
+            winning.add("equal")
+        deals = sum(each.combinations for each in entry.outcomes if each.outcome in winning)
+        return Fraction(deals, entry.outcomes[0].of)
+    deals = sum(line.combinations for line in entry.hands if read_payout(line.pays).wins)
+    return Fraction(deals, entry.hands[0].of)
+
+
+def _entry_of(offer: Offer, counted: Enumerator) -> OddsEntry:
     if offer.tables is None:
         return main_entry(offer, counted)
     if has_tiers(offer.tables) and offer.tables.fed:

@@ -200,6 +200,8 @@ def words_of(meter: Meter, parameter: Parameter) -> str:
 def return_warning(meter: Meter, positions: int) -> str:
     """Return a warning if a meter, because of its bonus draws, pays back more than is wagered.
 
+    It can do so at its seed, or in the long run.
+
     The warning is for the person who confirms the change (reading T19). It is empty if the meter,
     on average, does not pay back more than is wagered.
     """
@@ -211,8 +213,7 @@ def return_warning(meter: Meter, positions: int) -> str:
         lucky_every=meter.lucky_every,
         positions=positions,
     )
-    tenths = back * 1000 // 1
-    return "" if back <= 1 else f", which gives back {tenths // 10}.{tenths % 10}%: the house loses"
+    return f", {back.problem}" if back.problem else ""
 
 
 def _with_draw(meter: Meter, parameter: Parameter, value: int) -> Meter:

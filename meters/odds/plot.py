@@ -20,6 +20,7 @@ _DOTS_AN_INCH: Final = 120
 _BEYOND: Final = Fraction(13, 10)
 _ALONE: Final = "#1f4e79"
 _OTHERS: Final = "#c0561f"
+_LASTING: Final = "#4c7a34"
 
 
 ENDINGS: Final = (".png", ".svg", ".pdf")
@@ -97,6 +98,9 @@ def _draw(panel: Axes, entry: OddsEntry) -> None:
         edges = _edges(at_empty - brings, falls, wager_cents, end)
         _line(panel, edges, end, _OTHERS, f"with Envy Bonuses, {others} other players", dashed=True)
         _mark(panel, entry.break_even_meter_with_envy[-1][wager], _OTHERS, above=False)
+    if entry.long_run:
+        lasting = float(Fraction(entry.long_run.house_edge) * 100)
+        _line(panel, (lasting, lasting), end, _LASTING, "in the long run", dashed=True)
     if entry.when_shared:
         shared = entry.when_shared[-1]
         edges = _edges(at_empty, Fraction(shared.meter_return), wager_cents, end)

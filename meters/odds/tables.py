@@ -15,7 +15,7 @@ from rich.text import Text
 
 from bonus.display import money, short_money
 from bonus.law.games import Games, chapter_games
-from bonus.odds.odds_entries import Drawn, Folding, HandLine, HitTimes, OddsEntry
+from bonus.odds.odds_entries import Drawn, Folding, HandLine, HitTimes, LongRun, OddsEntry
 from meters.odds.names import GameNames, plain_name
 
 _GAP: Final = 3
@@ -86,7 +86,8 @@ def _room(entries: Sequence[OddsEntry], width: int) -> int:
     extra = {name: cell for line in entries[0].hands for name, cell in line.beside.items()}
     taken = sum(max(len(name), len(cell)) + _GAP for name, cell in extra.items())
     lines = entries[0].hands
-    hand = max(len(_hand(line)) for line in lines)
+    titles = [title for title, _ in _figures(entries)]
+    hand = max(len(text) for text in (*map(_hand, lines), *titles))
     chance = max(len(_chance(Fraction(line.combinations, line.of))) for line in lines)
     return width - taken - (_MARGIN + hand + _GAP + len("Combinations") + _GAP + chance)
 
@@ -105,7 +106,8 @@ def _rows_of(entry: OddsEntry) -> tuple[tuple[str, str, int, tuple[tuple[str, st
 def _hands(entries: Sequence[OddsEntry], names: GameNames) -> Table:
     """Return a table with a row for each hand and a column for each paytable.
 
-    The last row has the house edges. A column is wrapped only if it is alone and too long.
+    The last rows have the hit frequencies and the house edges. A column is wrapped only if it is
+    alone and too long.
     """
     first = entries[0]
     extra = list(dict.fromkeys(name for line in first.hands for name in line.beside))
@@ -125,19 +127,35 @@ def _hands(entries: Sequence[OddsEntry], names: GameNames) -> Table:
             *(line.beside.get(name, "") for name in extra),
             *(names.cell(entry.hands[number].pays) for entry in entries),
         )
-    edges = (percent(Fraction(entry.house_edge)) for entry in entries)
     of = f"{first.hands[0].of:,}"
     nothing = ("" for _ in (*extra, *entries))
     table.add_row("all deals", of, "", *nothing)
-    table.add_row("House edge", "", "", *("" for _ in extra), *edges, style="bold")
+    for title, figures in _figures(entries):
+        style = "bold" if title.startswith("House") else ""
+        table.add_row(title, "", "", *("" for _ in extra), *figures, style=style)
     return table
+
+
+def _figures(entries: Sequence[OddsEntry]) -> Iterator[tuple[str, list[str]]]:
+    """Yield the last rows of a table of hands: a title, and a figure for each paytable."""
+    yield "Hit frequency", [percent(Fraction(entry.hit_frequency)) for entry in entries]
+    edges = [percent(Fraction(entry.house_edge)) for entry in entries]
+    lasting = [percent(Fraction(entry.long_run.house_edge)) for entry in entries if entry.long_run]
+    if not lasting:
+        yield "House edge", edges
+        return
+    yield "House edge at the seed", edges
+    yield "House edge, long run", lasting
 
 
 def _exactly(entries: list[OddsEntry]) -> RenderableType:
     table = Table(box=None, pad_edge=False)
     main = bool(entries[0].element_of_risk)
     table.add_column("Paytable")
-    table.add_column("House edge, exactly")
+    lasting = entries[0].long_run is not None
+    table.add_column("House edge at the seed, exactly" if lasting else "House edge, exactly")
+    if lasting:
+        table.add_column("In the long run, exactly")
     if main:
         table.add_column("Element of risk", justify="right")
         table.add_column("Wagered on average", justify="right")
@@ -145,6 +163,10 @@ def _exactly(entries: list[OddsEntry]) -> RenderableType:
         cells = [_label(entry), entry.house_edge]
         for cents, edge in entry.house_edge_by_wager.items():
             cells[1] += f" ({short_money(int(cents))}: {percent(Fraction(edge))})"
+        if entry.long_run:
+            cells.append(entry.long_run.house_edge)
+        for cents, edge in entry.house_edge_long_run_by_wager.items():
+            cells[2] += f" ({short_money(int(cents))}: {percent(Fraction(edge))})"
         if main:
             average = _rounded(Fraction(entry.average_wager), 4)
             cells += [percent(Fraction(entry.element_of_risk)), f"{average} Antes"]
@@ -199,12 +221,14 @@ _OUTCOMES: Final = {
 
 
 def _meter(entry: OddsEntry, names: GameNames, *, many: bool) -> Iterator[RenderableType]:
-    if entry.tiers:
-        yield from _tiered(entry, names)
-    if entry.meter_return:
+    if entry.long_run:
         yield Text()
         if many:
             yield Text(f"Paytable {_label(entry)}", "italic")
+        yield Text(_where_it_goes(entry.long_run))
+    if entry.tiers:
+        yield from _tiered(entry, names)
+    if entry.meter_return:
         yield from _one_meter(entry)
     if entry.hit_times:
         yield _times(entry.hit_times, names)
@@ -253,6 +277,23 @@ _UNITS: Final = (
     ("second", Fraction(1, 3_600)),
 )
 """Units of time with their lengths in hours, the longest first."""
+
+
+def _where_it_goes(lasting: LongRun) -> str:
+    fixed, added, reseeds = (
+        percent(Fraction(each))
+        for each in (lasting.fixed_return, lasting.contributions, lasting.reseeds)
+    )
+    text = (
+        f"In the long run, {fixed} of the wagers is paid at odds or in fixed sums, and {added} goes"
+        " to the meters, where players win all of it."
+    )
+    if Fraction(lasting.reseeds):
+        text += f" Reseeds cost the house {reseeds} more."
+    kept = Fraction(lasting.house_edge)
+    if kept < 0:
+        return f"{text} So the house loses {percent(-kept)}, without Envy Bonuses."
+    return f"{text} The house keeps {percent(kept)}, less Envy Bonuses."
 
 
 def _one_meter(entry: OddsEntry) -> Iterator[RenderableType]:
@@ -346,7 +387,8 @@ def _folding(folding: Folding) -> Iterator[RenderableType]:
     meters = ", ".join(money(cents) for cents in folding.break_even_meter.values())
     yield Text(
         f"For a player who folds by the optimal strategy: {percent(Fraction(folding.house_edge))}"
-        f" at the seed, break-even {meters}."
+        f" at the seed, {percent(Fraction(folding.house_edge_long_run))} in the long run,"
+        f" break-even {meters}."
     )
 
 

@@ -4,7 +4,7 @@ from bonus.display import money
 from bonus.errors import UserError
 from bonus.law.cells import read_times
 from bonus.law.chapter_file import Validation
-from bonus.odds.hand_bonus_return import hand_bonus_return
+from bonus.odds.hand_bonus_return import hand_bonus_return, tenths_text
 from bonus.settling.table_rules import table_rules
 from bonus.wagers import MICROS_PER_CENT
 from meters.floor.floor_file import Floor, fewest_positions
@@ -75,13 +75,13 @@ def _check_returns(floor: Floor) -> list[Check]:
                 lucky_every=meter.lucky_every,
                 positions=fewest_positions(link, meter),
             )
-            tenths = back * 1000 // 1
             found.append(
                 Check(
                     f"return of {meter.meter_id} on {link.id}",
-                    holds=back <= 1,
-                    seen=f"{tenths // 10}.{tenths % 10}% at the seed, with its draws"
-                    + ("" if back <= 1 else ": the house loses, so draw less often"),
+                    holds=not back.problem,
+                    seen=f"{tenths_text(back.at_seed)} at the seed and {tenths_text(back.long_run)}"
+                    " in the long run, with its draws"
+                    + (": the house loses, so draw less often" if back.problem else ""),
                     warns=True,
                 )
             )

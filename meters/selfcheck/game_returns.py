@@ -8,6 +8,7 @@ import msgspec
 
 from bonus.display import money
 from bonus.law.cells import read_payout
+from bonus.odds.hand_bonus_return import tenths_text
 from bonus.odds.odds_entries import OddsEntry
 from meters.floor.floor_file import Floor, Meter
 from meters.odds.counting import count_entries
@@ -16,7 +17,10 @@ from meters.selfcheck.check_result import Check
 
 
 def return_checks(floor: Floor) -> Iterator[Check]:
-    """Warn if a wager of a house game gives back more than is wagered, at the seeds of its meters.
+    """Warn if a wager of a house game gives back more than is wagered.
+
+    It can do so at the seeds of its meters, or in the long run, in which players win what the
+    wagers add to the meters.
 
     Only wagers that feed meters are checked. The exact count takes some seconds for each wager.
     """
@@ -27,15 +31,21 @@ def return_checks(floor: Floor) -> Iterator[Check]:
     ]
     for entry in count_entries(offers, "check") if offers else ():
         back = 1 - Fraction(entry.house_edge)
-        tenths = back * 1000 // 1
+        lasting = 1 - Fraction(entry.long_run.house_edge) if entry.long_run else back
         paytable = f" {entry.paytable}" if entry.paytable else ""
         yield Check(
             f"return of {entry.wager}{paytable} in {entry.game}",
-            holds=back <= 1,
-            seen=f"{tenths // 10}.{tenths % 10}% at the seed of its meters"
-            + ("" if back <= 1 else ": the house loses, so change the paytable or the seed"),
+            holds=back <= 1 and lasting <= 1,
+            seen=f"{tenths_text(back)} at the seed of its meters and {tenths_text(lasting)} in the"
+            f" long run{_advice(back, lasting)}",
             warns=True,
         )
+
+
+def _advice(back: Fraction, lasting: Fraction) -> str:
+    if lasting > 1:
+        return ": the house loses, so change the paytable, the reseed or the rates"
+    return ": the house loses, so change the paytable or the seed" if back > 1 else ""
 
 
 def limit_checks(floor: Floor) -> Iterator[Check]:

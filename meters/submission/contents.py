@@ -162,10 +162,27 @@ class MeterReturn(_Part, frozen=True, kw_only=True):
     break_even_with_envy_cents: tuple[int, ...]
 
 
+class LongRunOdds(_Part, frozen=True, kw_only=True):
+    """The house edge over very many wagers: 1 minus the three other shares of the wager.
+
+    Attributes:
+        house_edge: the house edge.
+        fixed_return: the average payout at odds, in fixed sums and in draws.
+        contributions: the rates of all meters that the wager feeds, with those of their reserves.
+        reseeds: the average reseed that the house pays when the whole meter is won.
+    """
+
+    house_edge: ExactShare
+    fixed_return: ExactShare
+    contributions: ExactShare
+    reseeds: ExactShare
+
+
 class FoldingOdds(_Part, frozen=True, kw_only=True):
     """Odds for a player who folds under the optimal strategy, which forfeits the wager."""
 
     house_edge: ExactShare
+    house_edge_long_run: ExactShare
     break_even_cents: int
     break_even_with_envy_cents: tuple[int, ...]
 
@@ -189,14 +206,19 @@ class SharedJackpot(_Part, frozen=True, kw_only=True):
 
     players: int
     house_edge: ExactShare
+    house_edge_long_run: ExactShare
     break_even_cents: int
 
 
 class AmountEdge(_Part, frozen=True, kw_only=True):
-    """House edge for one amount of a wager whose paytable has fixed sums."""
+    """House edge for one amount of a wager whose paytable has fixed sums.
+
+    `house_edge_long_run` is null if the wager feeds no meter.
+    """
 
     wager_cents: int
     house_edge: ExactShare
+    house_edge_long_run: ExactShare | None
 
 
 class StrategyOdds(_Part, frozen=True, kw_only=True):
@@ -219,8 +241,9 @@ class WagerOdds(_Part, frozen=True, kw_only=True):
     """Exact odds of a wager with its chosen paytable.
 
     Attributes:
-        house_edge: the house edge with every meter at its seed. For a game against the dealer, it
-            is a share of the first wager under the optimal strategy.
+        house_edge: the house edge with every meter at its seed, and the contributions lost. For a
+            game against the dealer, it is a share of the first wager under the optimal strategy.
+        long_run: the house edge in the long run; null for a wager that feeds no meter.
         house_edge_by_amount: the house edge for several amounts, if the paytable has fixed sums.
         hit_frequency: the probability that the wager wins. For a game against the dealer: that the
             hand is played and at least one of the two wagers wins, without regard to bonuses.
@@ -237,6 +260,7 @@ class WagerOdds(_Part, frozen=True, kw_only=True):
     """
 
     house_edge: ExactShare
+    long_run: LongRunOdds | None = None
     house_edge_by_amount: tuple[AmountEdge, ...] = ()
     hit_frequency: ExactChance
     awards: tuple[PercentageAward, ...] = ()

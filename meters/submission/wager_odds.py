@@ -14,6 +14,7 @@ from meters.submission.contents import (
     EnvyRow,
     FoldingOdds,
     HandRow,
+    LongRunOdds,
     MeterReturn,
     OutcomeRow,
     PercentageAward,
@@ -45,7 +46,7 @@ def wager_odds(offer: Offer, entry: OddsEntry) -> WagerOdds:
     if offer.tables is None:
         return WagerOdds(
             house_edge=share_of(entry.house_edge),
-            hit_frequency=chance_of(_main_hits(offer, entry)),
+            hit_frequency=chance_of(entry.hit_frequency),
             against_dealer=_strategy_odds(entry),
             notes=entry.note,
         )
@@ -53,15 +54,12 @@ def wager_odds(offer: Offer, entry: OddsEntry) -> WagerOdds:
 
 
 def _optional_odds(offer: Offer, tables: WagerTables, entry: OddsEntry) -> WagerOdds:
-    hits = sum((_chance(line) for line in entry.hands if _payout(line).wins), Fraction(0))
     envy_return = next(iter(entry.envy_return.values()), None)
     return WagerOdds(
         house_edge=share_of(entry.house_edge),
-        house_edge_by_amount=tuple(
-            AmountEdge(wager_cents=int(cents), house_edge=share_of(edge))
-            for cents, edge in entry.house_edge_by_wager.items()
-        ),
-        hit_frequency=chance_of(hits),
+        long_run=_long_run(entry),
+        house_edge_by_amount=tuple(_by_amount(entry)),
+        hit_frequency=chance_of(entry.hit_frequency),
         awards=tuple(_awards(offer, tables, entry)),
         meters=_meter_returns(offer, tables, entry),
         envy=tuple(_envy_rows(tables.envy, offer, entry)) if tables.envy else (),
@@ -72,6 +70,7 @@ def _optional_odds(offer: Offer, tables: WagerTables, entry: OddsEntry) -> Wager
             SharedJackpot(
                 players=each.players,
                 house_edge=share_of(each.house_edge),
+                house_edge_long_run=share_of(each.house_edge_long_run),
                 break_even_cents=_only(each.break_even_meter),
             )
             for each in entry.when_shared
@@ -94,19 +93,26 @@ def _only(by_wager: Mapping[str, int]) -> int:
     return amount
 
 
-def _main_hits(offer: Offer, entry: OddsEntry) -> Fraction:
-    """Return the probability that a wager against the dealer wins under the optimal strategy."""
-    winning = {"not_qualified", "higher"}
-    if offer.chapter.main_game.tie.pays:
-        winning.add("equal")
-    return sum(
-        (
-            Fraction(each.combinations, each.of)
-            for each in entry.outcomes
-            if each.outcome in winning
-        ),
-        Fraction(0),
+def _long_run(entry: OddsEntry) -> LongRunOdds | None:
+    lasting = entry.long_run
+    if lasting is None:
+        return None
+    return LongRunOdds(
+        house_edge=share_of(lasting.house_edge),
+        fixed_return=share_of(lasting.fixed_return),
+        contributions=share_of(lasting.contributions),
+        reseeds=share_of(lasting.reseeds),
     )
+
+
+def _by_amount(entry: OddsEntry) -> Iterator[AmountEdge]:
+    for cents, edge in entry.house_edge_by_wager.items():
+        lasting = entry.house_edge_long_run_by_wager.get(cents)
+        yield AmountEdge(
+            wager_cents=int(cents),
+            house_edge=share_of(edge),
+            house_edge_long_run=share_of(lasting) if lasting else None,
+        )
 
 
 def _strategy_odds(entry: OddsEntry) -> StrategyOdds:
@@ -201,6 +207,7 @@ def _folding_odds(entry: OddsEntry) -> FoldingOdds | None:
         return None
     return FoldingOdds(
         house_edge=share_of(folding.house_edge),
+        house_edge_long_run=share_of(folding.house_edge_long_run),
         break_even_cents=_only(folding.break_even_meter),
         break_even_with_envy_cents=tuple(map(_only, folding.break_even_meter_with_envy)),
     )

@@ -9,6 +9,7 @@ from meters.submission.contents import (
     ExactShare,
     GameFiling,
     HandRow,
+    LongRunOdds,
     StrategyOdds,
     WagerFiling,
     WagerOdds,
@@ -35,8 +36,15 @@ def _facts(wager: WagerFiling) -> Iterator[Fact]:
     if wager.feeds:
         yield "Feeds", ", ".join(f"{each.meter} of link {each.link}" for each in wager.feeds)
     yield "House edge", f"{share_words(odds.house_edge)}{_edge_words(odds)}"
+    if odds.long_run:
+        yield from _long_run_facts(odds.long_run)
     for each in odds.house_edge_by_amount:
-        yield f"with {short_money(each.wager_cents)}", share_words(each.house_edge)
+        lasting = each.house_edge_long_run
+        yield (
+            f"with {short_money(each.wager_cents)}",
+            share_words(each.house_edge)
+            + (f"; in the long run {share_words(lasting)}" if lasting else ""),
+        )
     yield "Hit frequency", f"{odds.hit_frequency.one_in}, exactly {odds.hit_frequency.exact}"
     if odds.envy_return:
         yield "Envy Bonuses", f"{share_words(odds.envy_return)} for each other player"
@@ -45,7 +53,9 @@ def _facts(wager: WagerFiling) -> Iterator[Fact]:
         yield (
             "If the player folds",
             (
-                f"{share_words(folding.house_edge)}, under the optimal strategy of the game;"
+                f"{share_words(folding.house_edge)} at the seed, and"
+                f" {share_words(folding.house_edge_long_run)} in the long run, under the optimal"
+                " strategy of the game;"
                 f" {_break_even(folding.break_even_cents, folding.break_even_with_envy_cents)}"
             ),
         )
@@ -63,9 +73,19 @@ def share_words(share: ExactShare) -> str:
     return f"{share.percent}, exactly {share.exact}"
 
 
+def _long_run_facts(odds: LongRunOdds) -> Iterator[Fact]:
+    yield "House edge, long run", f"{share_words(odds.house_edge)} of the wager, less Envy Bonuses"
+    yield "Paid at odds", f"{share_words(odds.fixed_return)}, with fixed sums and draws"
+    yield (
+        "Added to meters",
+        f"{share_words(odds.contributions)}, with their reserves: players win all of it later",
+    )
+    yield "Reseeds", f"{share_words(odds.reseeds)}, paid by the house when a whole meter is won"
+
+
 def _edge_words(odds: WagerOdds) -> str:
     if odds.meters:
-        return " of the wager, with each meter at its seed"
+        return " of the wager, with each meter at its seed and the contributions lost"
     return " of the first wager" if odds.against_dealer else " of the wager"
 
 
@@ -220,10 +240,10 @@ def _shared(odds: WagerOdds) -> ReportSection:
     return ReportSection(
         "Players who divide a jackpot on the dealer's hand",
         (numbers("Players"), numbers("House edge", 1.5), numbers("Exactly", 4),
-         numbers("Break-even", 2)),
+         numbers("Long run", 1.5), numbers("Break-even", 2)),
         [
             (str(each.players), each.house_edge.percent, each.house_edge.exact,
-             money(each.break_even_cents))
+             each.house_edge_long_run.percent, money(each.break_even_cents))
             for each in odds.when_shared
         ],
     )  # fmt: skip

@@ -186,6 +186,20 @@ def test_the_odds_of_three_tiers_follow_from_the_known_numbers_of_deals(
             else:
                 back += Fraction(int(part.removesuffix(" for 1")) * number, of)
     assert Fraction(entry.house_edge) == 1 - back
+    # In the long run, the rates are paid out, and of the meters only what is won whole is reseeded.
+    at_seeds = sum(Fraction(won[meter] * seed, 100 * of) for meter, seed in seeds.items())
+    terms = wager["table"][0]["progressions"].values()
+    rates = sum(Fraction(each[name][:-1]) for each in terms for name in ("primary", "reserve")
+                if name in each)  # fmt: skip
+    whole = sum(
+        seeds[meter] * number
+        for hand, number in counts.items()
+        for meter in seeds
+        if f"100% of {meter}" in cell_of(wager, hand, {})
+    )
+    assert entry.long_run is not None
+    lasting = 1 - (back - at_seeds) - rates / 100 - Fraction(whole, of)
+    assert Fraction(entry.long_run.house_edge) == lasting
     for tier in entry.tiers:
         assert Fraction(tier.meter_return) == Fraction(won[tier.meter], 100 * of)
         assert Fraction(tier.hit_chance) == Fraction(hits[tier.meter], of)

@@ -292,7 +292,7 @@ def test_a_plot_names_its_axes_and_marks_where_the_house_has_nothing_left(
     # Text is drawn as shapes, with the words in a comment above.
     drawn = plot.read_text()
     for said in ("Meter of a $1 wager, in dollars", "House edge, in % of the wager",
-                 "without Envy Bonuses", "with Envy Bonuses, 6 other players",
+                 "without Envy Bonuses", "with Envy Bonuses, 6 other players", "in the long run",
                  "$10,080", "$9,030", "seed $1,000"):  # fmt: skip
         assert f"<!-- {said} -->" in drawn
 
@@ -312,12 +312,15 @@ def test_lines_of_a_plot_cross_zero_where_they_are_marked(
     (figure,) = drawn
     assert len(figure.axes) == 2
     for panel in figure.axes:
-        _, _, alone, at_alone, envied, at_envied = panel.lines
+        _, _, alone, at_alone, envied, at_envied, lasting = panel.lines
+        ((_, kept), (_, end_kept)) = points(lasting)
+        assert kept == end_kept
         for line, mark in ((alone, at_alone), (envied, at_envied)):
             (start, high), (end, low) = points(line)
             ((meter, zero),) = points(mark)
             assert zero == 0
             assert high + (low - high) * (meter - start) / (end - start) == pytest.approx(0)
+    assert points(figure.axes[0].lines[6])[0] == [0, pytest.approx(45_400 / 1_105 - 14)]
     assert points(figure.axes[0].lines[3]) == [[10_080, 0]]
     assert points(figure.axes[0].lines[5]) == [[9_030, 0]]
 

@@ -374,6 +374,7 @@ def test_entries_say_nothing_of_what_does_not_apply(counted: Enumerator) -> None
     (entry, *_) = entries(counted, "pair_plus")
     assert set(msgspec.to_builtins(entry)) == {
         "game", "wager", "paytable", "house_edge", "house_edge_decimal", "hands", "rule", "note",
+        "hit_frequency",
     }  # fmt: skip
 
 

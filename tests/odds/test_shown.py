@@ -124,6 +124,18 @@ def test_folding_and_sharing_are_shown(shown: Shown, counted: Enumerator) -> Non
     ]  # fmt: skip
 
 
+def test_the_long_run_is_shown_beside_the_seed(shown: Shown) -> None:
+    text = " ".join(shown("three_card_poker", "progressive").split())
+    assert "House edge at the seed 41.0860% 47.6018%" in text
+    assert "House edge, long run 27.0860% 27.6018%" in text
+    assert "Hit frequency 3.7104% 0.4525%" in text
+    assert (
+        "In the long run, 54.3891% of the wagers is paid at odds or in fixed sums, and 14.0000%"
+        " goes to the meters, where players win all of it. Reseeds cost the house 4.5249% more. The"
+        " house keeps 27.0860%, less Envy Bonuses."
+    ) in text
+
+
 def test_draws_by_which_the_house_loses_are_shown_plainly(shown: Shown) -> None:
     text = shown("three_card_poker", "five_card_hand_bonus", draws=DrawOdds(5, 2))
     assert "the house loses at the seed: draw less often" in text

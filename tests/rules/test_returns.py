@@ -21,10 +21,13 @@ def test_the_return_is_what_the_odds_come_to() -> None:
     draws = DrawOdds(magic_card_every=24, lucky_every=12, positions=6)
     offers = offers_of(chapter, {"ante_bonus": 5, "pair_plus": 40}, draws)
     offer = next(offer for offer in offers if offer.wager == "five_card_hand_bonus")
-    edge = Fraction(entry_of(offer, Enumerator()).house_edge)
+    entry = entry_of(offer, Enumerator())
+    edge = Fraction(entry.house_edge)
     terms = meter_terms("five_card_hand_bonus", 100)
     back = hand_bonus_return(terms, magic_card_every=24, lucky_every=12, positions=6)
-    assert back == 1 - edge
+    assert back.at_seed == 1 - edge
+    assert entry.long_run is not None
+    assert back.long_run == 1 - Fraction(entry.long_run.house_edge)
 
 
 @pytest.mark.reading("T19")
@@ -51,4 +54,4 @@ def test_draws_add_to_what_the_hands_give_back(
         lucky_every=lucky_every,
         positions=7,
     )
-    assert back == HANDS + draws
+    assert back.at_seed == HANDS + draws

@@ -16,10 +16,13 @@ ROYALS, STRAIGHT_FLUSHES, THREES = 4, 44, 52
 """Numbers of three-card hands: suited ace-king-queen, other straight flushes, three of a kind."""
 
 
-@pytest.mark.parametrize(("times", "loses"), [(300, False), (400, True)])
+@pytest.mark.parametrize(
+    ("times", "rate", "loses"), [(300, "5%", False), (400, "5%", True), (300, "30%", True)]
+)
 def test_a_game_that_gives_back_more_than_is_wagered_is_warned_of(
     tmp_path: Path,
     times: int,
+    rate: str,
     loses: bool,  # noqa: FBT001
 ) -> None:
     rows = {
@@ -29,11 +32,15 @@ def test_a_game_that_gives_back_more_than_is_wagered_is_warned_of(
     }
     text = game_text("trio", ["m"], wager_text("w", "m", rows=rows), hand=3, community=0)
     text = text.replace('"five_card"', '"three_card"').replace("hand_and_community", "hand")
+    text = text.replace('primary = "5%"', f'primary = "{rate}"')
     (tmp_path / "trio.toml").write_text(text)
     table = table_text("T-1", "m", game="trio", positions=6)
     floor = parse_floor(floor_text(link_text("one", meter_text("m"), table), games=str(tmp_path)))
     (check,) = return_checks(floor)
     back = (ROYALS * 100 + STRAIGHT_FLUSHES * 50 + THREES * times) * 1000 // DEALS
+    # What the wagers add is won in the long run, and the whole meter's reseed is paid besides.
+    lasting = (ROYALS * 100 + THREES * times + int(rate[:-1]) * DEALS // 100) * 1000 // DEALS
+    assert f"{lasting // 10}.{lasting % 10}% in the long run" in check.seen
     assert check.what == "return of w in trio"
     assert check.seen.startswith(f"{back // 10}.{back % 10}% at the seed of its meters")
     assert check.holds != loses

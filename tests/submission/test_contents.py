@@ -230,6 +230,7 @@ def check_others(entry: Fields, odds: Fields) -> None:
     assert bool(folding) == bool(filed)
     if folding and filed:
         assert filed["house_edge"]["exact"] == folding["house_edge"]
+        assert filed["house_edge_long_run"]["exact"] == folding["house_edge_long_run"]
         assert filed["break_even_cents"] == only(folding["break_even_meter"])
         with_envy = [only(each) for each in folding["break_even_meter_with_envy"]]
         assert filed["break_even_with_envy_cents"] == with_envy
@@ -238,10 +239,20 @@ def check_others(entry: Fields, odds: Fields) -> None:
         (each["every"], each["wager_return"]) for each in drawn
     ]
     assert [
-        (each["players"], each["house_edge"]["exact"], each["break_even_cents"])
+        (
+            each["players"],
+            each["house_edge"]["exact"],
+            each["house_edge_long_run"]["exact"],
+            each["break_even_cents"],
+        )
         for each in odds["when_shared"]
     ] == [
-        (each["players"], each["house_edge"], only(each["break_even_meter"]))
+        (
+            each["players"],
+            each["house_edge"],
+            each["house_edge_long_run"],
+            only(each["break_even_meter"]),
+        )
         for each in entry.get("when_shared", [])
     ]
     assert {
@@ -318,6 +329,33 @@ def test_the_house_edge_is_the_rest_of_all_payouts(filing: Filing) -> None:
             back += at_seed
         back += sum(Fraction(draw["returns"]["exact"]) for draw in odds["draws"])
         assert Fraction(odds["house_edge"]["exact"]) == 1 - back
+        check_long_run(filing, wager, 1 - back)
+
+
+def check_long_run(filing: Filing, wager: Fields, edge: Fraction) -> None:
+    """Compare the long run with the meters' parameters: what is added and reseeded is the cost.
+
+    `edge` is the edge at the seeds, of which the returns of the meters are taken back.
+    """
+    odds, wagered = wager["odds"], wager["wager_cents"]
+    meters = {
+        (link["link"], each["meter"]): each
+        for link in filing.fields["links"]
+        for each in link["meters"]
+    }
+    fed = {each["kind"]: meters[each["link"], each["meter"]] for each in wager["feeds"]}
+    for meter in odds["meters"]:
+        terms = fed[meter["meter"]]
+        whole = meter["whole_chance"]
+        edge += Fraction(meter["return_at_seed"]["exact"])
+        edge -= Fraction(terms["primary_bps"] + terms["reserve_bps"], 10_000)
+        if whole:
+            edge -= Fraction(whole["exact"]) * terms["reseed_cents"] / wagered
+    lasting = odds["long_run"]
+    assert Fraction(lasting["house_edge"]["exact"]) == edge
+    parts = (Fraction(lasting[name]["exact"])
+             for name in ("fixed_return", "contributions", "reseeds"))  # fmt: skip
+    assert 1 - sum(parts) == edge
 
 
 def test_three_card_hands_are_counted_by_looking_at_every_deal(house: Filing) -> None:

@@ -93,6 +93,7 @@ def test_the_figures_of_each_wager_are_in_its_own_part(filing: Filing) -> None:
             odds["house_edge"]["exact"],
             odds["house_edge"]["percent"],
             odds["hit_frequency"]["exact"],
+            *([odds["long_run"]["house_edge"]["exact"]] if odds["long_run"] else []),
             *(hand["chance"]["one_in"] for hand in wager["hands"]),
             *(f"{hand['combinations']:,}" for hand in wager["hands"]),
             *(cell["pays"] for hand in wager["hands"] for cell in hand["cells"]),

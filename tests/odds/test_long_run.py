@@ -1,0 +1,145 @@
+"""The long run: players win what their wagers add to a meter, and the house pays the reseeds."""
+
+from fractions import Fraction
+from math import sqrt
+from random import Random
+
+import pytest
+
+from bonus.law.chapter import read_chapter
+from bonus.law.chapter_file import Chapter
+from bonus.odds.enumerations import Enumerator
+from bonus.odds.odds_entries import LongRun, OddsEntry, exact
+from bonus.odds.offers import DrawOdds, offers_of
+from bonus.odds.wager_odds import entry_of
+from tests.odds.test_edges import FIVE_CARDS, HANDS_BACK, METER, entries
+from tests.rules.test_chapters import PRINTED
+
+MICROS = 10_000
+"""Micros in a cent."""
+
+
+def long_run_of(entry: OddsEntry) -> LongRun:
+    assert entry.long_run is not None
+    return entry.long_run
+
+
+@pytest.mark.section("649a.12(e)(3)")
+def test_the_progressive_costs_its_rate_more_than_at_the_seed(counted: Enumerator) -> None:
+    """Only the whole meter is won, and the reseed is the seed: the two edges differ by the rate."""
+    by_a, by_b = entries(counted, "progressive")
+    odds = 500 * 3 + 70 * 44 + 60 * 52 + 6 * 720
+    assert by_a.long_run == LongRun(
+        house_edge=exact(Fraction(454, 1_105) - Fraction(14, 100)),
+        house_edge_decimal="0.270860",
+        fixed_return=exact(Fraction(odds, 22_100)),
+        contributions="7/50",
+        reseeds=exact(Fraction(1_000, 22_100)),
+    )
+    assert Fraction(long_run_of(by_b).house_edge) == Fraction(526, 1_105) - Fraction(20, 100)
+
+
+@pytest.mark.section("649a.12(h)(3)")
+def test_a_percentage_of_the_five_card_progressive_costs_no_reseed(counted: Enumerator) -> None:
+    (entry,) = entries(counted, "five_card_progressive")
+    found = long_run_of(entry)
+    assert found.reseeds == exact(Fraction(4 * 10_000, FIVE_CARDS))
+    at_seed = Fraction((4 * 100 + 36 * 10) * 10_000, 100 * FIVE_CARDS)
+    edge = Fraction(entry.house_edge) + at_seed - Fraction(21, 100) - Fraction(found.reseeds)
+    assert Fraction(found.house_edge) == edge
+    folding = entry.when_folding
+    assert folding is not None
+    more = Fraction(folding.house_edge_at_empty_meter) - Fraction(entry.house_edge_at_empty_meter)
+    assert Fraction(folding.house_edge_long_run) == edge + more
+
+
+@pytest.mark.section("649a.12(i)(4)")
+@pytest.mark.reading("T21")
+def test_the_five_card_hand_bonus_has_no_reseed_and_pays_its_reserve(counted: Enumerator) -> None:
+    """The draws are those of the example floor file: 57.4 % at the seed, 31.3 % in the long run."""
+    draws = DrawOdds(magic_card_every=100, lucky_every=40, positions=7)
+    drawn = Fraction(5 * 20, 52 * 100) + Fraction(5, 8 * 40)
+    for wager in ("five_card_hand_bonus", "five_card_hand_bonus_dealer"):
+        (entry,) = entries(counted, wager, draws=draws)
+        assert Fraction(entry.house_edge) == 1 - HANDS_BACK - drawn - 10_000 * METER
+        found = long_run_of(entry)
+        assert Fraction(found.fixed_return) == HANDS_BACK + drawn
+        assert (found.contributions, found.reseeds) == ("29/100", "0/1")
+        assert Fraction(found.house_edge) == 1 - HANDS_BACK - drawn - Fraction(29, 100)
+        percents = (round(100 * float(Fraction(edge)), 1) for edge in (
+            entry.house_edge, found.house_edge,
+        ))  # fmt: skip
+        assert tuple(percents) == (57.4, 31.3)
+        for share in entry.when_shared:
+            assert share.house_edge_long_run == found.house_edge
+
+
+def often_won(reseed: str) -> Chapter:
+    """Return chapter 649a with a meter that is won often, in part by a flush, and has a reserve."""
+    text = PRINTED["649a"].read_text("utf-8")
+    for was, becomes in (
+        ('["100% of meter", "100% of meter"]\nmini_royal =', '"100% of meter"\nmini_royal ='),
+        ('["500 for 1", "500 for 1"]', '"100% of meter"'),
+        ('["70 for 1", "100 for 1"]', '"100% of meter"'),
+        ('["60 for 1", "90 for 1"]', '"10% of meter"'),
+        ('["6 for 1", "N/A"]', '"2 for 1"'),
+        ('choices = ["A", "B"]\n[wager.table.pays]\nmini', "[wager.table.pays]\nmini"),
+        ('["$1,000 for 1", "$1,000 for 1"]\nr', '"$100 for 1"\nr'),
+        ('["$1,000 for 1", "$1,000 for 1"]\np', f'"{reseed}"\np'),
+        ('["14%", "20%"]\n', '"23%"\nreserve = "8%"\n'),
+    ):
+        assert was in text, was
+        text = text.replace(was, becomes, 1)
+    return read_chapter(text)
+
+
+@pytest.mark.parametrize("reseed", ["$40 for 1", "$0"])
+def test_wagers_at_random_lose_the_edge_of_the_long_run(reseed: str, counted: Enumerator) -> None:
+    """A meter is played for a long time, in cash, and the house keeps the edge of the long run.
+
+    What the players win of the meter is what they added, the seed and the reseeds, less what it
+    holds at the end. So the error has two parts: the luck of payouts at odds and of reseeds, whose
+    variance for one wager is known, and the seed and the amount at the end, which are shared by
+    all wagers.
+    """
+    offers = offers_of(often_won(reseed), {"ante_bonus": 5, "pair_plus": 40}, DrawOdds())
+    entry = entry_of(next(each for each in offers if each.wager == "progressive"), counted)
+    wager_cents, wagers, rng = 100, 400_000, Random(649)
+    reseed_cents = 4_000 if "40" in reseed else 0
+    lines = {line.hand: line for line in entry.hands}
+    whole = {hand for hand, line in lines.items() if line.pays == "100% of meter"}
+    part = {hand for hand, line in lines.items() if line.pays == "10% of meter"}
+    odds_cents = dict.fromkeys(lines, 0) | {"straight": 2 * wager_cents}
+    assert lines["straight"].pays == "2 for 1"
+    meter_micros, reserve_micros, paid_cents = 10_000 * MICROS, 0, 0
+    weights = [line.combinations for line in lines.values()]
+    for hand in rng.choices(list(lines), weights, k=wagers):
+        meter_micros += wager_cents * MICROS * 23 // 100
+        reserve_micros += wager_cents * MICROS * 8 // 100
+        percent = 100 if hand in whole else 10 if hand in part else 0
+        won_cents = meter_micros * percent // (100 * MICROS)
+        meter_micros -= won_cents * MICROS
+        paid_cents += won_cents + odds_cents[hand]
+        if hand in whole:
+            meter_micros += reseed_cents * MICROS + reserve_micros
+            reserve_micros = 0
+    kept = 1 - Fraction(paid_cents, wagers * wager_cents)
+    of = entry.hands[0].of
+    costs = {hand: odds_cents[hand] + (reseed_cents if hand in whole else 0) for hand in lines}
+    square = sum(lines[hand].combinations * cost * cost for hand, cost in costs.items())
+    luck = sqrt(square / of / wagers) / wager_cents
+    unpaid = (10_000 * MICROS + meter_micros + reserve_micros) / (MICROS * wager_cents * wagers)
+    tolerance = 4 * luck + unpaid
+    long_run = Fraction(long_run_of(entry).house_edge)
+    assert abs(float(kept - long_run)) < tolerance
+    # The edge at the seed is another one, beyond any luck.
+    assert abs(float(kept - Fraction(entry.house_edge))) > 5 * tolerance
+
+
+def test_a_chance_to_win_is_that_of_all_hands_that_are_paid(counted: Enumerator) -> None:
+    (pair_plus, *_) = entries(counted, "pair_plus")
+    paid = 48 + 52 + 720 + 1_096 + 3_744
+    assert Fraction(pair_plus.hit_frequency) == Fraction(paid, 22_100)
+    assert pair_plus.long_run is None
+    (progressive, _) = entries(counted, "progressive")
+    assert Fraction(progressive.hit_frequency) == Fraction(48 + 52 + 720, 22_100)
