@@ -10,10 +10,11 @@ from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 from types import MappingProxyType
-from typing import Final
+from typing import Final, TypeGuard
 
 import msgspec
 
+from bonus.errors import UserError
 from bonus.law.cells import ChapterError
 from bonus.law.chapter_file import Chapter
 from bonus.law.paytable_checks import check_chapter
@@ -28,11 +29,26 @@ def load(name: str) -> Chapter:
     The file of the chapter is read from the package and checked.
 
     Raises:
-        ChapterError: the file of the chapter is not valid.
+        UserError: the installed file was changed, or cannot be read. The message has the file, the
+            line and the reason.
     """
-    return read_chapter(
-        files("bonus.law").joinpath("chapters", f"{name}{_SUFFIX}").read_text("utf-8")
-    )
+    path = files("bonus.law").joinpath("chapters", f"{name}{_SUFFIX}")
+    text = ""
+    try:
+        text = path.read_bytes().decode()
+        return read_chapter(text)
+    except (OSError, ValueError, RecursionError) as error:
+        line = text[: text.find(error.text)].count("\n") + 1 if _has_place(error, text) else None
+        place = path if line is None else f"{path}:{line}"
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise UserError(
+            f"{place}: {reason}. This file of the law belongs to pitlink and was changed: install"
+            " pitlink again. A game of your own is a game file in the directory `games`"
+        ) from None
+
+
+def _has_place(error: Exception, text: str) -> TypeGuard[ChapterError]:
+    return isinstance(error, ChapterError) and bool(error.text) and error.text in text
 
 
 @cache
@@ -42,7 +58,8 @@ def chapters() -> Mapping[str, Chapter]:
     The chapters are in the order of their numbers.
 
     Raises:
-        ChapterError: a file is not valid, or two chapters have the same game.
+        UserError: a file is not valid.
+        ChapterError: two chapters have the same game.
     """
     names = sorted(
         entry.name.removesuffix(_SUFFIX)

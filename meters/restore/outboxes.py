@@ -84,6 +84,8 @@ class OutboxCopy:
         if row is None:
             raise RestoreError(f"{path}: it does not name its table")
         self.link, self.table = str(row[0]), str(row[1])
+        if not isinstance(row[2], int) or not isinstance(last, int):
+            raise RestoreError(f"{path}: it is damaged: it has numbers that are none")
         # If the outbox was lost, the agent continued with the sequence number that the service had.
         # So earlier events can be missing in the outbox.
         self.answered = max(int(last), int(row[2]))
@@ -168,7 +170,10 @@ def read_outboxes(paths: Sequence[Path], link: str) -> Iterator[Mapping[str, Out
 def _files(paths: Sequence[Path]) -> Iterator[Path]:
     for path in paths:
         if path.is_dir():
-            yield from sorted(path.glob(f"*{_ENDING}"))
+            for found in sorted(path.glob(f"*{_ENDING}")):
+                if not found.is_file():
+                    raise RestoreError(f"{found}: it is not a file, so it is no outbox: remove it")
+                yield found
         elif path.is_file():
             yield path
         else:
