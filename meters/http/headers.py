@@ -1,11 +1,19 @@
 """Security headers, which the server adds to every answer."""
 
+import base64
+import hashlib
 from collections.abc import MutableSequence
+from importlib.resources import files
 from typing import Final
 
+GUARD: Final = files("meters.http").joinpath("guard.js").read_text(encoding="utf-8")
+"""The only script that is part of pages. Every other script is a file of the server."""
+
+_GUARD_DIGEST: Final = base64.b64encode(hashlib.sha256(GUARD.encode()).digest()).decode()
 _NOTHING_FOREIGN: Final = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
-    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    f"default-src 'none'; script-src 'self' 'sha256-{_GUARD_DIGEST}'; style-src 'self'; "
+    "img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'"
 )
 _HEADERS: Final = {
     "Content-Security-Policy": _NOTHING_FOREIGN,

@@ -19,6 +19,7 @@ from tests.waiting import eventually_async
 
 # Keeps the last view that the page received, drawn or not.
 KEEP_VIEW = """
+delete window.SharedWorker;
 const listen = EventSource.prototype.addEventListener;
 EventSource.prototype.addEventListener = function (name, handle) {
   listen.call(this, name, (event) => {

@@ -46,7 +46,15 @@ TURNING = """(meter) => {
 }"""
 
 # Records on the page's own clock when the last heartbeat that it received was sent.
+ALONE = "delete window.SharedWorker"
+"""The page has a stream of its own: a shared one would not have the held time of the page."""
+
+# The time of the style sheet cannot be held, so nothing expires by it.
 HEARING = """
+delete window.SharedWorker;
+const held = new CSSStyleSheet();
+held.replaceSync(".expires, .expired { animation: none !important; }");
+document.adoptedStyleSheets = [held];
 const listen = EventSource.prototype.addEventListener;
 EventSource.prototype.addEventListener = function (name, handle) {
   listen.call(this, name, (event) => {

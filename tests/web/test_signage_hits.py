@@ -7,6 +7,7 @@ from playwright.async_api import Browser, Page, expect
 
 from meters.displays import display_state
 from tests.web.signage_page import (
+    ALONE,
     LITTLE_MS,
     MAIN,
     as_time_passes,
@@ -89,6 +90,7 @@ async def test_a_good_win_is_said_to_be_validated_for_a_while(
 ) -> None:
     """A display that is turned on only then says it too. Later everything is as before."""
     await page.clock.install()
+    await page.add_init_script(ALONE)
     stand.put(151_234, 5)
     await opened(page, stand)
     win(stand)
@@ -107,6 +109,7 @@ async def test_a_good_win_is_said_to_be_validated_for_a_while(
 
 async def test_paid_after_validated_starts_no_new_celebration(page: Page, stand: Stand) -> None:
     await page.clock.install()
+    await page.add_init_script(ALONE)
     stand.put(100_000, 5)
     await opened(page, stand)
     stand.board.put_jackpot("tcp-main", jackpot(), news=False)
@@ -239,7 +242,10 @@ async def test_a_win_below_the_facility_s_bound_is_not_celebrated(page: Page) ->
 
 @pytest.mark.parametrize("motion", ["no-preference", "reduce"])
 async def test_nothing_flashes(browser: Browser, stand: Stand, motion: str) -> None:
-    """Only opacity and transform change, each once. With reduced motion nothing moves."""
+    """Only opacity and transform change, each once. With reduced motion nothing moves.
+
+    What a script keeps does not expire, so that animation shows nothing.
+    """
     page = await browser.new_page(
         reduced_motion="reduce" if motion == "reduce" else "no-preference"
     )
@@ -252,7 +258,8 @@ async def test_nothing_flashes(browser: Browser, stand: Stand, motion: str) -> N
     win(stand)
     await expect(page.locator(".celebration")).to_be_visible()
     moving = await page.evaluate(
-        """document.getAnimations().filter((each) => each.effect).map((each) => ({
+        """document.getAnimations().filter((each) =>
+          each.effect && !each.animationName?.startsWith("expire")).map((each) => ({
           times: each.effect.getTiming().iterations,
           milliseconds: each.effect.getTiming().duration,
           what: [...new Set(each.effect.getKeyframes().flatMap(Object.keys))].filter(

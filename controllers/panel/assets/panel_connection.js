@@ -3,6 +3,7 @@
    value as current. */
 
 import { EventStream } from "./event_stream.js";
+import { keep } from "./expiry.js";
 import { current, receive, update } from "./panel_state.js";
 import { fetchText, reload } from "./requests.js";
 
@@ -81,9 +82,13 @@ export const connect = () => new EventStream("/api/v1/table/stream", {
     view: (view) => {
       reached();
       receive(view);
+      keep(document.body);
       if (view.phase === "locked" && view.chips + view.chips_returned === 0 && view.can.includes("chips")) countNoChips();
     },
-    heartbeat: reached,
+    heartbeat: () => {
+      reached();
+      keep(document.body);
+    },
   },
   lost: () => {
     hangUp?.abort();

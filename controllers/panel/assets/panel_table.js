@@ -28,7 +28,9 @@ export const standing = ({ view, lost, refused }) => {
 const meterOf = (meter, current) => html`<div class="meter" key=${meter.meter} data-meter=${meter.meter}
   data-current=${String(current)}>
   <p class="name">${meter.name}<span> ${meter.wager}</span></p>
-  <p class="amount">${current ? money(meter.amount) : "Not available"}</p>
+  <div class="amount">${current
+    ? html`<p class="expires">${money(meter.amount)}</p><p class="expired"></p>`
+    : "Not available"}</div>
   ${current && meter.pending && html`<p class="pending">A win is pending</p>`}
 </div>`;
 

@@ -5,11 +5,40 @@ import { now, since } from "./clock.js";
 
 const CHECK_MS = 500;
 const RETRY_MIN_MS = 500;
+const STAY_MS = 30000;
+const WORKER = new URL("./stream_worker.js", import.meta.url);
+
+/* False if the browser has no shared workers, or could not load this one. */
+let canShare = "SharedWorker" in window;
+
+/* Open a stream for this page alone. */
+const openAlone = (path, names, take) => {
+  const source = new EventSource(path);
+  for (const name of [...names, "error"]) source.addEventListener(name, ({ data }) => take(name, data, 0));
+  return { stay: () => {}, close: () => source.close() };
+};
+
+/* Follow the stream that all pages of this browser share. An event can wait while the page is
+   frozen, so it has an age. */
+const openShared = (path, names, take) => {
+  const worker = new SharedWorker(WORKER);
+  const stay = () => worker.port.postMessage({ path, names });
+  const close = () => worker.port.postMessage(null);
+  worker.addEventListener("error", () => {
+    canShare = false;
+    take("error");
+  });
+  worker.port.addEventListener("message", ({ data: { name, data, at } }) => take(name, data, Math.max(0, Date.now() - at)));
+  worker.port.start();
+  window.addEventListener("pagehide", close);
+  stay();
+  return { stay, close };
+};
 
 export class EventStream {
-  /* `events` has one function for each event name; it is called with the event's data. `heard`
-     is called before it at every event, and `lost` whenever the connection is lost. The server
-     must send something at least every `silentMs`. */
+  /* `events` has one function for each event name; it is called with the event's data, and its age
+     in milliseconds. `heard` is called before it at every event, and `lost` whenever the connection
+     is lost. The server must send something at least every `silentMs`. */
   constructor(path, { events, heard = () => {}, lost, silentMs, retryMaxMs }) {
     Object.assign(this, { path, events, heard, lost, silentMs, retryMaxMs });
     this.failures = 0;
@@ -19,21 +48,18 @@ export class EventStream {
 
   connect() {
     this.disconnect();
-    const source = new EventSource(this.path);
-    this.source = source;
-    this.lastEvent = now();
-    for (const [name, handle] of Object.entries(this.events)) {
-      source.addEventListener(name, ({ data }) => {
-        if (source !== this.source) return;
+    this.lastEvent = this.stayed = now();
+    const source = (canShare ? openShared : openAlone)(this.path, Object.keys(this.events), (name, data, age) => {
+      if (source !== this.source) return;
+      if (name === "error") this.reconnect();
+      else {
         this.lastEvent = now();
         this.failures = 0;
         this.heard();
-        handle(JSON.parse(data));
-      });
-    }
-    source.addEventListener("error", () => {
-      if (source === this.source) this.reconnect();
+        this.events[name](JSON.parse(data), age);
+      }
     });
+    this.source = source;
   }
 
   disconnect() {
@@ -53,7 +79,12 @@ export class EventStream {
   }
 
   check() {
-    if (this.source !== null && since(this.lastEvent) > this.silentMs) this.reconnect();
+    if (this.source === null) return;
+    if (since(this.lastEvent) > this.silentMs) this.reconnect();
+    else if (since(this.stayed) > STAY_MS) {
+      this.stayed = now();
+      this.source.stay();
+    }
   }
 
   stop() {

@@ -72,7 +72,7 @@ export const get = (path, query = {}) => {
   const asked = new URLSearchParams(
     Object.entries(query).filter(([, value]) => value !== "" && value !== null && value !== undefined),
   );
-  return ask("GET", asked.size ? `${path}?${asked}` : path, null, false);
+  return ask("GET", String(asked) ? `${path}?${asked}` : path, null, false);
 };
 
 /* Read the inoperable links: the reason of each, by its id. The service has them in memory, so it

@@ -2,7 +2,7 @@
 
 import * as api from "./floor_api.js";
 import * as format from "./floor_format.js";
-import { useCurrent, useNow } from "./floor_reading.js";
+import { useCurrent, useTurn } from "./floor_reading.js";
 import { html } from "./preact.js";
 
 const NAMED_MAX = 3;
@@ -24,7 +24,7 @@ const linesOf = (reasons) => {
 /* The reasons are read again after each change, after each loss of the event stream, and every few
    seconds: another service can answer than the one that sends the stream, and notices a fault later. */
 export const Inoperable = ({ changes }) => {
-  const turn = Math.floor(useNow() / READ_EVERY_MS);
+  const turn = useTurn(READ_EVERY_MS);
   const { found } = useCurrent(api.inoperable, [changes, turn]);
   const lines = linesOf(found ?? {});
   return html`

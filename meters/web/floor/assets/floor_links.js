@@ -1,17 +1,19 @@
 /* The links: their state, their meters, their proposals, and the acts on them. */
 
+import { keep } from "./expiry.js";
 import * as api from "./floor_api.js";
 import * as changes from "./floor_changes.js";
 import { Facts } from "./floor_claims.js";
 import { Action } from "./floor_dialog.js";
 import { Entries } from "./floor_entries.js";
 import * as format from "./floor_format.js";
-import { useAnswer } from "./floor_reading.js";
+import { useAnswer, useTurn } from "./floor_reading.js";
 import { money } from "./money.js";
-import { html, useState } from "./preact.js";
+import { html, useLayoutEffect, useRef, useState } from "./preact.js";
 
 const ACTS_LIMIT = 25;
 const NAMED_MAX = 8;
+const READ_EVERY_MS = 5000;
 const STATES = { operable: "Open", closed: "Closed", inoperable: "Inoperable" };
 const DONE = {
   seed: "Meter started", validate: "Win validated", reject: "Win rejected", pay: "Win paid",
@@ -157,7 +159,7 @@ const Meter = ({ link, meter, canAct, done }) => {
   return html`
     <li class="meter" data-meter=${meter.meter}>
       <h3>${meter.name}</h3>
-      <p class="amount">${money(meter.amount)}</p>
+      <div class="amount"><p class="expires">${money(meter.amount)}</p><p class="expired"></p></div>
       <${Facts} pairs=${parameters(meter)} />
       <details><summary>Accounting meters</summary><${Facts} pairs=${accounting(meter.accounting)} /></details>
       ${canAct && canChange(link) && html`
@@ -217,7 +219,11 @@ const Link = ({ link, me, acts, done, shared }) => {
 
 export const Links = ({ me, changes: changed }) => {
   const [acts, setActs] = useState(0);
-  const links = useAnswer(() => api.get("/api/v1/links"), [changed, acts]);
+  /* A wager raises a meter without a change that the event stream reports. */
+  const turn = useTurn(READ_EVERY_MS);
+  const links = useAnswer(() => api.get("/api/v1/links"), [changed, acts, turn]);
+  const list = useRef();
+  useLayoutEffect(() => { if (!links.error) keep(list.current); }, [links.answers]);
   /* The seal of the operators' log is the same for all links. */
   const { found: log } = useAnswer(() => api.get("/api/v1/log/seal"), [changed, acts]);
   const done = () => setActs((before) => before + 1);
@@ -228,7 +234,7 @@ export const Links = ({ me, changes: changed }) => {
     <h1 tabindex="-1">Links</h1>
     <p class="nothing" role="status" hidden=${!status}>${status}</p>
     ${several && html`<${AllUnapproved} found=${approvals} canAct=${me.rights.includes("links")} done=${done} />`}
-    <div class="links">${links.found?.map((link) => html`
+    <div class="links" ref=${list}>${links.found?.map((link) => html`
       <${Link} key=${link.link} link=${link} me=${me} acts=${acts} done=${done}
         shared=${several ? approvals.common : []} />`)}
     </div>

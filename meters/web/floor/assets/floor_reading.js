@@ -39,6 +39,16 @@ export const useCurrent = (load, changes) => {
   return answer;
 };
 
+/* A number that rises every so many milliseconds. */
+export const useTurn = (everyMs) => {
+  const [turn, setTurn] = useState(0);
+  useLayoutEffect(() => {
+    const timer = setInterval(() => setTurn((before) => before + 1), everyMs);
+    return () => clearInterval(timer);
+  }, []);
+  return turn;
+};
+
 /* The service's time, once a second. */
 export const useNow = () => {
   const [now, setNow] = useState(api.now);

@@ -1,9 +1,10 @@
 /* Keeps a signage page current. An amount is shown only while heartbeats of its link arrive. If
    none arrives for four seconds, or if the event stream is lost, the meter is marked and its
-   amount is removed. Money is in whole cents. */
+   amount is removed. If this script stops, the style sheet hides the amounts. Money is in whole cents. */
 
 import { now, since } from "./clock.js";
 import { EventStream } from "./event_stream.js";
+import { keep } from "./expiry.js";
 import { money } from "./money.js";
 import { reload } from "./requests.js";
 import { Celebration } from "./signage_celebration.js";
@@ -130,6 +131,7 @@ class Meter {
     this.odometer.show(row.amount);
     label(this.amount, money(row.amount) + (shown === "closed" ? ` ${words.closed}` : ""));
     if (streamed) this.noteWins();
+    keep(this.element);
   }
 
   /* Show the pending wins in turn. If there are none, show a win that was validated a moment ago
@@ -166,15 +168,16 @@ class Link {
   constructor(element) {
     this.element = element;
     this.state = element.dataset.state;
-    this.heard = this.state === "inoperable" ? null : now(Number(element.dataset.age));
+    /* The page was made when it was requested, which can be long ago if a script arrived late. */
+    this.heard = this.state === "inoperable" ? null : now(Number(element.dataset.age) + performance.now());
     this.meters = new Map();
     for (const each of element.querySelectorAll(".meter")) {
       this.meters.set(each.dataset.meter, new Meter(each, this));
     }
   }
 
-  updateState(row) {
-    this.heard = now(row.age_ms);
+  updateState(row, age) {
+    this.heard = now(row.age_ms + age);
     /* While the link was closed, people could change its parameters. */
     if (this.state === "closed" && row.state === "operable") renew();
     this.state = row.state;
@@ -220,6 +223,7 @@ const render = () => {
   const is = lost ? "Reconnecting" : all.some((link) => link.live()) ? "Live" : "";
   mark(connection, "is", is);
   write(connection, is);
+  keep(connection);
 };
 const renderSoon = () => {
   if (renderDue) return;
@@ -243,7 +247,7 @@ new EventStream(page.dataset.stream, {
       }
     },
     meter: (row) => meterOf(row)?.update(row),
-    controller: (row) => links.get(row.link)?.updateState(row),
+    controller: (row, age) => links.get(row.link)?.updateState(row, age),
     jackpot: (row) => meterOf(row)?.updateWin(row),
   },
   heard: renderSoon,

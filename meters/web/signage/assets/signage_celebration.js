@@ -1,5 +1,6 @@
 /* The celebration of a win: the hand, the amount, and the table. */
 
+import { keep } from "./expiry.js";
 import { money } from "./money.js";
 import { draw, label } from "./signage_odometer.js";
 
@@ -64,6 +65,7 @@ export class Celebration {
 
   /* A celebration must not cover a meter whose amount is no longer current. */
   dropStale() {
+    keep(this.element);
     this.waiting = this.waiting.filter(({ meter }) => meter.link.live());
     if (this.shown !== null && !this.shown.meter.link.live()) this.next();
   }

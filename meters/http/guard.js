@@ -1,0 +1,19 @@
+/* A page without one of its scripts or style sheets is not usable, so it is loaded again. This
+   script is part of the page itself, because a file could be the one that failed. */
+(() => {
+  const WAIT_MS = 5000;
+  const LIMIT_MS = 8000;
+  let isBroken = false;
+  const again = async () => {
+    const limit = new AbortController();
+    setTimeout(() => limit.abort(), LIMIT_MS);
+    const answer = await fetch(location.href, { cache: "no-store", signal: limit.signal }).catch(() => null);
+    if (answer?.ok) location.reload();
+    else setTimeout(again, WAIT_MS);
+  };
+  addEventListener("error", ({ target }) => {
+    if (isBroken || !(target instanceof Element && target.matches("script, link[rel=stylesheet]"))) return;
+    isBroken = true;
+    setTimeout(again, WAIT_MS);
+  }, { capture: true });
+})();

@@ -1,0 +1,107 @@
+"""One browser needs one event stream for all its displays, and one for all its floor pages.
+
+A browser opens only six connections to a server that speaks HTTP/1.1.
+"""
+
+import pytest
+from playwright.async_api import Page, expect
+
+from tests.waiting import eventually_async
+from tests.web.floor_hand import FloorRoom, answer, claim_card, press
+from tests.web.signage_page import MAIN, shows
+from tests.web.stand import CLAIM
+
+PATHS = ["/signage", "/signage/tcp-main", "/signage/tcp-main/pays", "/signage/pit-2"]
+
+
+async def is_live(page: Page) -> None:
+    await expect(page.locator(".connection")).to_have_text("Live")
+
+
+async def streams(room: FloorRoom, displays: int, staff: int) -> None:
+    """Wait until the service has so many event streams."""
+    board = room.stand.board
+
+    def count() -> bool:
+        return (board.watchers(staff=False), board.watchers(staff=True)) == (displays, staff)
+
+    await eventually_async(count, what=f"{displays} and {staff} streams")
+
+
+async def test_eight_displays_and_two_floor_pages_work_in_one_browser(room: FloorRoom) -> None:
+    stand = room.stand
+    stand.keep_beating()
+    stand.put(112_362, 1)
+    first = await room.signed_in("Flo")
+    second = await first.context.new_page()
+    await second.goto(f"{stand.url}/floor")
+    displays = [await first.context.new_page() for _ in range(8)]
+    for number, page in enumerate(displays):
+        await page.goto(stand.url + PATHS[number % len(PATHS)])
+    for page in displays:
+        await is_live(page)
+    await streams(room, 1, 1)
+    await press(claim_card(second, CLAIM), "Validate")
+    await answer(second, "Validate $1,510.00")
+    for page in (first, second):
+        await expect(claim_card(page, CLAIM)).to_contain_text("Validated by Flo")
+
+
+async def test_displays_go_on_when_others_are_closed(room: FloorRoom) -> None:
+    stand = room.stand
+    stand.keep_beating()
+    stand.put(112_362, 1)
+    stand.put(500_000, 1, link="pit-2")
+    first = await room.page("desk")
+    second, other = await first.context.new_page(), await first.context.new_page()
+    for page, path in ((first, PATHS[1]), (second, PATHS[1]), (other, PATHS[3])):
+        await page.goto(stand.url + path)
+        await is_live(page)
+    await first.close()
+    stand.put(112_399, 2)
+    stand.put(500_100, 2, link="pit-2")
+    await shows(second, "$1,123.99")
+    await shows(other, "$5,001.00", '[data-link="pit-2"] [data-meter="progressive"]')
+    await streams(room, 1, 0)
+    await second.close()
+    await other.close()
+    await streams(room, 0, 0)
+
+
+async def test_every_display_notices_a_lost_stream_and_returns(room: FloorRoom) -> None:
+    stand = room.stand
+    stand.keep_beating()
+    stand.put(112_362, 1)
+    first = await room.page("desk")
+    pages = [first, *[await first.context.new_page() for _ in range(3)]]
+    for page in pages:
+        await page.goto(f"{stand.url}/signage")
+        await is_live(page)
+    stand.board.close()
+    for page in pages:
+        await expect(page.locator(".connection")).to_have_text("Reconnecting")
+        await expect(page.locator(f"{MAIN} .unavailable")).to_be_visible()
+    await stand.stop()
+    await stand.start()
+    stand.keep_beating()
+    stand.put(112_400, 3)
+    for page in pages:
+        await is_live(page)
+        await shows(page, "$1,124.00")
+    await streams(room, 1, 0)
+
+
+@pytest.mark.parametrize("script", ["delete window.SharedWorker", ""], ids=["none", "fails"])
+async def test_a_browser_without_the_shared_worker_has_a_stream_for_each_page(
+    room: FloorRoom, script: str
+) -> None:
+    stand = room.stand
+    stand.keep_beating()
+    stand.put(112_362, 1)
+    page = await room.page("desk")
+    await page.add_init_script(script or "window.SharedWorker = class extends SharedWorker {"
+        " constructor() { super('/assets/none.js'); } };")  # fmt: skip
+    await page.goto(f"{stand.url}/signage")
+    await is_live(page)
+    stand.put(112_399, 2)
+    await shows(page, "$1,123.99")
