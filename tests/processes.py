@@ -11,6 +11,7 @@ from typing import IO, Final, Self
 
 import pytest
 
+from tests.approving import approve_before_serve
 from tests.waiting import LONG_S, Found, dies_with_us, eventually
 
 STOP_WITHIN_S: Final = LONG_S
@@ -73,6 +74,8 @@ class Pitlink:
         env: environment of the process.
         cwd: working directory of the process.
         deaf: start it with SIGINT, SIGTERM and SIGCHLD ignored and blocked.
+        approved: whether a person approves the floor file before `pitlink serve`, if the floor is
+            empty.
 
     Attributes:
         process: the process. Its standard input is open if `stdin` was set.
@@ -86,7 +89,10 @@ class Pitlink:
         env: Mapping[str, str] | None = None,
         cwd: Path | None = None,
         deaf: bool = False,
+        approved: bool = True,
     ) -> None:
+        if approved:
+            approve_before_serve(arguments, cwd)
         command = program(*arguments)
         if deaf:
             command = [sys.executable, "-c", _DEAF, *command]

@@ -1,6 +1,8 @@
-"""Approvals of the part of the floor file that is about a link (duties D10, D12).
+"""Approvals of the part of the floor file that is about a link (duties D4, D10, D12).
 
-Each approval is in Redis and in the ledger.
+One person approves the first floor file of an empty floor. Each later change takes two people. The
+ledger has both approvals. Redis has the number of the ledger entry of the first of the two until
+the second person approves, or until another floor file is approved first.
 """
 
 import hashlib
@@ -13,26 +15,66 @@ import msgspec
 from meters.books.checkpoint import NotedApproval
 from meters.books.script_loader import load_script
 from meters.books.store import BooksError, LinkStore, texts
+from meters.books.two_people import NO_SETTERS, PinSetters, why_one_person
 from meters.wire.clock import now_text
 
-_PAGE: Final = 1_000
 
-
-class Approval(msgspec.Struct, frozen=True):
+class Approval(msgspec.Struct, frozen=True, omit_defaults=True):
     """An approval of a floor file, in the form in which the ledger stores it.
 
     `changed` has a text for each difference from the configuration that was approved before. `text`
     is the whole approved part of the floor file, so the ledger shows under which configuration each
-    wager was accepted.
+    wager was accepted. `first_by` is the first of two people; empty if one sufficed. `floor` is the
+    digest of the whole floor file if this link was approved with the first file of an empty floor.
+    `pin_set_by` are the people who set the PIN of `by` in the 24 hours before.
     """
 
     digest: str
     text: str
     by: str
     changed: tuple[str, ...]
+    first_by: str = ""
+    floor: str = ""
+    pin_set_by: tuple[str, ...] = ()
+
+
+class HalfApproval(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The approval of the first of two people, in the form in which the ledger stores it.
+
+    `replaces` is the digest of the approved configuration that the new one would replace.
+    """
+
+    digest: str
+    replaces: str
+    by: str
+    changed: tuple[str, ...]
+    pin_set_by: tuple[str, ...] = ()
 
 
 _APPROVAL: Final = msgspec.json.Decoder(Approval)
+_HALF: Final = msgspec.json.Decoder(HalfApproval)
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """The first of two approvals, which waits for the second.
+
+    Attributes:
+        entry: the number of its ledger entry, as Redis has it; empty if none waits.
+        at: its time; empty if the ledger entry cannot be read, so that it does not count.
+        half: what the ledger has about it; None if it does not count.
+    """
+
+    entry: str = ""
+    at: str = ""
+    half: HalfApproval | None = None
+
+    def counts_for(self, digest: str, replaces: str) -> bool:
+        """Check if it approves exactly this configuration instead of exactly the one before."""
+        return self.half is not None and (self.half.digest, self.half.replaces) == (
+            digest,
+            replaces,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +86,8 @@ class Approved:
         text: the approved part of the floor file.
         by: the person who approved the text, at the time `at`.
         entry: the number of the ledger entry that records the approval.
+        first_by: the first of two people; empty if one sufficed.
+        floor: the digest of the first file of an empty floor; empty for a later approval.
     """
 
     digest: str
@@ -51,6 +95,8 @@ class Approved:
     by: str
     at: str
     entry: int
+    first_by: str = ""
+    floor: str = ""
 
 
 class ForgedError(Exception):
@@ -69,7 +115,6 @@ class ApprovalBook:
         self._store = store
         self._script = store.redis.register_script(load_script("approve_link"))
         self._proven: Approved | None = None
-        self._none_to = 0
 
     async def current(self) -> Approved | None:
         """Return the last approved configuration, or None if no configuration was ever approved.
@@ -102,11 +147,17 @@ class ApprovalBook:
             row, approvals = await pipe.execute()
         fields = {name.decode(): value.decode() for name, value in row.items()}
         try:
-            found = Approved(
-                fields["digest"], fields["text"], fields["by"], fields["at"], int(fields["entry"])
-            )
-            noted = await self._noted(found.entry)
+            noted = await self._noted(int(fields["entry"]))
             approval = _APPROVAL.decode(noted.event)
+            found = Approved(
+                fields["digest"],
+                fields["text"],
+                fields["by"],
+                fields["at"],
+                noted.entry,
+                approval.first_by,
+                approval.floor,
+            )
         except (KeyError, ValueError, msgspec.DecodeError):
             reason = "the approved configuration in Redis is in no ledger entry"
             raise ForgedError(reason, held) from None
@@ -125,23 +176,81 @@ class ApprovalBook:
             )
         return found
 
-    async def approve(self, approval: Approval, replaces: str, *, first: bool = False) -> None:
-        """Store a configuration as the approved one, and write a ledger entry about it.
-
-        `replaces` is the digest of the approved configuration that the new one replaces. It is
-        empty if no configuration was approved before. If `first` is true, the service approves the
-        first configuration of the link without a person.
+    async def waiting(self) -> Waiting:
+        """Return the first of two approvals that waits for the second, proven by the ledger.
 
         Raises:
-            BooksError: ``stale`` if the approved configuration is no longer the one with the digest
-                `replaces`; ``lost`` if `first` is true, but Redis has lost an earlier approval.
             RedisError: Redis failed.
         """
         store = self._store
-        if first and await self._was_ever():
-            # Two workers can start at the same time. In that case the other worker has approved
-            # already.
-            raise BooksError("lost" if await self.current() is None else "stale")
+        entry = cast("bytes | None", await store.redis.hget(store.keys.approved, "first"))
+        if entry is None:
+            return Waiting()
+        number = int(entry) if entry.isdigit() else 0
+        found = await store.entries(number - 1, 1) if number else []
+        for noted, fields in found:
+            if noted == number and fields["kind"] == b"approve_first":
+                half = _HALF.decode(fields["event"])
+                if half.by == fields["by"].decode():
+                    return Waiting(str(number), fields["at"].decode(), half)
+        # Its entry is archived, or somebody altered Redis: the approval does not count.
+        return Waiting(entry.decode())
+
+    async def approve_alone(
+        self, approval: Approval, replaces: str, *, of_empty_link: bool = True
+    ) -> None:
+        """Store a configuration as the approved one, and write a ledger entry about it.
+
+        `replaces` is the digest of the approved configuration that the new one replaces. It is
+        empty if no configuration was approved before. With `of_empty_link`, the link must not have
+        any ledger entry.
+
+        Raises:
+            BooksError: ``stale`` if the approved configuration is no longer the one with the digest
+                `replaces`; ``not_empty`` if the link has ledger entries.
+            RedisError: Redis failed.
+        """
+        mode = "empty" if of_empty_link else "alone"
+        await self._run(mode, approval, replaces, await self.waiting())
+
+    async def approve_first(self, approval: Approval, replaces: str, waiting: Waiting) -> None:
+        """Note the first of two approvals in the ledger. It changes nothing else.
+
+        `waiting` is the approval that it replaces, because that one does not count any more.
+
+        Raises:
+            BooksError: ``stale`` if somebody approved since these were read.
+            RedisError: Redis failed.
+        """
+        await self._run("first", approval, replaces, waiting)
+
+    async def approve_second(
+        self, approval: Approval, replaces: str, waiting: Waiting, setters: PinSetters
+    ) -> None:
+        """Store a configuration as the approved one, as the second of two people.
+
+        Raises:
+            BooksError: ``stale`` as for the first approval; ``same_person``, with the reason, if
+                both approvals could be by the same person (duty D4).
+            RedisError: Redis failed.
+        """
+        await self._run("second", approval, replaces, waiting, setters)
+
+    async def _run(
+        self,
+        mode: str,
+        approval: Approval,
+        replaces: str,
+        waiting: Waiting,
+        setters: PinSetters = NO_SETTERS,
+    ) -> None:
+        store, half, event = self._store, waiting.half, msgspec.json.encode(approval)
+        if mode == "first":
+            event = msgspec.json.encode(
+                HalfApproval(
+                    approval.digest, replaces, approval.by, approval.changed, approval.pin_set_by
+                )
+            )
         rows = await self._script(
             keys=[*store.fixed_keys, store.keys.approved],
             args=[
@@ -149,12 +258,16 @@ class ApprovalBook:
                 approval.digest,
                 approval.by,
                 approval.text,
-                msgspec.json.encode(approval),
+                event,
                 replaces,
-                "first" if first else "",
+                mode,
+                waiting.entry,
+                half.by if half else "",
+                msgspec.json.encode(half) if half else "{}",
+                setters.text,
             ],
         )
-        _done(texts(rows))
+        _done(texts(rows), approval.by)
 
     async def _noted(self, entry: int) -> NotedApproval:
         """Return the approval that a ledger entry records.
@@ -177,25 +290,13 @@ class ApprovalBook:
             entry, int(fields["seq"]), fields["by"].decode(), fields["event"].decode()
         )
 
-    async def _was_ever(self) -> bool:
-        """Check whether the ledger has an approval.
 
-        A ledger that an old release began can lack one.
-
-        A time limit can stop the read of a long ledger. In that case the next call continues where
-        this call stopped.
-        """
-        checkpoint = await self._store.checkpoint()
-        if checkpoint.approval is not None:
-            return True
-        self._none_to = max(self._none_to, checkpoint.entries)
-        while page := await self._store.entries(self._none_to, _PAGE):
-            if any(fields.get("kind") == b"approve" for _, fields in page):
-                return True
-            self._none_to = page[-1][0]
-        return False
-
-
-def _done(row: Sequence[str]) -> None:
-    if row[0] != "done":
-        raise BooksError(row[0])
+def _done(row: Sequence[str], by: str) -> None:
+    match row:
+        case ["done", *_]:
+            return
+        case ["same_person", first, setter]:
+            reason = why_one_person(first, by, setter, did="approved it first", does="approves too")
+            raise BooksError("same_person", reason)
+        case [status, *_]:
+            raise BooksError(status)

@@ -19,11 +19,17 @@ from typing import Final, Self
 import msgspec
 from msgspec.structs import asdict, astuple
 
-from bonus.display import money, rate_text
+from bonus.display import money, rate_text, wager_text
 from bonus.law.game_meters import GameMeters
 from bonus.law.games import chapter_games
 from meters.books.approved_settings import MeterNames
-from meters.books.money_terms import terms_as_text, terms_text, terms_with_pool
+from meters.books.money_terms import (
+    TermsText,
+    read_terms,
+    terms_as_text,
+    terms_text,
+    terms_with_pool,
+)
 from meters.floor.facility import Facility
 from meters.floor.floor_file import Floor, Link, Meter, MeterSettings, Table, TableSettings
 
@@ -58,6 +64,10 @@ _IN_WORDS: Final = {
 }
 """The words for settings whose name is not clear enough."""
 
+_BY_PROPOSAL: Final = frozenset({
+    "wager", "paytable", "limit", "contribution_max", "magic_card_every", "lucky_every",
+})  # fmt: skip
+"""The settings of a meter that two people can change by proposal."""
 _NAMES: Final = tuple(MeterNames.__struct_fields__)
 _Settings = dict[str, object]
 
@@ -118,6 +128,74 @@ class LinkConfiguration:
             *_of_each("meter", old.meters, new.meters),
             *_of_each("table", old.tables, new.tables),
         )
+
+    def differs_only_in_parameters(self, before: Self) -> bool:
+        """Check if only parameters of meters differ that two people change by proposal.
+
+        Raises:
+            msgspec.DecodeError: one of the texts is not a configuration.
+        """
+        old, new = (msgspec.json.decode(each.text, type=_Text) for each in (before, self))
+        kept = [
+            msgspec.structs.replace(
+                each,
+                meters={
+                    name: {key: of for key, of in settings.items() if key not in _BY_PROPOSAL}
+                    for name, settings in each.meters.items()
+                },
+            )
+            for each in (old, new)
+        ]
+        return kept[0] == kept[1]
+
+    @cached_property
+    def in_words(self) -> tuple[str, ...]:
+        """The whole configuration in words and dollars, for the people who approve it.
+
+        Each meter begins with its seed, also as a multiple of its wager, because a wrong seed is
+        the error that people must see here.
+        """
+        held = msgspec.json.decode(self.text, type=_Text)
+        facility = sorted(_with_defaults(held.facility).items())
+        return (
+            *(
+                _meter_in_words(name, read_terms(_approved_terms(settings)))
+                for name, settings in sorted(held.meters.items())
+            ),
+            *(
+                f"table {name}: {_shown(name, settings)}"
+                for name, settings in sorted(held.tables.items())
+            ),
+            *(f"{_words(name)}: {_shown(name, value)}" for name, value in facility),
+        )
+
+    @cached_property
+    def seeds_cents(self) -> dict[str, int]:
+        """The seed of each meter, in cents."""
+        held = msgspec.json.decode(self.text, type=_Text)
+        return {
+            name: read_terms(_approved_terms(settings)).seed_cents
+            for name, settings in held.meters.items()
+        }
+
+
+def _meter_in_words(name: str, terms: TermsText) -> str:
+    times, rest = divmod(terms.seed_cents, terms.wager_cents)
+    multiple = f"{'about ' if rest else ''}{times:,} times its {wager_text(terms.wager_cents)}"
+    parts = (
+        f"seed {money(terms.seed_cents)}, {multiple}",
+        f"reseed {money(terms.reseed_cents)}",
+        f"{rate_text(terms.primary_bps)} of a wager to the meter",
+        f"{rate_text(terms.reserve_bps)} to the reserve",
+        f"payout limit {money(terms.limit_cents) if terms.limit_cents else _NONE}",
+        terms.contribution_max_cents
+        and f"largest contribution {money(terms.contribution_max_cents)}",
+        terms.paytable and f"paytable {terms.paytable}",
+        terms.magic_card_every and f"Magic Card, one round in {terms.magic_card_every}",
+        terms.lucky_every and f"Lucky Bonus, one round in {terms.lucky_every}",
+    )
+    kind = "" if terms.kind == name else f" ({terms.kind})"
+    return f"meter {name}{kind}: {'; '.join(str(part) for part in parts if part)}"
 
 
 def approved_terms(text: str) -> dict[str, str]:

@@ -68,7 +68,8 @@ class LinkEvidence:
     Attributes:
         standing: the fields that the link's Redis hash of meters must have because of the entries.
             None for a field that must not exist.
-        approved: the fields of the last approved configuration.
+        approved: the fields of the last approved configuration, and the entry of the first of two
+            approvals that waits for the second.
         proposals: the fields of each proposal that the entries made or decided.
         open: for each undecided proposal, the number of the entry that made it.
         versions: the lowest version number that each meter can have.
@@ -116,6 +117,8 @@ class LinkEvidence:
                 self.standing |= dict(zip(_CLOSED, closure, strict=True))
             case b"open":
                 self.standing |= dict.fromkeys(_CLOSED)
+            case b"approve_first":
+                self.approved["first"] = str(number)
             case b"approve":
                 self.add_approval(number, by, event)
                 self.approved["at"] = at
@@ -134,10 +137,9 @@ class LinkEvidence:
                 state = "withdrawn" if kind == b"withdraw" else "confirmed"
                 decided = {"state": state, "decided_by": by, "decided_at": at}
                 self.proposals[proposal] = self.proposals.get(proposal, {}) | decided
-            case b"upgrade":
-                self.upgraded = True
-            case b"restore":
-                self.restored = True
+            case b"upgrade" | b"restore":
+                self.upgraded = self.upgraded or kind == b"upgrade"
+                self.restored = self.restored or kind == b"restore"
 
     def _raise_versions(self, fields: Mapping[str, bytes]) -> None:
         """Raise the lowest possible version number of each meter that a ledger entry affects.

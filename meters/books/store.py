@@ -11,6 +11,7 @@ from meters.books.chain import CHAIN
 from meters.books.checkpoint import EMPTY, Checkpoint, proven
 from meters.books.correction_requests import Ask, AskAct
 from meters.books.dealt_cards import DEALT_KEPT
+from meters.books.first_floor import FirstFloor
 from meters.books.indexes import read_snapshot
 from meters.books.ledger_reading import add_replies, read_entries, read_entries_at
 from meters.books.link_state import (
@@ -106,6 +107,7 @@ class LinkStore:
         redis: the client of the Redis that has the link's data.
         fixed_keys: the Redis keys that every Lua script of the link receives first.
         slip_register: the reserved numbers of payout slips, for all links.
+        first_floor: the note of the first floor file that was approved, for all links.
         must_keep: True in a service: Redis must sync all writes before a batch is answered.
         head: the ledger entry with the highest number among the answers to batches. Batches run in
             parallel, so an older answer can arrive after a newer one.
@@ -113,6 +115,7 @@ class LinkStore:
 
     def __init__(self, redis: AnyRedis, link: Link) -> None:
         self.slip_register = SlipRegister(redis)
+        self.first_floor = FirstFloor(redis)
         redis = redis_of(redis, link.id)
         self.link = link
         self.terms = LinkTerms(link)

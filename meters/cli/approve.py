@@ -1,17 +1,22 @@
-"""The `approve` command, by which a user approves a changed floor file for a link."""
+"""The `approve` command, by which users approve the floor file, or a change of it."""
 
 import asyncio
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Annotated
 
 import typer
 from redis.exceptions import RedisError
 
+from bonus.display import money
 from bonus.errors import UserError, nearest
+from meters.books.ledger_mark import LedgerMark
 from meters.books.store import BooksError, LinkStore
 from meters.floor.config_option import ConfigOption
-from meters.floor.floor_file import Floor, Link, read_own_floor
+from meters.floor.floor_file import Floor, read_own_floor
 from meters.redis_client.health import redis_problem
-from meters.selfcheck.approval_checks import Configuration
+from meters.selfcheck.approval_checks import Configuration, Unapproved
 from meters.selfcheck.opened_store import open_used_store
 from meters.terminal.printing import print_text
 from meters.users.confirmation import as_user_error, confirm_person
@@ -25,7 +30,6 @@ _REFUSED = {
 
 
 def approve(
-    link: Annotated[str, typer.Argument(metavar="LINK", help="The link's id.", show_default=False)],
     config: ConfigOption,
     by: Annotated[
         str,
@@ -35,57 +39,111 @@ def approve(
             help="The user who approves it: a supervisor or an administrator.",
         ),
     ],
+    link: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[LINK]", help="The link's id. By default all links.", show_default=False
+        ),
+    ] = None,
 ) -> None:
-    """Approve a link's settings in the floor file if they differ from the last approved ones.
+    """Approve the settings of the floor file that differ from the last approved ones.
 
-    Until the approval, the link is inoperable. Only settings that concern money need an approval:
-    the link's meters, its tables, and the facility's amounts in cents. The command shows the
-    changes, then asks for the PIN of the user who approves. If standard input is not a terminal,
-    the command reads the PIN from the first line of standard input. A running service opens the
-    link within seconds. A service with a different floor file keeps the link inoperable until that
-    service is restarted.
+    Until the approval, a link is inoperable. One person approves the first floor file of an empty
+    floor, for all links. Each later change takes two people: a new link, a meter, its tables, or an
+    amount in cents. Both run this command, or approve on the floor page.
+
+    The command shows what changes, and all terms in words and dollars. Then it asks for the PIN of
+    the user who approves, and for a yes. If standard input is not a terminal, its first line is the
+    PIN, and its second line is the yes. A running service opens the link within seconds. A service
+    with a different floor file keeps the link inoperable until that service is restarted.
 
     The exit status is 1 if there is nothing to approve, or if the approval was refused.
     """
     floor = read_own_floor(config)
     found = {each.id: each for each in floor.link}
-    if link not in found:
+    if link is not None and link not in found:
         raise UserError(f"{config}: there is no link {link}{nearest(link, found)}")
     try:
-        asyncio.run(_approve(floor, found[link], by))
+        asyncio.run(_approve(floor, [link] if link else list(found), by))
     except UsersError as error:
         raise as_user_error(error) from None
     except (RedisError, OSError) as error:
         raise UserError(f"Redis cannot be reached: {error}") from None
 
 
-async def _approve(floor: Floor, link: Link, by: str) -> None:
+async def _approve(floor: Floor, links: Sequence[str], by: str) -> None:
     async with open_used_store(floor, users_suffice=True) as redis:
-        store = LinkStore(redis, link)
-        if problem := await redis_problem(store.redis, store.link.id):
+        stores = {link.id: LinkStore(redis, link) for link in floor.link}
+        if problem := await redis_problem(stores[links[0]].redis, links[0]):
             raise UserError(problem)
-        configuration = Configuration(floor, store, (LinkStore(redis, each) for each in floor.link))
-        await _show(configuration)
+        due = await _read_due(floor, stores, links)
+        if not due:
+            raise UserError(_REFUSED["no_change"])
+        for link, (_, found) in due.items():
+            _show(link, found)
+            if found.barred:
+                raise UserError(found.problem)
         user_directory = UserDirectory.of_floor(redis, floor.service)
-        person = await confirm_person(user_directory, by, "approves it")
-        try:
-            await configuration.approve(person.name, configuration.filed.digest, person.setters)
-        except BooksError as error:
-            raise UserError(_REFUSED.get(error.status, error.detail)) from None
-        print_text(f"{link.id}: approved by {person.name}")
+        first = all(found.first for _, found in due.values())
+        person = await confirm_person(user_directory, by, "approves it", may_have_to_choose=first)
+        _ask(by)
+        refused = []
+        for link, (configuration, found) in due.items():
+            try:
+                await configuration.approve(person.name, found.digest, person.setters)
+            except BooksError as error:
+                refused.append(f"{link}: {_REFUSED.get(error.status, error.detail)}")
+                continue
+            left = await configuration.unapproved()
+            waits = f", first of two people: {left.act}" if left else ""
+            print_text(f"{link}: approved by {person.name}{waits}")
+        if refused:
+            raise UserError("; ".join(refused))
 
 
-async def _show(configuration: Configuration) -> None:
-    """Print the settings that need an approval.
+async def _read_due(
+    floor: Floor, stores: Mapping[str, LinkStore], links: Sequence[str]
+) -> Mapping[str, tuple[Configuration, Unapproved]]:
+    """Return what must be approved, by link.
 
     Raises:
-        UserError: no setting needs an approval, or the settings are not allowed.
+        UserError: Redis has lost ledger entries of a link.
     """
-    found = await configuration.unapproved()
-    if found is not None and found.barred:
-        raise UserError(found.problem)
-    if found is None and await configuration.is_approved():
-        raise UserError(_REFUSED["no_change"])
-    for change in found.changed if found else ("the first floor file of this link",):
+    due = {}
+    for link in links:
+        mark = LedgerMark(Path(floor.service.data), link)
+        had = mark.seen.entries
+        if lost := mark.problem((await stores[link].snapshot()).last_entry, had):
+            raise UserError(f"{link}: {lost}")
+        configuration = Configuration(floor, stores[link], stores.values())
+        if found := await configuration.unapproved():
+            due[link] = configuration, found
+    return due
+
+
+def _show(link: str, found: Unapproved) -> None:
+    """Print what an approval of a link would approve. The seeds come last, next to the question."""
+    print_text(f"{link}:")
+    for change in found.changed:
         print_text(f"  {change}")
-    print_text(f"  SHA-256 {configuration.filed.digest}")
+    print_text("  all terms:")
+    for one in found.terms:
+        print_text(f"    {one}")
+    print_text(f"  SHA-256 {found.digest}")
+    if found.first_by:
+        print_text(f"  approved first by {found.first_by}, {found.waiting.at}")
+    for meter, seed_cents in found.seeds_cents.items():
+        print_text(f"  meter {meter} will start at {money(seed_cents)}")
+    if found.seeds_cents:
+        print_text(f"  the house puts in {money(sum(found.seeds_cents.values()))}")
+
+
+def _ask(by: str) -> None:
+    """Ask if a user approves what the command has shown.
+
+    Raises:
+        UserError: they do not.
+    """
+    print_text(f"Does {by} approve these terms? Type yes: ")
+    if sys.stdin.readline().strip().lower() != "yes":
+        raise UserError("nothing was approved: the answer was not yes")

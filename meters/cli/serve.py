@@ -22,8 +22,8 @@ def serve(
         bool,
         typer.Option(
             "--auto-floor",
-            help="A simulated floorperson validates and pays waiting wins: for replays and"
-            " demonstrations only.",
+            help="A simulated floorperson validates and pays waiting wins, and approves the first"
+            " floor file of an empty floor: for replays and demonstrations only.",
         ),
     ] = False,
     auto_floor_after: Annotated[

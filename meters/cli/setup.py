@@ -22,7 +22,13 @@ from meters.setup.answers import (
     check_timezone,
     usual_answers,
 )
-from meters.setup.commands import add_administrator, run_check, typed
+from meters.setup.commands import (
+    add_administrator,
+    approve_floor,
+    run_check,
+    typed,
+    waits_for_approval,
+)
 from meters.setup.file_states import FilePlan
 from meters.setup.floor_text import check_servers, floor_text
 from meters.setup.pieces import read_piece
@@ -120,7 +126,8 @@ def setup(
     The command asks what no floor file can guess. Each question has a default, and an option of the
     same meaning. Then it writes the floor file /etc/pitlink/floor.toml, the keys, and the
     configuration of Redis, mosquitto, Caddy and Prometheus. It shows each file before it writes it.
-    At the end, it starts the units with systemctl, adds the administrator and runs `pitlink check`.
+    At the end, it starts the units with systemctl, adds the administrator, has them approve the
+    first floor file, and runs `pitlink check`. With --yes, nobody is asked to approve.
 
     A file that a person changed is never replaced: the text that pitlink needs is then in a file
     next to it, whose name ends with `.pitlink`. If the command was interrupted, run it again: it
@@ -174,7 +181,7 @@ def setup(
     installed = run.write_files()
     if starts:
         run.start_units()
-        _finish(run, who, pin)
+        _finish(run, who, pin, asks=not yes)
     else:
         _say_what_to_start(administrator)
     print_text("\n".join(next_steps(installed, answers)))
@@ -323,21 +330,24 @@ def _ask(plan: FilePlan) -> bool:
     return typer.confirm(question, default=True)
 
 
-def _finish(run: Setup, who: str | None, pin: str) -> None:
-    print_text("waiting for the services")
-    if problem := units.wait_until_ready(units.SERVICE_PORTS):
+def _finish(run: Setup, who: str | None, pin: str, *, asks: bool) -> None:
+    if who is not None:
+        print_text(add_administrator(who, pin))
+        record = run.record()
+        record.administrator = who
+        run.save(record)
+    elif run.record().administrator is None:
+        command = typed(
+            "user", "add", '"Ada Lane"', "--role administrator", f"--config {FLOOR_FILE}"
+        )
+        print_text(f"Nobody can sign in yet. To add the first administrator: {command}")
+    problem = None
+    if _is_approved(run.record().administrator, pin, asks=asks):
+        print_text("waiting for the services")
+        problem = units.wait_until_ready(units.SERVICE_PORTS)
+    if problem is not None:
         print_error(f"a service is not ready: {problem}")
     else:
-        if who is not None:
-            print_text(add_administrator(who, pin))
-            record = run.record()
-            record.administrator = who
-            run.save(record)
-        elif run.record().administrator is None:
-            command = typed(
-                "user", "add", '"Ada Lane"', "--role administrator", f"--config {FLOOR_FILE}"
-            )
-            print_text(f"Nobody can sign in yet. To add the first administrator: {command}")
         units.run_audit()
     good = run_check()
     if problem is not None or not good:
@@ -346,6 +356,27 @@ def _finish(run: Setup, who: str | None, pin: str) -> None:
         f"The floor page is at https://{run.answers.hosts[0]}/floor. Each device must trust its"
         f" certificate ({INSTALL_PAGE}, step 6)."
     )
+
+
+def _is_approved(who: str | None, pin: str, *, asks: bool) -> bool:
+    """Check if the floor file is approved. Let the administrator approve it, if they can be asked.
+
+    The question comes from this command, because a command of the services' account must not have
+    root's terminal.
+    """
+    if not waits_for_approval():
+        return True
+    if who is not None and pin and asks:
+        print_text(approve_floor(who, pin, answer="no")[1])
+        if typer.confirm(f"Does {who} approve these terms?", default=False):
+            approved, printed = approve_floor(who, pin, answer="yes")
+            print_text(printed)
+            if approved and not waits_for_approval():
+                return True
+    name = shlex.quote(who or "Ada Lane")
+    command = typed("approve", "--by", name, f"--config {FLOOR_FILE}")
+    print_text(f"The links open when people have approved the floor file: {command}")
+    return False
 
 
 def _say_what_to_start(administrator: str | None) -> None:
@@ -357,6 +388,7 @@ def _say_what_to_start(administrator: str | None) -> None:
         f"  systemctl enable --now {' '.join((*units.SERVICES, *units.TIMERS))}",
         f"Without systemd, start the programs of {INSTALL_PAGE} (Install without systemd). Then:",
         f"  {typed('user', 'add', name, '--role administrator', config)}",
+        f"  {typed('approve', '--by', name, config)}",
         f"  {typed('check', config)}",
     ]
     print_text("\n".join(lines))

@@ -393,6 +393,12 @@ class UnapprovedRow(_Row, frozen=True, kw_only=True):
         approved_by: the user who approved the last approved floor file, at `approved_at`; null if
             Redis has lost that approval.
         barred: the reason why the new floor file cannot be approved now, or null.
+        terms: all settings of the link in the service's floor file, in words and dollars.
+        first: true if the whole floor is empty. Then one person approves.
+        confirmed: true if the floor file only has values that two people have confirmed as changes
+            of parameters. Then one person approves. In all other cases, two people approve.
+        first_by: the user who approved exactly this floor file first, at `first_at`; null if nobody
+            did.
     """
 
     digest: str
@@ -401,6 +407,11 @@ class UnapprovedRow(_Row, frozen=True, kw_only=True):
     approved_by: str | None
     approved_at: str | None
     barred: str | None
+    terms: tuple[str, ...] = ()
+    first: bool = False
+    confirmed: bool = False
+    first_by: str | None = None
+    first_at: str | None = None
 
 
 class LinkView(_Row, frozen=True, kw_only=True):
@@ -440,11 +451,11 @@ class ActRow(_Row, frozen=True, kw_only=True):
     `what` is the kind of the act. For a link, a meter or a claim it is ``seed``, ``validate``,
     ``request_reject``, ``request_reopen``, ``reject``, ``reopen``, ``pay``, ``correct_slip``,
     ``close``, ``open``, ``propose``, ``withdraw``, ``parameter``, ``adjust``,
-    ``inoperable``, ``approve`` or ``restore``. For a table it is ``void`` after cards were entered,
-    or ``result`` if a hand was entered again with other cards. For a decided correction request it
-    is ``confirm_correction`` or ``refuse_correction``. It is ``unreadable`` if somebody damaged the
-    entry, which the audit reports. `of` is the id of the claim, the meter, the
-    proposal, the round or the link.
+    ``inoperable``, ``approve_first``, ``approve`` or ``restore``. For a table it is ``void`` after
+    cards were entered, or ``result`` if a hand was entered again with other cards. For a decided
+    correction request it is ``confirm_correction`` or ``refuse_correction``. It is ``unreadable``
+    if somebody damaged the entry, which the audit reports. `of` is the id of the claim, the meter,
+    the proposal, the round or the link.
 
     For a decision on a claim, `hand_record` is a name that all claims of the hand have in common.
     `hand_record` is empty for other acts, and for claims that are only in the archive.

@@ -8,7 +8,7 @@ from typing import Final
 import msgspec
 
 from bonus.display import item_words, money
-from meters.books.approvals import Approval
+from meters.books.approvals import Approval, HalfApproval
 from meters.books.checkpoint import ARCHIVED, EXPIRED
 from meters.books.close_readings import READING
 from meters.books.correction_requests import ASK_DECISION
@@ -115,8 +115,19 @@ def _span(seconds: int) -> str:
 
 def _approved(event: str) -> ActDetails:
     approval = msgspec.json.decode(event, type=Approval)
+    first = f"approved first by {approval.first_by}" if approval.first_by else ""
+    return "link", _of_floor_file(approval, first)
+
+
+def _half_approved(event: str) -> ActDetails:
+    half = msgspec.json.decode(event, type=HalfApproval)
+    return "link", _of_floor_file(half, "the first of two people")
+
+
+def _of_floor_file(approval: Approval | HalfApproval, by: str) -> str:
     changed = ", ".join(approval.changed) or "as in the floor file"
-    return "link", f"{changed} (SHA-256 {approval.digest[:12]}…)"
+    words = f"{changed} (SHA-256 {approval.digest[:12]}…)"
+    return "; ".join(filter(None, (words, by, _pin_set(approval.pin_set_by))))
 
 
 def _read(event: str) -> ActDetails:
@@ -237,6 +248,7 @@ _DETAILS: Final[Mapping[str, Callable[[str], ActDetails]]] = {
     "adjust": _changed,
     "inoperable": _outage,
     "approve": _approved,
+    "approve_first": _half_approved,
     "restore": _restored,
     "reading": _read,
     "archive": _archived,

@@ -74,6 +74,11 @@ def _unapproved_row(unapproved: Unapproved) -> UnapprovedRow:
         approved_by=approved.by if approved else None,
         approved_at=approved.at if approved else None,
         barred=unapproved.barred,
+        terms=unapproved.terms,
+        first=unapproved.first,
+        confirmed=unapproved.confirmed,
+        first_by=unapproved.first_by,
+        first_at=unapproved.waiting.at if unapproved.first_by else None,
     )
 
 

@@ -37,7 +37,7 @@ from meters.links.proposals import (
     proposal_row,
     proposal_rows,
 )
-from meters.selfcheck.approval_checks import Configuration
+from meters.selfcheck.approval_checks import Configuration, only_unapproved
 
 log = structlog.get_logger()
 
@@ -54,7 +54,7 @@ _REFUSED: Final = {
     "wrong_state": "it is {detail} already",
 }
 _NOT_APPROVED: Final = {
-    "stale": "the floor file is not the one that was shown, or another was approved: look again",
+    "stale": "the floor file is not the one that was shown, or somebody approved: look again",
     "no_change": "the floor file is approved already",
     "barred": "{detail}",
     "same_person": "{detail}",
@@ -127,7 +127,10 @@ class Links:
     async def approve(
         self, link: str, actor: str, digest: str, setters: PinSetters = NO_SETTERS
     ) -> LinkView:
-        """Approve the part of the floor file about one link (duties D10, D12).
+        """Approve the part of the floor file about one link (duties D4, D10, D12).
+
+        One person suffices for the first floor file of an empty floor, else two are needed. The
+        view then says if a second person is needed.
 
         `digest` is the digest of the text that was shown to the actor. If the link is inoperable
         for another reason than the missing approval, the approval is refused.
@@ -136,14 +139,17 @@ class Links:
             ActError: ``unknown_link``; ``stale`` if the floor file has another digest, or if
                 another floor file was approved after this one was shown; ``no_change`` if this
                 floor file is already approved; ``barred`` if the meters in Redis cannot operate
-                with this floor file; ``same_person`` if a `pitlink` command set the actor's PIN in
-                the last 24 hours; ``link_inoperable`` if the link is inoperable for another reason.
+                with this floor file; ``same_person`` if the actor approved first, or could be the
+                person who did, or if a `pitlink` command set the actor's PIN in the last 24 hours;
+                ``link_inoperable`` if the link is inoperable for another reason.
         """
         running = self._link(link)
         with store_failure_as_inoperable():
-            unapproved = await running.configuration.problem()
-            if running.problem not in {None, unapproved}:
+            if running.problem is not None and not only_unapproved(running.problem):
                 raise ActError("link_inoperable", str(running.problem))
+            held, seen = (await running.store.snapshot()).last_entry, running.seen.entries
+            if held < seen:  # an audit is about to report this
+                raise ActError("link_inoperable", f"Redis holds {held} of {seen} ledger entries")
             try:
                 await running.configuration.approve(actor, digest, setters)
             except BooksError as error:

@@ -97,7 +97,8 @@ BOOKS: Final = (
         "Time since the oldest waiting correction request was made; 0 if no request waits.", _LINK),
     _gauge("proposals_pending", "Proposals that wait for a second person.", _LINK),
     _gauge("approvals_due",
-        "1 while the floor file differs from the floor file that was last approved.", _LINK),
+        "1 while people must approve the floor file: it is new, or differs from the floor file"
+        " that was last approved.", _LINK),
     _gauge("rounds_open",
         "Open rounds: rounds with wagers that have no result and are not void.", _LINK),
     _gauge("ledger_entries", "Ledger entries ever written.", _LINK),

@@ -156,7 +156,7 @@ async def redis_problem(redis: Redis, tag: str) -> str | None:
 
 
 async def redis_warnings(redis: Redis) -> Sequence[str]:
-    """Return what Redis says of itself that will stop its writes later.
+    """Return what Redis reports that will stop its writes later.
 
     Raises:
         RedisError: Redis does not answer.

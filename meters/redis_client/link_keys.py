@@ -136,7 +136,10 @@ class LinkKeys:
 
     @cached_property
     def approved(self) -> str:
-        """Hash: the floor file's last approved settings, their approver, and the ledger entry."""
+        """Hash: the floor file's last approved settings, their approver, and the ledger entry.
+
+        `first` is the ledger entry of the first of two approvals, while it waits for the second.
+        """
         return self._key("approved")
 
     @cached_property

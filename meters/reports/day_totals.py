@@ -27,9 +27,9 @@ _DECIDING: Final = frozenset({
     "validate", "reject", "pay", "pay_envy", "reject_envy", "reopen", "correct_slip",
 })  # fmt: skip
 _ACT_KINDS: Final = frozenset({
-    "seed", "close", "open", "propose", "withdraw", "parameter", "adjust", "approve",
-    "confirm_correction", "refuse_correction", "request_reject", "request_reopen", "reopen",
-    "correct_slip", "restore",
+    "seed", "close", "open", "propose", "withdraw", "parameter", "adjust", "approve_first",
+    "approve", "confirm_correction", "refuse_correction", "request_reject", "request_reopen",
+    "reopen", "correct_slip", "restore",
 })  # fmt: skip
 
 

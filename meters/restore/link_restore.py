@@ -253,11 +253,15 @@ class LinkRestore:
 
     async def _open(self, found: RestorePlan, by: str) -> None:
         """Seed the meters if Redis had no data, and check them, as a service does at its start."""
-        configuration = Configuration(self._floor, self._store)
+        # If Redis lost everything and there is no copy of the ledger, the person who restores the
+        # link approves the floor file of the lost link.
+        lost = found.held.standing is StoreCondition.EMPTY and not found.writes
+        configuration = Configuration(
+            self._floor, self._store, adopts=lost, opens_as=by if lost else None
+        )
         if problem := await configuration.problem():
             raise RestoreError(f"{self._store.link.id}: {problem}")
-        if found.held.standing is StoreCondition.EMPTY and not found.writes:
-            await configuration.adopt(by)
+        await configuration.adopt()
         await self._store.open(by)
 
     async def _replay_outboxes(self, found: RestorePlan, by: str, advance: Advance) -> Replayed:

@@ -101,8 +101,8 @@ class LinkSnapshot:
                 return meters
             case b"propose" | b"withdraw" | b"adjust" | b"parameter":
                 return self._apply_proposal(kind, number, fields)
-            case b"approve":
-                self._approve(number, fields, meters)
+            case b"approve" | b"approve_first":
+                self._approve(kind, number, fields, meters)
             case b"inoperable":
                 image.put(keys.meters, {"outage": OUTAGE.decode(event).id})
             case b"restore":
@@ -172,11 +172,16 @@ class LinkSnapshot:
         return () if kind == b"withdraw" else (_CHANGED.decode(event).meter,)
 
     def _approve(
-        self, number: int, fields: Mapping[str, bytes], meters: Collection[str]
-    ) -> None:  # fmt: skip
-        approval, image, keys = _APPROVAL.decode(fields["event"]), self._snapshot, self._keys
+        self, kind: bytes, number: int, fields: Mapping[str, bytes], meters: Collection[str]
+    ) -> None:
+        image, keys = self._snapshot, self._keys
+        if kind == b"approve_first":
+            image.put(keys.approved, {"first": number})
+            return
+        approval = _APPROVAL.decode(fields["event"])
         image.put(keys.approved, {"digest": approval.digest, "text": approval.text})
         image.put(keys.approved, {"by": fields["by"], "at": fields["at"], "entry": number})
+        image.drop(keys.approved, "first")
         self._apply_floor_file(approval.text)
         image.put(
             keys.meters,

@@ -1,13 +1,20 @@
-"""Comparison of a link's settings in the floor file with the last approved ones (D10, D12)."""
+"""Comparison of a link's settings in the floor file with the last approved ones (D4, D10, D12).
 
+One person approves the first floor file of an empty floor. Each later change of a link, a meter or
+their terms takes two people: they approve the floor file, or they have confirmed a proposal. The
+service approves nothing, except in a demonstration.
+"""
+
+import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Final, cast
 
 import msgspec
 import structlog
 
-from meters.books.approvals import Approval, ApprovalBook, Approved, ForgedError
+from meters.books.approvals import Approval, ApprovalBook, Approved, ForgedError, Waiting
 from meters.books.approved_configuration import (
     ApprovedTable,
     LinkConfiguration,
@@ -25,23 +32,35 @@ log = structlog.get_logger()
 
 _NAMED_MOST: Final = 5
 _LOST: Final = "Redis has lost what was approved"
+_NEW: Final = "the link is new"
+_FIRST: Final = "the first floor file"
 _KNOWN: Final = (
     "{setter} set your PIN in the last 24 hours, and may have changed the floor file:"
     " another person must approve it"
 )
 _UNCHANGED: Final = "its game, game file and meters as they were"
+NOT_APPROVED: Final = "the floor file is not as approved"
+"""The beginning of the problem of a link that waits for people who approve the floor file."""
+_WHERE: Final = "under Links, or with `pitlink approve`"
 
 
 @dataclass(frozen=True, slots=True)
 class Unapproved:
-    """Settings of a link in the floor file that differ from the last approved ones.
+    """Settings of a link in the floor file that are not the last approved ones.
 
     Attributes:
         digest: the digest of the floor file's settings that concern money.
         replaces: the digest of the approved settings in Redis; empty if no settings are approved.
         changed: the differences, in words.
-        approved: the last approval; None if it is unknown.
+        approved: the last approval; None if there is none, or if it is unknown.
         barred: the reason why these settings cannot be approved now; None if they can be.
+        terms: all settings that concern money, in words and dollars.
+        seeds_cents: the seeds of the meters that Redis does not have yet, in cents.
+        new: true if no settings of the link were ever approved.
+        first: true if the whole floor is empty, so that one person suffices.
+        confirmed: true if two people have confirmed all differences as changes of parameters, and
+            the floor file only follows. So one person suffices.
+        waiting: the first of two approvals.
     """
 
     digest: str
@@ -49,21 +68,49 @@ class Unapproved:
     changed: tuple[str, ...]
     approved: Approved | None
     barred: str | None
+    terms: tuple[str, ...] = ()
+    seeds_cents: Mapping[str, int] = field(default_factory=dict)
+    new: bool = False
+    first: bool = False
+    confirmed: bool = False
+    waiting: Waiting = field(default_factory=Waiting)
 
     @property
     def facility(self) -> tuple[str, ...]:
         """The differences that concern the whole facility, not only this link."""
-        return tuple(one for one in self.changed if not one.startswith(("meter ", "table ")))
+        own = ("meter ", "table ", _NEW, _FIRST)
+        return tuple(one for one in self.changed if not one.startswith(own))
+
+    @property
+    def first_by(self) -> str | None:
+        """The person who approved exactly these settings first; None if nobody did."""
+        half = self.waiting.half
+        return half.by if half and self.waiting.counts_for(self.digest, self.replaces) else None
 
     @property
     def problem(self) -> str:
         """The text that says why the link is inoperable."""
         more = len(self.changed) - _NAMED_MOST
         names = ", ".join(self.changed[:_NAMED_MOST]) + (f" and {more} more" if more > 0 else "")
-        act = self.barred or (
-            f"{roles_in_words(Right.LINKS)} approves it under Links, or with `pitlink approve`"
-        )
-        return f"the floor file is not as approved: {names}; {act}"
+        return f"{NOT_APPROVED}: {names}; {self.barred or self.act}"
+
+    @property
+    def act(self) -> str:
+        """The text that says who must approve it."""
+        roles = roles_in_words(Right.LINKS)
+        if self.first or self.confirmed:
+            return f"{roles} approves it {_WHERE}"
+        if self.first_by:
+            return (
+                f"{self.first_by} approved it first, and one more person is needed: {roles}"
+                f" approves it {_WHERE}"
+            )
+        return f"two people approve it, each {roles}, {_WHERE}"
+
+
+def only_unapproved(problem: str | None) -> bool:
+    """Check if a link is inoperable only because nobody, or one of two people, has approved."""
+    return problem is not None and problem.startswith(NOT_APPROVED)
 
 
 class Configuration:
@@ -75,9 +122,11 @@ class Configuration:
         stores: the data of all links of the floor. This data shows if a table of this link still
             waits for a hand pay under another link or another name, or if such a hand pay can be
             reopened. It also shows if a table still has an open round on another link. Such a table
-            must not play.
+            must not play. And it shows if the whole floor is empty.
         adopts: true if a changed floor file needs no approval. Only a demonstration is allowed to
             set this, because its floor is new in each run and involves no real money.
+        opens_as: the name under which the service itself approves the first floor file of an empty
+            floor: in a demonstration, or as a simulated person. None if a person approves it.
     """
 
     def __init__(
@@ -87,6 +136,7 @@ class Configuration:
         stores: Iterable[LinkStore] = (),
         *,
         adopts: bool = False,
+        opens_as: str | None = None,
     ) -> None:
         self._store = store
         others = tuple(stores)
@@ -97,15 +147,23 @@ class Configuration:
             (each, ApprovalBook(each)) for each in others if each.link.id != store.link.id
         )
         self._adopts = adopts
+        self._opens_as = opens_as
+        self._floor = floor
         self._link = next(link for link in floor.link if link.id == store.link.id)
         self._seen = False
         self.filed = LinkConfiguration.of(floor, self._link)
 
+    @cached_property
+    def _floor_digest(self) -> str:
+        """The digest of the settings of all links of the floor file."""
+        lines = [
+            f"{link.id} {LinkConfiguration.of(self._floor, link).digest}"
+            for link in self._floor.link
+        ]
+        return hashlib.sha256("\n".join(sorted(lines)).encode()).hexdigest()
+
     async def unapproved(self) -> Unapproved | None:
         """Return how the floor file differs from the approved settings; None if it does not.
-
-        The result is also None if no floor file was ever approved. The first floor file needs no
-        approval: it is adopted when the link is opened.
 
         Raises:
             RedisError: Redis failed.
@@ -115,124 +173,196 @@ class Configuration:
         except ForgedError as error:
             return await self._unapproved((str(error),), None, error.held)
         if approved is None:
-            return (
-                await self._unapproved((_LOST,), None, "") if await self._was_approved() else None
+            if await self._was_approved():
+                return await self._unapproved((_LOST,), None, "")
+            first = await self._is_first()
+            return await self._unapproved(
+                (_FIRST if first else _NEW,), None, "", new=True, first=first
             )
         self._seen = True
         if approved.digest == self.filed.digest:
             return None
+        before, confirmed = LinkConfiguration(approved.text), False
         try:
-            changed = self.filed.changed_from(LinkConfiguration(approved.text))
+            changed = self.filed.changed_from(before)
+            # Other values than those in force are barred. So two people have confirmed these.
+            confirmed = self.filed.differs_only_in_parameters(before)
         except ValueError:
             changed = ("what was approved cannot be read",)
-        return await self._unapproved(changed, approved, approved.digest)
+        return await self._unapproved(changed, approved, approved.digest, confirmed=confirmed)
 
     async def problem(self) -> str | None:
         """Return the reason why the link must not operate with this floor file, or None."""
         found = await self.unapproved()
         return None if found is None or self._will_adopt(found) else found.problem
 
-    async def adopt(self, by: str) -> None:
-        """Adopt the floor file if none was ever approved, or if it is for a demonstration.
+    async def adopt(self) -> None:
+        """Approve the floor file without a person, if this is allowed. Check that it is approved.
 
         Raises:
-            TermsError: other settings are approved, or Redis has lost the approval.
+            TermsError: the floor file is not approved, and a person must approve it.
             RedisError: Redis failed.
         """
         found = await self.unapproved()
-        if found is not None and not self._will_adopt(found):
-            raise TermsError(found.problem)
-        try:
-            if found is not None:
-                await self._approve(by, found.changed, found.replaces)
-            elif self._seen:
-                return  # this floor file is already approved
-            else:
-                if left := await self._held_elsewhere() or await self._round_left_open():
-                    raise TermsError(left)
-                await self._approve(by, (), "", first=True)
-        except BooksError as error:
-            self._seen = self._seen or error.status == "lost"
-        # Read the approval again, because this service or another worker can have just written it.
-        if (found := await self.unapproved()) is not None:
-            raise TermsError(found.problem)
-
-    async def is_approved(self) -> bool:
-        """Check if Redis has an approval of a floor file for this link.
-
-        Raises:
-            ForgedError: the approval in Redis differs from the approval in the ledger.
-            RedisError: Redis failed.
-        """
-        return await self._book.current() is not None
+        if found is not None:
+            if not self._will_adopt(found):
+                raise TermsError(found.problem)
+            try:
+                await self._adopt(found, self._opens_as or "")
+            except BooksError as error:
+                # Two workers can start at the same time: the other one has approved already.
+                log.info("floor file not approved", link=self._link.id, reason=error.status)
+            if (found := await self.unapproved()) is not None:
+                raise TermsError(found.problem)
+        # A restored Redis can lack the note. With it, no other file counts as the first one.
+        if approved := await self._book.current():
+            await self._store.first_floor.note(self._floor_digest, approved.by)
 
     async def approve(
         self, by: str, digest: str, setters: PinSetters = NO_SETTERS
     ) -> tuple[str, ...]:
-        """Approve the current floor file. Return its differences from the last approved one.
+        """Approve the current floor file, as the first, the second or the only person.
+
+        Return its differences from the last approved one.
 
         `digest` is the digest of the settings that the user saw. If the settings are different now,
-        the approval is refused. `setters` are the people who recently set the user's PIN. The
-        approval is also refused if one of them used `pitlink user`. Such a person can change the
+        the approval is refused. `setters` are the people who recently set the user's PIN. Of two
+        approvals, each is refused if one of them used `pitlink user`. Such a person can change the
         floor file, and so does not count as a second person.
 
         Raises:
             BooksError: the approval is refused. ``stale``: the floor file has changed since it was
-                shown. ``no_change``: the floor file is already approved. ``barred``: the floor file
-                cannot be approved now. ``same_person``: another person must approve it. With the
-                code ``barred`` or ``same_person``, the error also has the reason.
+                shown, or somebody else approved. ``no_change``: the floor file is already approved.
+                ``barred``: the floor file cannot be approved now. ``same_person``: another person
+                must approve it. With the code ``barred`` or ``same_person``, the error also has the
+                reason.
             RedisError: Redis failed.
         """
-        if setters.by_command:
-            raise BooksError("same_person", _KNOWN.format(setter=setters.by_command))
         found = await self.unapproved()
         if digest != self.filed.digest:
             raise BooksError("stale")
-        if found is None and await self.is_approved():
+        if found is None:
             raise BooksError("no_change")
-        if found is not None and found.barred:
+        if found.barred:
             raise BooksError("barred", found.barred)
-        changed = found.changed if found else ()
-        await self._approve(by, changed, found.replaces if found else "")
-        return changed
+        if found.first and await self._store.first_floor.note(self._floor_digest, by):
+            await self._adopt(found, by, tuple(setters.own))
+            return found.changed
+        if setters.by_command:
+            raise BooksError("same_person", _KNOWN.format(setter=setters.by_command))
+        if found.confirmed:
+            await self._adopt(found, by, tuple(setters.own))
+            return found.changed
+        first_by = found.first_by
+        approval = self._approval(by, found.changed, first_by=first_by or "", setters=setters.own)
+        if first_by is None:
+            await self._book.approve_first(approval, found.replaces, found.waiting)
+            log.info("floor file approved first", link=self._link.id, by=by, digest=digest)
+        else:
+            await self._book.approve_second(approval, found.replaces, found.waiting, setters)
+            log.info("floor file approved", link=self._link.id, by=by, digest=digest)
+        return found.changed
 
     async def check(self) -> Check:
         """Return, as a result of the self-check, whether the floor file is approved."""
         what, short = f"configuration of {self._link.id}", f"SHA-256 {self.filed.digest}"
-        if problem := await self.problem():
-            return Check(what, holds=False, seen=f"{problem} ({short})")
+        found = await self.unapproved()
+        if found is not None:
+            # Before the first approval, nothing is wrong: somebody has yet to begin.
+            return Check(what, holds=False, seen=f"{found.problem} ({short})", warns=found.first)
         approved = await self._book.current()
         if approved is None:
-            return Check(what, holds=True, seen=f"adopted at the first start ({short})")
-        return Check(
-            what, holds=True, seen=f"as {approved.by} approved it, {approved.at} ({short})"
-        )
+            return Check(what, holds=False, seen=f"{_LOST} ({short})")
+        by = f"{approved.first_by} and {approved.by}" if approved.first_by else approved.by
+        return Check(what, holds=True, seen=f"as {by} approved it, {approved.at} ({short})")
 
     def _will_adopt(self, found: Unapproved) -> bool:
-        return self._adopts and found.approved is not None and found.barred is None
+        if found.barred is not None or self._opens_as is None:
+            return False
+        return found.first or (self._adopts and (found.new or found.approved is not None))
 
-    async def _approve(
-        self, by: str, changed: tuple[str, ...], replaces: str, *, first: bool = False
-    ) -> None:
+    async def _adopt(self, found: Unapproved, by: str, setters: tuple[str, ...] = ()) -> None:
+        """Approve the floor file as one person, or as the service."""
+        floor = self._floor_digest if found.first else ""
+        if floor:
+            await self._store.first_floor.note(floor, by)
+        approval = self._approval(by, found.changed, floor=floor, setters=setters)
+        await self._book.approve_alone(approval, found.replaces, of_empty_link=found.first)
+        log.info("floor file approved", link=self._link.id, by=by, digest=approval.digest)
+
+    def _approval(
+        self,
+        by: str,
+        changed: tuple[str, ...],
+        *,
+        first_by: str = "",
+        floor: str = "",
+        setters: Sequence[str] = (),
+    ) -> Approval:
         filed = self.filed
-        approval = Approval(filed.digest, filed.text, by, changed)
-        await self._book.approve(approval, replaces, first=first)
-        log.info("floor file approved", link=self._link.id, by=by, digest=filed.digest)
+        return Approval(filed.digest, filed.text, by, changed, first_by, floor, tuple(setters))
+
+    async def _is_first(self) -> bool:
+        """Check if one person suffices: the floor is empty, or another link has just begun.
+
+        The first approval is for all links of the floor file. It can be interrupted between two of
+        them, so the links that it has reached may have begun.
+        """
+        noted = await self._store.first_floor.digest()
+        if noted not in {None, self._floor_digest} or await _has_begun(self._store):
+            return False
+        for store, book in self._other_books:
+            if await _has_begun(store):
+                try:
+                    approved = await book.current()
+                except ForgedError:
+                    return False
+                if approved is None or approved.floor != self._floor_digest:
+                    return False
+        return True
 
     async def _was_approved(self) -> bool:
-        return self._seen or "approvals" in (await self._store.snapshot()).tallies
+        if self._seen:
+            return True
+        held = await self._store.snapshot()
+        return "approvals" in held.tallies or any(name.startswith("terms:") for name in held.meters)
 
     async def _unapproved(
-        self, changed: tuple[str, ...], approved: Approved | None, replaces: str
+        self,
+        changed: tuple[str, ...],
+        approved: Approved | None,
+        replaces: str,
+        *,
+        new: bool = False,
+        first: bool = False,
+        confirmed: bool = False,
     ) -> Unapproved:
-        barred = _barred(self._link, (await self._store.snapshot()).meters)
+        held = (await self._store.snapshot()).meters
+        barred = _barred(self._link, held)
         if barred is None:
             barred = (
                 await self._held_elsewhere()
                 or await self._round_left_open()
                 or await self._held_at_changed_table()
             )
-        return Unapproved(self.filed.digest, replaces, changed, approved, barred)
+        seeds_cents = {
+            meter: seed
+            for meter, seed in self.filed.seeds_cents.items()
+            if f"terms:{meter}" not in held
+        }
+        return Unapproved(
+            digest=self.filed.digest,
+            replaces=replaces,
+            changed=changed,
+            approved=approved,
+            barred=barred,
+            terms=self.filed.in_words,
+            seeds_cents=seeds_cents,
+            new=new,
+            first=first,
+            confirmed=confirmed and not seeds_cents,  # a new meter has no values in force
+            waiting=await self._book.waiting(),
+        )
 
     async def _held_elsewhere(self) -> str | None:
         """Return a text if a table of this link has a hand pay elsewhere that is not final.
@@ -334,6 +464,12 @@ async def _approved_tables(book: ApprovalBook) -> Mapping[str, ApprovedTable]:
         return approved_tables(approved.text) if approved else {}
     except (ForgedError, msgspec.DecodeError):
         return {}
+
+
+async def _has_begun(store: LinkStore) -> bool:
+    """Check if a link has any ledger entry."""
+    entries = cast("bytes | None", await store.redis.hget(store.keys.meters, "entries"))
+    return entries is not None
 
 
 async def _with_open_round(store: LinkStore, tables: Sequence[str]) -> str | None:

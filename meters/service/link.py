@@ -394,7 +394,7 @@ class LinkService:
             return problem, audit
         if self._problem is not None:
             self._note_step()
-            await self.configuration.adopt(SERVICE)
+            await self.configuration.adopt()
             self._note_step()
             if (wrong := await self._open()) is not None:
                 return wrong, False

@@ -21,7 +21,7 @@ from meters.books.refusals import refused
 from meters.books.store import LinkStore
 from meters.claims.claims import Claims
 from meters.claims.correction_requests import Asks
-from meters.claims.simulated_floorperson import validate_what_waits
+from meters.claims.simulated_floorperson import VALIDATES, validate_what_waits
 from meters.claims.win_messages import hit_message
 from meters.displays.display_state import DisplayState
 from meters.floor.broker_address import BrokerAddress
@@ -46,7 +46,7 @@ from meters.selfcheck.approval_checks import Configuration
 from meters.selfcheck.periodic_check import SelfCheck
 from meters.service.announcer import Announcer
 from meters.service.batches_in_work import BatchesInWork
-from meters.service.link import LinkService
+from meters.service.link import SERVICE, LinkService
 from meters.service.log_auditing import LogAuditing
 from meters.service.other_services import HEARD_FOR_S
 from meters.service.run_notes import note_start
@@ -78,7 +78,8 @@ class ServeOptions:
     """Options of one run of the service.
 
     Attributes:
-        auto_floor: whether a simulated floorperson validates and pays waiting wins.
+        auto_floor: whether a simulated floorperson validates and pays waiting wins, and approves
+            the first floor file of an empty floor.
         auto_floor_after_s: the seconds after which the simulated floorperson decides a win.
         demo_users: whether the users of a demonstration, whose PIN is public, are allowed to sign
             in. If they are, the floor file needs no approval.
@@ -87,6 +88,13 @@ class ServeOptions:
     auto_floor: bool = False
     auto_floor_after_s: float = 0.0
     demo_users: bool = False
+
+
+def _opens_as(floor: Floor, options: ServeOptions) -> str | None:
+    """Return the name under which the service approves the first floor file of an empty floor."""
+    if options.auto_floor:
+        return VALIDATES
+    return SERVICE if floor.facility.demonstration else None
 
 
 class MeterService:
@@ -147,7 +155,11 @@ class MeterService:
                 self._metrics,
                 days=days,
                 configuration=Configuration(
-                    floor, store, stores.values(), adopts=options.demo_users
+                    floor,
+                    store,
+                    stores.values(),
+                    adopts=options.demo_users,
+                    opens_as=_opens_as(floor, options),
                 ),
                 unfit=lambda: self._self_check.problem,
                 adopt=self._adopt,

@@ -9,6 +9,7 @@ from typing import Final
 import msgspec
 
 from bonus.errors import UserError
+from meters.selfcheck.approval_checks import NOT_APPROVED
 from meters.setup.key_installation import SERVICE_USER
 from meters.setup.places import DATA, FLOOR_FILE
 
@@ -40,6 +41,21 @@ def add_administrator(name: str, pin: str) -> str:
     if done.returncode != 0:
         raise UserError(done.stderr.strip().removeprefix("pitlink: "))
     return done.stdout.strip()
+
+
+def approve_floor(name: str, pin: str, *, answer: str) -> tuple[bool, str]:
+    """Run `pitlink approve` with a person's PIN and their answer to its question.
+
+    Return True if the person approved, and what the command printed: first of all, the terms.
+    """
+    command = ("approve", "--by", name, "--config", str(FLOOR_FILE))
+    done = _run(*command, pin=f"{pin}\n{answer}")
+    return done.returncode == 0, f"{done.stdout}{done.stderr}"
+
+
+def waits_for_approval() -> bool:
+    """Check if a link waits for people who approve the floor file."""
+    return NOT_APPROVED in _run("check", "--config", str(FLOOR_FILE)).stdout
 
 
 def run_check() -> bool:

@@ -4,12 +4,14 @@ from bonus.errors import UserError
 from meters.users.directory import UserDirectory
 from meters.users.errors import UsersError
 from meters.users.pin_prompt import ask_pin
-from meters.users.roles import Right, in_words, roles_in_words
+from meters.users.roles import RIGHTS, Right, in_words, roles_in_words
 from meters.users.sessions import SignedIn
 from meters.users.sign_in_attempts import Caller
 
 
-async def confirm_person(user_directory: UserDirectory, name: str, act: str) -> SignedIn:
+async def confirm_person(
+    user_directory: UserDirectory, name: str, act: str, *, may_have_to_choose: bool = False
+) -> SignedIn:
     """Ask for the PIN of a user, and return the user if they are allowed to change links.
 
     The function signs the user in and out. So the operators' log records the sign-in, and wrong
@@ -19,6 +21,8 @@ async def confirm_person(user_directory: UserDirectory, name: str, act: str) -> 
         user_directory: the users.
         name: the name of the user, in any case.
         act: what the user does, as in "approves it".
+        may_have_to_choose: whether the act is also open to a user whose PIN another person set, and
+            who has not chosen one of their own yet.
 
     Raises:
         UserError: the PIN or the name is wrong, sign-in is locked, the user's role does not allow
@@ -29,9 +33,9 @@ async def confirm_person(user_directory: UserDirectory, name: str, act: str) -> 
         person = await _sign_in(user_directory, name, pin)
     except UsersError as error:
         raise as_user_error(error) from None
-    if person.must_choose:
+    if person.must_choose and not may_have_to_choose:
         raise UserError(f"{person.name} has to choose a PIN of their own first, on the floor page")
-    if not person.may(Right.LINKS):
+    if Right.LINKS not in RIGHTS[person.role]:
         role = in_words(person.role)
         raise UserError(f"{person.name} is {role}: {roles_in_words(Right.LINKS)} {act}")
     return person

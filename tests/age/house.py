@@ -30,12 +30,12 @@ from meters.users.roles import Role
 from meters.users.sign_in_attempts import Caller
 from meters.users.users import Actor
 from tests.age.clock import PastTime, past_time
+from tests.approving import approve
 from tests.bench.floor import LINKS, FloorParts, bench_floor_text
 from tests.bench.sizing.play import MIXES, PlayedFloor
 
 DAYS_A_YEAR: Final = 365
 
-_SERVICE: Final = "service"
 _NOON: Final = time(17)
 """A time in UTC that is noon at the house: all year, it is in the gaming day of its date."""
 _ARCHIVE_EVERY: Final = 28
@@ -111,7 +111,7 @@ async def play_link(age: Age, parts: FloorParts, home: Path, link: str) -> None:
         async with open_redis(floors[0]) as redis:
             played = PlayedFloor(floors[0], redis_of(redis, link), MIXES[0], _seed(link), begins)
             (store,) = played.stores
-            await Configuration(floors[0], store).adopt(_SERVICE)
+            await approve(Configuration(floors[0], store))
             # This closes the first day, without play.
             PastTime.moment += timedelta(days=1)
             await played.open()
@@ -165,8 +165,7 @@ def _with_link(text: str, link: str) -> Floor:
 
 
 async def _approve(floor: Floor, store: LinkStore) -> None:
-    configuration = Configuration(floor, store)
-    await configuration.approve(_APPROVER, configuration.filed.digest)
+    await approve(Configuration(floor, store))
 
 
 async def _propose(store: LinkStore, proposal: str) -> None:

@@ -20,6 +20,7 @@ from meters.embedded.broker import LOOPBACK, broker_answers, broker_command
 from meters.embedded.redis_server import redis_answers, redis_command, socket_path
 from meters.service.ledger_auditing import FOLLOWED_EVERY_S
 from meters.wire.topics import EVERY_TABLE_OUT
+from tests.approving import approve_before_serve
 from tests.bench.cpu import cpu_seconds, used_since
 from tests.bench.floor import FloorParts, bench_floor_text
 from tests.bench.orders import FINDING, Failed, Finding, Order, Start
@@ -174,7 +175,9 @@ async def stand(
         )
         text = bench_floor_text(floor, tables, validate_from_cents)
         (home / "floor.toml").write_text(text, encoding="utf-8")
-        serve = [*PITLINK, "serve", "--config", str(home / "floor.toml")]
+        arguments = ("serve", "--config", str(home / "floor.toml"))
+        await asyncio.to_thread(approve_before_serve, arguments, None)
+        serve = [*PITLINK, *arguments]
         service = await stack.enter_async_context(part("the service", serve, home / "service"))
         listen = [*_module("bare"), str(bare_port), EVERY_TABLE_OUT, str(bare_window)]
         bare = await stack.enter_async_context(part("the bare subscriber", listen, home / "bare"))

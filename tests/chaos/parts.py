@@ -10,6 +10,7 @@ from typing import Final, Protocol
 
 import httpx
 
+from tests.approving import approve_before_serve
 from tests.chaos.plan import Fault
 from tests.chaos.wire import Wire
 from tests.processes import pitlink_command
@@ -73,7 +74,7 @@ class ServicePart:
         self.starts = 0
         self.url = f"http://127.0.0.1:{port}"
         self.log = log
-        self._command = pitlink_command("serve", "--config", str(config), *options)
+        self._arguments = ("serve", "--config", str(config), *options)
         self._process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -82,9 +83,14 @@ class ServicePart:
         return self._process.pid if self._process and running else None
 
     def start(self) -> None:
+        if not self.starts:
+            approve_before_serve(self._arguments, None)
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(
-                dies_with_us(self._command), stdin=subprocess.DEVNULL, stdout=log, stderr=log
+                dies_with_us(pitlink_command(*self._arguments)),
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
             )
         self.starts += 1
 

@@ -13,7 +13,7 @@ from playwright.async_api import Browser, Locator, Page, ViewportSize, expect
 
 from tests.floor_text import floor_text, link_text, meter_text, table_text
 from tests.panel.stand import STANDS
-from tests.processes import Pitlink
+from tests.processes import Pitlink, run_pitlink
 from tests.servers import Mosquitto, RedisServer
 from tests.staff import PIN, Colleague, hire
 from tests.waiting import LONG_S, free_port
@@ -22,7 +22,7 @@ ARTEFACTS: Final = Path(__file__).resolve().parents[2] / "test-artefacts" / "jou
 """Directory for the screenshots of a journey."""
 
 TABLE: Final = "TCP-01"
-USERS: Final = {"Flo": "floorperson", "Fred": "floorperson"}
+USERS: Final = {"Flo": "floorperson", "Fred": "floorperson", "Sue": "supervisor"}
 
 _LINK: Final = link_text(
     "tcp-one",
@@ -64,11 +64,17 @@ async def open_pit(home: Path) -> AsyncIterator[Pit]:
             )
         )
         url = f"http://127.0.0.1:{port}"
-        service = stack.enter_context(Pitlink("serve", "--config", str(config)))
-        await asyncio.to_thread(service.until, lambda: _ready(url), what="the service")
+        service = stack.enter_context(Pitlink("serve", "--config", str(config), approved=False))
+        await asyncio.to_thread(
+            service.until, lambda: "link inoperable" in service.errors, what="the service"
+        )
         for name, role in USERS.items():
             await asyncio.to_thread(hire, config, name, role)
             await asyncio.to_thread(Colleague, url, name)  # chooses their own PIN
+        approve = ("approve", "--by", "Sue", "--config", str(config))
+        approved = await asyncio.to_thread(run_pitlink, *approve, stdin=f"{PIN}\nyes\n")
+        assert approved.returncode == 0, approved.stderr
+        await asyncio.to_thread(service.until, lambda: _ready(url), what="the approved floor")
         table = stack.enter_context(
             Pitlink("table", TABLE, "--config", str(config), "--panel", "--at",
                     f"127.0.0.1:{panel_port}")

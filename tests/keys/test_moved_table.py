@@ -15,6 +15,7 @@ from tests.servers import eventually, free_port, run_pitlink
 from tests.staff import GIVEN, PIN, Colleague
 
 BY: Final = "Ada Lane"
+SECOND: Final = "Bea Moss"
 TABLE: Final = "[[link.table]]"
 
 
@@ -49,11 +50,14 @@ class MovingFloor:
         self.service.launch()
 
     def approve(self, link: str) -> str:
-        """Approve the floor file of a link, and return what the command printed."""
-        done = run_pitlink(
-            "approve", link, "--config", str(self.config), "--by", BY, stdin=f"{PIN}\n"
-        )
-        return done.stdout + done.stderr
+        """Approve the floor file of a link as two people, and return what the commands printed."""
+        printed = ""
+        for by in (BY, SECOND):
+            done = run_pitlink(
+                "approve", link, "--config", str(self.config), "--by", by, stdin=f"{PIN}\nyes\n"
+            )
+            printed += done.stdout + done.stderr
+        return printed
 
     def renew_lists(self) -> str:
         """Run `pitlink keys` and restart the broker with the new lists."""
@@ -98,11 +102,12 @@ def floor(tmp_path: Path, keys: Path) -> Iterator[MovingFloor]:
 @pytest.mark.slow
 @pytest.mark.duty("D12")
 def test_a_table_moves_to_another_link_and_back(floor: MovingFloor) -> None:
-    added = run_pitlink(
-        "user", "add", BY, "--role", "supervisor", "--config", str(floor.config), stdin=GIVEN
-    )
-    assert added.returncode == 0, added.stderr
-    Colleague(floor.service.url, BY)
+    for name in (BY, SECOND):
+        added = run_pitlink(
+            "user", "add", name, "--role", "supervisor", "--config", str(floor.config), stdin=GIVEN
+        )
+        assert added.returncode == 0, added.stderr
+        Colleague(floor.service.url, name)
     with Devices(floor.config, "A-1") as devices:
         assert devices.wager(3)["light"]
         assert devices.ask("lockout")["ok"]

@@ -3,9 +3,10 @@
 import msgspec
 import pytest
 
-from meters.books.approvals import Approval, ApprovalBook, ForgedError
+from meters.books.approvals import Approval, ApprovalBook, ForgedError, HalfApproval, Waiting
 from meters.books.approved_configuration import LinkConfiguration
 from meters.books.store import BooksError
+from meters.books.two_people import NO_SETTERS, PinSetters
 from meters.floor.floor_file import parse_floor
 from tests.lua.books import FLOOR, Books, wagers
 
@@ -13,22 +14,26 @@ FILED = LinkConfiguration.of(parse_floor(FLOOR), parse_floor(FLOOR).link[0])
 OTHER = LinkConfiguration(FILED.text.replace('"positions":7', '"positions":6'))
 
 
+def _approval(filed: LinkConfiguration = FILED, by: str = "amy") -> Approval:
+    return Approval(filed.digest, filed.text, by, ("table T-1 positions: 7 → 6",))
+
+
 async def _approve(
-    books: Books,
-    filed: LinkConfiguration = FILED,
-    by: str = "amy",
-    replaces: str = "",
-    *,
-    first: bool = False,
+    books: Books, filed: LinkConfiguration = FILED, by: str = "amy", replaces: str = ""
 ) -> None:
-    approval = Approval(filed.digest, filed.text, by, ("table T-1 positions: 7 → 6",))
-    await ApprovalBook(books.store).approve(approval, replaces, first=first)
+    await ApprovalBook(books.store).approve_alone(
+        _approval(filed, by), replaces, of_empty_link=False
+    )
 
 
-async def _refused(books: Books, status: str, *, replaces: str = "", first: bool = False) -> None:
+async def _refused(
+    books: Books, status: str, *, replaces: str = "", of_empty_link: bool = False
+) -> None:
     before = await books.keyspace()
     with pytest.raises(BooksError) as refused:
-        await _approve(books, OTHER, "ben", replaces, first=first)
+        await ApprovalBook(books.store).approve_alone(
+            _approval(OTHER, "ben"), replaces, of_empty_link=of_empty_link
+        )
     assert refused.value.status == status
     assert await books.keyspace() == before
 
@@ -57,19 +62,46 @@ async def test_only_what_was_shown_is_replaced(books: Books) -> None:
     assert (approved.digest, approved.by) == (OTHER.digest, "ben")
 
 
-async def test_the_first_is_adopted_once_and_nothing_after_it(books: Books) -> None:
-    await _approve(books, by="service", first=True)
-    await _refused(books, "stale", first=True)
-    await books.redis.delete(books.keys.approved)
-    await _refused(books, "lost", first=True)
-    await books.redis.hdel(books.keys.tallies, "approvals")
-    await _refused(books, "lost", first=True)
-
-
-async def test_books_of_before_there_were_approvals_adopt_their_first(books: Books) -> None:
+async def test_one_person_approves_for_an_empty_link_only(books: Books) -> None:
     await books.accept(wagers(1))
-    await _approve(books, by="service", first=True)
-    assert await ApprovalBook(books.store).current() is not None
+    await _refused(books, "not_empty", of_empty_link=True)
+
+
+@pytest.mark.duty("D4")
+async def test_two_people_approve_and_only_the_second_has_effect(books: Books) -> None:
+    await _approve(books)
+    book = ApprovalBook(books.store)
+    before = await book.waiting()
+    await book.approve_first(_approval(OTHER, "ben"), FILED.digest, before)
+    first = await books.last_entry()
+    assert (first["kind"], first["by"]) == ("approve_first", "ben")
+    half = msgspec.json.decode(first["event"], type=HalfApproval)
+    assert (half.digest, half.replaces, half.by) == (OTHER.digest, FILED.digest, "ben")
+    approved = await book.current()
+    assert approved is not None
+    assert approved.digest == FILED.digest
+    waiting = await book.waiting()
+    assert waiting.counts_for(OTHER.digest, FILED.digest)
+    assert not waiting.counts_for(OTHER.digest, OTHER.digest)
+    kept = await books.keyspace()
+    for waits, by, status in (
+        (before, "cal", "stale"),
+        (waiting, "ben", "same_person"),
+        (waiting, "cal", "same_person"),
+    ):
+        setters = PinSetters(own=("ben",), shared={"ben": "ben"})
+        with pytest.raises(BooksError) as refused:
+            await book.approve_second(_approval(OTHER, by), FILED.digest, waits, setters)
+        assert refused.value.status == status
+        assert await books.keyspace() == kept
+    with pytest.raises(BooksError) as refused:
+        await book.approve_first(_approval(OTHER, "cal"), FILED.digest, before)
+    assert refused.value.status == "stale", "it would replace an approval that it has not seen"
+    await book.approve_second(_approval(OTHER, "cal"), FILED.digest, waiting, NO_SETTERS)
+    approved = await book.current()
+    assert approved is not None
+    assert (approved.digest, approved.by) == (OTHER.digest, "cal")
+    assert await book.waiting() == Waiting()
 
 
 @pytest.mark.duty("D12")

@@ -9,6 +9,7 @@ from meters.archive.archiver import Archiver, ArchiveResult
 from meters.books.audit import Finding
 from meters.books.ledger_mark import Mark
 from meters.selfcheck.approval_checks import Configuration
+from tests.approving import approve
 from tests.model.days import A_DAY, Days
 from tests.model.pit import BONUS, FIVE_CARD, FIVE_OF_SIX, PROGRESSIVE, RAGS, Pit
 
@@ -27,7 +28,7 @@ class Kept:
 
     async def open(self) -> None:
         await self.days.open()
-        await Configuration(self.pit.floor, self.pit.store).adopt("service")
+        await approve(Configuration(self.pit.floor, self.pit.store))
 
     async def play(self, *, decide: bool = True) -> str:
         """Play a round with wins, one of them a percentage; return the claim of that one.

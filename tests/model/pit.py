@@ -23,6 +23,7 @@ from meters.links.links import Links
 from meters.metrics import Metrics
 from meters.selfcheck.approval_checks import Configuration
 from meters.wire.messages import Jackpot, Reply
+from tests.approving import approve
 from tests.floor_text import METERS, ONE_REJECTS, floor_text, link_text, meter_text, table_text
 
 AT: Final = "2026-11-20T02:14:07.250Z"
@@ -140,7 +141,7 @@ class Pit:
     async def open(self) -> None:
         """Seed the meters. A ledger has the names of house wagers only in an approval."""
         if self.floor.games.digests:
-            await Configuration(self.floor, self.store).adopt("service")
+            await approve(Configuration(self.floor, self.store))
         await self.store.open("service")
 
     def restart(self, worker: int = 0) -> None:

@@ -1,9 +1,12 @@
 """A link in operation. Only the broker is missing."""
 
 import asyncio
+import contextlib
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
+
+from redis.exceptions import RedisError
 
 from meters.books.ledger_mark import LedgerMark
 from meters.displays.display_state import DisplayState
@@ -16,6 +19,7 @@ from meters.service.batches_in_work import BatchesInWork
 from meters.service.link import LinkService
 from meters.wire import topics
 from meters.wire.messages import CONTROLLER_BEAT, METER_VALUE, ControllerBeat, MeterValue
+from tests.approving import approve_never_approved
 from tests.model.pit import Pit
 from tests.servers import eventually_async
 
@@ -38,7 +42,9 @@ class Running:
             Announcer(pit.store, DisplayState(), metrics, self._post),
             metrics,
             days=GamingDays.of_facility(pit.floor.facility),
-            configuration=Configuration(pit.floor, pit.store, adopts=adopts),
+            configuration=Configuration(
+                pit.floor, pit.store, adopts=adopts, opens_as="service" if adopts else None
+            ),
             unfit=lambda: self.unfit,
             adopt=lambda _: None,
             ring=lambda: None,
@@ -90,7 +96,12 @@ class Running:
 
 @asynccontextmanager
 async def running(
-    pit: Pit, data: Path, *, adopts: bool = False, unfit: str | None = None
+    pit: Pit,
+    data: Path,
+    *,
+    adopts: bool = False,
+    unfit: str | None = None,
+    approved: bool = True,
 ) -> AsyncIterator[Running]:
     """Yield a link in operation until the end of the block. Its ledger mark is kept in `data`.
 
@@ -99,7 +110,11 @@ async def running(
         data: data directory of the service.
         adopts: whether a changed floor file is adopted, as in a demonstration.
         unfit: why the service as a whole may not operate; `Running.unfit` may be set later.
+        approved: whether people approve the floor file first, if none was ever approved.
     """
+    if approved and not adopts:
+        with contextlib.suppress(RedisError, OSError, ValueError):
+            await approve_never_approved(Configuration(pit.floor, pit.store), pit.store)
     link = Running(pit, data, adopts=adopts, unfit=unfit)
     async with asyncio.TaskGroup() as group:
         tasks = [group.create_task(job) for job in link.service.jobs().values()]

@@ -106,7 +106,7 @@ async def test_what_was_approved_is_proven_though_its_entry_has_left(kept: Kept)
     await kept.run()
     configuration = Configuration(kept.pit.floor, kept.pit.store)
     assert await configuration.problem() is None
-    assert await configuration.is_approved()
+    assert await configuration.unapproved() is None
     await kept.pit.redis.hset(kept.pit.store.keys.approved, "by", "somebody")
     forged = Configuration(kept.pit.floor, kept.pit.store)
     assert "is not the one in ledger entry" in (await forged.problem() or "")

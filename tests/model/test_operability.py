@@ -393,7 +393,7 @@ async def test_store_that_was_emptied_is_not_taken_for_a_new_one_after_a_restart
     )
     await link.pit.redis.flushall()
     await link.goes_down("entr")  # it ends too early or is behind its mark
-    async with running(Pit(link.pit.redis), link.data) as again:
+    async with running(Pit(link.pit.redis), link.data, approved=False) as again:
         await again.goes_down(f"holds 0 ledger entries and has held {had}")
         assert await keyspace(link.pit.redis) == {}
         LedgerMark(link.data, link.pit.link.id).path.unlink()

@@ -12,6 +12,7 @@ from meters.floor.floor_file import parse_floor
 from meters.floor_api.errors import ActError
 from meters.floor_api.types import ClaimRow
 from meters.selfcheck.approval_checks import Configuration
+from tests.approving import approve
 from tests.floor_text import (
     METERS,
     ONE_REJECTS,
@@ -427,11 +428,11 @@ async def test_nobody_rejects_alone_under_a_floor_file_that_is_no_longer_approve
     """A service notices an approval only after a moment; the audit uses the approved amount."""
     pit = Pit(redis)
     await pit.open()
-    await Configuration(pit.floor, pit.store).adopt("service")
+    await approve(Configuration(pit.floor, pit.store))
     await _hand_pay(pit)
     above = FLOOR.replace("two_people_reject_above = 1000000000", "two_people_reject_above = 0")
     later = Configuration(parse_floor(above), pit.store)
-    await later.approve("sue", later.filed.digest)
+    await approve(later)
     before = await pit.entries()
     with pytest.raises(ActError) as refused:
         await pit.claims.reject(CLAIM, "amy", reason="fouled")

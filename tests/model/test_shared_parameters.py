@@ -19,6 +19,7 @@ from meters.links.parameters import words_of
 from meters.links.proposals import Change
 from meters.selfcheck.approval_checks import Configuration
 from meters.service.ledger_auditing import NOT_AUDITED
+from tests.approving import approve
 from tests.floor_text import floor_text, link_text, meter_text, table_text
 from tests.games.naive import HOUSE
 from tests.games.texts import ROWS, envy_text, game_text, tier_rows, wager_text
@@ -229,7 +230,7 @@ async def test_new_meters_in_the_floor_file_change_the_wager_of_all_tiers(
     approvals = Configuration(again.floor, again.store)
     found = await approvals.unapproved()
     assert found is not None
-    await approvals.approve("Ada Lane", found.digest)
+    await approve(approvals)
     await again.open()
     positions = [{"position": 1, "wagers": {"tiered": 50}}]
     reply = await again.event("T-1", "wagers", "R1", positions=positions)

@@ -8,6 +8,7 @@ import pytest
 from meters.archive.day_file import ArchiveError, DayFile
 from meters.books.audit import LinkAudit
 from meters.selfcheck.approval_checks import Configuration
+from tests.approving import approve
 from tests.model.days import A_DAY
 from tests.model.kept import Kept
 from tests.model.pit import Pit
@@ -157,7 +158,7 @@ async def test_slip_that_was_freed_or_given_to_another_claim_is_named(played: Pi
 
 
 async def test_asset_is_held_against_the_approved_floor_file(pit: Pit) -> None:
-    await Configuration(pit.floor, pit.store).adopt("service")
+    await approve(Configuration(pit.floor, pit.store))
     await play_a_while(pit)
     await alter_record(pit, PAID, asset="999")
     assert await problems(pit) == (f"claim {PAID}: asset is '999', the ledger says '104211'",)

@@ -12,6 +12,7 @@ from meters.reports.flows import CLAIMS, TABLES, Flow
 from meters.reports.gaming_days import LinkDay, joined
 from meters.reports.query import from_to, one_day, one_month
 from meters.selfcheck.approval_checks import Configuration
+from tests.approving import approve
 from tests.floor_text import link_text
 from tests.model.pit import CENT, FLOOR
 from tests.reports.conftest import MakeShop
@@ -278,7 +279,7 @@ async def test_a_table_that_left_the_floor_keeps_its_figures_and_asset_number(
     """They are those approved at the time. The present floor file does not name the table."""
     shop = make_shop("2026-11-20 12:00")
     await shop.open()
-    await Configuration(shop.floor, shop.pit.store).adopt("service")
+    await approve(Configuration(shop.floor, shop.pit.store))
     (claim,) = await shop.round(STRAIGHT, table="T-2")
     await shop.at("2026-11-21 06:00")
     left = make_shop("2026-11-21 12:00", floor_text=_without_second_table())

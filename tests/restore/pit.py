@@ -15,6 +15,7 @@ from meters.restore.link_restore import LinkRestore, RestorePlan, RestoreResult
 from meters.restore.outboxes import OutboxCopy, read_outboxes
 from meters.selfcheck.approval_checks import Configuration
 from meters.wire.messages import Reply, seq_of
+from tests.approving import approve
 from tests.model.pit import FLOOR, Pit
 
 
@@ -42,7 +43,7 @@ class KeptPit(Pit):
     async def open(self) -> None:
         """Adopt the floor file and seed the meters, as the service does."""
         configuration = Configuration(self.floor, self.store)
-        await configuration.adopt("service")
+        await approve(configuration)
         await super().open()
 
     async def event(self, table: str, kind: str, round_id: str, **fields: object) -> Reply:

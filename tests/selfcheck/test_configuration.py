@@ -1,20 +1,21 @@
 """A link operates only under the configuration that was approved last (duties D10, D12)."""
 
-import contextlib
 from pathlib import Path
 from typing import Final
 
 import pytest
 from redis.asyncio import Redis
 
-import meters.books.approvals
+from meters.books.approvals import ApprovalBook
 from meters.books.audit import LinkAudit
 from meters.books.store import BooksError, LinkStore, TermsError
+from meters.books.two_people import PinSetters
 from meters.floor.floor_file import parse_floor
 from meters.floor_api.errors import ActError
 from meters.floor_api.types import ParameterChange, UnapprovedRow
 from meters.links.links import Links
 from meters.selfcheck.approval_checks import Configuration
+from tests.approving import approve as people_approve
 from tests.floor_text import link_text, meter_text, table_text
 from tests.lua.books import keyspace
 from tests.model.conftest import keeping_redis, keeping_server, soon
@@ -33,10 +34,11 @@ RENAMED: Final = FLOOR.replace("Keystone Casino", "Lock Casino").replace("Jackpo
 FIVE_DOLLARS: Final = FLOOR.replace("wager = 100", "wager = 500", 1)
 
 
-async def approve(link: Running, by: str = "sue", digest: str | None = None) -> None:
-    """Approve what the floor page shows, or another digest."""
-    row = await unapproved(link)
-    await links_of(link).approve("pit", by, digest or row.digest)
+async def approve(link: Running, *by: str, digest: str | None = None) -> None:
+    """Approve what the floor page shows, or another digest, as two people."""
+    for person in by or ("amy", "sue"):
+        row = await unapproved(link)
+        await links_of(link).approve("pit", person, digest or row.digest)
 
 
 def links_of(link: Running) -> Links:
@@ -57,10 +59,26 @@ async def ran_once(redis: Redis, data: Path, text: str = FLOOR) -> None:
     await pit.round({1: PROGRESSIVE}, {1: RAGS})
 
 
-async def test_the_first_floor_file_is_adopted_and_nothing_is_asked(
+@pytest.mark.duty("D4")
+async def test_the_first_floor_file_waits_for_one_person(
     keeping_redis: Redis, tmp_path: Path
 ) -> None:
-    await ran_once(keeping_redis, tmp_path)
+    """The service approves nothing by itself, and opens the link within seconds."""
+    async with running(Pit(keeping_redis), tmp_path, approved=False) as link:
+        reason = await link.goes_down("is not as approved")
+        assert reason == (
+            "the floor file is not as approved: the first floor file; a supervisor or an"
+            " administrator approves it under Links, or with `pitlink approve`"
+        )
+        assert await keyspace(keeping_redis) == {}
+        row = await unapproved(link)
+        assert row.first
+        assert row.terms[0] == (
+            "meter five_card_hand_bonus: seed $10,000.00, 10,000 times its $1 wager; reseed $0.00;"
+            " 21.00% of a wager to the meter; 8.00% to the reserve; payout limit none"
+        )
+        await approve(link, "amy")
+        await link.comes_up()
     pit = Pit(keeping_redis)
     async with running(pit, tmp_path) as link:
         await link.comes_up()
@@ -68,8 +86,8 @@ async def test_the_first_floor_file_is_adopted_and_nothing_is_asked(
         assert standing.unapproved is None
         acts = await links_of(link).acts("pit", None, 100)
     first = acts[-1]
-    assert (first.what, first.by, first.entry) == ("approve", "service", 1)
-    assert first.told.startswith("as in the floor file (SHA-256 ")
+    assert (first.what, first.by, first.entry) == ("approve", "amy", 1)
+    assert first.told.startswith("the first floor file (SHA-256 ")
     assert [act.what for act in acts].count("approve") == 1, "and not again by the second start"
 
 
@@ -94,8 +112,8 @@ async def test_a_changed_floor_file_stops_the_link_until_it_is_approved(
     async with running(pit, tmp_path) as link:
         reason = await link.goes_down("is not as approved")
         assert reason == (
-            f"the floor file is not as approved: {change}; a supervisor or an administrator"
-            " approves it under Links, or with `pitlink approve`"
+            f"the floor file is not as approved: {change}; two people approve it, each a supervisor"
+            " or an administrator, under Links, or with `pitlink approve`"
         )
         assert await keyspace(keeping_redis) == before, "nothing was done under it"
         with pytest.raises(ActError, match="not as approved"):
@@ -109,6 +127,7 @@ async def test_a_changed_floor_file_stops_the_link_until_it_is_approved(
         assert again.value.code == "no_change"
     assert (latest.what, latest.by) == ("approve", "sue")
     assert latest.told.startswith(f"{change} (SHA-256 ")
+    assert latest.told.endswith("; approved first by amy")
     assert (await LinkAudit(pit.store).run()).balanced
     async with running(Pit(keeping_redis, text), tmp_path) as link:
         await link.comes_up()
@@ -138,25 +157,169 @@ async def test_two_services_operate_only_on_the_floor_file_that_is_approved(
         await approve(new)
         await new.comes_up()
         await old.goes_down("table T-3 removed")
-        await approve(old, "tim")
+        await approve(old, "amy", "tim")
         await old.comes_up()
         await new.goes_down("table T-3 added")
         row = await unapproved(new)
         assert row.approved_by == "tim"
 
 
-async def test_of_two_that_start_together_the_slower_adopts_nothing(keeping_redis: Redis) -> None:
-    """It had read that nothing was approved yet, and opens the books under no other file."""
-    quick, slow = (Pit(keeping_redis, text) for text in (FLOOR, THIRD))
-    slower = Configuration(slow.floor, slow.store)
-    assert await slower.problem() is None
-    await Configuration(quick.floor, quick.store).adopt("service")
-    with pytest.raises(TermsError, match="table T-3 added"):
-        await slower.adopt("service")
-    again = Configuration(quick.floor, quick.store)
-    await again.adopt("service")
-    assert await again.problem() is None
-    assert (await quick.store.snapshot()).last_entry == 1
+async def test_of_two_floor_files_on_an_empty_floor_only_one_is_the_first(
+    keeping_redis: Redis,
+) -> None:
+    """The slower person had read that nothing was approved yet. They approve first of two."""
+    side_alone = f"{FLOOR.split('[[link]]')[0]}{SIDE}{progressive_table('T-4', '4')}"
+    quick, slow = (
+        configuration_of(keeping_redis, text, link)
+        for text, link in ((FLOOR, "pit"), (side_alone, "side"))
+    )
+    found = await slow.unapproved()
+    assert found is not None
+    assert found.first
+    await quick.approve("amy", quick.filed.digest)
+    assert await quick.problem() is None
+    await slow.approve("ben", slow.filed.digest)
+    assert "ben approved it first, and one more person is needed" in str(await slow.problem())
+
+
+TWO_LINKS: Final = FLOOR + link_text(
+    "side", meter_text(PROGRESSIVE, id="p"), table_text("T-4", "p", asset="4"), name="Side Jackpot"
+)
+
+
+@pytest.mark.duty("D4")
+async def test_a_new_link_on_a_running_floor_waits_for_two_people(
+    keeping_redis: Redis, tmp_path: Path
+) -> None:
+    await ran_once(keeping_redis, tmp_path)
+    floor = parse_floor(TWO_LINKS)
+    stores = {each.id: LinkStore(keeping_redis, each) for each in floor.link}
+
+    def of(link: str = "side", opens_as: str | None = None) -> Configuration:
+        return Configuration(floor, stores[link], stores.values(), opens_as=opens_as)
+
+    digest = of().filed.digest
+    for opens_as in (None, "simulated floorperson"):
+        with pytest.raises(TermsError, match="the link is new; two people approve it"):
+            await of(opens_as=opens_as).adopt()
+    assert (await of("pit").unapproved()) is None, "the other link continues"
+    await of().approve("amy", digest)
+    assert "amy approved it first, and one more person" in str(await of().problem())
+    with pytest.raises(BooksError, match="you approved it first: another person") as refused:
+        await of().approve("amy", digest)
+    assert refused.value.status == "same_person"
+    shared = PinSetters.of("bea", [("bea", "amy")])
+    with pytest.raises(BooksError, match="amy set your PIN") as refused:
+        await of().approve("bea", digest, shared)
+    with pytest.raises(TermsError):
+        await of().adopt()
+    assert (await LinkAudit(stores["side"]).run()).balanced
+    await of().approve("ben", digest)
+    await of().adopt()
+    approved = await ApprovalBook(stores["side"]).current()
+    assert approved is not None
+    assert (approved.first_by, approved.by) == ("amy", "ben")
+
+
+@pytest.mark.duty("D4")
+async def test_a_link_under_another_name_is_not_the_first_of_an_empty_floor(
+    keeping_redis: Redis, tmp_path: Path
+) -> None:
+    """Its meters would begin at their seeds: that is a reset of the meters of the other name."""
+    await ran_once(keeping_redis, tmp_path)
+    renamed = configuration_of(keeping_redis, FLOOR.replace('id = "pit"', 'id = "pit-2"'), "pit-2")
+    found = await renamed.unapproved()
+    assert found is not None
+    assert (found.first, found.changed) == (False, ("the link is new",))
+
+
+@pytest.mark.duty("D4")
+async def test_tables_that_get_a_new_meter_at_its_seed_wait_for_two_people(
+    keeping_redis: Redis, tmp_path: Path
+) -> None:
+    await ran_once(keeping_redis, tmp_path)
+    head, *tables = FLOOR.split("[[link.table]]")
+    tables = [each.replace('"progressive"', '"new"', 1) for each in tables]
+    text = "[[link.table]]".join([head + meter_text(PROGRESSIVE, id="new"), *tables])
+    async with running(Pit(keeping_redis, text), tmp_path) as link:
+        await link.goes_down("meter new added")
+        await approve(link, "amy")
+        await link.goes_down("amy approved it first")
+        await approve(link, "sue")
+        await link.comes_up()
+
+
+@pytest.mark.duty("D4")
+async def test_a_first_approval_is_for_one_floor_file_only(
+    keeping_redis: Redis, tmp_path: Path
+) -> None:
+    """If the file or what is approved changes in between, both people approve again."""
+    await ran_once(keeping_redis, tmp_path)
+    six, third = (configuration_of(keeping_redis, text, "pit") for text in (SIX, THIRD))
+    await six.approve("amy", six.filed.digest)
+    await third.approve("ben", third.filed.digest)
+    assert "ben approved it first" in str(await third.problem())
+    assert "two people approve it" in str(await six.problem())
+    await third.approve("amy", third.filed.digest)
+    assert await third.problem() is None
+    await six.approve("ben", six.filed.digest)
+    assert "ben approved it first" in str(await six.problem())
+
+
+@pytest.mark.duty("D4")
+@pytest.mark.parametrize("entry", ["1", "2", "99", "x"])
+async def test_a_first_approval_written_into_redis_does_not_count(
+    keeping_redis: Redis, tmp_path: Path, entry: str
+) -> None:
+    await ran_once(keeping_redis, tmp_path)
+    pit = Pit(keeping_redis, SIX)
+    await keeping_redis.hset(pit.store.keys.approved, "first", entry)
+    assert any("first is" in each for each in (await LinkAudit(pit.store).run()).problems)
+    configuration = Configuration(pit.floor, pit.store)
+    assert "two people approve it" in str(await configuration.problem())
+    await configuration.approve("amy", configuration.filed.digest)
+    assert "amy approved it first" in str(await configuration.problem())
+
+
+@pytest.mark.duty("D4")
+async def test_an_interrupted_first_approval_is_finished_by_the_same_person_only(
+    keeping_redis: Redis,
+) -> None:
+    """The first approval is for all links of a floor. It can be interrupted between two links."""
+    pit, side = (configuration_of(keeping_redis, TWO_LINKS, link) for link in ("pit", "side"))
+    await pit.approve("amy", pit.filed.digest)
+    other = TWO_LINKS.replace('"Side Jackpot"', '"Side"').replace("positions = 7", "positions = 6")
+    changed = configuration_of(keeping_redis, other, "side")
+    found = await changed.unapproved()
+    assert found is not None
+    assert not found.first
+    await side.approve("amy", side.filed.digest)
+    assert await side.problem() is None
+
+
+async def test_only_one_of_two_people_finishes_an_interrupted_first_approval(
+    keeping_redis: Redis,
+) -> None:
+    pit, side = (configuration_of(keeping_redis, TWO_LINKS, link) for link in ("pit", "side"))
+    await pit.approve("amy", pit.filed.digest)
+    await side.approve("ben", side.filed.digest)
+    assert "ben approved it first" in str(await side.problem())
+
+
+async def test_a_simulated_person_approves_the_first_floor_file_and_no_later_one(
+    keeping_redis: Redis,
+) -> None:
+    floor = parse_floor(TWO_LINKS)
+    stores = {each.id: LinkStore(keeping_redis, each) for each in floor.link}
+    for store in stores.values():
+        await Configuration(floor, store, stores.values(), opens_as="simulated floorperson").adopt()
+        approved = await ApprovalBook(store).current()
+        assert approved is not None
+        assert approved.by == "simulated floorperson"
+    changed = parse_floor(TWO_LINKS.replace("positions = 7", "positions = 6", 1))
+    later = Configuration(changed, stores["pit"], stores.values(), opens_as="simulated floorperson")
+    with pytest.raises(TermsError, match="positions: 7 → 6; two people approve it"):
+        await later.adopt()
 
 
 async def test_what_two_people_changed_by_proposal_is_no_change_of_the_file(
@@ -180,8 +343,8 @@ async def test_what_two_people_changed_by_proposal_is_no_change_of_the_file(
         assert link.service.store.link.meter[0].paytable == "B"
     caught_up = FLOOR.replace('paytable = "A"', 'paytable = "B"')
     async with running(Pit(keeping_redis, caught_up), tmp_path) as link:
-        await link.goes_down("meter progressive paytable: A → B")
-        await approve(link)
+        await link.goes_down("meter progressive paytable: A → B; a supervisor or an administrator")
+        await approve(link, "amy")
         await link.comes_up()
 
 
@@ -243,7 +406,7 @@ async def test_a_held_table_plays_under_no_other_link_or_name(
     pit = Pit(keeping_redis, before)
     await pit.open()
     for each in ("pit", "side"):
-        await configuration_of(keeping_redis, before, each).adopt("service")
+        await people_approve(configuration_of(keeping_redis, before, each))
     await pit.round({3: PROGRESSIVE}, {3: "As Ks Qs"}, table="T-3")
     (claim,) = await pit.claims.waiting()
     added = {"pit": "", "side": ""} | {link: progressive_table(table, asset)}
@@ -258,7 +421,7 @@ async def test_a_held_table_plays_under_no_other_link_or_name(
     assert await again.problem() is None, "the table itself may stay where it is"
     await pit.claims.decide(claim.claim, "validate", "amy")
     await pit.claims.decide(claim.claim, "pay", "ben", slip="S-1")
-    await moved.approve("sue", digest)
+    await people_approve(moved)
     assert await moved.problem() is None
 
 
@@ -274,7 +437,7 @@ async def test_a_table_stays_while_its_rejected_hand_pay_can_be_reopened(
     await pit.open()
     await days.open()
     for each in ("pit", "side"):
-        await configuration_of(keeping_redis, before, each).adopt("service")
+        await people_approve(configuration_of(keeping_redis, before, each))
     await pit.round({3: PROGRESSIVE}, {3: "As Ks Qs"}, table="T-3")
     (row,) = await pit.claims.waiting()
     claim = row.claim
@@ -304,7 +467,7 @@ async def test_a_table_stays_while_its_rejected_hand_pay_can_be_reopened(
     await days.keep(A_DAY)
     with pytest.raises(ActError, match="gaming day of the rejection is closed"):
         await pit.claims.request_reopening(claim, "amy", reason="x")
-    await moved.approve("sue", moved.filed.digest)
+    await people_approve(moved)
     assert await moved.problem() is None
 
 
@@ -322,7 +485,7 @@ async def test_a_table_is_not_taken_away_from_its_open_round(
     pit = Pit(keeping_redis, before)
     await pit.open()
     for link in ("pit", "side"):
-        await configuration_of(keeping_redis, before, link).adopt("service")
+        await people_approve(configuration_of(keeping_redis, before, link))
     assert (await pit.wagers({3: PROGRESSIVE}, table="T-3")).error is None
     changed = [configuration_of(keeping_redis, after, link) for link in ("pit", "side")]
     barred = "table T-3 has an open round on link pit: leave the table there until the round is"
@@ -334,79 +497,51 @@ async def test_a_table_is_not_taken_away_from_its_open_round(
     assert await configuration_of(keeping_redis, before, "pit").problem() is None
     assert (await pit.void(table="T-3")).error is None
     for each in changed if there else changed[:1]:
-        await each.approve("sue", each.filed.digest)
+        await people_approve(each)
         assert await each.problem() is None
 
 
 async def test_a_table_with_an_open_round_begins_no_link_of_its_own(keeping_redis: Redis) -> None:
     pit = Pit(keeping_redis)
     await pit.open()
-    await configuration_of(keeping_redis, FLOOR, "pit").adopt("service")
+    await people_approve(configuration_of(keeping_redis, FLOOR, "pit"))
     assert (await pit.wagers({3: PROGRESSIVE})).error is None
     text = f"{FLOOR.replace('104211', '1')}{SIDE}{progressive_table('T-4', '104211')}"
     moved = configuration_of(keeping_redis, text, "side")
-    with pytest.raises(TermsError, match="table T-1 has an open round on link pit"):
-        await moved.adopt("service")
+    with pytest.raises(BooksError, match="table T-1 has an open round on link pit"):
+        await people_approve(moved)
     assert (await pit.void()).error is None
-    await moved.adopt("service")
+    await people_approve(moved)
+    assert await moved.problem() is None
 
 
 async def test_a_demonstration_may_leave_a_round_open(keeping_redis: Redis) -> None:
     """Its next run can have fewer tables, although the last run was killed during a round."""
     pit = Pit(keeping_redis, THIRD)
     await pit.open()
-    await configuration_of(keeping_redis, THIRD, "pit").adopt("service")
+    await people_approve(configuration_of(keeping_redis, THIRD, "pit"))
     assert (await pit.wagers({3: PROGRESSIVE}, table="T-3")).error is None
     floor = parse_floor(FLOOR)
-    await Configuration(floor, LinkStore(keeping_redis, floor.link[0]), adopts=True).adopt("demo")
+    store = LinkStore(keeping_redis, floor.link[0])
+    await Configuration(floor, store, adopts=True, opens_as="demo").adopt()
 
 
 @pytest.mark.section("649a.11(c)(5)(iv)")
 async def test_a_held_table_begins_no_link_of_its_own(keeping_redis: Redis) -> None:
-    """A new link has no approved floor file, so its first is adopted without approval."""
     pit = Pit(keeping_redis)
     await pit.open()
     await pit.round({3: PROGRESSIVE}, {3: "As Ks Qs"})
     (claim,) = await pit.claims.waiting()
     text = f"{FLOOR.replace('104211', '1')}{SIDE}{progressive_table('T-4', '104211')}"
     moved = configuration_of(keeping_redis, text, "side")
-    with pytest.raises(TermsError, match=r"is held for claim .* as table T-1 of link pit"):
-        await moved.adopt("service")
+    with pytest.raises(BooksError, match=r"is held for claim .* as table T-1 of link pit"):
+        await people_approve(moved)
     await pit.claims.decide(claim.claim, "validate", "amy")
-    with pytest.raises(TermsError, match="leave it there until that is paid or rejected"):
-        await moved.adopt("service")
+    with pytest.raises(BooksError, match="leave it there until that is paid or rejected"):
+        await people_approve(moved)
     await pit.claims.decide(claim.claim, "pay", "ben", slip="S-1")
-    await moved.adopt("service")
-
-
-async def test_a_long_ledger_of_before_approvals_is_looked_through_in_several_checks(
-    keeping_redis: Redis, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A check that runs out of time leaves less for the next one."""
-    pit = Pit(keeping_redis)
-    await pit.store.open("service")
-    for number in range(5):
-        await pit.round({1: PROGRESSIVE}, {1: RAGS}, round_id=f"R{number}")
-    last, read = await pit.store.last_entry(), pit.store.entries
-    monkeypatch.setattr(meters.books.approvals, "_PAGE", 2)
-    pages_left = 0
-
-    async def some(after: int, count: int) -> list[tuple[int, dict[str, bytes]]]:
-        nonlocal pages_left
-        pages_left -= 1
-        if pages_left < 0:
-            raise TimeoutError
-        return await read(after, count)
-
-    monkeypatch.setattr(pit.store, "entries", some)
-    configuration = Configuration(pit.floor, pit.store)
-    for _ in range(last):
-        pages_left = 2
-        with contextlib.suppress(TimeoutError):
-            await configuration.adopt("service")
-            break
-    pages_left = last
-    assert await configuration.is_approved()
+    await people_approve(moved)
+    assert await moved.problem() is None
 
 
 @pytest.mark.duty("D10")
@@ -421,7 +556,7 @@ async def test_a_lost_approval_is_not_replaced_by_adoption(
         await keeping_redis.delete(keys.approved)
         await link.goes_down("Redis has lost what was approved")
     await keeping_redis.hdel(keys.tallies, "approvals")
-    async with running(Pit(keeping_redis, SIX), tmp_path) as link:
+    async with running(Pit(keeping_redis, SIX), tmp_path, approved=False) as link:
         await link.goes_down("approvals is at 0, the ledger says 1")
         await keeping_redis.hincrby(keys.tallies, "approvals", 1)
         await link.goes_down("Redis has lost what was approved")
@@ -494,9 +629,11 @@ async def test_a_service_that_is_unfit_operates_no_link_and_touches_no_books(
     keeping_redis: Redis, tmp_path: Path
 ) -> None:
     pit = Pit(keeping_redis)
-    async with running(pit, tmp_path, unfit="self-check failed: a file is altered") as link:
+    unfit = "self-check failed: a file is altered"
+    async with running(pit, tmp_path, unfit=unfit, approved=False) as link:
         await link.goes_down("self-check failed: a file is altered")
         assert await keyspace(keeping_redis) == {}
+        await people_approve(link.service.configuration)
         link.unfit = None
         await link.comes_up()
         link.unfit = "self-check failed: since then"

@@ -31,6 +31,7 @@ def stand(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stand]:
     """Yield real servers, a service, and a supervisor."""
     with Stand(tmp_path_factory.mktemp("stand")) as stand:
         hire(stand.service.config, "Sue Lane", "supervisor")
+        hire(stand.service.config, "Bea Moss", "administrator")
         hire(stand.service.config, "Flo", "floorperson")
         yield stand
 
@@ -153,7 +154,7 @@ def test_a_redis_set_otherwise_and_a_balance_that_was_altered_stop_every_link(
 def test_a_changed_floor_file_is_shown_and_approved_over_http_and_by_command(
     stand: Stand,
 ) -> None:
-    """One link continues as before while the other waits for its approval."""
+    """One link continues as before while the other waits for two people."""
     service = stand.service
     was = service.config.read_text()
     service.config.write_text(was + THIRD)
@@ -162,32 +163,37 @@ def test_a_changed_floor_file_is_shown_and_approved_over_http_and_by_command(
     assert "FAIL  configuration of other: the floor file is not as approved: table X-2 added" in (
         checked.stdout
     )
-    assert "ok    configuration of main: as service approved it" in checked.stdout
+    assert "ok    configuration of main: as Ada Lane approved it" in checked.stdout
 
     service.launch()
     eventually(lambda: answers(service.url), what="the service")
-    sue, flo = (Colleague(service.url, name) for name in ("Sue Lane", "Flo"))
+    sue, bea, flo = (Colleague(service.url, name) for name in ("Sue Lane", "Bea Moss", "Flo"))
     inoperable_everywhere(stand, sue, "other", "table X-2 added", "pitlink approve")
     stand.table().accept(wagers(1))
     (shown,) = [one for one in sue.get("/api/v1/links").json() if one["link"] == "other"]
     waits = shown["unapproved"]
-    assert (waits["changed"], waits["approved_by"]) == (["table X-2 added"], "service")
+    assert (waits["changed"], waits["approved_by"]) == (["table X-2 added"], "Ada Lane")
     path = "/api/v1/links/other/approve"
     assert flo.post(path, digest=waits["digest"]).status_code == 403
     refused = sue.post(path, digest="0" * 64)
     assert (refused.status_code, refused.json()["error"]["code"]) == (409, "stale")
     assert sue.post(path, digest="all").status_code == 400
+    first = bea.post(path, digest=waits["digest"])
+    assert (first.status_code, first.json()["unapproved"]["first_by"]) == (200, "Bea Moss")
+    assert bea.post(path, digest=waits["digest"]).json()["error"]["code"] == "same_person"
+    inoperable_everywhere(stand, sue, "other", "Bea Moss approved it first, and one more person")
     approved = sue.post(path, digest=waits["digest"])
     assert (approved.status_code, approved.json()["unapproved"]) == (200, None)
     operable_everywhere(stand, "other")
     assert sue.post(path, digest=waits["digest"]).json()["error"]["code"] == "no_change"
     checked = run_pitlink("check", "--config", str(service.config))
-    assert "ok    configuration of other: as Sue Lane approved it" in checked.stdout
+    assert "ok    configuration of other: as Bea Moss and Sue Lane approved it" in checked.stdout
 
-    def command(name: str, pin: str, link: str = "other") -> tuple[int, str]:
-        done = run_pitlink(
-            "approve", link, "--config", str(service.config), "--by", name, stdin=f"{pin}\n"
-        )
+    def command(
+        name: str, pin: str, link: str = "other", *, answer: str = "yes"
+    ) -> tuple[int, str]:
+        arguments = ("approve", link, "--config", str(service.config), "--by", name)
+        done = run_pitlink(*arguments, stdin=f"{pin}\n{answer}\n")
         assert "Traceback" not in done.stderr
         return done.returncode, done.stdout + done.stderr
 
@@ -195,19 +201,28 @@ def test_a_changed_floor_file_is_shown_and_approved_over_http_and_by_command(
     assert command("Sue Lane", PIN, "othr")[1].endswith(": is other meant?\n")
     service.config.write_text(was)
     status, printed = command("Sue Lane", "000000")
-    assert (status, printed.splitlines()[0]) == (1, "  table X-2 removed")
+    assert (status, printed.splitlines()[:2]) == (1, ["other:", "  table X-2 removed"])
+    assert "    meter progressive: seed $5,000.00, 1,000 times its $5 wager; " in printed
     assert printed.endswith("pitlink: the name or the PIN is wrong\n")
     status, printed = command("Flo", PIN)
     assert (status, printed.splitlines()[-1]) == (
         1, "pitlink: Flo is a floorperson: a supervisor or an administrator approves it",
     )  # fmt: skip
     operable_everywhere(stand, "other")
+    assert command("sue lane", PIN, answer="no")[1].endswith("the answer was not yes\n")
     status, printed = command("sue lane", PIN)
-    assert (status, printed.splitlines()[-1]) == (0, "other: approved by Sue Lane")
+    assert status == 0
+    said = "Sue Lane approved it first, and one more person is needed"
+    assert f"other: approved by Sue Lane, first of two people: {said}" in printed
+    operable_everywhere(stand, "other")
+    assert "you approved it first" in command("sue lane", PIN)[1]
+    status, printed = command("bea moss", PIN)
+    assert (status, printed.splitlines()[-1]) == (0, "other: approved by Bea Moss")
     inoperable_everywhere(stand, sue, "other", "table X-2 added")
     acts = sue.get("/api/v1/links/other/acts").json()
-    assert [(act["what"], act["by"]) for act in acts if act["what"] == "approve"] == [
-        ("approve", "Sue Lane"), ("approve", "Sue Lane"), ("approve", "service"),
+    assert [(act["what"], act["by"]) for act in acts if act["what"].startswith("approve")] == [
+        ("approve", "Bea Moss"), ("approve_first", "Sue Lane"), ("approve", "Sue Lane"),
+        ("approve_first", "Bea Moss"), ("approve", "Ada Lane"),
     ]  # fmt: skip
     assert acts[0]["told"].startswith("table X-2 removed (SHA-256 ")
     assert service.audit()["balanced"] is True

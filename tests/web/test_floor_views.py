@@ -432,7 +432,8 @@ async def test_voids_after_cards_and_hands_entered_again_are_shown(room: FloorRo
 
 UNAPPROVED = UnapprovedRow(
     digest="5" * 64, changed=("table TCP-03 added", "table TCP-01 positions: 7 → 6"),
-    approved_by="Ada", approved_at=AT, barred=None,
+    approved_by="Ada", approved_at=AT, barred=None, terms=("meter progressive: seed $1,000.00",),
+    first_by="Ada", first_at=AT,
 )  # fmt: skip
 
 
@@ -448,6 +449,8 @@ async def test_a_changed_floor_file_is_shown_and_approved(room: FloorRoom) -> No
     await check_accessible(page)
     await press(shown, "Approve the floor file")
     await expect(dialog(page)).to_contain_text("Table TCP-01 positions: 7 → 6")
+    await expect(dialog(page)).to_contain_text("Meter progressive: seed $1,000.00")
+    await expect(dialog(page)).to_contain_text("Approved first by Ada")
     await expect(dialog(page)).to_contain_text(UNAPPROVED.digest)
     other = msgspec.structs.replace(UNAPPROVED, digest="6" * 64)
     room.stand.links.put_unapproved("tcp-main", other)
@@ -533,6 +536,10 @@ async def test_a_floor_file_is_approved_only_if_possible_and_by_those_who_may(
     shown = link(page, "tcp-main").locator(".unapproved")
     await expect(shown.get_by_role("button")).to_be_disabled()
     await expect(shown).to_contain_text("Put meter high back into the floor file.")
+    mine = msgspec.structs.replace(UNAPPROVED, first_by="Sue")
+    room.stand.links.put_unapproved("tcp-main", mine)
+    await expect(shown).to_contain_text("You approved it first: another person approves it too.")
+    await expect(shown.get_by_role("button")).to_be_disabled()
     page = await room.signed_in("Audrey", "links")
     shown = link(page, "tcp-main").locator(".unapproved")
     await expect(shown).to_contain_text("Table TCP-03 added")

@@ -23,6 +23,7 @@ from meters.users.operators_log import LogSeal
 from meters.users.roles import Role
 from meters.users.users import Actor
 from meters.web.app import create_app
+from tests.approving import approve
 from tests.model.pit import FLOOR, PROGRESSIVE, Pit
 from tests.servers import RedisServer
 from tests.web.stand import PIN, Staff, Stand
@@ -295,7 +296,7 @@ async def test_nobody_approves_the_floor_file_that_they_may_have_changed(
 ) -> None:
     """A person with access to the machine may write the floor file and set a PIN there."""
     books, by_command = stand.pit.books, Actor(f"{COMMAND} (amy)")
-    await books.configuration.adopt("service")
+    await approve(books.configuration)
     async with stand.signed_in("Sam") as sam:
         for number in range(ROUNDS):
             text = FLOOR.replace("104211", f"{104_300 + number}")

@@ -1,33 +1,52 @@
--- Approves the part of a floor file that affects a link's money, with a ledger entry (duties D10,
--- D12).
+-- Approves the part of a floor file that affects a link's money, with a ledger entry (duties D4, D10,
+-- D12), or notes the approval of the first of two people.
 --
 -- KEYS  1 accounts  2 tallies  3 meters  4 ledger  5 waiting  6 wins  7 acts
 --       8 approved
 -- ARGV  1 the time, RFC 3339   2 the digest that is approved   3 the actor
 --       4 the text that is approved   5 the approval as text, for the ledger
 --       6 the digest of the last approved text, empty if there is none
---       7 `first` if the service approves the link's first text without a person; else empty
+--       7 `empty` if one person approves, because no floor file was ever approved: the link must be
+--         empty; `alone` if one suffices for another reason; `first` or `second` of two people
+--       8 the ledger entry of the first approval that waits, empty if there is none
+--       9 the person who approved first   10 the first approval as text
+--       11 as JSON: who set the actor's PIN, and who must not be the other person of the act
 -- Output, in order of precedence
---   { 'stale' }          another text was approved after ARGV 6 was read
---   { 'lost' }           ARGV 7 is `first`, but Redis has lost an earlier approval
+--   { 'stale' }          another text was approved after ARGV 6 was read, or first after ARGV 8
+--   { 'not_empty' }      ARGV 7 is `empty`, but the link has ledger entries
+--   { 'same_person', first, setter }   the two can be the same person because of PINs that `setter`
+--                        set
 --   { 'done', entry }
 
 local APPROVED = KEYS[8]
 local DIGEST, BY, TEXT, DECISION, REPLACED = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
-local ADOPTED = ARGV[7]
+local MODE, FIRST, FIRST_BY, FIRST_RECORD, SETTERS = ARGV[7], ARGV[8], ARGV[9], ARGV[10], ARGV[11]
 
 --include books
 --include present
+--include two_people
 
 if (redis.call('HGET', APPROVED, 'digest') or '') ~= REPLACED then return { 'stale' } end
-if ADOPTED == 'first' and redis.call('HEXISTS', TALLIES, 'approvals') == 1 then return { 'lost' } end
+if (redis.call('HGET', APPROVED, 'first') or '') ~= FIRST then return { 'stale' } end
+if MODE == 'empty' and last_entry > 0 then return { 'not_empty' } end
+if MODE == 'second' then
+  local who, setter = one_person(FIRST_BY, FIRST_RECORD, BY, SETTERS)
+  if who then return { 'same_person', who, setter } end
+end
 
+touch_desk()
+if MODE == 'first' then
+  local entry = note_entry('approve_first', BY, '', '', 0, {}, DECISION, '')
+  write_books()
+  redis.call('HSET', APPROVED, 'first', exact(entry))
+  return { 'done', exact(entry) }
+end
 -- Each approval has a number, so nobody can present an earlier approval as the last one.
 local number = tonumber(redis.call('HGET', TALLIES, 'approvals') or '0') + 1
-touch_desk()
 tally('approvals', 1)
 local entry = note_entry('approve', BY, '', '', number, {}, DECISION, '')
 write_books()
 redis.call('HSET', APPROVED, 'digest', DIGEST, 'text', TEXT, 'by', BY, 'at', AT,
   'entry', exact(entry))
+redis.call('HDEL', APPROVED, 'first')
 return { 'done', exact(entry) }

@@ -13,6 +13,7 @@ import msgspec
 
 from bonus.errors import UserError
 from meters.embedded.broker import LOOPBACK
+from tests.approving import approve_before_serve
 from tests.bench.cpu import cpu_seconds
 from tests.bench.parts import Part, part
 from tests.bench.stand import PITLINK
@@ -67,8 +68,10 @@ async def running_service(
     Raises:
         UserError: a link did not become operable.
     """
+    arguments = ("serve", "--config", str(config))
+    await asyncio.to_thread(approve_before_serve, arguments, None)
     began = time.monotonic()
-    command = [*PITLINK, "serve", "--config", str(config)]
+    command = [*PITLINK, *arguments]
     async with part("the service", command, home) as service:
         await service.until(partial(_ready, http))
         elapsed = time.monotonic() - began

@@ -42,11 +42,28 @@ export const openLink = (link, done) => open({
   done,
 });
 
+/* Who has approved a floor file, and who is still needed. */
+export const Approvals = ({ unapproved }) => {
+  const { first, confirmed, first_by: by, first_at: at } = unapproved;
+  const needed = first ? "One person approves it: it is the first floor file of an empty floor."
+    : confirmed ? "One person approves it: two people have confirmed these values already."
+    : by ? `Approved first by ${by}, ${format.moment(at)}. One more person is needed.`
+      : "Two people approve it.";
+  return html`<p class="of">${needed}</p>`;
+};
+
+/* All settings of a link, so that a wrong seed is seen before it is approved. */
+const Terms = ({ unapproved }) => html`
+  <ul class="terms">${unapproved.terms.map((one) => html`<li key=${one}>${format.capital(one)}</li>`)}</ul>`;
+
 export const approve = (link, done) => open({
   title: `Approve the floor file for ${link.name}?`,
   content: html`
     <ul>${link.unapproved.changed.map((one) => html`<li class="strong">${format.capital(one)}</li>`)}</ul>
-    <p>${"The link uses it from then on. At a service with another floor file the link "
+    <p>All terms:</p>
+    <${Terms} unapproved=${link.unapproved} />
+    <${Approvals} unapproved=${link.unapproved} />
+    <p>${"The link uses it once it is approved. At a service with another floor file the link "
       + "stops until that service is restarted with this one."}</p>
     <p class="of">${`SHA-256 ${link.unapproved.digest}`}</p>`,
   confirm: "Approve",
@@ -54,9 +71,9 @@ export const approve = (link, done) => open({
   done,
 });
 
-/* The links that wait for an approval, and the changes that all of them have in common. */
-export const waitingApprovals = (links) => {
-  const waiting = links.filter(({ unapproved }) => unapproved && !unapproved.barred);
+/* The links that wait for an approval of this person, and the changes that all of them have in common. */
+export const waitingApprovals = (links, me) => {
+  const waiting = links.filter(({ unapproved }) => unapproved && !unapproved.barred && unapproved.first_by !== me.name);
   const [first, ...others] = waiting.map(({ unapproved }) => unapproved.facility);
   return { waiting, common: first?.filter((one) => others.every((each) => each.includes(one))) ?? [] };
 };
@@ -77,7 +94,11 @@ export const approveAll = (found, done) => open({
   title: `Approve the floor file for ${found.waiting.length} links?`,
   content: html`
     <${ChangesOfLinks} ...${found} />
-    <p>${"The links use it from then on. At a service with another floor file they stop "
+    ${found.waiting.map((link) => html`
+      <p key=${link.link}>${`All terms of ${link.name}:`}</p>
+      <${Terms} unapproved=${link.unapproved} />
+      <${Approvals} unapproved=${link.unapproved} />`)}
+    <p>${"The links use it once it is approved. At a service with another floor file they stop "
       + "until that service is restarted with this one."}</p>`,
   confirm: `Approve for ${found.waiting.length} links`,
   act: async () => {

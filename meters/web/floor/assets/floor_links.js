@@ -22,7 +22,7 @@ const DONE = {
   close: "Link closed", open: "Link opened", propose: "Change proposed",
   withdraw: "Proposal withdrawn", parameter: "Parameter changed", adjust: "Meter adjusted",
   inoperable: "Link was inoperable",
-  approve: "Floor file approved",
+  approve_first: "Floor file approved by the first of two", approve: "Floor file approved",
   restore: "Store restored", reading: "Meters read", archive: "Day archived",
   expire: "Archived days deleted", upgrade: "Store upgraded",
   void: "Round void after cards were entered", result: "Hand entered again",
@@ -44,20 +44,27 @@ const reasonText = (link) => {
   return format.sentence(by + link.reason);
 };
 
-const Unapproved = ({ link, shared, canAct, done }) => {
-  const { barred, changed, approved_by: by, approved_at: at } = link.unapproved;
+const heading = (first) => (first ? "The first floor file waits for approval" : "The floor file is not as approved");
+
+const whyNotApprove = ({ barred, first_by: by }, me) =>
+  barred ? format.sentence(barred) : by === me.name ? "You approved it first: another person approves it too." : "";
+
+const Unapproved = ({ link, shared, me, canAct, done }) => {
+  const { first, first_by: firstBy, changed, approved_by: by, approved_at: at } = link.unapproved;
   const own = changed.filter((one) => !shared.includes(one));
+  const off = whyNotApprove(link.unapproved, me);
   return html`
     <section class="unapproved">
-      <h3>The floor file is not as approved</h3>
+      <h3>${heading(first)}</h3>
       <ul>${own.map((one) => html`<li>${format.capital(one)}</li>`)}</ul>
       ${own.length < changed.length && html`<p>What changes for the whole facility is above.</p>`}
+      <${changes.Approvals} unapproved=${link.unapproved} />
       ${by && html`<p class="of">${`Approved last by ${by}, ${format.moment(at)}`}</p>`}
       ${canAct && html`
         <div class="acts">
-          <${Action} kind="go" label="Approve the floor file" about=${link.name} off=${barred}
+          <${Action} kind="go" label="Approve the floor file" about=${link.name} off=${off}
             onClick=${() => changes.approve(link, done)} />
-          ${barred && html`<p class="why">${format.sentence(barred)}</p>`}
+          ${off && html`<p class="why">${off}</p>`}
         </div>`}
     </section>`;
 };
@@ -65,7 +72,7 @@ const Unapproved = ({ link, shared, canAct, done }) => {
 /* Several links that wait for an approval, with one button. */
 const AllUnapproved = ({ found, canAct, done }) => html`
   <section class="unapproved all">
-    <h3>${`The floor file is not as approved for ${found.waiting.length} links`}</h3>
+    <h3>${`${heading(found.waiting.every(({ unapproved }) => unapproved.first))}: ${found.waiting.length} links`}</h3>
     <${changes.ChangesOfLinks} ...${found} />
     ${canAct && html`
       <div class="acts">
@@ -202,7 +209,7 @@ const Link = ({ link, me, acts, done, shared }) => {
       ${link.tables_offline.length > 0 && html`<p class="of offline">${offlineText(link.tables_offline)}</p>`}
       ${link.reason && !link.unapproved && html`<p class="notice wait">${reasonText(link)}</p>`}
       ${link.unapproved
-        ? html`<${Unapproved} shared=${shared} ...${act} />`
+        ? html`<${Unapproved} shared=${shared} me=${me} ...${act} />`
         : canAct && html`<${LinkActs} ...${act} />`}
       ${link.proposals.length > 0 && html`
         <section class="proposals">
@@ -227,7 +234,7 @@ export const Links = ({ me, changes: changed }) => {
   /* The seal of the operators' log is the same for all links. */
   const { found: log } = useAnswer(() => api.get("/api/v1/log/seal"), [changed, acts]);
   const done = () => setActs((before) => before + 1);
-  const approvals = changes.waitingApprovals(links.found ?? []);
+  const approvals = changes.waitingApprovals(links.found ?? [], me);
   const several = approvals.waiting.length > 1;
   const status = links.error || (links.found ? "" : "Reading…");
   return html`

@@ -1,0 +1,78 @@
+"""Approvals of floor files in the tests, by the product's own function, as people give them."""
+
+import asyncio
+import contextlib
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from redis.exceptions import RedisError
+
+from bonus.errors import UserError
+from meters.books.store import LinkStore
+from meters.floor.floor_file import Floor, read_floor
+from meters.redis_client.connect import open_redis
+from meters.redis_client.shards import AnyRedis
+from meters.selfcheck.approval_checks import Configuration
+
+PEOPLE: Final = ("Ada Lane", "Bea Moss")
+"""Two people: the first one suffices for the first floor file of an empty floor."""
+
+_OPENING: Final = ("--auto-floor", "--demo-people")
+"""Options with which the service itself approves the first floor file."""
+
+
+async def approve(configuration: Configuration) -> None:
+    """Approve a link's settings in the floor file, as one or two people."""
+    for person in PEOPLE:
+        found = await configuration.unapproved()
+        if found is None:
+            return
+        await configuration.approve(person, found.digest)
+
+
+async def approve_first(floor: Floor, redis: AnyRedis) -> None:
+    """Approve the first floor file of an empty floor. Do nothing on a floor that is not empty."""
+    stores = [LinkStore(redis, link) for link in floor.link]
+    for store in stores:
+        configuration = Configuration(floor, store, stores)
+        found = await configuration.unapproved()
+        if found is not None and found.first:
+            await configuration.approve(PEOPLE[0], found.digest)
+
+
+async def approve_never_approved(configuration: Configuration, store: LinkStore) -> None:
+    """Approve a link's settings unless any were approved, also if the meters are seeded."""
+    found = await configuration.unapproved()
+    approvals = (await store.snapshot()).tallies.get("approvals", 0)
+    if found is not None and found.approved is None and not approvals:
+        await approve(configuration)
+
+
+def approve_before_serve(arguments: Sequence[str], cwd: Path | None) -> None:
+    """Approve the first floor file for a `pitlink serve` that a test is about to start.
+
+    Nothing is approved without a usable floor file, or without its Redis.
+    """
+    if arguments[:1] != ("serve",) or "--config" not in arguments:
+        return
+    if any(option in arguments for option in _OPENING):
+        return
+    config = Path(cwd or ".") / arguments[arguments.index("--config") + 1]
+
+    async def open_and_approve() -> None:
+        floor = read_floor(config)
+        if floor.facility.demonstration:
+            return
+        async with open_redis(floor) as redis:
+            await approve_first(floor, redis)
+
+    def run() -> None:
+        with contextlib.suppress(UserError, RedisError, OSError):
+            asyncio.run(open_and_approve())
+
+    # The test can have a running event loop of its own.
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join()
