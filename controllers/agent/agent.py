@@ -233,6 +233,8 @@ class Agent:
         """Return the fault that stops new progressive wagers now, or None (duty D13)."""
         if self._behind >= _BEHIND_SURE:
             return events_lost()
+        if self._delivery.too_long is not None:
+            return self._delivery.too_long
         fault = self._delivery.heartbeat.fault(asyncio.get_running_loop().time())
         if fault is not None:
             return fault

@@ -21,6 +21,7 @@ from controllers.agent.connection_losses import ConnectionLosses
 from controllers.agent.heartbeat import SILENCE_S, Heartbeat
 from controllers.agent.meter_values import MeterValues
 from controllers.agent.stats import DeliveryStats
+from controllers.table.device_events import NOT_PASSED_ON, DeviceRefusal
 from meters.floor.broker_address import BrokerAddress, parse_broker_url
 from meters.wire import topics
 from meters.wire.broker_client import BrokerClient, ConnectPace, jittered
@@ -44,6 +45,10 @@ from meters.wire.messages import (
 _log: Final = structlog.get_logger(__name__)
 _encoder: Final = msgspec.json.Encoder()
 _GOODBYE_WITHIN_S: Final = 1.0
+_BREAKS_WITHIN_S: Final = 1.0
+_TOO_LONG_AFTER: Final = 3
+"""Number of signs after which an event counts as too long for the broker: connections that broke
+after the event was published, or hellos that were answered although the event was not."""
 
 
 BrokerPlace = str | Callable[[], BrokerAddress]
@@ -66,6 +71,8 @@ class Timing:
         reconnect_first_s: first pause between two attempts to connect; each later pause is twice as
             long as the pause before it.
         reconnect_cap_s: longest pause between two attempts to connect.
+        doubt_after_s: time without a reply to an event after which the agent also sends hellos,
+            to find out if the service answers shorter messages.
         hello_every_s: interval of hellos to the service, while hellos are needed.
         watch_every_s: interval of heartbeat checks.
         ask_every_s: interval at which a correction request to a floorperson is repeated.
@@ -78,6 +85,7 @@ class Timing:
     retry_cap_s: float = 5.0
     reconnect_first_s: float = 0.1
     reconnect_cap_s: float = 1.0
+    doubt_after_s: float = 2.0
     hello_every_s: float = 2.0
     watch_every_s: float = 0.1
     ask_every_s: float = 3.0
@@ -112,11 +120,26 @@ class Delivered:
     payload: bytes
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _UnderWay:
+    """Event without a reply.
+
+    Attributes:
+        connection: the number of the connection on which the event was last published.
+        published_s: the time of this publication, by the clock of the event loop.
+        breaks: how many connections broke soon after the event was published on them.
+        asked: whether hellos are sent to find out if the service answers shorter messages.
+        hellos: the number of replies to hellos since then.
+    """
+
     seq: int
     payload: bytes
     answered: asyncio.Future[Delivered]
+    connection: int = 0
+    published_s: float = 0.0
+    breaks: int = 0
+    asked: bool = False
+    hellos: int = 0
 
 
 class EventDelivery:
@@ -127,6 +150,7 @@ class EventDelivery:
     Attributes:
         heartbeat: the service's heartbeat.
         meter_values: last values of the table's meters.
+        too_long: the fault that the broker does not pass on the table's event, or None.
         connected: true while the broker is connected.
         deliveries: counts of events and replies.
         connections: number of connections so far. When a connection is lost, the broker publishes
@@ -153,6 +177,7 @@ class EventDelivery:
         self._timing = timing
         self._client: aiomqtt.Client | None = None
         self._under_way: _UnderWay | None = None
+        self.too_long: DeviceRefusal | None = None
         self._repeat: asyncio.Future[None] | None = None
         self._heard_since = False
         self._log = _log.bind(link=link, table=table)
@@ -190,6 +215,7 @@ class EventDelivery:
                     self._log.warning("broker not reached", reason=str(error))
                 logged = True
             finally:
+                self._note_break()
                 self._client = None
             await pace.pause()
 
@@ -248,13 +274,15 @@ class EventDelivery:
         """
         loop = asyncio.get_running_loop()
         answered: asyncio.Future[Delivered] = loop.create_future()
-        self._under_way = _UnderWay(seq, payload, answered)
+        self._under_way = event = _UnderWay(seq, payload, answered)
         delay_s, attempt = self._timing.retry_first_s, 0
         began_s = loop.time()
         try:
             while True:
                 attempt += 1
                 self._repeat = repeat = loop.create_future()
+                event.connection = self.connections if self.connected else 0
+                event.published_s = loop.time()
                 if await self._publish_event(payload):
                     self._log.debug("event published", seq=seq, attempt=attempt)
                 await asyncio.wait(
@@ -266,10 +294,46 @@ class EventDelivery:
                     self.deliveries.count_wait(loop.time() - began_s)
                     return answered.result()
                 self.deliveries.repeats += 1
+                if self.connected and loop.time() - began_s >= self._timing.doubt_after_s:
+                    event.asked = True
+                    await self.say_hello()
                 longer_s = min(delay_s * 2, self._timing.retry_cap_s)
                 delay_s = self._timing.retry_first_s if repeat.done() else longer_s
         finally:
-            self._under_way = self._repeat = None
+            self._under_way = self._repeat = self.too_long = None
+
+    def _note_break(self) -> None:
+        """Count a lost connection as a sign that the broker does not accept the last event."""
+        event = self._under_way
+        if event is None or not self.connected or event.connection != self.connections:
+            return
+        if asyncio.get_running_loop().time() - event.published_s < _BREAKS_WITHIN_S:
+            event.breaks += 1
+            if event.breaks >= _TOO_LONG_AFTER:
+                self._doubt(event, "the broker ends the connection at it")
+
+    def _note_hello(self) -> None:
+        """Count a reply to a hello as a sign that the broker drops the last event."""
+        event = self._under_way
+        if event is not None and event.asked:
+            event.hellos += 1
+            if event.hellos >= _TOO_LONG_AFTER:
+                self._doubt(event, "the service answers shorter messages, but not it")
+
+    def _doubt(self, event: _UnderWay, sign: str) -> None:
+        """Report that the broker does not pass on the last event."""
+        if self.too_long is None:
+            size = len(event.payload)
+            self.too_long = DeviceRefusal(
+                NOT_PASSED_ON, f"the broker does not pass on this table's event of {size:,} bytes"
+            )
+            self._log.error(
+                "event not passed on",
+                seq=event.seq,
+                bytes=size,
+                sign=sign,
+                ask="are the broker's message_size_limit and max_packet_size too low?",
+            )
 
     def _repeat_now(self) -> None:
         """Publish the unanswered event again immediately, if there is one."""
@@ -334,11 +398,14 @@ class EventDelivery:
         try:
             reply = REPLY.decode(payload)
         except msgspec.ValidationError:
-            self._listener.on_hello(HELLO_REPLY.decode(payload))
+            hello = HELLO_REPLY.decode(payload)
+            self._note_hello()
+            self._listener.on_hello(hello)
             return
         under_way = self._under_way
         if under_way is None or under_way.seq != reply.seq or under_way.answered.done():
             return
+        self.too_long, under_way.asked, under_way.hellos, under_way.breaks = None, False, 0, 0
         self.deliveries.count_reply(reply.status)
         if reply.error is not None and reply.error.code == "unknown_table":
             # The service has not used the event's number. If the table is added to the service's

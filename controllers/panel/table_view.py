@@ -22,7 +22,7 @@ from controllers.panel.views import (
     WagerView,
 )
 from controllers.table.declared_wins import declared_wins
-from controllers.table.device_events import DeviceRefusal
+from controllers.table.device_events import NOT_PASSED_ON, DeviceRefusal
 from controllers.table.pending_claims import WAITING_MAX
 from controllers.table.state import Layout, Phase, Returned, TableState
 from meters.floor.game_dates import GAME_NOT_IN_EFFECT
@@ -32,6 +32,7 @@ _TITLES: Final[Mapping[str, str]] = {
     "link_down": "Link down",
     "inoperable": "Link inoperable",
     "closed": "Link closed",
+    NOT_PASSED_ON: "Call a technician",
     "events_lost": "Call a floorperson",
     "locked_out": "Table locked out",
     GAME_NOT_IN_EFFECT: "Game not in effect",
@@ -161,7 +162,11 @@ def _closed_view(
     then = "Lit wagers may be withdrawn."
     if unanswered is not None:
         then = "The event that was sent is completed"
-        then += "." if closed else " when the link is back."
+        then += (
+            "." if closed
+            else " when the broker passes it on." if fault.code == NOT_PASSED_ON
+            else " when the link is back."
+        )  # fmt: skip
     elif state.phase in {Phase.LOCKED, Phase.DEALT}:
         then = "This round continues: enter it. "
         then += "It is settled now." if closed else "It is settled when the link is back."

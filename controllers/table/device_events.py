@@ -14,6 +14,8 @@ from bonus.settling.settlement_lines import Line
 from meters.wire.member_names import has_name_twice
 from meters.wire.messages import ClaimOpened, DrawMade, ErrorDetail, Patron, Reason
 
+NOT_PASSED_ON: Final = "not_passed_on"
+"""Code of the fault that the broker does not pass on the table's event to the service."""
 LINE_BYTES_MAX: Final = 4096
 """Maximum length of a device event's line, in bytes; a longer line is refused.
 

@@ -9,6 +9,8 @@ from typing import Final, Protocol
 
 import msgspec
 
+from meters.wire.messages import EVENT_BYTES_MAX
+
 KEEPALIVE_S: Final = 15
 """Seconds without a packet from the client after which the broker asks if it is still there."""
 ANSWER_WITHIN_S: Final = 10.0
@@ -22,6 +24,10 @@ GOODBYE_WITHIN_S: Final = 1.0
 
 class BrokerError(Exception):
     """The broker cannot be reached, has refused something, or the connection is lost."""
+
+
+class TooLongError(BrokerError):
+    """The broker does not accept a message that is so long."""
 
 
 class UnsupportedVersionError(BrokerError):
@@ -101,3 +107,27 @@ class BrokerConnection(Protocol):
     async def unsubscribe(self, pattern: str) -> None:
         """End a subscription."""
         ...
+
+
+async def prove_size(broker: BrokerConnection, topic: str) -> None:
+    """Prove that a broker accepts an event that is as long as allowed.
+
+    A broker checks the length of a message before it checks who publishes it. A broker of MQTT
+    3.1.1 does not tell that it has dropped a message, so its limit remains unknown.
+
+    Args:
+        broker: the connection to the broker.
+        topic: a topic to which nobody subscribes.
+
+    Raises:
+        TooLongError: the broker does not accept it.
+    """
+    try:
+        await broker.publish(topic, b"{}".ljust(EVENT_BYTES_MAX))
+    except TooLongError:
+        raise TooLongError(
+            f"the broker refuses an event of {EVENT_BYTES_MAX:,} bytes, the longest one: raise its"
+            " message_size_limit and max_packet_size to those of deploy/mosquitto.conf"
+        ) from None
+    except BrokerError:
+        """The broker does not let this client publish there, but accepts the length."""

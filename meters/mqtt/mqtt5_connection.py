@@ -19,10 +19,11 @@ from meters.mqtt.connection import (
     UNSENT_BYTES_MAX,
     BrokerError,
     Message,
+    TooLongError,
     UnsupportedVersionError,
 )
 from meters.mqtt.incoming import Arrivals
-from meters.mqtt.packet_stream import PACKET_BYTES_MAX, PacketError, PacketStream
+from meters.mqtt.packet_stream import PACKET_BYTES_MAX, TOO_LARGE, PacketError, PacketStream
 from meters.wire import topics
 from meters.wire.broker_client import (
     ASKED_AFTER_S,
@@ -323,7 +324,7 @@ class Mqtt5Connection:
         """Send a packet with a message. If that is impossible, log and return the reason."""
         error = self._ended
         if len(packet) > self._packet_bytes_max:
-            error = BrokerError(f"the broker accepts no packet of {len(packet):,} bytes")
+            error = TooLongError(f"the broker accepts no packet of {len(packet):,} bytes")
         elif error is None and not self._stream.write(packet):
             error = self._ended
         if error is not None:
@@ -411,7 +412,8 @@ class Mqtt5Connection:
             raise _unexpected(packet)
         if packet.reason_code.value >= _REFUSED_FROM:
             words = _words(packet.reason_code, packet.reason_str)
-            self._drop(publication, BrokerError(f"the broker refused it: {words}"))
+            kind = TooLongError if packet.reason_str == TOO_LARGE else BrokerError
+            self._drop(publication, kind(f"the broker refused it: {words}"))
         elif publication.done is not None and not publication.done.done():
             publication.done.set_result(None)
         while self._held and len(self._in_flight) < self._in_flight_max:

@@ -19,6 +19,10 @@ _PIECE_BYTES: Final = 32_768
 """Number of bytes read in one turn of the event loop. They contain a few hundred messages, which
 take a few milliseconds to process. Without this limit, a flood would stop all other tasks."""
 _LENGTH_BYTES_MAX: Final = 4
+_PUBACK: Final = 0x40
+_TOO_LARGE_CODE: Final = mqtt5.DisconnectReasonCode.PACKET_TOO_LARGE.value
+TOO_LARGE: Final = "packet too large"
+"""Text of the acknowledgement with which a broker refuses a message as too long."""
 
 
 class PacketError(BrokerError):
@@ -180,7 +184,7 @@ class PacketStream(asyncio.BufferedProtocol):
             except IndexError:
                 break  # the rest of the packet is still to come
             except ValueError as error:
-                raise _malformed(view[begin:], error) from None
+                packet, size = _too_large(view[begin:], error)
             except BaseException as error:
                 # The codec panics at a string that is not UTF-8. Rust's panics are not Exceptions.
                 if type(error).__name__ != "PanicException":
@@ -228,6 +232,25 @@ class PacketStream(asyncio.BufferedProtocol):
             self._unsent.clear()
             self._unsent_bytes = 0
             self._flushed_bytes = self._count_flushed_bytes()
+
+
+def _too_large(start: memoryview, error: ValueError) -> tuple[mqtt5.PubAckPacket, int]:
+    """Return an acknowledgement that the codec does not know, and its number of bytes.
+
+    With the code of DISCONNECT, which MQTT does not have for a PUBACK, mosquitto refuses a message
+    above its message_size_limit.
+
+    Raises:
+        PacketError: the packet is another one, with this error.
+    """
+    if len(start) < 5 or start[0] != _PUBACK or start[4] != _TOO_LARGE_CODE:
+        raise _malformed(start, error) from None
+    refusal = mqtt5.PubAckPacket(
+        int.from_bytes(start[2:4], "big"),
+        reason_code=mqtt5.PubAckReasonCode.IMPLEMENTATION_SPECIFIC_ERROR,
+        reason_str=TOO_LARGE,
+    )
+    return refusal, _packet_bytes(start)
 
 
 def _malformed(packet: memoryview, error: BaseException) -> PacketError:

@@ -21,7 +21,7 @@ from meters.floor.floor_file import Floor
 from meters.floor.identities import CHECK
 from meters.mqtt.client_name import refusals
 from meters.mqtt.connect import connect_broker
-from meters.mqtt.connection import BrokerConnection, BrokerError
+from meters.mqtt.connection import BrokerConnection, BrokerError, prove_size
 from meters.redis_client.health import redis_problem, redis_warnings
 from meters.redis_client.replication import read_replication
 from meters.redis_client.shards import AnyRedis, every_redis
@@ -188,6 +188,7 @@ async def broker_check(floor: Floor, *, listens: bool = True) -> Check:
             ours = (
                 listens and address.files is not None and address.username in {None, CHECK.username}
             )
+            await prove_size(broker, _FORBIDDEN)
             if ours and await _hears_itself(broker):
                 return Check("broker", holds=False, seen=f"{address_text}: {_NO_ACCESS_LIST}")
             return Check("broker", holds=True, seen=f"answers at {address_text}")

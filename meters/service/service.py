@@ -37,7 +37,7 @@ from meters.logs.throttled import ThrottledLog
 from meters.metrics import Metrics
 from meters.mqtt.client_name import ClientName
 from meters.mqtt.connect import connect_broker
-from meters.mqtt.connection import BrokerConnection, BrokerError, Message
+from meters.mqtt.connection import BrokerConnection, BrokerError, Message, TooLongError, prove_size
 from meters.mqtt.incoming import Arrivals
 from meters.mqtt.subscriptions import EventSubscriptions
 from meters.redis_client.credentials import session_secret
@@ -116,6 +116,7 @@ class MeterService:
         self._redis = redis
         self._connect = connect
         self._client_name = ClientName(redis, floor.link[0].id, self._show_broker_problem)
+        self._size_problem: str | None = None
         self._options = options
         self._known: dict[TableAddress, CatalogTable] = {}
         self._by_topic: dict[str, CatalogTable] = {}
@@ -224,7 +225,7 @@ class MeterService:
 
     @property
     def _broker_problem(self) -> str:
-        return self._client_name.problem or "no broker"
+        return self._client_name.problem or self._size_problem or "no broker"
 
     def _show_broker_problem(self) -> None:
         for link in self._links.values():
@@ -327,6 +328,7 @@ class MeterService:
             address = broker()
             await self._client_name.wait_until_free(address)
             async with self._connect(address, self.identifier, arrived) as connection:
+                await prove_size(connection, topics.SIZE_PROOF)
                 await connection.subscribe(topics.EVERY_TABLE_STATUS)
                 for link in self._links.values():
                     link.announcer.publish_all_again()
@@ -350,6 +352,7 @@ class MeterService:
                     following.cancel()
                     holding.cancel()
         except (BrokerError, UserError) as error:
+            self._size_problem = str(error) if isinstance(error, TooLongError) else None
             log.warning("broker gone", reason=str(error))
         finally:
             self._connection = None

@@ -71,6 +71,11 @@ OPERATORS_LOG: Final = f"{ROOT}/@operators/log"
 have this name."""
 
 
+SIZE_PROOF: Final = f"{ROOT}/@size/table/@size/in"
+"""Topic on which a service publishes a message that is as long as the longest event, to prove that
+the broker accepts it. Nobody subscribes to it. No link's topic can have this name."""
+
+
 def parse_table_out(topic: str) -> TableAddress | None:
     """Return the table that publishes its events on a topic; None for any other topic.
 

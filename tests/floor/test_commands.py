@@ -107,6 +107,19 @@ class TestCheck:
         (line,) = [one for one in done.stdout.splitlines() if one.startswith(f"FAIL  {part}")]
         assert {"broker": "has not answered within", "redis": "no answer within 5"}[part] in line
 
+    @pytest.mark.parametrize("limit", ["message_size_limit", "max_packet_size"])
+    def test_a_broker_that_refuses_the_longest_event(
+        self, tmp_path: Path, redis_server: RedisServer, limit: str
+    ) -> None:
+        """Short events would pass, so only a round with many wagers would show it."""
+        with Mosquitto(options=[f"{limit} 16000"]) as broker:
+            path = floor_file(tmp_path, broker=broker.url, redis=redis_server.url)
+            done = run_pitlink("check", "--config", path)
+        assert done.returncode == 1
+        (line,) = [one for one in done.stdout.splitlines() if one.startswith("FAIL")]
+        assert line.startswith("FAIL  broker: ")
+        assert "the broker refuses an event of 16,384 bytes, the longest one" in line
+
     def test_a_redis_that_may_lose_writes(self, tmp_path: Path, mosquitto: Mosquitto) -> None:
         """The message names the setting to change."""
         options = {"appendfsync": "everysec", "maxmemory-policy": "allkeys-lru"}

@@ -13,6 +13,27 @@ from tests.waiting import LONG_S
 pytestmark = pytest.mark.duty("D14")
 
 
+@pytest.mark.duty("D10")
+@pytest.mark.parametrize("limit", ["message_size_limit", "max_packet_size"])
+def test_a_broker_that_refuses_the_longest_event_counts_as_none(stand: Stand, limit: str) -> None:
+    """No table's light goes on, because its lock-out would not arrive."""
+    eventually(lambda: stand.service.readiness()["ready"], what="an operable link")
+    stand.mosquitto.stop()
+    stand.mosquitto._options = (*stand.mosquitto._options, f"{limit} 16000")
+    stand.mosquitto.start()
+    eventually(
+        lambda: all(
+            "the broker refuses an event of 16,384 bytes" in reason
+            for reason in stand.service.readiness()["links"].values() or [""]
+        ),
+        what="the reason",
+    )
+    stand.mosquitto.stop()
+    stand.mosquitto._options = stand.mosquitto._options[:-1]
+    stand.mosquitto.start()
+    eventually(lambda: stand.service.readiness()["ready"], what="an operable link again")
+
+
 @pytest.fixture
 def stand(tmp_path: Path) -> Iterator[Stand]:
     with Stand(tmp_path) as stand:

@@ -16,7 +16,7 @@ from tests.sim.world import World
 
 LOOK_EVERY_S: Final = 0.25
 _SHOWN_WITHIN_S: Final = 5.0
-_IN: Final = re.compile(r".*/table/([^/]+)/in$")
+_IN: Final = re.compile(r".*/table/([^/@]+)/in$")
 _METER: Final = re.compile(r".*/meter/([^/]+)$")
 _OUT: Final = re.compile(r".*/table/([^/]+)/out$")
 _LATE: Final = 4
