@@ -19,6 +19,7 @@ from meters.archive.day_lines import EntryLine
 from meters.books.accounts import ENVY
 from meters.books.checkpoint import Checkpoint
 from meters.books.claim_evidence import CLAIM_ACTS, DECIDED
+from meters.books.correction_requests import ASK_DECISION
 from meters.books.dealt_cards import dealt_digest
 from meters.books.expected_transfers import transfers_in
 from meters.books.slip_numbers import fold_slip
@@ -146,6 +147,9 @@ class SealedDays:
                 self._tables.add(line)
             case "result":
                 return self._take_result(line)
+            case "confirm_correction" | "refuse_correction":
+                self._tables.know_entered(line.table, ASK_DECISION.decode(line.event).entered)
+                self._link.ring()
             case kind if kind in _CLAIM_ACTS:
                 return self._take_decision(line)
             case kind:

@@ -6,10 +6,12 @@ from typing import Final
 
 from meters.archive.day_file import entry_of
 from meters.archive.day_lines import EntryLine
+from meters.books.correction_requests import merged
 from meters.books.expected_transfers import Added
 from meters.books.stored_tables import REPLIES_KEPT
 from meters.books.table_evidence import REPEATED_CLAIMS_MAX
 from meters.restore.restored_tables import TableSnapshot
+from meters.wire.messages import EnteredCards
 
 _REPLIED: Final = ("seq", "event", "reply")
 """The fields of a ledger entry that are needed to store the reply to its event."""
@@ -22,6 +24,7 @@ class LastEvents:
         self._replied: dict[str, deque[tuple[str, str, str]]] = {}
         self._last: dict[str, EntryLine] = {}
         self._open: dict[str, EntryLine] = {}
+        self._known: dict[str, tuple[EnteredCards, ...]] = {}
         self._over: dict[str, str] = {}
         # A dictionary keeps the order, and finds a claim faster than a list.
         self._repeated: dict[str, dict[str, None]] = {}
@@ -48,11 +51,16 @@ class LastEvents:
             replied = self._replied[table] = deque(maxlen=REPLIES_KEPT)
         replied.append((line.seq, line.event, line.reply))
         self._last[table] = line
+        self._known.pop(table, None)
         if line.kind == "wagers":
             self._open[table] = line
         else:
             self._open.pop(table, None)
             self._over[table] = line.round
+
+    def know_entered(self, table: str, entered: Sequence[EnteredCards]) -> None:
+        """Add the ledger entry of a decision. `entered` has the cards in the correction request."""
+        self._known[table] = merged(self._known.get(table, ()), entered)
 
     def repeat_claims(self, table: str, claims: Sequence[str]) -> None:
         """Add claims to the list of a table's latest claims."""
@@ -71,6 +79,7 @@ class LastEvents:
             if line.kind == "wagers":
                 tables.note_over(table, self._over.get(table, ""))
                 tables.open_round(table, entry_of(line)[1], rounds[table])
+                tables.know_entered(table, self._known.get(table, ()))
             else:
                 tables.end_round(table, entry_of(line)[1], ())
         for table, claims in self._repeated.items():
