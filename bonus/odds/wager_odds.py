@@ -1,6 +1,8 @@
 """The odds of a wager of any kind."""
 
+from collections.abc import Sequence
 from fractions import Fraction
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -8,16 +10,36 @@ from bonus.law.cells import read_payout
 from bonus.odds.enumerations import Enumerator
 from bonus.odds.main_edges import main_entry
 from bonus.odds.meter_edges import meter_entry
-from bonus.odds.odds_entries import OddsEntry, exact
+from bonus.odds.odds_entries import HandLine, OddsEntry, exact
 from bonus.odds.offers import Offer
 from bonus.odds.optional_edges import optional_entry
 from bonus.odds.tier_edges import has_tiers, tiers_entry
+
+_RAREST: Final = 100_000_000
 
 
 def entry_of(offer: Offer, counted: Enumerator) -> OddsEntry:
     """Return the odds of a wager that is offered with one paytable."""
     entry = _entry_of(offer, counted)
-    return replace(entry, hit_frequency=exact(_hit_frequency(offer, entry)))
+    notes = (entry.note, rare_top_award(entry.hands) if offer.tables else "")
+    return replace(
+        entry,
+        hit_frequency=exact(_hit_frequency(offer, entry)),
+        note=" ".join(filter(None, notes)),
+    )
+
+
+def rare_top_award(hands: Sequence[HandLine]) -> str:
+    """Return a sentence about a top award that is too rare (duty D22); empty if it is not.
+
+    It is the award of the highest hand that is paid.
+    """
+    top = next((line for line in hands if read_payout(line.pays).wins), None)
+    if top is None or top.combinations * _RAREST >= top.of:
+        return ""
+    often = f"one in {round(Fraction(top.of, top.combinations)):,}" if top.combinations else "never"
+    name = top.hand.replace("_", " ")
+    return f"The top award, {name}, is rarer than one in {_RAREST:,}: {often} (duty D22)."
 
 
 def _hit_frequency(offer: Offer, entry: OddsEntry) -> Fraction:

@@ -87,9 +87,11 @@ wager = 100
 kind = "liberty_major"
 wager = 100
 
+# Liberty Five wins it six times as often as Three Rivers: the house accepts this.
 [[link.meter]]
 kind = "liberty_minor"
 wager = 100
+chance_ratio_max = 6
 """
 
 _POKER: Final = """

@@ -55,6 +55,7 @@ _IN_WORDS: Final = {
     "require_all_hands": "the dealer enters all hands",
     "limit": "payout limit",
     "contribution_max": "largest contribution",
+    "chance_ratio_max": "times that a chance can be another",
     "magic_card_every": "Magic Card, one round in",
     "lucky_every": "Lucky Bonus, one round in",
     "seed_cents": "seed",

@@ -12,7 +12,7 @@ from meters.keys.key_expiry import check_keys, check_transport
 from meters.redis_client.connect import open_redis
 from meters.selfcheck.check_result import Check
 from meters.selfcheck.floor_checks import facility_checks
-from meters.selfcheck.game_returns import limit_checks, return_checks
+from meters.selfcheck.game_returns import chance_checks, limit_checks, return_checks
 from meters.selfcheck.record_checks import archive_checks, note_checks
 from meters.selfcheck.server_checks import WITHIN_S, broker_check, store_checks
 from meters.selfcheck.software import read_software
@@ -38,7 +38,7 @@ async def _checks(floor: Floor) -> AsyncIterator[Check]:
     yield read_software().check
     for check in facility_checks(floor):
         yield check
-    for check in (*return_checks(floor), *limit_checks(floor)):
+    for check in (*return_checks(floor), *limit_checks(floor), *chance_checks(floor)):
         yield check
     for way in check_transport(floor.service):
         yield Check(*way)

@@ -71,6 +71,8 @@ class MeterSettings(Config, frozen=True, kw_only=True):
         limit: the payout limit in cents. What exceeds the limit is added to the meter's overflow.
         contribution_max: the largest contribution of one round in cents. The service refuses a
             larger contribution, because such an amount must be an error.
+        chance_ratio_max: the house accepts that a dollar wagered is this number of times as likely
+            to win the meter at one game or wager as at another (duty D21); 1 for equal chances.
     """
 
     kind: str
@@ -82,6 +84,7 @@ class MeterSettings(Config, frozen=True, kw_only=True):
     lucky_every: Annotated[int, msgspec.Meta(ge=0, le=1_000_000)] = 0
     limit: Annotated[int, msgspec.Meta(ge=1, le=LIMIT_CENTS_MAX)] | None = None
     contribution_max: Annotated[int, msgspec.Meta(ge=1, le=LIMIT_CENTS_MAX)] | None = None
+    chance_ratio_max: Annotated[int, msgspec.Meta(ge=1, le=1_000_000)] = 1
 
     @property
     def meter_id(self) -> str:

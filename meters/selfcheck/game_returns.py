@@ -1,6 +1,6 @@
 """Checks that need the exact odds: what wagers give back, and what a limit keeps out for good."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from math import ceil
 
@@ -10,14 +10,16 @@ from bonus.display import money
 from bonus.law.cells import read_payout
 from bonus.odds.hand_bonus_return import tenths_text
 from bonus.odds.odds_entries import OddsEntry
+from bonus.odds.wager_odds import rare_top_award
 from meters.floor.floor_file import Floor, Meter
 from meters.odds.counting import count_entries
 from meters.odds.floor_offers import floor_offers
+from meters.odds.meter_chances import MeterChance, chance_ratio, meter_chances, shared_offers
 from meters.selfcheck.check_result import Check
 
 
 def return_checks(floor: Floor) -> Iterator[Check]:
-    """Warn if a wager of a house game gives back more than is wagered.
+    """Warn if a wager of a house game gives back more than is wagered, or has a too rare top award.
 
     It can do so at the seeds of its meters, or in the long run, in which players win what the
     wagers add to the meters.
@@ -30,6 +32,7 @@ def return_checks(floor: Floor) -> Iterator[Check]:
         if offer.chapter.game in floor.games.digests and offer.tables and offer.tables.fed
     ]
     for entry in count_entries(offers, "check") if offers else ():
+        yield from _rare_checks(entry)
         back = 1 - Fraction(entry.house_edge)
         lasting = 1 - Fraction(entry.long_run.house_edge) if entry.long_run else back
         paytable = f" {entry.paytable}" if entry.paytable else ""
@@ -46,6 +49,52 @@ def _advice(back: Fraction, lasting: Fraction) -> str:
     if lasting > 1:
         return ": the house loses, so change the paytable, the reseed or the rates"
     return ": the house loses, so change the paytable or the seed" if back > 1 else ""
+
+
+def chance_checks(floor: Floor) -> Iterator[Check]:
+    """Check that a dollar has the same chance of a meter everywhere, or that the house accepts it.
+
+    The house accepts a difference with `chance_ratio_max` (duty D21).
+    """
+    for link in floor.link:
+        meters, offers = shared_offers(floor, link)
+        entries = count_entries(offers, "check") if offers else []
+        for meter in meters:
+            chances = meter_chances(link, meter, entries)
+            yield Check(
+                f"chances of {meter.meter_id} on {link.id}",
+                holds=chance_ratio(chances) <= meter.chance_ratio_max,
+                seen=_chances_text(meter, chances),
+            )
+
+
+def _chances_text(meter: Meter, chances: Sequence[MeterChance]) -> str:
+    ratio = chance_ratio(chances)
+    games = list(dict.fromkeys(each.game for each in chances))
+    if ratio == 1:
+        return f"a dollar is as likely to win it in {' as in '.join(games)}"
+    most, least = (
+        f"{each.wager} of {each.game} (1 in {round(1 / each.of_a_dollar):,})"
+        for each in (chances[0], chances[-1])
+    )
+    hundredths = ceil(ratio * 100)
+    times = f"{hundredths // 100:,}.{hundredths % 100:02}".removesuffix(".00")
+    said = f"a dollar is {times} times as likely to win it on {most} as on {least}"
+    if ratio <= meter.chance_ratio_max:
+        return f"{said}: chance_ratio_max accepts {meter.chance_ratio_max:,} times"
+    return (
+        f"{said}: give the games equal chances or meters of their own, or accept it with"
+        f" chance_ratio_max = {ceil(ratio)}"
+    )
+
+
+def _rare_checks(entry: OddsEntry) -> Iterator[Check]:
+    """Warn of a top award that is rarer than one in a hundred million (duty D22)."""
+    rare = rare_top_award(entry.hands)
+    if rare:
+        yield Check(
+            f"top award of {entry.wager} in {entry.game}", holds=False, seen=rare, warns=True
+        )
 
 
 def limit_checks(floor: Floor) -> Iterator[Check]:

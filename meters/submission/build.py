@@ -78,7 +78,8 @@ def build_submission(texts: FloorTexts, software: Software, day: date, count: Co
     offers = floor_offers(floor)
     if not offers:
         raise UserError("no table of the floor file offers a wager, so there is nothing to submit")
-    games = game_filings(floor, texts.games, list(zip(offers, count(offers), strict=True)))
+    entries = count(offers)
+    games = game_filings(floor, texts.games, list(zip(offers, entries, strict=True)))
     return Submission(
         facility=floor.facility.name,
         date=day.isoformat(),
@@ -88,7 +89,7 @@ def build_submission(texts: FloorTexts, software: Software, day: date, count: Co
         floor_file=texts.file,
         settings=_settings(floor.facility),
         games=games,
-        links=link_filings(floor),
+        links=link_filings(floor, entries),
         added_by_house=added_by_house(games, [floor.games[game.game] for game in games]),
     )
 

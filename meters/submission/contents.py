@@ -401,6 +401,18 @@ class MeterFeed(_Part, frozen=True, kw_only=True):
     reserve: str
 
 
+class DollarChance(_Part, frozen=True, kw_only=True):
+    """The chance of a dollar wagered to win a meter, at one wager (duty D21).
+
+    A part of the meter counts as that part of a chance.
+    """
+
+    game: str
+    wager: str
+    tables: tuple[str, ...]
+    chance: ExactChance
+
+
 class MeterFiling(_Part, frozen=True, kw_only=True):
     """A meter of a link, with its parameters.
 
@@ -419,6 +431,10 @@ class MeterFiling(_Part, frozen=True, kw_only=True):
         magic_card_every: the average number of rounds per Magic Card; 0 for never.
         lucky_every: the average number of rounds per Lucky Bonus; 0 for never.
         feeds: the games that feed the meter.
+        dollar_chances: the chance of a dollar at each wager that feeds the meter, the highest
+            first.
+        chance_ratio: how many times the lowest of these chances the highest is, as a fraction.
+        chance_ratio_max: the ratio that the house accepts.
     """
 
     meter: str
@@ -435,6 +451,9 @@ class MeterFiling(_Part, frozen=True, kw_only=True):
     magic_card_every: int
     lucky_every: int
     feeds: tuple[MeterFeed, ...]
+    dollar_chances: tuple[DollarChance, ...]
+    chance_ratio: str
+    chance_ratio_max: int
 
 
 class LinkedTable(_Part, frozen=True, kw_only=True):

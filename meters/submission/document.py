@@ -141,6 +141,7 @@ def _link_part(link: LinkFiling, titles: dict[str, str]) -> ReportPart:
             _parameters(link.meters),
             _fed_by(link.meters, titles),
             _cells(link.meters, titles),
+            _chances(link.meters, titles),
             *sections,
         ]
     return ReportPart(link.link, f"Link: {link.name}", facts, sections)
@@ -213,6 +214,26 @@ def _cells(meters: Sequence[MeterFiling], titles: dict[str, str]) -> ReportSecti
             Column("Reseed", 1.2), Column("Primary", 0.7), Column("Reserve", 0.7),
         ),
         [row(meter, feed) for meter in meters for feed in meter.feeds],
+    )  # fmt: skip
+
+
+def _chances(meters: Sequence[MeterFiling], titles: dict[str, str]) -> ReportSection:
+    return ReportSection(
+        "Chance of a dollar wagered to win each meter, at each game and wager",
+        (
+            Column("Meter", 1.6), Column("Game", 1.6), Column("Wager", 2), numbers("Chance", 1.4),
+            numbers("Exactly", 2.4), numbers("Highest / lowest", 1.2), numbers("Accepted"),
+        ),
+        [
+            (
+                meter.meter, titles.get(each.game, each.game), each.wager, each.chance.one_in,
+                each.chance.exact, *((meter.chance_ratio.removesuffix("/1"),
+                f"{meter.chance_ratio_max:,}") if at == 0 else ("", "")),
+            )
+            for meter in meters
+            for at, each in enumerate(meter.dollar_chances)
+        ],
+        note="A hand that wins a part of a meter counts as that part of a chance.",
     )  # fmt: skip
 
 

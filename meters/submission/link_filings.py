@@ -1,23 +1,35 @@
 """The links of a floor for a submission: meters with their parameters, and tables (605a.8)."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from bonus.hands.rankings import RANKINGS
 from bonus.law.chapter_file import Chapter, WagerTables
 from bonus.law.paytables import Rates, chosen_of
+from bonus.odds.odds_entries import OddsEntry, exact
 from meters.books.approved_configuration import LinkConfiguration
 from meters.floor.floor_file import Floor, Link, Meter
-from meters.submission.contents import LinkedTable, LinkFiling, MeterFeed, MeterFiling
+from meters.odds.meter_chances import chance_ratio, meter_chances
+from meters.submission.contents import (
+    DollarChance,
+    LinkedTable,
+    LinkFiling,
+    MeterFeed,
+    MeterFiling,
+)
+from meters.submission.numbers import chance_of
 
 
-def link_filings(floor: Floor) -> tuple[LinkFiling, ...]:
-    """Return the links of a floor, in the order of the floor file."""
+def link_filings(floor: Floor, entries: Sequence[OddsEntry]) -> tuple[LinkFiling, ...]:
+    """Return the links of a floor, in the order of the floor file.
+
+    `entries` are the odds of all wagers of the floor.
+    """
     return tuple(
         LinkFiling(
             link=link.id,
             name=link.name,
             configuration_sha256=LinkConfiguration.of(floor, link).digest,
-            meters=tuple(_meter_filing(link, meter) for meter in link.meter),
+            meters=tuple(_meter_filing(link, meter, entries) for meter in link.meter),
             tables=tuple(
                 LinkedTable(
                     table=table.id,
@@ -33,8 +45,9 @@ def link_filings(floor: Floor) -> tuple[LinkFiling, ...]:
     )
 
 
-def _meter_filing(link: Link, meter: Meter) -> MeterFiling:
+def _meter_filing(link: Link, meter: Meter, entries: Sequence[OddsEntry]) -> MeterFiling:
     terms = meter.terms
+    chances = meter_chances(link, meter, entries)
     return MeterFiling(
         meter=meter.meter_id,
         kind=meter.kind,
@@ -50,6 +63,17 @@ def _meter_filing(link: Link, meter: Meter) -> MeterFiling:
         magic_card_every=meter.magic_card_every,
         lucky_every=meter.lucky_every,
         feeds=tuple(_feeds(link, meter)),
+        dollar_chances=tuple(
+            DollarChance(
+                game=each.game,
+                wager=each.wager,
+                tables=each.tables,
+                chance=chance_of(each.of_a_dollar),
+            )
+            for each in chances
+        ),
+        chance_ratio=exact(chance_ratio(chances)),
+        chance_ratio_max=meter.chance_ratio_max,
     )
 
 

@@ -14,7 +14,7 @@ TIERS: Final = ("keystone_mega", "keystone_major", "keystone_minor")
 HOUSE_FLOOR: Final = floor_text(
     link_text(
         "mixed",
-        *(meter_text(kind) for kind in TIERS),
+        *(meter_text(kind, chance_ratio_max=34) for kind in TIERS),
         meter_text(
             "seven_jackpot",
             500,

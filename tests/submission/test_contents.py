@@ -319,7 +319,7 @@ def test_the_house_edge_is_the_rest_of_all_payouts(filing: Filing) -> None:
         assert Fraction(odds["hit_frequency"]["exact"]) == hits
         for meter in odds["meters"]:
             won = sum(
-                Fraction(each["percent"], 100) * Fraction(each["chance"]["exact"])
+                Fraction(each["percent"]) / 100 * Fraction(each["chance"]["exact"])
                 for each in odds["awards"]
                 if each["meter"] == meter["meter"]
             )
@@ -416,6 +416,36 @@ def test_a_tie_that_is_paid_counts_as_a_hit(shipped: Filing) -> None:
     assert Fraction(odds["hit_frequency"]["exact"]) == Fraction(won, outcomes["equal"]["of"])
 
 
+@pytest.mark.duty("D21")
+@FLOORS
+def test_each_meter_has_the_chance_of_a_dollar_at_each_wager(filing: Filing) -> None:
+    """The chance of each wager is that of its own awards, in part or whole."""
+    checked = 0
+    for link in filing.fields["links"]:
+        for meter in link["meters"]:
+            expected = {}
+            for game, wager in filing.wagers():
+                fed = [each["meter"] for each in wager["feeds"] if each["link"] == link["link"]]
+                if meter["meter"] in fed:
+                    won = sum(
+                        Fraction(award["percent"]) / 100 * Fraction(award["chance"]["exact"])
+                        for award in wager["odds"]["awards"]
+                        if award["meter"] == meter["kind"]
+                    )
+                    of_a_dollar = won * 100 / meter["wager_cents"]
+                    expected[game["game"], wager["wager"]] = of_a_dollar
+            filed = {
+                (each["game"], each["wager"]): Fraction(each["chance"]["exact"])
+                for each in meter["dollar_chances"]
+            }
+            assert filed == expected
+            assert [*filed.values()] == sorted(filed.values(), reverse=True)
+            ratio = max(filed.values()) / min(filed.values())
+            assert Fraction(meter["chance_ratio"]) == ratio <= meter["chance_ratio_max"]
+            checked += len(filed)
+    assert checked > 9
+
+
 @FLOORS
 def test_links_have_the_settings_of_the_floor_file(filing: Filing) -> None:
     text = tomllib.loads(filing.config.read_text())
@@ -465,7 +495,7 @@ def check_feed(meter: Fields, feed: Fields) -> None:
         dollars = int(cell(name).removesuffix(" for 1").removeprefix("$").replace(",", ""))
         assert meter[f"{name}_cents"] == dollars * meter["wager_cents"]
     for name in ("primary", "reserve"):
-        assert meter[f"{name}_bps"] == 100 * int(cell(name).removesuffix("%"))
+        assert meter[f"{name}_bps"] == 100 * Fraction(cell(name).removesuffix("%"))
     others = [kind for kind in wager.get("meters", []) if kind != meter["kind"]]
     assert feed["with_meters"] == others
 

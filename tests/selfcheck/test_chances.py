@@ -1,0 +1,102 @@
+"""The chance of a meter at each game of a link, and top awards that are too rare."""
+
+from math import comb
+from pathlib import Path
+
+import pytest
+
+from bonus.hands.rankings import RANKINGS
+from bonus.odds.best_five_counts import count_best_five
+from bonus.odds.odds_entries import HandLine
+from bonus.odds.wager_odds import rare_top_award
+from controllers.demo.floor import write_demo_floor
+from meters.floor.floor_file import parse_floor, read_floor
+from meters.selfcheck.check_result import Check
+from meters.selfcheck.game_returns import chance_checks
+from tests.floor_text import floor_text, link_text, meter_text, table_text
+from tests.games.texts import game_text, wager_text
+
+# Of five cards, 4 royals win the meter and 36 straight flushes a tenth of it; of the best five of
+# seven, 4,324 and 37,260.
+FIVE = (4 + 36 / 10) / comb(52, 5)
+SEVEN = (4_324 + 37_260 / 10) / comb(52, 7)
+
+
+def checks(home: Path, *, hand: int, accepted: int | None) -> list[Check]:
+    """Check two games on one meter: one of five cards, and one of `hand` and three more."""
+    wager = wager_text("w", "m")
+    (home / "five.toml").write_text(game_text("five", ["m"], wager))
+    (home / "more.toml").write_text(game_text("more", ["m"], wager, hand=hand))
+    floor = floor_text(
+        link_text(
+            "one",
+            meter_text("m", chance_ratio_max=accepted),
+            table_text("T-1", "m", game="five", positions=6),
+            table_text("T-2", "m", game="more", positions=6),
+        ),
+        games=str(home),
+    )
+    return [*chance_checks(parse_floor(floor))]
+
+
+@pytest.mark.duty("D21")
+@pytest.mark.parametrize(("accepted", "holds"), [(None, False), (20, False), (21, True)])
+def test_a_meter_that_two_games_win_unequally_must_be_accepted(
+    tmp_path: Path,
+    accepted: int | None,
+    holds: bool,  # noqa: FBT001
+) -> None:
+    (check,) = checks(tmp_path, hand=4, accepted=accepted)
+    assert check.what == "chances of m on one"
+    assert (check.holds, check.fails) == (holds, not holds)
+    assert 20 < SEVEN / FIVE < 20.58
+    most, least = (f"w of {game} (1 in {round(1 / chance):,})"
+                   for game, chance in (("more", SEVEN), ("five", FIVE)))  # fmt: skip
+    assert check.seen.startswith(f"a dollar is 20.58 times as likely to win it on {most} as on")
+    assert least in check.seen
+    assert ("chance_ratio_max = 21" in check.seen) != holds
+
+
+@pytest.mark.duty("D21")
+def test_games_with_equal_hands_and_one_paytable_need_no_statement(tmp_path: Path) -> None:
+    assert checks(tmp_path, hand=2, accepted=None) == []
+
+
+@pytest.mark.duty("D21")
+def test_the_demonstration_states_what_it_accepts(tmp_path: Path) -> None:
+    path, floor = write_demo_floor(tmp_path, 12, 8080)
+    found = {check.what: check for check in chance_checks(floor)}
+    assert all(check.holds for check in found.values())
+    assert "6 times as likely" in found["chances of liberty_minor on liberty"].seen
+    path.write_text(path.read_text().replace("chance_ratio_max = 6\n", ""))
+    silent = [check.what for check in chance_checks(read_floor(path)) if check.fails]
+    assert silent == ["chances of liberty_minor on liberty"]
+
+
+@pytest.mark.duty("D22")
+@pytest.mark.parametrize(
+    ("combinations", "of", "named"),
+    [(1, 100_000_001, True), (1, 100_000_000, False), (0, 22_100, True), (4, 2_598_960, False)],
+)
+def test_a_top_award_rarer_than_one_in_a_hundred_million_is_named(
+    combinations: int,
+    of: int,
+    named: bool,  # noqa: FBT001
+) -> None:
+    unpaid = HandLine(hand="four_of_a_kind", combinations=0, of=of, pays="N/A")
+    top = HandLine(hand="royal_flush", combinations=combinations, of=of, pays="100% of meter")
+    said = rare_top_award((unpaid, top))
+    assert ("The top award, royal flush, is rarer" in said) == named
+
+
+@pytest.mark.duty("D22")
+def test_no_ranking_has_a_rarer_hand() -> None:
+    """Up to six cards, even one deal of all is not so rare; of more cards, the best five count."""
+    for ranking in RANKINGS.values():
+        for cards in ranking.cards:
+            if cards > 6:
+                counts = count_best_five(cards, lambda _: None)
+                rarest = min(number for number in counts.values() if number)
+                assert rarest * 100_000_000 > comb(52, cards)
+            else:
+                assert comb(52, cards) < 100_000_000
