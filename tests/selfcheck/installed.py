@@ -39,6 +39,6 @@ class Installed:
         """Run `pitlink` to its end."""
         return run_pitlink(*arguments, env=self.env)
 
-    def start(self, *arguments: str) -> Pitlink:
+    def start(self, *arguments: str, approved: bool = True) -> Pitlink:
         """Start `pitlink`."""
-        return Pitlink(*arguments, env=self.env)
+        return Pitlink(*arguments, env=self.env, approved=approved)

@@ -104,7 +104,7 @@ def test_a_program_with_one_byte_changed_refuses_to_operate_until_it_is_restored
     checked = copy.run("check", "--config", str(config))
     assert checked.returncode == 1
     assert f"FAIL  software: {LUA} is altered" in checked.stdout
-    with copy.start("serve", "--config", str(config)) as service:
+    with copy.start("serve", "--config", str(config), approved=False) as service:
         service.until(lambda: LUA in str(readiness()), what="the file named")
         script.write_bytes(was)
         found = service.until(readiness, what="still not ready")
