@@ -38,6 +38,15 @@ def placed(*place: str | int) -> Iterator[None]:
         raise
 
 
+@contextmanager
+def cell_of(where: str, cell: str) -> Iterator[None]:
+    """Say in each ``ChapterError`` that the block raises where the cell is printed."""
+    try:
+        yield
+    except ChapterError as error:
+        raise ChapterError(f"{where}: {error}", error.place, text=f'"{cell}"') from None
+
+
 @dataclass(frozen=True, slots=True)
 class Payout:
     """Payout in a cell of a paytable; a payout with only default values pays nothing.

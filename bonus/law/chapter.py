@@ -41,10 +41,15 @@ def load(name: str) -> Chapter:
         line = text[: text.find(error.text)].count("\n") + 1 if _has_place(error, text) else None
         place = path if line is None else f"{path}:{line}"
         reason = error.strerror if isinstance(error, OSError) else error
-        raise UserError(
-            f"{place}: {reason}. This file of the law belongs to pitlink and was changed: install"
-            " pitlink again. A game of your own is a game file in the directory `games`"
-        ) from None
+        raise changed(f"{place}: {reason}") from None
+
+
+def changed(problem: str) -> UserError:
+    """Return the error for installed files of the law that cannot be used."""
+    return UserError(
+        f"{problem}. The files of the law belong to pitlink and were changed: install pitlink"
+        " again. A game of your own is a game file in the directory `games`"
+    )
 
 
 def _has_place(error: Exception, text: str) -> TypeGuard[ChapterError]:
@@ -58,19 +63,23 @@ def chapters() -> Mapping[str, Chapter]:
     The chapters are in the order of their numbers.
 
     Raises:
-        UserError: a file is not valid.
-        ChapterError: two chapters have the same game.
+        UserError: a file is not valid, or two chapters have the same game.
     """
-    names = sorted(
-        entry.name.removesuffix(_SUFFIX)
-        for entry in files("bonus.law").joinpath("chapters").iterdir()
-        if entry.name.endswith(_SUFFIX)
-    )
+    directory = files("bonus.law").joinpath("chapters")
+    try:
+        names = sorted(
+            entry.name.removesuffix(_SUFFIX)
+            for entry in directory.iterdir()
+            if entry.name.endswith(_SUFFIX)
+        )
+    except OSError as error:
+        raise changed(f"{directory}: {error.strerror}") from None
     found: dict[str, Chapter] = {}
     for name in names:
         chapter = load(name)
         if chapter.game in found:
-            raise ChapterError(f"{found[chapter.game].chapter} and {name} are both {chapter.game}")
+            same = f"{found[chapter.game].chapter} and {name} are both {chapter.game}"
+            raise changed(f"{directory}: {same}")
         found[chapter.game] = chapter
     return MappingProxyType(found)
 

@@ -5,7 +5,7 @@ from functools import cache, cached_property
 from types import MappingProxyType
 
 from bonus.law.cells import ChapterError
-from bonus.law.chapter import chapters
+from bonus.law.chapter import changed, chapters
 from bonus.law.chapter_file import Chapter
 from bonus.law.game_meters import GameMeters
 from bonus.law.item_titles import item_titles
@@ -76,8 +76,15 @@ class Games(Mapping[str, Chapter]):
 
 @cache
 def chapter_games() -> Games:
-    """Return the games of the chapters of the package."""
-    return Games()
+    """Return the games of the chapters of the package.
+
+    Raises:
+        UserError: a file of a chapter was changed: each one is valid, but two disagree.
+    """
+    try:
+        return Games()
+    except ChapterError as error:
+        raise changed(f"the files of the chapters contradict each other: {error}") from None
 
 
 def _check_fed(games: Iterable[Chapter], game: Chapter) -> None:

@@ -19,6 +19,7 @@ from bonus.law.cells import (
     ChapterError,
     Payout,
     Percent,
+    cell_of,
     placed,
     read_cents,
     read_payout,
@@ -29,6 +30,7 @@ from bonus.law.cells import (
 from bonus.law.chapter_file import (
     Bonus,
     Chapter,
+    DrawPays,
     Envy,
     Main,
     MiniRoyal,
@@ -75,7 +77,8 @@ def _check_main(chapter: Chapter, main: Main, names: Sequence[str]) -> None:
         raise ChapterError(f"{of}: {main.ranking} hands cannot begin with {main.highest!r}")
     if not main.times or list(main.times) != sorted({*main.times}) or main.times[0] < 1:
         raise ChapterError(f"{of}: the multiples of a wager must rise, from 1 or more")
-    read_times(main.odds, "to")
+    with cell_of(of, main.odds):
+        read_times(main.odds, "to")
     pair = {main.stake, main.follow}
     if main.not_qualified and main.not_qualified.returns not in pair:
         raise ChapterError(f"{of}: {main.not_qualified.returns!r} is not one of them")
@@ -156,8 +159,13 @@ def _check_meter(of: str, tables: WagerTables, paytables: Sequence[Paytable]) ->
     if tables.envy:
         _check_envy(of, _ranking(of, tables.ranking), tables.envy, paytables)
     if tables.draws:
-        read_times(tables.draws.magic_card, "for")
-        read_times(tables.draws.lucky_bonus, "for")
+        _check_draws(f"{of} {tables.draws.rule}", tables.draws)
+
+
+def _check_draws(where: str, draws: DrawPays) -> None:
+    for cell in (draws.magic_card, draws.lucky_bonus):
+        with cell_of(where, cell):
+            read_times(cell, "for")
 
 
 def _percent_names(tables: WagerTables) -> tuple[str, ...]:
@@ -236,7 +244,7 @@ def _check_paytable(of: str, paytable: Paytable, ranking: Ranking, lowest: str) 
     where = f"{of} {paytable.rule} {paytable.choice or ''}".rstrip()
     worth: dict[str, _Worth | None] = {}
     for hand, cell in paytable.cells.items():
-        with placed(hand):
+        with placed(hand), cell_of(f"{where}: {hand}", cell):
             payout = read_payout(cell)
             worth[hand] = None if payout.percents else payout.worth
     _check_rows(where, ranking, lowest, worth)
@@ -274,7 +282,8 @@ def _names(payout: Payout) -> Iterator[str]:
 def _check_mini_royal(of: str, mini_royal: MiniRoyal | None, paytables: Sequence[Paytable]) -> None:
     if mini_royal is None:
         return
-    read_times(mini_royal.least, "to")
+    with cell_of(f"{of} {mini_royal.rule}", mini_royal.least):
+        read_times(mini_royal.least, "to")
     if mini_royal.among not in {paytable.rule for paytable in paytables}:
         raise ChapterError(f"{of}: {mini_royal.among} has no table to add a mini-royal to")
 
@@ -288,10 +297,8 @@ _RATE_CELLS: Final = (
 def _check_rates(where: str, rates: Rates) -> None:
     for name, read in _RATE_CELLS:
         cell = getattr(rates, name)
-        try:
+        with cell_of(f"{where}: {name}", cell):
             read(cell)
-        except ChapterError as error:
-            raise ChapterError(f"{where}: {name}: {error}", text=f'"{cell}"') from None
     if not read_seed(rates.seed):
         raise ChapterError(f"{where}: the meter has no seed")
     primary, reserve = read_rate_bps(rates.primary), read_rate_bps(rates.reserve)
@@ -301,14 +308,18 @@ def _check_rates(where: str, rates: Rates) -> None:
 
 def _check_envy(of: str, ranking: Ranking, envy: Envy, paytables: Sequence[Paytable]) -> None:
     tops = {next(iter(paytable.cells)) for paytable in paytables}
-    wagers = [read_cents(schedule.wager) for schedule in envy.schedule]
+    wagers = []
+    for schedule in envy.schedule:
+        with cell_of(f"{of} {envy.rule}", schedule.wager):
+            wagers.append(read_cents(schedule.wager))
     if not wagers or len(set(wagers)) < len(wagers):
         raise ChapterError(f"{of} {envy.rule}: each wager amount needs one schedule")
     for schedule in envy.schedule:
         where = f"{of} {envy.rule} {schedule.wager}"
-        worth: dict[str, _Worth | None] = {
-            hand: (0, read_cents(cell), 0) for hand, cell in schedule.pays.items()
-        }
+        worth: dict[str, _Worth | None] = {}
+        for hand, cell in schedule.pays.items():
+            with cell_of(f"{where}: {hand}", cell):
+                worth[hand] = 0, read_cents(cell), 0
         _check_rows(where, ranking, envy.lowest, worth)
         # The hands of a settlement line have the names of the paytable's rows.
         for top in tops - {next(iter(worth))}:

@@ -9,7 +9,7 @@ from typing import Final
 from bonus.cards import DECK, RANKS
 from bonus.errors import nearest
 from bonus.hands.rankings import COMPARES, RANKINGS
-from bonus.law.cells import ChapterError, placed, read_cents, read_times
+from bonus.law.cells import ChapterError, cell_of, placed, read_cents, read_times
 from bonus.law.chapter_file import (
     OF_COMMUNITY,
     OF_DEALER,
@@ -166,7 +166,8 @@ def _check_meter(chapter: Chapter, tables: WagerTables) -> None:
             f"{of}: it feeds no meter, so leave out validation, short and electronic"
         )
     if tables.validation and tables.validation.least:
-        read_times(tables.validation.least, "for")
+        with cell_of(f"{of} {tables.validation.rule}", tables.validation.least):
+            read_times(tables.validation.least, "for")
     if tables.draws:
         _check_draws(of, tables)
     elif tables.fed and len(tables.names) > 1:
@@ -214,7 +215,8 @@ def _check_names(tables: WagerTables) -> None:
 
 
 def _check_limit(chapter: Chapter, limit: Limit) -> None:
-    read_cents(limit.least)
+    with cell_of(f"limit {limit.rule}", limit.least):
+        read_cents(limit.least)
     paying = {table.rule for table in _tables(chapter)}
     if chapter.main:
         paying.add(chapter.main.odds_rule)

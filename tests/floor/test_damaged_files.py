@@ -1,6 +1,9 @@
 """Whatever is wrong with a file that a command reads: an error with the file, no traceback."""
 
+import os
+import re
 import shutil
+import tempfile
 from collections.abc import Callable, Iterator
 from importlib.resources import files
 from pathlib import Path
@@ -9,11 +12,13 @@ from typing import Final
 import pytest
 from typer.testing import CliRunner
 
+import bonus.law
 from bonus.errors import UserError
 from bonus.law import chapter
 from meters.cli.main import command_line
 from meters.restore.outboxes import read_outboxes
 from tests.keys.floor import write_floor
+from tests.processes import run_pitlink
 
 PICTURE: Final = b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"/>'
 NOWHERE: Final = "127.0.0.1:9"
@@ -116,6 +121,35 @@ def test_a_wrong_cell_of_the_law_is_named_with_its_line(home: Path) -> None:
     law.write_text(text.replace(cell, '"7000 for 1"', 1))
     with pytest.raises(UserError, match=rf"{law}.*7000 for 1.*install pitlink again"):
         chapter.load("649a")
+
+
+@pytest.mark.parametrize(
+    ("command", "was", "becomes", "reason"),
+    [
+        (command, *change)
+        for command in ("check", "serve")
+        for change in (
+            ('["70 for 1"', '["7000 for 1"',
+             r"/649a\.toml:146: progressive 649a\.12\(e\)\(1\) A: straight_flush: '7000 for 1' "),
+            ('"three_card_poker"', '"four_card_prime"', r": 649a and 682a are both four_card"),
+        )
+    ],
+)  # fmt: skip
+def test_a_changed_installation_is_named_by_the_commands_that_start(
+    whole: Path, command: str, was: str, becomes: str, reason: str
+) -> None:
+    """As processes: some modules read chapters while they are imported."""
+    with tempfile.TemporaryDirectory() as home:
+        law = shutil.copytree(Path(bonus.law.__path__[0]).parent, f"{home}/bonus") + "/law/chapters"
+        changed = Path(law, "649a.toml")
+        text = changed.read_text()
+        assert was in text
+        changed.write_text(text.replace(was, becomes, 1))
+        config, env = whole / "floor.toml", os.environ | {"PYTHONPATH": home}
+        done = run_pitlink(command, "--config", str(config), env=env)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert re.match(f"pitlink: {law}{reason}.*install pitlink again", done.stderr), done.stderr
+    assert done.stderr.count("\n") == 1, "no traceback"
 
 
 @pytest.mark.parametrize("damage", [*DAMAGES])

@@ -290,7 +290,7 @@ def test_a_paytable_is_chosen_if_there_is_a_choice_and_only_then(
         ('wager = "$5"', 'wager = "5"', "'5' is not a sum"),
         ('primary = ["14%"', 'primary = ["0%"', "the rates must be above 0%"),
         ('reserve = "8%"', 'reserve = "79%"', "the rates must be above 0%"),
-        ('primary = ["14%"', 'primary = ["14.5%"', "is not a rate"),
+        ('primary = ["14%"', 'primary = ["14.555%"', "is not a rate"),
         ('seed = ["$1,000 for 1"', 'seed = ["$0"', "no seed"),
         ('reseed = "$0"', 'reseed = "nothing"', "is not a seed"),
         ('choices = ["A", "B"]', 'choices = ["A", "A"]', "need different letters"),
