@@ -1,12 +1,13 @@
 """Gaming days compared with figures that were calculated manually."""
 
-from datetime import date, timedelta
+from datetime import date, time, timedelta
 
 import pytest
 
 from bonus.errors import UserError
 from meters.books.store import LinkStore
 from meters.floor.demonstration import MARK
+from meters.floor.gaming_day import GamingDays
 from meters.reports.documents import day_document
 from meters.reports.flows import CLAIMS, TABLES, Flow
 from meters.reports.gaming_days import LinkDay, joined
@@ -16,7 +17,16 @@ from tests.approving import approve
 from tests.floor_text import link_text
 from tests.model.pit import CENT, FLOOR
 from tests.reports.conftest import MakeShop
-from tests.reports.shop import BONUS, FIVE_CARD, PROGRESSIVE, ROYAL, STRAIGHT, SUITED, Shop
+from tests.reports.shop import (
+    BONUS,
+    FIVE_CARD,
+    NEW_YORK,
+    PROGRESSIVE,
+    ROYAL,
+    STRAIGHT,
+    SUITED,
+    Shop,
+)
 
 ENVY_CENTS = 10_000
 """Envy Bonus for another position from a mini-royal of spades, of a $1 wager."""
@@ -186,6 +196,7 @@ async def test_a_round_in_hand_at_the_hour_is_of_the_day_that_its_entries_are_of
         ("06:00", "2026-10-31 12:00", ("2026-10-31", "2026-11-01"), 25),
         ("06:00", "2027-03-13 12:00", ("2027-03-13", "2027-03-14"), 23),
         ("02:30", "2027-03-13 12:00", ("2027-03-14", "2027-03-15"), 23),
+        ("03:00", "2027-03-12 12:00", ("2027-03-13", "2027-03-14"), 23),
         ("01:30", "2026-10-31 12:00", ("2026-11-01", "2026-11-02"), 25),
         ("00:00", "2026-11-19 12:00", ("2026-11-20", "2026-11-21"), 24),
     ],
@@ -212,6 +223,36 @@ async def test_days_of_23_and_25_hours_have_what_was_wagered_in_them(
     assert day.rose("wagers", PROGRESSIVE) == 2 * hours
     assert after.rose("wagers", PROGRESSIVE) == 1
     assert day.closed_at == f"{ends_at:%Y-%m-%dT%H:%M:%S}.000Z"
+    days = await shop.all_days()
+    closed = [str(each.first_day) for each in days if not each.open]
+    assert closed == sorted({*closed, crossed[0]}), "each day closed once, none left out"
+    assert joined(days).rose("wagers", PROGRESSIVE) == 2 * hours + 1
+    files = (await shop.archive()).files()
+    assert [str(file.day.day) for file in files] == closed
+    archived = await shop.all_days()
+    assert archived[: len(closed)] == days[: len(closed)]
+    assert joined(archived).rose("wagers", PROGRESSIVE) == 2 * hours + 1
+
+
+@pytest.mark.duty("D19")
+@pytest.mark.parametrize("starts", ["00:00", "01:00", "01:30", "02:00", "02:30", "03:00", "06:00"])
+@pytest.mark.parametrize(("changed_on", "hours"), [("2026-03-08", 23), ("2026-11-01", 25)])
+def test_every_moment_is_of_exactly_one_gaming_day(
+    starts: str, changed_on: str, hours: int
+) -> None:
+    """Both nights of the clock change: the days follow each other without a gap, and one is odd."""
+    days = GamingDays(NEW_YORK, time.fromisoformat(starts))
+    changed = date.fromisoformat(changed_on)
+    around = [changed + timedelta(days=off) for off in range(-3, 4)]
+    bounds = {day: days.bounds(day) for day in around}
+    assert [bounds[day][1] for day in around[:-1]] == [bounds[day][0] for day in around[1:]]
+    lasted = [(end - start) // timedelta(hours=1) for start, end in bounds.values()]
+    assert sorted(lasted) == sorted([24] * (len(around) - 1) + [hours])
+    moment, last = bounds[around[0]][0], bounds[around[-1]][1]
+    while moment < last:
+        (within,) = [day for day, (start, end) in bounds.items() if start <= moment < end]
+        assert days.of(moment) == days.of(moment.astimezone(NEW_YORK)) == within
+        moment += timedelta(minutes=5)
 
 
 @pytest.mark.duty("D17")
