@@ -7,6 +7,7 @@ characters.
 """
 
 import re
+import unicodedata
 from typing import Final
 
 UNPRINTABLE: Final = (
@@ -45,7 +46,23 @@ PRINTABLE: Final = rf"\A[^{UNPRINTABLE}]*\Z"
 PRINTABLE_WORDS: Final = rf"\A[^{UNPRINTABLE}]*[^\s{_SELECTORS}{UNPRINTABLE}][^{UNPRINTABLE}]*\Z"
 """Regular expression that matches text that is not blank and has no refused characters."""
 
+_NAMED: Final = (
+    r" -~\xa0-\xac\xae-\u024f\u1e00-\u1efb"  # Latin, also Vietnamese
+    r"\u0370-\u0377\u037a-\u037e\u0384-\u038a\u038c\u038e-\u03a1\u03a3-\u03ff"  # Greek
+    r"\u0400-\u0482\u048a-\u0525"  # Cyrillic
+    r"\u2010-\u2027"
+    r"\u3001\u3002\u3005-\u3007\u3041-\u3094\u309d\u309e\u30a1-\u30f6\u30fb-\u30fe"  # Japanese
+    r"\u3400-\u4db5\u4e00-\u9fa5\uff01-\uff5e"  # Chinese, also of Japanese and Korean names
+    r"\uac00-\ud7a3"  # Korean
+)
+"""The characters of names that slips and reports can print, for use inside ``[...]``.
+
+Their fonts have every one of these characters. Scripts whose letters join or are written from right
+to left are left out, because they would be printed wrongly.
+"""
+
 _SEEN: Final = re.compile(rf"[^\s{_SELECTORS}]")
+_UNNAMED: Final = re.compile(f"[^{_NAMED}]")
 _UNPRINTABLE: Final = re.compile(f"[{UNPRINTABLE}]")
 
 
@@ -78,6 +95,22 @@ def unseen_problem(text: str) -> str | None:
     'is blank'
     """
     return unprintable_problem(text) or (None if _SEEN.search(text) else "is blank")
+
+
+def name_problem(name: str) -> str | None:
+    r"""Return a message if slips and reports cannot print a person's name; None if they can.
+
+    >>> name_problem("Nguy\u1ec5n \u674e \uae40")
+    >>> print(name_problem("\u0e2a\u0e21"))
+    holds U+0E2A, which slips and reports cannot print: write it in Latin letters, as in a passport
+    """
+    if _is_plain(name) or unseen_problem(name):
+        return unseen_problem(name)
+    found = _UNNAMED.search(unicodedata.normalize("NFC", name))
+    return found and (
+        f"holds U+{ord(found[0]):04X}, which slips and reports cannot print:"
+        " write it in Latin letters, as in a passport"
+    )
 
 
 def escape_unprintable(text: str) -> str:

@@ -9,7 +9,7 @@ from typing import Annotated, Final, Literal
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from bonus.printable import unseen_problem
+from bonus.printable import name_problem, unseen_problem
 from bonus.settling.settlement_lines import Line
 from meters.wire.member_names import has_name_twice
 from meters.wire.messages import ClaimOpened, DrawMade, ErrorDetail, Patron, Reason
@@ -312,7 +312,8 @@ def parse_event(line: bytes) -> DeviceEvent:
         raise DeviceRefusal("bad_event", "a device event must have each field only once")
     for field in ("patron", "reason", "round"):
         text = getattr(event, field, None)
-        if text is not None and (problem := unseen_problem(text)):
+        check = name_problem if field == "patron" else unseen_problem
+        if text is not None and (problem := check(text)):
             raise DeviceRefusal("unprintable_text", f"{field} {problem}")
     return event
 

@@ -6,7 +6,7 @@ message is decoded.
 
 from collections.abc import Iterator, Sequence
 
-from bonus.printable import unseen_problem
+from bonus.printable import name_problem, unseen_problem
 from meters.books.refusals import EventRefusal
 from meters.intake.result_steps import OpenRound
 from meters.wire.messages import (
@@ -24,6 +24,8 @@ from meters.wire.messages import (
 def check_texts(event: MoneyEvent, opened: OpenRound | None) -> None:
     """Refuse an event with an unprintable or blank text, if the text is new in the ledger.
 
+    A patron's name must also have letters that slips and reports can print.
+
     A result or a void repeats the round id and the patron names of its wagers. These are accepted
     even if they are unprintable, because the wagers are already counted and can be older than this
     rule.
@@ -34,7 +36,8 @@ def check_texts(event: MoneyEvent, opened: OpenRound | None) -> None:
     if _are_plain(event):
         return
     for field, text in _new_texts(event, opened):
-        if problem := unseen_problem(text):
+        is_name = field.endswith(".patron")
+        if problem := name_problem(text) if is_name else unseen_problem(text):
             raise EventRefusal("unprintable_text", f"{field} {problem}", field)
 
 

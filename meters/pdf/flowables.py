@@ -4,12 +4,13 @@ ReportLab has no type annotations, so its elements have the type `object` here.
 """
 
 import functools
+import unicodedata
 from collections.abc import Iterator, Sequence
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Final, Literal
 from xml.sax.saxutils import escape
 
+import matplotlib as mpl
 from reportlab.lib.enums import TA_CENTER, TA_LEFT, TA_RIGHT  # type: ignore[import-untyped]
 from reportlab.lib.styles import ParagraphStyle  # type: ignore[import-untyped]
 from reportlab.pdfbase import pdfmetrics  # type: ignore[import-untyped]
@@ -23,6 +24,12 @@ HUSH: Final = 0.33
 FAINT: Final = 0.75
 LEADING: Final = 1.28
 """Height of a line of text, as a multiple of the font size."""
+
+_FONTS: Final = Path(__file__).with_name("fonts")
+_CJK: Final = ("DroidSansFallbackFull", "NanumGothicCoding")
+"""Fonts for Chinese and Japanese, and for Korean."""
+
+_RIGHT_TO_LEFT: Final = frozenset({"R", "AL", "AN"})
 
 Align = Literal["left", "center", "right"]
 
@@ -44,7 +51,13 @@ def paragraph(
         before: the free space above the text, in points. At the top of a page, there is no such
             space.
     """
-    return Paragraph(escape(words), _style(face_of(words, bold=bold), size, gray, align, before))
+    parts = parts_of(words, bold=bold)
+    base = parts[0][0] if parts else face_of("", bold=bold)
+    marked = "".join(
+        escape(part) if face == base else f'<font face="{face}">{escape(part)}</font>'
+        for face, part in parts
+    )
+    return Paragraph(marked, _style(base, size, gray, align, before))
 
 
 def fitted(words: str, size: float, width: float, *, bold: bool = False) -> object:
@@ -99,7 +112,7 @@ def code_lines(text: str, size: float, width: float) -> Iterator[object]:
     face = _code_face(text)
     columns = int(width / pdfmetrics.stringWidth("0", face, size))
     for line in text.removesuffix("\n").split("\n"):
-        shown = escape_unprintable(line.expandtabs(4))
+        shown = _in_face(escape_unprintable(line.expandtabs(4)), face)
         rest = f"    {shown[columns:]}" if len(shown) > columns else ""
         parts = [shown[:columns]]
         while rest:
@@ -130,7 +143,41 @@ def signature_lines(words: Sequence[str], width: float, *, gap: float, apart: fl
 
 def width_of(words: str, size: float, *, bold: bool = False) -> float:
     """Return the width of words in points."""
-    return float(pdfmetrics.stringWidth(words, face_of(words, bold=bold), size))
+    parts = parts_of(words, bold=bold)
+    return float(sum(pdfmetrics.stringWidth(part, face, size) for face, part in parts))
+
+
+def parts_of(words: str, *, bold: bool) -> list[tuple[str, str]]:
+    r"""Divide a text into parts, each with the font that has its characters.
+
+    A character that no font has, or whose script would be printed wrongly, is written as an escape
+    such as ``\u0e2a``. So nothing is left out, and two names never look alike.
+    """
+    words = unicodedata.normalize("NFC", words)
+    base = face_of(words, bold=bold)
+    if base.startswith("Helvetica"):
+        return [(base, words)] if words else []
+    parts: list[tuple[str, str]] = []
+    for char in words:
+        face = next((each for each in (base, *_CJK) if _has(each, char)), None)
+        # A blank belongs to the part before it.
+        last = parts[-1] if parts else None
+        if last and (face == last[0] or (char == " " and _has(last[0], char))):
+            parts[-1] = (last[0], last[1] + char)
+        else:
+            parts.append((face or base, char if face else _escaped(char)))
+    return parts
+
+
+def face_of(words: str, *, bold: bool) -> str:
+    """Return the main font for a text: Helvetica, or DejaVu Sans if Helvetica lacks a character."""
+    try:
+        words.encode("cp1252")
+    except UnicodeEncodeError:
+        face = "DejaVuSans-Bold" if bold else "DejaVuSans"
+        _loaded(face)
+        return face
+    return "Helvetica-Bold" if bold else "Helvetica"
 
 
 def _code_face(text: str) -> str:
@@ -138,38 +185,36 @@ def _code_face(text: str) -> str:
     try:
         text.encode("cp1252")
     except UnicodeEncodeError:
-        return _registered("DejaVuSansMono", "Courier")
+        _loaded("DejaVuSansMono")
+        return "DejaVuSansMono"
     return "Courier"
 
 
-def face_of(words: str, *, bold: bool) -> str:
-    """Return the font for a text: Helvetica, or another font if Helvetica lacks a character."""
-    try:
-        words.encode("cp1252")
-    except UnicodeEncodeError:
-        return _wide_face(bold=bold)
-    return "Helvetica-Bold" if bold else "Helvetica"
+def _in_face(words: str, face: str) -> str:
+    """Escape the characters that a font lacks."""
+    if face == "Courier":
+        return words
+    return "".join(char if _has(face, char) else _escaped(char) for char in words)
 
 
-def _wide_face(*, bold: bool) -> str:
-    """Return the font DejaVu Sans. It is loaded from the files of the library matplotlib.
+def _escaped(char: str) -> str:
+    return char.encode("unicode_escape").decode("ascii")
 
-    If matplotlib is not installed, return Helvetica.
-    """
-    if bold:
-        return _registered("DejaVuSans-Bold", "Helvetica-Bold")
-    return _registered("DejaVuSans", "Helvetica")
+
+def _has(face: str, char: str) -> bool:
+    """Return True if a font has a character, and prints it as its script is written."""
+    if unicodedata.bidirectional(char) in _RIGHT_TO_LEFT or unicodedata.combining(char):
+        return False
+    return ord(char) in _loaded(face).face.charToGlyph
 
 
 @functools.cache
-def _registered(name: str, otherwise: str) -> str:
-    """Load a font of the library matplotlib. Return its name; `otherwise` without the library."""
-    spec = find_spec("matplotlib")
-    if spec is None or spec.origin is None:
-        return otherwise
-    fonts = Path(spec.origin).parent / "mpl-data" / "fonts" / "ttf"
-    pdfmetrics.registerFont(TTFont(name, str(fonts / f"{name}.ttf")))
-    return name
+def _loaded(face: str) -> TTFont:  # type: ignore[no-any-unimported]
+    """Load a font from its file: one of this package, or of the library matplotlib."""
+    folder = _FONTS if face in _CJK else Path(mpl.get_data_path()) / "fonts" / "ttf"
+    font = TTFont(face, str(folder / f"{face}.ttf"))
+    pdfmetrics.registerFont(font)
+    return font
 
 
 @functools.lru_cache(maxsize=256)

@@ -13,7 +13,7 @@ from reportlab.platypus import (  # type: ignore[import-untyped]
     PageTemplate,
 )
 
-from meters.pdf.flowables import HUSH, face_of, width_of
+from meters.pdf.flowables import HUSH, face_of, parts_of, width_of
 
 _FOOT: Final = 7.0
 
@@ -88,9 +88,12 @@ class _CountedPages(Canvas):  # type: ignore[misc, no-any-unimported]
             self._draw_across(layout.mark, layout)
         room = layout.width - 2 * layout.margin - (60 if layout.numbered else 0)
         size = min(_FOOT, _FOOT * room / max(1.0, width_of(layout.foot, _FOOT)))
-        self.setFont(face_of(layout.foot, bold=False), size)
         self.setFillGray(HUSH)
-        self.drawString(layout.margin, layout.foot_y, layout.foot)
+        x = layout.margin
+        for face, part in parts_of(layout.foot, bold=False):
+            self.setFont(face, size)
+            self.drawString(x, layout.foot_y, part)
+            x += self.stringWidth(part, face, size)
 
     def showPage(self) -> None:  # noqa: N802
         """Keep the page and start the next one."""

@@ -389,6 +389,10 @@ BAD_LINES = [
         b'{"event": "wager", "position": 1, "wager": "x", "amount": 100, "patron": "p\xc2\x9b"}',
         "unprintable_text",
     ),
+    (
+        b'{"event": "wager", "position": 1, "wager": "x", "amount": 100, "patron": "\\u0e2a"}',
+        "unprintable_text",
+    ),
     (b'{"event": "wager", "position": 1, "wager": "progressive", "amount": 1e2}', "bad_event"),
     (b'{"event": "chips", "count": 4, "count": 5}', "bad_event"),
     (b'{"event": "done", "round": "R1", "lines": {"0": "ask", "0": "pay"}}', "bad_event"),

@@ -187,6 +187,8 @@ def _rounds() -> Iterator[Bad]:
 
 def _texts() -> Iterator[Bad]:
     """Yield blank texts, and texts that would control a terminal or mislead a reader."""
+    yield Bad("a name that no slip could print", placed({"progressive": 100}, patron="\u0e2a"),
+              "unprintable_text", "positions[0].patron")  # fmt: skip
     for name, text in (("an escape", "R\x1b[2J"), ("C1", "R\x9b2J"), ("a return", "R\r=cmd"),
                        ("a turn of direction", "R\u202e1"), ("no width", "R\u200b"),
                        ("nothing to see", "R\u3164"), ("a blank", " "),

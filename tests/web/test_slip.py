@@ -1,6 +1,7 @@
 """The payout slip, read back from the PDF: one page, with everything recorded of a win."""
 
 import io
+import unicodedata
 from datetime import UTC, datetime
 from typing import Final
 from zoneinfo import ZoneInfo
@@ -9,8 +10,10 @@ import msgspec
 import pytest
 from pypdf import PdfReader
 
+from bonus.printable import name_problem
 from meters.floor.floor_file import Floor, parse_floor
 from meters.floor_api.types import ClaimRow, EnvyOwed, Wagered
+from meters.pdf.flowables import parts_of
 from meters.web.slips.formatting import amount_words, moment_words
 from meters.web.slips.slip import slip_pdf
 from tests.web.floor_hand import ROYAL
@@ -232,3 +235,50 @@ def test_moments_are_those_of_the_facility() -> None:
     floor = parse_floor(FLOOR)
     zone = ZoneInfo(floor.facility.timezone)
     assert moment_words("2026-07-01T03:59:59Z", zone) == "Tue, Jun 30, 2026, 23:59:59 EDT"
+
+
+NAMES: Final = {
+    "Latin": "Zoë Łukasz Ğışőž Ångström-O\u2019Neill",
+    "Vietnamese": "Nguyễn Thị Đặng Ưỡng",
+    "Vietnamese in parts": "Nguye\u0302\u0303n",
+    "Greek": "Γιώργος Παπαδόπουλος Ύβρις",
+    "Cyrillic": "Олександр Щербаков Ђорђе",
+    "Chinese": "李小龙 陳大文 歐陽鋒",
+    "Japanese": "佐々木 さくら ヴィクター",
+    "Korean": "김민준 뷁 똠",
+    "several scripts": "Walter 李 (김) Щ",
+}
+
+
+@pytest.mark.parametrize("name", NAMES.values(), ids=NAMES)
+def test_a_patron_s_name_is_printed_in_its_script(name: str) -> None:
+    """A character that the font lacks would be extracted as another character, or not at all."""
+    assert name_problem(name) is None
+    row = changed(ROYAL, patron=name)
+    printed = words_on(slip(row, by=name)).replace(" ", "")
+    plain = unicodedata.normalize("NFC", name).replace(" ", "")
+    assert printed.count(plain) == 2
+
+
+@pytest.mark.parametrize("weight", ["regular", "bold"])
+def test_every_character_of_an_accepted_name_has_a_glyph(weight: str) -> None:
+    characters = [char for char in map(chr, range(0x1_1000)) if name_problem(f"Щ{char}") is None]
+    assert len(characters) > 40_000
+    lacking = [
+        char for char in characters
+        if "".join(part for _, part in parts_of(f"Щ{char}", bold=weight == "bold"))
+        != unicodedata.normalize("NFC", f"Щ{char}")
+    ]  # fmt: skip
+    assert lacking == []
+
+
+@pytest.mark.parametrize("name", ["สมชาย", "محمد", "דוד", "राज", "𠮷野"])
+def test_any_other_name_is_refused_and_an_old_one_is_printed_as_escapes(name: str) -> None:
+    assert "write it in Latin letters, as in a passport" in (name_problem(name) or "")
+    printed = words_on(slip(changed(ROYAL, patron=name))).replace(" ", "")
+    shown = (char if char == "野" else char.encode("unicode_escape").decode() for char in name)
+    assert "".join(shown) in printed
+
+
+def test_an_emoji_is_no_name() -> None:
+    assert "U+1F3B2" in (name_problem("Zoë 🎲") or "")
