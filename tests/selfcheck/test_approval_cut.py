@@ -1,0 +1,218 @@
+"""Whoever approves a floor file can be killed at any moment: the approval is whole, or absent."""
+
+import asyncio
+import itertools
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Final
+
+import httpx
+import pytest
+from redis.asyncio import Redis
+from redis.exceptions import RedisError
+
+from meters.books.act_history import ActIndex
+from meters.books.approvals import ApprovalBook
+from meters.books.approved_configuration import LinkConfiguration
+from meters.books.audit import LinkAudit
+from meters.books.store import BooksError, LinkStore
+from meters.floor.floor_file import Floor, parse_floor, read_floor
+from meters.redis_client.connect import open_redis
+from meters.selfcheck.approval_checks import Configuration
+from tests.floor_text import floor_text, link_text, meter_text, table_text
+from tests.model.conftest import keeping_redis, keeping_server
+from tests.selfcheck.knife import Knife
+from tests.servers import Mosquitto, Pitlink, RedisServer, free_port, run_pitlink
+from tests.staff import GIVEN, PIN, Colleague, hire
+from tests.waiting import LONG_S
+
+__all__ = ["keeping_redis", "keeping_server"]
+
+pytestmark = pytest.mark.slow
+
+FIRST: Final = "".join(
+    link_text(link, meter_text("progressive"), table_text(table, "progressive"))
+    for link, table in (("main", "A-1"), ("other", "X-1"))
+)
+CHANGED: Final = FIRST.replace("positions = 7", "positions = 6")
+ACTS: Final = ((FIRST, "Ada"), (CHANGED, "Ada"), (CHANGED, "Bea"))
+"""One person approves the first floor file, and two people its change."""
+
+BY: Final = "Ada"
+Filed = Callable[..., Path]
+
+Standing = tuple[tuple[str, ...], int | None, bool]
+"""Kinds of the link's ledger entries; the act with the approved text; whether a half one waits."""
+STANDINGS: Final[Sequence[Standing]] = (
+    ((), None, False),
+    (("approve",), 0, False),
+    (("approve", "approve_first"), 0, True),
+    (("approve", "approve_first", "approve"), 1, False),
+)
+
+
+def floor_of(sections: str, url: str) -> Floor:
+    return parse_floor(floor_text(sections, service={"redis": url}))
+
+
+async def approve(floor: Floor, by: str) -> None:
+    """Approve what is not approved on each link, as the command does, and the floor page."""
+    async with open_redis(floor) as redis:
+        stores = [LinkStore(redis, link) for link in floor.link]
+        for store in stores:
+            configuration = Configuration(floor, store, stores)
+            if found := await configuration.unapproved():
+                await configuration.approve(by, found.digest)
+
+
+async def approve_again(floor: Floor, by: str) -> None:
+    """Approve what the interrupted act left."""
+    async with open_redis(floor) as redis:
+        stores = [LinkStore(redis, link) for link in floor.link]
+        for store in stores:
+            configuration = Configuration(floor, store, stores)
+            found = await configuration.unapproved()
+            if found is None:
+                continue
+            if found.first_by == by:
+                with pytest.raises(BooksError, match="you approved it first"):
+                    await configuration.approve(by, found.digest)
+            else:
+                await configuration.approve(by, found.digest)
+
+
+async def standing(redis: Redis, floor: Floor) -> list[int]:
+    """Return how far each link has come; configuration, ledger, index of acts and books agree."""
+    found = []
+    for link in floor.link:
+        store = LinkStore(redis, link)
+        entries = await store.entries(0, 100)
+        kinds = tuple(fields["kind"].decode() for _, fields in entries)
+        acts = await ActIndex(store).page(None, 100)
+        assert [number for number, _ in acts] == [number for number, _ in reversed(entries)]
+        book = ApprovalBook(store)
+        approved = await book.current()
+        known = [_digest(text, link.id) for text in (FIRST, CHANGED)]
+        held = None if approved is None else known.index(approved.digest)
+        found.append(STANDINGS.index((kinds, held, (await book.waiting()).half is not None)))
+        assert (await LinkAudit(store).run()).balanced
+    return found
+
+
+def _digest(sections: str, link: str) -> str:
+    floor = floor_of(sections, "embedded")
+    (one,) = [each for each in floor.link if each.id == link]
+    return LinkConfiguration.of(floor, one).digest
+
+
+async def _play(server: RedisServer, redis: Redis, number: int, *, answered: bool) -> bool:
+    """Approve in three acts, and end the client at a command. Return False if there is none."""
+    counter = itertools.count()
+    with Knife(server.socket_path, lambda _: next(counter) == number, answered=answered) as knife:
+        cut = False
+        for act, (text, by) in enumerate(ACTS):
+            if cut:
+                await approve(floor_of(text, server.url), by)
+            else:
+                try:
+                    await approve(floor_of(text, f"redis://127.0.0.1:{knife.port}/0"), by)
+                except (RedisError, OSError):
+                    assert knife.cut.is_set()
+                if cut := knife.cut.is_set():
+                    main, other = await standing(redis, floor_of(text, server.url))
+                    assert act <= other <= main <= act + 1
+                    await approve_again(floor_of(text, server.url), by)
+            assert await standing(redis, floor_of(text, server.url)) == [act + 1] * 2
+    return cut
+
+
+@pytest.mark.duty("D4", "D12")
+@pytest.mark.parametrize("answered", [False, True], ids=["before", "after"])
+async def test_an_approval_that_ends_at_any_command_is_whole_or_absent(
+    keeping_server: RedisServer, keeping_redis: Redis, *, answered: bool
+) -> None:
+    """The same act again completes it. Nothing is approved twice."""
+    for number in itertools.count():
+        await keeping_redis.flushall()
+        await keeping_redis.script_flush()
+        if not await _play(keeping_server, keeping_redis, number, answered=answered):
+            break
+    assert number >= 8, "two acts of two links, and one of each with its note"
+
+
+@pytest.fixture
+def filed(keeping_server: RedisServer, mosquitto: Mosquitto, tmp_path: Path) -> Filed:
+    """Return a function that writes the first floor file, for a port to the Redis or for itself."""
+    port = free_port()
+
+    def write(redis_port: int | None = None) -> Path:
+        url = keeping_server.url if redis_port is None else f"redis://127.0.0.1:{redis_port}/0"
+        path = tmp_path / ("direct.toml" if redis_port is None else "floor.toml")
+        service = {
+            "broker": mosquitto.url, "redis": url, "data": str(tmp_path / "data"),
+            "http": f"127.0.0.1:{port}",
+        }  # fmt: skip
+        path.write_text(floor_text(FIRST, service=service))
+        return path
+
+    return write
+
+
+async def _left_whole(redis: Redis, config: Path, pin: str, left: list[int]) -> None:
+    """Check what a killed process left, and that the command completes it."""
+    floor = read_floor(config)
+    assert await standing(redis, floor) == left
+    arguments = ("approve", "--config", str(config), "--by", BY)
+    done = await asyncio.to_thread(run_pitlink, *arguments, stdin=f"{pin}\nyes\n")
+    assert done.returncode == 0, done.stderr
+    assert await standing(redis, floor) == [1, 1]
+    audit = await asyncio.to_thread(run_pitlink, "audit", "--config", str(config))
+    assert audit.returncode == 0, audit.stdout
+
+
+@pytest.mark.duty("D12")
+@pytest.mark.parametrize("answered", [False, True], ids=["before", "after"])
+async def test_a_killed_command_leaves_an_approval_whole_or_absent(
+    keeping_server: RedisServer, keeping_redis: Redis, filed: Filed, *, answered: bool
+) -> None:
+    await asyncio.to_thread(hire, filed(), BY, "supervisor")
+    digest = _digest(FIRST, "main").encode()
+    with Knife(
+        keeping_server.socket_path,
+        lambda whole: digest in whole,
+        answered=answered,
+    ) as knife:
+        words = ("approve", "--config", str(filed(knife.port)), "--by", BY)
+        with Pitlink(*words, stdin=True) as command:
+            knife.kill = command.kill
+            for line in (GIVEN, "yes"):
+                command.write_line(line)
+            await asyncio.to_thread(command.wait)
+            assert knife.cut.wait(LONG_S), command.errors
+    await _left_whole(keeping_redis, filed(), GIVEN, [int(answered), 0])
+
+
+@pytest.mark.duty("D12")
+@pytest.mark.parametrize("answered", [False, True], ids=["before", "after"])
+async def test_a_service_killed_as_the_floor_page_approves_leaves_it_whole_or_absent(
+    keeping_server: RedisServer, keeping_redis: Redis, filed: Filed, *, answered: bool
+) -> None:
+    await asyncio.to_thread(hire, filed(), BY, "supervisor")
+    digest = _digest(FIRST, "other")
+    with Knife(
+        keeping_server.socket_path,
+        lambda whole: digest.encode() in whole,
+        answered=answered,
+    ) as knife:
+        config = filed(knife.port)
+        with Pitlink("serve", "--config", str(config), approved=False) as service:
+            knife.kill = service.kill
+            url = f"http://{read_floor(config).service.http}"
+            await asyncio.to_thread(
+                service.until, lambda: "link inoperable" in service.errors, what="the service"
+            )
+            ada = await asyncio.to_thread(Colleague, url, BY)
+            with pytest.raises(httpx.TransportError):
+                await asyncio.to_thread(ada.post, "/api/v1/links/other/approve", digest=digest)
+            assert knife.cut.wait(LONG_S)
+    await _left_whole(keeping_redis, filed(), PIN, [0, int(answered)])
