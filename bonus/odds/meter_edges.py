@@ -27,9 +27,8 @@ from bonus.odds.odds_entries import (
     decimal,
     exact,
 )
-from bonus.odds.offers import Offer
+from bonus.odds.offers import OTHERS_MAX, Offer
 
-OTHERS_MAX: Final = 6
 PLAYERS_MAX: Final = 7
 
 _DECK_SIZE: Final = 52

@@ -183,6 +183,8 @@ class TierOdds(_Part, frozen=True):
         whole_chance: the probability that a wager wins the whole meter.
         break_even_meter: the lowest balance without a house edge, in cents, by the wager in cents.
             The other meters are at their seeds.
+        break_even_meter_with_envy: the same with one to six other players, in this order, if the
+            wager has Envy Bonuses.
     """
 
     meter: str
@@ -191,6 +193,7 @@ class TierOdds(_Part, frozen=True):
     hit_chance: str
     whole_chance: str
     break_even_meter: dict[str, int]
+    break_even_meter_with_envy: tuple[dict[str, int], ...] = ()
 
 
 class MeterTimes(_Part, frozen=True):

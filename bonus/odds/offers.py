@@ -12,6 +12,9 @@ WAGERS_CENTS: Final = (100, 500)
 They are used if no floor file names other amounts.
 """
 
+OTHERS_MAX: Final = 6
+"""The largest number of other players for which the odds show Envy Bonuses."""
+
 
 @dataclass(frozen=True, slots=True)
 class DrawOdds:

@@ -14,7 +14,7 @@ from bonus.odds.enumerations import Enumerator, all_hands
 from bonus.odds.hand_payouts import PaidHand, paid_hands, paytable_of
 from bonus.odds.long_run import chance_of, long_run, percent_of
 from bonus.odds.odds_entries import OddsEntry, TierOdds, decimal, exact
-from bonus.odds.offers import Offer
+from bonus.odds.offers import OTHERS_MAX, Offer
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +53,13 @@ class _Tiers:
         back = sum(self.meter_return(meter) * seed for meter, seed in self.seeds.items())
         return 1 - self.fixed_return - back
 
-    def break_even_cents(self, meter: str) -> int:
+    def break_even_cents(self, meter: str, envy_return: Fraction = Fraction(0)) -> int:
         """Return the lowest balance of a meter, in cents, at which the house has no edge.
 
-        All other meters are at their seeds.
+        All other meters are at their seeds. ``envy_return`` is the average amount of Envy Bonuses,
+        in units of the wager.
         """
-        at_empty = self.edge + self.meter_return(meter) * self.seeds[meter]
+        at_empty = self.edge + self.meter_return(meter) * self.seeds[meter] - envy_return
         lacking = at_empty * self.wager_cents * self.of
         cents = max(0, ceil(at_empty * self.wager_cents / self.meter_return(meter)))
         # Percentages are rounded down to the cent. So the meter must be a little higher than the
@@ -88,6 +89,7 @@ def tiers_entry(offer: Offer, tables: WagerTables, counted: Enumerator) -> OddsE
     edges = {str(each.wager_cents): exact(each.edge) for each in by_wager}
     lasting = [long_run(each.fixed_return, hands, of, paytable.rates) for each in by_wager]
     sums = len(set(edges.values())) > 1
+    envy = dict(_envy(tables, by_wager))
     return OddsEntry(
         game=offer.chapter.game,
         wager=offer.wager,
@@ -105,8 +107,8 @@ def tiers_entry(offer: Offer, tables: WagerTables, counted: Enumerator) -> OddsE
         ),
         note=_note(tables),
         tables=offer.at,
-        tiers=tuple(_tier(by_wager, meter, tables) for meter in seeds),
-        envy_return=dict(_envy(tables, by_wager)),
+        tiers=tuple(_tier(by_wager, meter, tables, envy) for meter in seeds),
+        envy_return=envy,
     )
 
 
@@ -125,7 +127,9 @@ def _amounts(offer: Offer, tables: WagerTables) -> tuple[int, ...]:
     return tuple(cents for cents in offer.wagers_cents if cents in paid) or tuple(paid[:1])
 
 
-def _tier(by_wager: list[_Tiers], meter: str, tables: WagerTables) -> TierOdds:
+def _tier(
+    by_wager: list[_Tiers], meter: str, tables: WagerTables, envy: Mapping[str, str]
+) -> TierOdds:
     first = by_wager[0]
     return TierOdds(
         meter=meter or tables.meter,
@@ -136,6 +140,17 @@ def _tier(by_wager: list[_Tiers], meter: str, tables: WagerTables) -> TierOdds:
         hit_chance=exact(chance_of(first.hands, first.of, meter, Fraction(1, 100))),
         whole_chance=exact(chance_of(first.hands, first.of, meter, 100)),
         break_even_meter={str(each.wager_cents): each.break_even_cents(meter) for each in by_wager},
+        break_even_meter_with_envy=tuple(
+            {
+                str(each.wager_cents): each.break_even_cents(
+                    meter, others * Fraction(envy[str(each.wager_cents)])
+                )
+                for each in by_wager
+                if str(each.wager_cents) in envy
+            }
+            for others in range(1, OTHERS_MAX + 1)
+            if envy
+        ),
     )
 
 

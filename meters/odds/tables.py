@@ -332,6 +332,8 @@ def _one_meter(entry: OddsEntry) -> Iterator[RenderableType]:
 def _tiered(entry: OddsEntry, names: GameNames) -> Iterator[RenderableType]:
     """Yield what is known of a wager that feeds several meters."""
     yield _tiers(entry, names)
+    if any(tier.break_even_meter_with_envy for tier in entry.tiers):
+        yield _tiers_with_envy(entry, names)
     if entry.envy_return:
         points = ", ".join(
             f"{short_money(int(cents))}: {percent(Fraction(each))}"
@@ -363,6 +365,20 @@ def _tiers(entry: OddsEntry, names: GameNames) -> Table:
         )
     for column in table.columns:
         column.overflow = "fold"
+    return table
+
+
+def _tiers_with_envy(entry: OddsEntry, names: GameNames) -> Table:
+    """Return a table of the break-even balances with Envy Bonuses, of the first wager."""
+    cents = next(iter(entry.envy_return))
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    table.add_column(f"Break-even, {short_money(int(cents))} wager")
+    for tier in entry.tiers:
+        table.add_column(names.meter(tier.meter), justify="right", overflow="fold")
+    for at in range(len(entry.tiers[0].break_even_meter_with_envy)):
+        meters = (tier.break_even_meter_with_envy[at][cents] for tier in entry.tiers)
+        others = f"{at + 1} other player{'s' if at else ''}"
+        table.add_row(others, *map(money, meters))
     return table
 
 

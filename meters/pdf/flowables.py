@@ -15,7 +15,7 @@ from reportlab.lib.enums import TA_CENTER, TA_LEFT, TA_RIGHT  # type: ignore[imp
 from reportlab.lib.styles import ParagraphStyle  # type: ignore[import-untyped]
 from reportlab.pdfbase import pdfmetrics  # type: ignore[import-untyped]
 from reportlab.pdfbase.ttfonts import TTFont  # type: ignore[import-untyped]
-from reportlab.platypus import HRFlowable, Paragraph, Preformatted, Table  # type: ignore[import-untyped]
+from reportlab.platypus import HRFlowable, Paragraph, Preformatted, Spacer, Table  # type: ignore[import-untyped]
 
 from bonus.printable import escape_unprintable
 
@@ -119,8 +119,9 @@ def code_lines(text: str, size: float, width: float) -> Iterator[object]:
             parts.append(rest[:columns])
             rest = f"    {rest[columns:]}" if len(rest) > columns else ""
         for part in parts:
-            # An element without a character has no height, so an empty line has a blank.
-            yield Preformatted(part or " ", _style(face, size, INK, "left", 0.0))
+            # ReportLab drops lines of blanks, and these too are as they are in the file.
+            style = _style(face, size, INK, "left", 0.0)
+            yield Preformatted(part, style) if part.strip() else Spacer(0, size * LEADING)
 
 
 def rule(gray: float = FAINT, *, before: float = 6.0, after: float = 4.0) -> object:

@@ -1,13 +1,15 @@
 """The contents of a report, independent of its form: printed in a terminal or written as a PDF."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 Fact = tuple[str, str]
 Row = tuple[str, ...]
 
 NONE: Final = "none"
+_NOTHING: Final = frozenset({"", NONE, "0%", "0.00%"})
+"""Texts of a cell that has nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +38,20 @@ class ReportSection:
     rows: Sequence[Row]
     sums: int = 0
     note: str = ""
+
+
+def only_used(section: ReportSection) -> ReportSection:
+    """Return a list without the columns in which no row has anything."""
+    kept = [
+        at
+        for at in range(len(section.columns))
+        if not section.rows or any(row[at] not in _NOTHING for row in section.rows)
+    ]
+    return replace(
+        section,
+        columns=[section.columns[at] for at in kept],
+        rows=[tuple(row[at] for at in kept) for row in section.rows],
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -149,7 +149,7 @@ class MeterReturn(_Part, frozen=True, kw_only=True):
         break_even_cents: the lowest balance of the meter at which the house has no edge, with all
             other meters at their seeds.
         break_even_with_envy_cents: the same with Envy Bonuses, for one to six other players; empty
-            if it is not computed.
+            if the wager has none.
     """
 
     meter: str
@@ -351,6 +351,7 @@ class GameFiling(_Part, frozen=True, kw_only=True):
     Attributes:
         game: the name in the floor file.
         title: the name for people.
+        titles: the names for people of its wagers, and of the meters that its tables feed.
         source: ``58 Pa. Code`` or ``house rules``.
         chapter: the chapter, or the house's own name of its rules.
         effective: the first day of play; null if the file has none.
@@ -364,6 +365,7 @@ class GameFiling(_Part, frozen=True, kw_only=True):
 
     game: str
     title: str
+    titles: dict[str, str]
     source: str
     chapter: str
     effective: str | None
@@ -428,8 +430,9 @@ class MeterFiling(_Part, frozen=True, kw_only=True):
         reserve_bps: the share of a wager that is added to the reserve, in basis points.
         limit_cents: the payout limit; null if there is none.
         contribution_max_cents: the largest contribution of one event; null if there is none.
-        magic_card_every: the average number of rounds per Magic Card; 0 for never.
-        lucky_every: the average number of rounds per Lucky Bonus; 0 for never.
+        magic_card_every: the average number of rounds per Magic Card; 0 for never, and null if the
+            meter has no draws.
+        lucky_every: the same for the Lucky Bonus.
         feeds: the games that feed the meter.
         dollar_chances: the chance of a dollar at each wager that feeds the meter, the highest
             first.
@@ -448,8 +451,8 @@ class MeterFiling(_Part, frozen=True, kw_only=True):
     reserve_bps: int
     limit_cents: int | None
     contribution_max_cents: int | None
-    magic_card_every: int
-    lucky_every: int
+    magic_card_every: int | None
+    lucky_every: int | None
     feeds: tuple[MeterFeed, ...]
     dollar_chances: tuple[DollarChance, ...]
     chance_ratio: str

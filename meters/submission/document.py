@@ -1,10 +1,21 @@
 """The PDF's contents: a submission as titles, facts and lists for people."""
 
 from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from math import ceil
 from typing import Final
 
 from bonus.display import money, rate_text, short_money
-from meters.reports.document import Column, Fact, ReportDocument, ReportPart, ReportSection, numbers
+from meters.odds.names import plain_name
+from meters.reports.document import (
+    Column,
+    Fact,
+    ReportDocument,
+    ReportPart,
+    ReportSection,
+    numbers,
+    only_used,
+)
 from meters.submission.contents import (
     AddedByHouse,
     FacilitySettings,
@@ -26,6 +37,7 @@ _NEVER: Final = "never"
 def submission_document(submission: Submission, json_sha256: str) -> ReportDocument:
     """Make the document of a submission. `json_sha256` is the digest of the file with its JSON."""
     titles = {game.game: game.title for game in submission.games}
+    names = {name: title for game in submission.games for name, title in game.titles.items()}
     return ReportDocument(
         title=TITLE,
         facility=submission.facility,
@@ -33,7 +45,7 @@ def submission_document(submission: Submission, json_sha256: str) -> ReportDocum
         parts=[
             _overview(submission),
             *(part for game in submission.games for part in _game_parts(game)),
-            *(_link_part(link, titles) for link in submission.links),
+            *(_link_part(link, titles, names) for link in submission.links),
             _settings_part(submission.settings),
             _added_part(submission.added_by_house, titles),
         ],
@@ -83,7 +95,9 @@ def _overview(submission: Submission) -> ReportPart:
 
 
 def _game_parts(game: GameFiling) -> Iterator[ReportPart]:
-    yield ReportPart("", f"Game: {game.title}", list(_game_facts(game)), [_tables(game)])
+    yield ReportPart(
+        "", f"Game: {game.title}", list(_game_facts(game)), [_tables(game), _names(game)]
+    )
     for wager in game.wagers:
         yield wager_part(game, wager)
 
@@ -98,38 +112,55 @@ def _game_facts(game: GameFiling) -> Iterator[Fact]:
         yield "First day of play", game.effective
     if game.expires:
         yield "Last day of play", game.expires
-    cards = f"{deal.hand} to each position, {deal.dealer} to the dealer, {deal.community} community"
-    yield "Cards", f"{cards} ({deal.rule}); one deck ({deal.deck_rule})"
+    cards = [f"{deal.hand} to each position"]
+    if deal.dealer:
+        cards.append(f"{deal.dealer} to the dealer")
+    if deal.community:
+        cards.append(f"{deal.community} community")
+    yield "Cards", f"{', '.join(cards)} ({deal.rule}); one deck ({deal.deck_rule})"
     yield "Positions", f"at most {deal.positions} ({deal.positions_rule})"
 
 
-def _tables(game: GameFiling) -> ReportSection:
+def _names(game: GameFiling) -> ReportSection:
     return ReportSection(
-        "Tables and their choices",
-        (
-            Column("Table", 1.2),
-            Column("Asset"),
-            Column("Link", 1.2),
-            Column("Positions", 0.9),
-            Column("Choices", 4),
-            Column("Not offered", 2.4),
-        ),
-        [
-            (
-                table.table,
-                table.asset,
-                table.link,
-                str(table.positions),
-                ", ".join(f"{each.name} {each.option} ({each.rule})" for each in table.choices)
-                or _NONE,
-                ", ".join(table.not_offered) or _NONE,
-            )
-            for table in game.tables
-        ],
+        "Wagers and meters, and their names in files",
+        (Column("Wager or meter", 2), Column("Name in files", 2)),
+        [(title, name) for name, title in game.titles.items()],
     )
 
 
-def _link_part(link: LinkFiling, titles: dict[str, str]) -> ReportPart:
+def _tables(game: GameFiling) -> ReportSection:
+    return only_used(
+        ReportSection(
+            "Tables and their choices",
+            (
+                Column("Table", 1.2),
+                Column("Asset"),
+                Column("Link", 1.2),
+                Column("Positions", 0.9),
+                Column("Choices", 4),
+                Column("Not offered", 2.4),
+            ),
+            [
+                (
+                    table.table,
+                    table.asset,
+                    table.link,
+                    str(table.positions),
+                    ", ".join(
+                        f"{plain_name(each.name)} {plain_name(each.option)} ({each.rule})"
+                        for each in table.choices
+                    )
+                    or _NONE,
+                    ", ".join(game.titles[name] for name in table.not_offered) or _NONE,
+                )
+                for table in game.tables
+            ],
+        )
+    )
+
+
+def _link_part(link: LinkFiling, titles: dict[str, str], names: dict[str, str]) -> ReportPart:
     facts = [
         ("Link", link.link),
         ("Digest of settings", f"{link.configuration_sha256} (the digest that is approved)"),
@@ -137,11 +168,16 @@ def _link_part(link: LinkFiling, titles: dict[str, str]) -> ReportPart:
     sections = [_link_tables(link, titles)]
     if link.meters:
         sections = [
-            _amounts(link.meters),
-            _parameters(link.meters),
-            _fed_by(link.meters, titles),
-            _cells(link.meters, titles),
-            _chances(link.meters, titles),
+            *map(
+                only_used,
+                (
+                    _amounts(link.meters),
+                    _parameters(link.meters),
+                    _fed_by(link.meters, titles, names),
+                    _cells(link.meters, titles),
+                ),
+            ),
+            _chances(link.meters, titles, names),
             *sections,
         ]
     return ReportPart(link.link, f"Link: {link.name}", facts, sections)
@@ -151,12 +187,12 @@ def _amounts(meters: Sequence[MeterFiling]) -> ReportSection:
     return ReportSection(
         "Meters: wagers, seeds and rates",
         (
-            Column("Meter", 2), Column("Title", 2), numbers("Wager"), numbers("Seed", 1.4),
+            Column("Meter", 2), Column("Name in files", 2), numbers("Wager"), numbers("Seed", 1.4),
             numbers("Reseed", 1.4), numbers("Primary rate"), numbers("Reserve rate"),
         ),
         [
             (
-                meter.meter, meter.title, short_money(meter.wager_cents), money(meter.seed_cents),
+                meter.title, meter.meter, short_money(meter.wager_cents), money(meter.seed_cents),
                 money(meter.reseed_cents), rate_text(meter.primary_bps),
                 rate_text(meter.reserve_bps),
             )
@@ -175,7 +211,7 @@ def _parameters(meters: Sequence[MeterFiling]) -> ReportSection:
         ),
         [
             (
-                meter.meter, meter.kind, meter.paytable or "no choice",
+                meter.title, meter.kind, meter.paytable or _NONE,
                 optional_money(meter.limit_cents), optional_money(meter.contribution_max_cents),
                 _every(meter.magic_card_every), _every(meter.lucky_every),
             )
@@ -184,7 +220,9 @@ def _parameters(meters: Sequence[MeterFiling]) -> ReportSection:
     )  # fmt: skip
 
 
-def _fed_by(meters: Sequence[MeterFiling], titles: dict[str, str]) -> ReportSection:
+def _fed_by(
+    meters: Sequence[MeterFiling], titles: dict[str, str], names: dict[str, str]
+) -> ReportSection:
     return ReportSection(
         "Games and tables that feed each meter",
         (
@@ -193,8 +231,10 @@ def _fed_by(meters: Sequence[MeterFiling], titles: dict[str, str]) -> ReportSect
         ),
         [
             (
-                meter.meter, titles.get(feed.game, feed.game), ", ".join(feed.wagers),
-                ", ".join(feed.with_meters) or _NONE, ", ".join(feed.tables) or _NONE,
+                meter.title, titles.get(feed.game, feed.game),
+                ", ".join(names.get(wager, plain_name(wager)) for wager in feed.wagers),
+                ", ".join(names.get(kind, plain_name(kind)) for kind in feed.with_meters) or _NONE,
+                ", ".join(feed.tables) or _NONE,
             )
             for meter in meters
             for feed in meter.feeds
@@ -205,7 +245,7 @@ def _fed_by(meters: Sequence[MeterFiling], titles: dict[str, str]) -> ReportSect
 def _cells(meters: Sequence[MeterFiling], titles: dict[str, str]) -> ReportSection:
     def row(meter: MeterFiling, feed: MeterFeed) -> tuple[str, ...]:
         cells = (feed.seed, feed.reseed, feed.primary, feed.reserve)
-        return (meter.meter, titles.get(feed.game, feed.game), feed.rule, *cells)
+        return (meter.title, titles.get(feed.game, feed.game), feed.rule, *cells)
 
     return ReportSection(
         "Seeds and rates as the rules print them, for each dollar of the wager",
@@ -217,18 +257,20 @@ def _cells(meters: Sequence[MeterFiling], titles: dict[str, str]) -> ReportSecti
     )  # fmt: skip
 
 
-def _chances(meters: Sequence[MeterFiling], titles: dict[str, str]) -> ReportSection:
+def _chances(
+    meters: Sequence[MeterFiling], titles: dict[str, str], names: dict[str, str]
+) -> ReportSection:
     return ReportSection(
         "Chance of a dollar wagered to win each meter, at each game and wager",
         (
             Column("Meter", 1.6), Column("Game", 1.6), Column("Wager", 2), numbers("Chance", 1.4),
-            numbers("Exactly", 2.4), numbers("Highest / lowest", 1.2), numbers("Accepted"),
+            numbers("Exactly", 2.4), numbers("Highest / lowest", 1.8), numbers("Accepted"),
         ),
         [
             (
-                meter.meter, titles.get(each.game, each.game), each.wager, each.chance.one_in,
-                each.chance.exact, *((meter.chance_ratio.removesuffix("/1"),
-                f"{meter.chance_ratio_max:,}") if at == 0 else ("", "")),
+                meter.title, titles.get(each.game, each.game), names[each.wager],
+                each.chance.one_in, each.chance.exact,
+                *((_times(meter), f"{meter.chance_ratio_max:,}") if at == 0 else ("", "")),
             )
             for meter in meters
             for at, each in enumerate(meter.dollar_chances)
@@ -237,17 +279,26 @@ def _chances(meters: Sequence[MeterFiling], titles: dict[str, str]) -> ReportSec
     )  # fmt: skip
 
 
+def _times(meter: MeterFiling) -> str:
+    """Return the ratio of the chances of a meter: rounded up to hundredths, and exactly."""
+    ratio = Fraction(meter.chance_ratio)
+    hundredths = ceil(ratio * 100)
+    rounded = f"{hundredths // 100:,}.{hundredths % 100:02}"
+    return "1" if ratio == 1 else f"{rounded} ({meter.chance_ratio})"
+
+
 def _link_tables(link: LinkFiling, titles: dict[str, str]) -> ReportSection:
-    return ReportSection(
+    meters = {meter.meter: meter.title for meter in link.meters}
+    return only_used(ReportSection(
         "Tables",
         (Column("Table"), Column("Asset"), Column("Game", 2), Column("Positions"),
          Column("Meters", 4)),
         [
             (table.table, table.asset, titles[table.game], str(table.positions),
-             ", ".join(table.meters) or _NONE)
+             ", ".join(meters[meter] for meter in table.meters) or _NONE)
             for table in link.tables
         ],
-    )  # fmt: skip
+    ))  # fmt: skip
 
 
 def _settings_part(settings: FacilitySettings) -> ReportPart:
@@ -289,5 +340,7 @@ def _above(amount_cents: int | None) -> str:
     return _NEVER if amount_cents is None else f"wins above {money(amount_cents)}"
 
 
-def _every(rounds: int) -> str:
+def _every(rounds: int | None) -> str:
+    if rounds is None:
+        return _NONE
     return f"{rounds:,}" if rounds else _NEVER

@@ -62,6 +62,7 @@ def _game_filing(
     return GameFiling(
         game=chapter.game,
         title=chapter.title,
+        titles=_titles(floor, chapter),
         source=OF_HOUSE if text else OF_CODE,
         chapter=chapter.chapter,
         effective=chapter.effective,
@@ -85,6 +86,19 @@ def _game_filing(
         ),
         wagers=tuple(_wager_filing(floor, offer, entry) for offer, entry in offers),
     )
+
+
+def _titles(floor: Floor, chapter: Chapter) -> dict[str, str]:
+    """Return the names for people of a game's wagers, and of the meters that its tables feed."""
+    names = GameNames.of(floor.games, chapter.game)
+    wagers = [*chapter.main_wagers[:1], *(name for each in chapter.wager for name in each.names)]
+    fed = {
+        meter.kind: floor.games.meters.titles[meter.kind]
+        for link in floor.link
+        for meter in link.meter
+        if chapter.game in meter.fed_in
+    }
+    return fed | {wager: names.wager(wager, "") for wager in wagers}
 
 
 def _chapter_file(chapter: Chapter) -> FileDigest:

@@ -60,8 +60,8 @@ def _meter_filing(link: Link, meter: Meter, entries: Sequence[OddsEntry]) -> Met
         reserve_bps=terms.reserve_bps,
         limit_cents=meter.limit,
         contribution_max_cents=meter.contribution_max,
-        magic_card_every=meter.magic_card_every,
-        lucky_every=meter.lucky_every,
+        magic_card_every=meter.magic_card_every if meter.has_draws else None,
+        lucky_every=meter.lucky_every if meter.has_draws else None,
         feeds=tuple(_feeds(link, meter)),
         dollar_chances=tuple(
             DollarChance(

@@ -153,21 +153,32 @@ def _meter_returns(offer: Offer, tables: WagerTables, entry: OddsEntry) -> tuple
         return tuple(
             _meter_return(
                 offer, tables, entry, tier.meter,
-                (_only(tier.seed_meter), tier.meter_return, _only(tier.break_even_meter)),
+                (_only(tier.seed_meter), tier.meter_return, _only(tier.break_even_meter),
+                 tier.break_even_meter_with_envy),
             )
             for tier in entry.tiers
         )  # fmt: skip
     if not tables.fed:
         return ()
-    figures = _only(entry.seed_meter), entry.meter_return, _only(entry.break_even_meter)
+    figures = (
+        _only(entry.seed_meter), entry.meter_return, _only(entry.break_even_meter),
+        entry.break_even_meter_with_envy,
+    )  # fmt: skip
     return (_meter_return(offer, tables, entry, tables.meter, figures),)
 
 
 def _meter_return(
-    offer: Offer, tables: WagerTables, entry: OddsEntry, meter: str, figures: tuple[int, str, int]
+    offer: Offer,
+    tables: WagerTables,
+    entry: OddsEntry,
+    meter: str,
+    figures: tuple[int, str, int, Sequence[Mapping[str, int]]],
 ) -> MeterReturn:
-    """Return a meter's part of the return. `figures` are seed, meter return and break-even."""
-    seed_cents, meter_return, break_even_cents = figures
+    """Return a meter's part of the return.
+
+    `figures` are seed, meter return, and break-even without and with Envy Bonuses.
+    """
+    seed_cents, meter_return, break_even_cents, with_envy = figures
     won = [
         (percent, _chance(line))
         for line in entry.hands
@@ -184,7 +195,7 @@ def _meter_return(
         hit_chance=chance_of(sum((chance for _, chance in won), Fraction(0))),
         whole_chance=chance_of(whole) if whole else None,
         break_even_cents=break_even_cents,
-        break_even_with_envy_cents=tuple(map(_only, entry.break_even_meter_with_envy)),
+        break_even_with_envy_cents=tuple(map(_only, with_envy)),
     )
 
 

@@ -3,12 +3,11 @@
 from collections.abc import Iterator, Sequence
 
 from bonus.display import money, short_money
-from meters.odds.names import plain_name
-from meters.reports.document import Column, Fact, ReportPart, ReportSection, numbers
+from meters.odds.names import GameNames, plain_name
+from meters.reports.document import Column, Fact, ReportPart, ReportSection, numbers, only_used
 from meters.submission.contents import (
     ExactShare,
     GameFiling,
-    HandRow,
     LongRunOdds,
     StrategyOdds,
     WagerFiling,
@@ -22,19 +21,22 @@ def wager_part(game: GameFiling, wager: WagerFiling) -> ReportPart:
     return ReportPart(
         "",
         f"{game.title}: {wager.title}{paytable}",
-        list(_facts(wager)),
-        list(_sections(wager)),
+        list(_facts(game, wager)),
+        list(_sections(GameNames({}, game.titles), wager)),
     )
 
 
-def _facts(wager: WagerFiling) -> Iterator[Fact]:
+def _facts(game: GameFiling, wager: WagerFiling) -> Iterator[Fact]:
     odds = wager.odds
     yield "Name in files", wager.wager
     yield "Tables", ", ".join(wager.tables)
     if wager.wager_cents is not None:
         yield "Wager", short_money(wager.wager_cents)
     if wager.feeds:
-        yield "Feeds", ", ".join(f"{each.meter} of link {each.link}" for each in wager.feeds)
+        yield (
+            "Feeds",
+            ", ".join(f"{game.titles[each.kind]} of link {each.link}" for each in wager.feeds),
+        )
     yield "House edge", f"{share_words(odds.house_edge)}{_edge_words(odds)}"
     if odds.long_run:
         yield from _long_run_facts(odds.long_run)
@@ -102,30 +104,31 @@ def _break_even(alone_cents: int, with_envy_cents: Sequence[int]) -> str:
     )
 
 
-def _sections(wager: WagerFiling) -> Iterator[ReportSection]:
+def _sections(names: GameNames, wager: WagerFiling) -> Iterator[ReportSection]:
     odds = wager.odds
     yield ReportSection(
         "Rules",
         (Column("Subject", 1.5), Column("Text", 4), Column("Rule", 1.5)),
         [(plain_name(each.subject), plain_name(each.text), each.rule) for each in wager.rules],
     )
-    yield _hands(wager.hands)
+    yield _hands(names, wager)
     if odds.against_dealer:
         yield _outcomes(odds.against_dealer)
     if odds.awards:
-        yield _awards(odds)
+        yield _awards(names, odds)
     if odds.meters:
-        yield from _meters(odds)
+        yield from _meters(names, odds)
     if odds.envy:
         yield _envy(odds)
     if odds.when_shared:
         yield _shared(odds)
 
 
-def _hands(hands: Sequence[HandRow]) -> ReportSection:
+def _hands(names: GameNames, wager: WagerFiling) -> ReportSection:
     """Return the list of hands. A hand that several paytables pay has a row for each."""
     rows = []
-    for hand in hands:
+    several = any(cell.item != wager.wager for hand in wager.hands for cell in hand.cells)
+    for hand in wager.hands:
         name = (
             f"{plain_name(hand.hand)}, {hand.fourth_card}"
             if hand.fourth_card
@@ -137,16 +140,22 @@ def _hands(hands: Sequence[HandRow]) -> ReportSection:
         for at, cell in enumerate(hand.cells):
             known = figures if at == 0 else ("", "", "")
             rows.append(
-                (name if at == 0 else "", plain_name(cell.item), cell.pays, cell.rule, *known)
+                (
+                    name if at == 0 else "",
+                    plain_name(cell.item) if several else "",
+                    names.cell(cell.pays),
+                    cell.rule,
+                    *known,
+                )
             )
-    return ReportSection(
+    return only_used(ReportSection(
         "Paytable, with the deals of each hand",
         (
             Column("Hand", 1.9), Column("Pays as", 1.9), Column("Cell", 2.2), Column("Rule", 1.1),
             numbers("Deals", 1.1), numbers("of", 1.2), numbers("Chance", 1.4),
         ),
         rows,
-    )  # fmt: skip
+    ))  # fmt: skip
 
 
 def _outcomes(odds: StrategyOdds) -> ReportSection:
@@ -160,7 +169,7 @@ def _outcomes(odds: StrategyOdds) -> ReportSection:
     )
 
 
-def _awards(odds: WagerOdds) -> ReportSection:
+def _awards(names: GameNames, odds: WagerOdds) -> ReportSection:
     return ReportSection(
         "Hands that win a percentage of a meter",
         (
@@ -168,14 +177,14 @@ def _awards(odds: WagerOdds) -> ReportSection:
             numbers("Exact probability", 2), numbers("Chance", 1.5),
         ),
         [
-            (plain_name(each.hand), each.rule, each.meter, f"{each.percent}%", each.chance.exact,
-             each.chance.one_in)
+            (plain_name(each.hand), each.rule, names.meter(each.meter), f"{each.percent}%",
+             each.chance.exact, each.chance.one_in)
             for each in odds.awards
         ],
     )  # fmt: skip
 
 
-def _meters(odds: WagerOdds) -> Iterator[ReportSection]:
+def _meters(names: GameNames, odds: WagerOdds) -> Iterator[ReportSection]:
     yield ReportSection(
         "Return of each meter",
         (
@@ -184,7 +193,7 @@ def _meters(odds: WagerOdds) -> Iterator[ReportSection]:
         ),
         [
             (
-                each.meter, money(each.seed_cents), each.return_at_seed.percent,
+                names.meter(each.meter), money(each.seed_cents), each.return_at_seed.percent,
                 each.return_at_seed.exact,
             )
             for each in odds.meters
@@ -198,29 +207,29 @@ def _meters(odds: WagerOdds) -> Iterator[ReportSection]:
         ),
         [
             (
-                each.meter, each.hit_chance.one_in, each.hit_chance.exact,
+                names.meter(each.meter), each.hit_chance.one_in, each.hit_chance.exact,
                 each.whole_chance.one_in if each.whole_chance else "never",
                 each.whole_chance.exact if each.whole_chance else "",
             )
             for each in odds.meters
         ],
     )  # fmt: skip
-    without = "not computed" if odds.envy else "no Envy Bonuses"
-    yield ReportSection(
+    yield only_used(ReportSection(
         "Break-even of each meter",
         (
             Column("Meter", 2), Column("With Envy Bonuses, for 1 to 6 other players", 4),
-            numbers("Without Envy Bonuses", 1.7), numbers("Share won by a wager", 2),
+            numbers("Without Envy Bonuses" if odds.envy else "Break-even", 1.7),
+            numbers("Share won by a wager", 2),
         ),
         [
             (
-                each.meter,
-                ", ".join(map(money, each.break_even_with_envy_cents)) or without,
+                names.meter(each.meter),
+                ", ".join(map(money, each.break_even_with_envy_cents)),
                 money(each.break_even_cents), each.meter_return,
             )
             for each in odds.meters
         ],
-    )  # fmt: skip
+    ))  # fmt: skip
 
 
 def _envy(odds: WagerOdds) -> ReportSection:

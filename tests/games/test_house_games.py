@@ -5,11 +5,13 @@ import random
 from collections import Counter
 from collections.abc import Mapping
 from fractions import Fraction
+from math import comb
 
 import msgspec
 import pytest
 
 from bonus.display import percent_text, short_money
+from bonus.law.chapter import read_chapter
 from bonus.law.chapter_file import WagerTables
 from bonus.law.meter_terms import Row, meter_terms
 from bonus.odds.enumerations import Enumerator
@@ -19,6 +21,7 @@ from bonus.odds.wager_odds import entry_of
 from bonus.settling.settle import settle_line
 from tests.games.naive import cell_of, law_of, settled
 from tests.games.rounds import GAMES, random_round
+from tests.games.texts import envy_text, game_text, wager_text
 
 ROUNDS = 600
 
@@ -219,3 +222,36 @@ def entry_of_wager(game: str, wager: str) -> OddsEntry:
     """Return the odds of a wager of a house game."""
     offers = offers_of(GAMES[game], {}, DrawOdds())
     return entry_of(next(offer for offer in offers if offer.wager == wager), Enumerator())
+
+
+def test_break_even_of_tiers_counts_the_envy_of_other_players() -> None:
+    """The lowest balance pays the wager back, with Envy Bonuses; a cent less does not."""
+    fours = dict.fromkeys(("full_house", "flush", "straight"), "4 for 1")
+    rows = {"royal_flush": "100% of grand", "straight_flush": "50% of mini + $100",
+            "four_of_a_kind": "90 for 1", **fours, "three_of_a_kind": "3 for 1"}  # fmt: skip
+    envy = envy_text(royal_flush="$50,000", straight_flush="$2,500")
+    wager = wager_text("w", "grand", "mini", rows=rows, after=envy)
+    chapter = read_chapter(game_text("g", ["grand", "mini"], wager))
+    (entry,) = (entry_of(offer, Enumerator()) for offer in offers_of(chapter, {}, DrawOdds()))
+    of = comb(52, 5)
+    counts = {line.hand: line.combinations for line in entry.hands}
+    envy_cents = counts["royal_flush"] * 5_000_000 + counts["straight_flush"] * 250_000
+    assert Fraction(entry.envy_return["100"]) == Fraction(envy_cents, 100 * of)
+    fixed_cents = 100 * (
+        counts["straight_flush"] * 100 + counts["four_of_a_kind"] * 90
+        + 4 * sum(counts[hand] for hand in ("full_house", "flush", "straight"))
+        + 3 * counts["three_of_a_kind"]
+    )  # fmt: skip
+
+    def paid(grand_cents: int, mini_cents: int) -> int:
+        jackpots = counts["royal_flush"] * grand_cents
+        return fixed_cents + jackpots + counts["straight_flush"] * (mini_cents * 50 // 100)
+
+    grand, mini = entry.tiers
+    for others in range(1, 7):
+        needed = 100 * of - others * envy_cents
+        lowest = grand.break_even_meter_with_envy[others - 1]["100"]
+        assert paid(lowest, 10_000) >= needed > paid(lowest - 1, 10_000) or lowest == 0
+        lowest = mini.break_even_meter_with_envy[others - 1]["100"]
+        assert paid(10_000, lowest) >= needed > paid(10_000, lowest - 1) or lowest == 0
+    assert grand.break_even_meter_with_envy[0]["100"] < grand.break_even_meter["100"]

@@ -5,12 +5,14 @@ import re
 from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
 
 from bonus.display import money
-from meters.pdf.flowables import code_lines
+from meters.odds.names import GameNames
+from meters.pdf.flowables import LEADING, code_lines
 from meters.pdf.pages import pdf_file
 from meters.reports.pdf import inner_width, page_layout
 from meters.submission.contents import Submission, submission_json
@@ -88,7 +90,7 @@ def test_the_figures_of_each_wager_are_in_its_own_part(filing: Filing) -> None:
         _, found, part = text.partition(squeezed(f"{title}{', '.join(wager['tables'])}"))
         assert found, title
         part = part.partition("Nameinfiles")[0]
-        odds = wager["odds"]
+        odds, names = wager["odds"], GameNames({}, game["titles"])
         for each in (
             odds["house_edge"]["exact"],
             odds["house_edge"]["percent"],
@@ -96,7 +98,7 @@ def test_the_figures_of_each_wager_are_in_its_own_part(filing: Filing) -> None:
             *([odds["long_run"]["house_edge"]["exact"]] if odds["long_run"] else []),
             *(hand["chance"]["one_in"] for hand in wager["hands"]),
             *(f"{hand['combinations']:,}" for hand in wager["hands"]),
-            *(cell["pays"] for hand in wager["hands"] for cell in hand["cells"]),
+            *(names.cell(cell["pays"]) for hand in wager["hands"] for cell in hand["cells"]),
             *(award["chance"]["exact"] for award in odds["awards"]),
             *(meter["return_at_seed"]["exact"] for meter in odds["meters"]),
             *(money(meter["break_even_cents"]) for meter in odds["meters"]),
@@ -118,6 +120,18 @@ def test_each_page_has_its_number_and_the_digest_of_the_json(filing: Filing) -> 
     assert "Filed for the certificate holder by" in filing.pages[0]
 
 
+def test_people_read_titles_and_no_empty_columns(house: Filing) -> None:
+    """Names of files are only in the lists of names, in links' first lists and in game files."""
+    text = "\n".join(house.pages).partition("Full text of")[0]
+    for name in ("keystone_mega", "keystone_bonus", "seven_progressive"):
+        title = name.replace("_", " ").capitalize()
+        assert 0 < text.count(name) <= 2 * len(house.fields["games"]) + 2, name
+        assert text.lower().count(title.lower()) > 4
+    for nothing in ("Magic Card", "no Envy Bonuses", "not computed", "no choice", "0 community",
+                    "0 to the dealer"):  # fmt: skip
+        assert nothing not in text
+
+
 def test_the_whole_text_of_each_house_game_is_in_the_pdf(house: Filing) -> None:
     lines = [line.strip() for page in house.pages for line in page.splitlines()]
     for path in HOUSE.iterdir():
@@ -129,8 +143,10 @@ def test_a_long_line_of_a_file_continues_and_an_empty_one_remains() -> None:
     words = " ".join(f"word-{number}" for number in range(60))
     layout = page_layout("Keystone", "File", "letter")
     text = f"# {words}\n\n\tname = <b>&amp;\u202e\n"
-    elements = list(code_lines(text, 7, inner_width(layout)))
+    elements: list[Any] = list(code_lines(text, 7, inner_width(layout)))
     assert len(elements) == 6
+    # Each line has its height, also an empty one.
+    assert {element.wrap(500, 500)[1] for element in elements} == {7 * LEADING}
     (page,) = pages_of(pdf_file(layout, elements))
     assert squeezed(f"# {words}") in squeezed(page)
     assert r"name = <b>&amp;\u202e" in page
