@@ -11,6 +11,7 @@ from tests.controllers.floors import HandTable
 TO_DEAL = "wager 3 progressive; lockout; chips 1"
 
 
+@pytest.mark.section("649a.2(c)(1)")
 def test_a_wager_lights_up_until_it_is_withdrawn() -> None:
     table = HandTable()
     placed = table.say_short("wager 3 progressive")

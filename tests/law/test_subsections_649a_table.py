@@ -26,13 +26,14 @@ async def pit(server: RedisServer) -> AsyncIterator[Pit]:
     await client.aclose()
 
 
-@pytest.mark.section("649a.7(c)")
-def test_no_wager_is_made_or_withdrawn_after_no_more_bets() -> None:
-    for event in ("wager 2 progressive", "withdraw 1 progressive"):
+@pytest.mark.section("649a.7(c)", "649a.2(c)(2)", "649a.2(d)")
+@pytest.mark.parametrize("wager", ["progressive", "five_card_hand_bonus"])
+def test_no_wager_is_made_or_withdrawn_after_no_more_bets(wager: str) -> None:
+    for event in (f"wager 2 {wager}", f"withdraw 1 {wager}"):
         before, after = HandTable(), HandTable()
-        before.say_all("wager 1 progressive")
+        before.say_all(f"wager 1 {wager}")
         assert before.say_short(event).ok
-        after.say_all("wager 1 progressive; lockout")
+        after.say_all(f"wager 1 {wager}; lockout")
         assert not after.say_short(event).ok
 
 
@@ -63,12 +64,20 @@ async def test_a_winning_hand_is_not_paid_before_a_floorperson_validates_it(
 @pytest.mark.section("649a.11(c)(8)(i)", "649a.11(c)(8)(ii)")
 async def test_of_a_hand_bonus_500_for_1_and_percentages_are_verified(pit: Pit) -> None:
     own = "five_card_hand_bonus"
-    hands = {"2s 5s 8s": False, "Jd Jh Jc": True, "9s 8s 7s": True, "2c 5s 8s": False}
-    for number, (hand, waits) in enumerate(hands.items()):
+    hands = {
+        "2s 5s 8s": (5_000, False),
+        "Jd Jh Th": (10_000, False),
+        "Jd Jh Jc": (50_000, True),
+        "9s 8s 7s": (None, True),
+        "2c 5s 8s": (0, False),
+    }
+    for number, (hand, (paid_cents, waits)) in enumerate(hands.items()):
         reply = await pit.round(
             {1: own}, {1: hand}, community="Js Ts", dealer="3c 7d 9h", round_id=f"R{number}"
         )
+        (line,) = reply.lines or ()
         assert bool(reply.claims) == waits
+        assert line.paid == (reply.claims[0].amount if paid_cents is None else paid_cents)
         for row in await pit.claims.waiting():  # or the books refuse the table's next wagers
             await pit.decide(row.claim, "validate")
             if row.paid_from == "hand_pay":

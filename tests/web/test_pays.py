@@ -145,7 +145,7 @@ def with_paytable(stand: Stand, paytable: str) -> Link:
 
 
 @pytest.mark.duty("D1")
-@pytest.mark.section("649a.12(e)(1)")
+@pytest.mark.section("649a.12(e)(1)", "649a.2(b)(7)")
 async def test_every_hand_of_every_meter_is_shown_as_the_chapter_pays_it(stand: Stand) -> None:
     tables = Tables((await stand.get(PAYS)).text).of
     assert tables == {

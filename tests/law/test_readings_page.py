@@ -1,0 +1,53 @@
+"""The page of the readings names every reading that a test checks, each with such a test."""
+
+import ast
+import functools
+import re
+from collections import defaultdict
+from typing import Final
+
+import pytest
+
+from tests.law.law_table import ROOT
+from tests.test_tree import of_room, parsed
+
+PAGE: Final = (ROOT / "deploy" / "docs" / "compliance" / "readings.md").read_text(encoding="utf-8")
+HOUSE_RULE: Final = "G7"
+"""The reading that leaves something to the house, so that there is nothing to test."""
+
+_ROW: Final = re.compile(
+    r"^\| ([GTPF]\d+|[a-z ]+) \| (.+) \| (.+) \| (.+) \| (.+) \|$", re.MULTILINE
+)
+
+
+def rows() -> dict[str, str]:
+    """Return each reading of the page with the text of its last column."""
+    return {found[1]: found[5] for found in _ROW.finditer(PAGE) if found[1] != "reading"}
+
+
+@functools.cache
+def marked() -> dict[str, set[str]]:
+    """Return the tests that are marked with each reading."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for path in of_room("tests"):
+        for node in ast.walk(parsed(path)):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                test = f"`{path.relative_to(ROOT)}::{node.name}`"
+                for call in (part for mark in node.decorator_list for part in ast.walk(mark)):
+                    if (
+                        isinstance(call, ast.Call)
+                        and isinstance(call.func, ast.Attribute)
+                        and call.func.attr == "reading"
+                    ):
+                        found[ast.literal_eval(call.args[0])].add(test)
+    return found
+
+
+@pytest.mark.parametrize("reading", rows())
+def test_a_reading_names_a_test_that_is_marked_with_it(reading: str) -> None:
+    named = rows()[reading]
+    assert named in marked()[reading] or reading == HOUSE_RULE
+
+
+def test_every_reading_that_is_tested_is_on_the_page() -> None:
+    assert {name.lower() for name in marked()} - {name.lower() for name in rows()} == set()
