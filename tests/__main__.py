@@ -11,6 +11,7 @@ RUNS: Final = {
     "flood": "tests.fuzz.flood",
     "fuzz": "tests.fuzz.run",
     "guided": "tests.fuzz.guided",
+    "mutate": "tests.mutation.command",
     "naive": "tests.naive.run",
     "sim": "tests.sim.command",
 }

@@ -257,14 +257,14 @@ def test_magic_card_and_lucky_bonus_are_paid_in_addition() -> None:
 
 
 FIVE_OF_SIX = [
-    ("As Ks Qs", "Js Ts 2c", 100, 0),
-    ("Ah Kh Qh", "Jh Th 2c", 25, 0),
-    ("9s 8s 7s", "Js Ts 2c", 0, 250),
-    ("9s 9h 9d", "9c Ts 2c", 0, 100),
-    ("9s 9h 9d", "Tc Ts 2c", 0, 20),
-    ("9s 8s 2s", "Js Ks 2c", 0, 10),
-    ("9s 8h 7s", "Jd Ts 2c", 0, 5),
-    ("9s 9h 7s", "9d Ts 2c", 0, 0),
+    ("As Ks Qs", "2c Js Ts", 100, 0),
+    ("Ah Kh Qh", "2c Jh Th", 25, 0),
+    ("9s 8s 7s", "2c Js Ts", 0, 250),
+    ("9s 9h 9d", "2c 9c Ts", 0, 100),
+    ("9s 9h 9d", "2c Tc Ts", 0, 20),
+    ("9s 8s 2s", "2c Js Ks", 0, 10),
+    ("9s 8h 7s", "2c Jd Ts", 0, 5),
+    ("9s 9h 7s", "2c 9d Ts", 0, 0),
 ]
 
 
@@ -430,8 +430,9 @@ def test_a_fold_leaves_hand_bonus_and_5_of_6() -> None:
         "five_card_hand_bonus_dealer": DOLLAR,
         "five_of_six_progressive": DOLLAR,
     }
+    # A flush with the community cards, and a straight with the dealer's.
     boxes = [
-        box(1, "2s 5s 8s", wagers, folded=True),
+        box(1, "7s 8s Qs", wagers, folded=True),
         box(2, "Ah Kh Qh", MAIN),
     ]
     settlement = played(boxes, "Jh Th 9s", JACK_TEN)
@@ -439,7 +440,7 @@ def test_a_fold_leaves_hand_bonus_and_5_of_6() -> None:
     assert settlement.worth("pair_plus") == LOST
     assert settlement.worth("five_card_hand_bonus") == for_1(50)
     assert settlement.worth("five_card_hand_bonus_dealer") == LOST
-    assert settlement.worth("five_of_six_progressive") == LOST
+    assert settlement.worth("five_of_six_progressive") == for_1(5)
     assert envies(settlement, "five_of_six_envy") == [(1, 2, 5_000)]
 
 

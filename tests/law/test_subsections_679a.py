@@ -100,15 +100,15 @@ def test_the_highest_card_that_the_other_lacks_decides(higher: str, lower: str) 
 
 
 SIX_CARDS = [
-    ("Ad Kd Qd", "Jd Td 9d", "six_card_royal_diamonds", 200_000),
-    ("Ah Kh Qh", "Jh Th 9h", "six_card_royal", 20_000),
-    ("Ah Kh Qh", "Jh Th 8h", "royal_flush", 1_000),
-    ("9s 8s 7s", "6s 5s Qd", "straight_flush", 200),
-    ("9s 9h 9d", "9c 5s Qd", "four_of_a_kind", 50),
-    ("9s 9h 9d", "Qc Qs 4d", "full_house", 20),
-    ("Ks 8s 2s", "4s Ts Qd", "flush", 15),
-    ("6s 5h 4d", "3c 2s Qd", "straight", 10),
-    ("8s 8h 4d", "8c 2s Qd", "three_of_a_kind", 5),
+    ("Ad Kd Qd", "9d Jd Td", "six_card_royal_diamonds", 200_000),
+    ("Ah Kh Qh", "9h Jh Th", "six_card_royal", 20_000),
+    ("Ah Kh Qh", "8h Jh Th", "royal_flush", 1_000),
+    ("9s 8s 7s", "Qd 6s 5s", "straight_flush", 200),
+    ("9s 9h 9d", "Qd 9c 5s", "four_of_a_kind", 50),
+    ("9s 9h 9d", "4d Qc Qs", "full_house", 20),
+    ("Ks 8s 2s", "Qd 4s Ts", "flush", 15),
+    ("6s 5h 4d", "Qd 3c 2s", "straight", 10),
+    ("8s 8h 4d", "Qd 8c 2s", "three_of_a_kind", 5),
 ]
 
 

@@ -64,7 +64,7 @@ LADDER = [
 
 
 @pytest.mark.section("682a.6(b)", "682a.6(b)(1)", "682a.6(b)(2)", "682a.6(b)(3)", "682a.6(b)(4)")
-@pytest.mark.section("682a.6(b)(5)", "682a.6(b)(6)", "682a.6(b)(7)")
+@pytest.mark.section("682a.6(b)(5)", "682a.6(b)(6)", "682a.6(b)(7)", "682a.11(d)(1)")
 @pytest.mark.parametrize("rung", range(len(LADDER) - 1), ids=lambda rung: LADDER[rung][0])
 def test_each_hand_outranks_the_next(rung: int) -> None:
     (higher, dealers_higher), (lower, dealers_lower) = LADDER[rung], LADDER[rung + 1]
@@ -318,7 +318,7 @@ def test_folded_cards_are_collected_unless_an_optional_wager_keeps_them() -> Non
     refused("cards_missing", "", GAME, [kept], JACKS, paytables=CHOICES)
 
 
-@pytest.mark.section("682a.11(d)", "682a.11(d)(1)", "682a.11(e)")
+@pytest.mark.section("682a.11(d)", "682a.11(e)")
 @pytest.mark.reading("G1")
 def test_players_are_settled_from_the_dealers_right_each_in_the_chapters_order() -> None:
     boxes = [
@@ -417,6 +417,7 @@ def test_a_bad_beat_bonus_is_paid_besides_the_returned_ante(
         assert settlement.worth("bad_beat_bonus") == ("paid", odds * ANTE, 0)
         assert settlement.of("bad_beat_bonus").rule == "682a.12(c)"
         assert settlement.of("raise").rule == "682a.11(d)(2)(ii)(B)"
+        assert settlement.items() == [(1, "ante"), (1, "raise"), (1, "bad_beat_bonus")]
 
 
 @pytest.mark.section("682a.12(g)")

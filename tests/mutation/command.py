@@ -1,0 +1,164 @@
+"""`python -m tests mutate`: put each known defect into a copy of the code, and run its tests."""
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Final
+
+from tests.mutation.mutants import ROOT, Mutant, Verdict, mutants, named_tests
+from tests.test_tree import TOP_LEVEL, files
+
+_SECONDS_MAX: Final = 600
+_FAILED: Final = re.compile(r"^(?:FAILED|ERROR) (tests/\S+?\.py::[\w:]+)", re.MULTILINE)
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run the command; return 0 if every defect was found for each of its rows."""
+    asked = _parser().parse_args(arguments)
+    chosen = [
+        mutant
+        for mutant in mutants()
+        if not asked.row or any(row.startswith(tuple(asked.row)) for row in mutant.rows)
+    ]
+    if not chosen:
+        sys.stdout.write(f"no defect is known for {', '.join(asked.row)}\n")
+        return 2
+    copies: SimpleQueue[Path] = SimpleQueue()
+    with tempfile.TemporaryDirectory(prefix="mutants-") as directory:
+        for number in range(asked.jobs):
+            copies.put(_copy(Path(directory, str(number))))
+        if failed := _run(copies, sorted(_tests_of(chosen))):
+            sys.stdout.write(f"without a defect these tests fail already: {', '.join(failed)}\n")
+            return 1
+        with ThreadPoolExecutor(asked.jobs) as pool:
+            verdicts = list(pool.map(lambda mutant: _try(copies, mutant), chosen))
+    return _report(verdicts)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m tests mutate",
+        description="Put each known defect into a copy of the code, one at a time. Run the tests"
+        " that law.md or duties.md names for the rows that the defect breaks. A defect survives a"
+        " row if all tests of the row pass. The exit status is 1 if a defect survives.",
+    )
+    parser.add_argument(
+        "row", nargs="*", help="only the defects of these rows: 649a.12, 682a.11(d)(2), D7"
+    )
+    parser.add_argument("--jobs", type=int, default=2, help="defects tried at a time (default 2)")
+    return parser
+
+
+def _copy(to: Path) -> Path:
+    """Copy the tree, with its programs compiled, and return the copy."""
+    for path in files():
+        name = path.relative_to(ROOT)
+        if name.parts[0] in TOP_LEVEL:
+            (to / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(path, to / name)
+    command = [sys.executable, "-m", "compileall", "-q", "bonus", "meters", "controllers", "tests"]
+    subprocess.run(command, cwd=to, check=True)
+    return to
+
+
+def _tests_of(chosen: Iterable[Mutant]) -> set[str]:
+    return {test for mutant in chosen for row in mutant.rows for test in named_tests()[row]}
+
+
+def _try(copies: "SimpleQueue[Path]", mutant: Mutant) -> Verdict:
+    """Run the tests of the mutant's rows in a copy that has the defect."""
+    tests = sorted(_tests_of([mutant]))
+    try:
+        failed = _run(copies, tests, mutant)
+        if _verdict(mutant, failed).survived:
+            failed |= _run(copies, tests, mutant, slow=True)
+        verdict = _verdict(mutant, failed)
+    except _BrokenError as error:
+        verdict = Verdict(mutant, {}, str(error))
+    bad = verdict.broken or ", ".join(verdict.survived)
+    sys.stdout.write(f"{'SURVIVED' if bad else 'found'}  {_shown(mutant)}  {bad}\n")
+    sys.stdout.flush()
+    return verdict
+
+
+def _verdict(mutant: Mutant, failed: frozenset[str]) -> Verdict:
+    found = {row: failed.intersection(named_tests()[row]) for row in mutant.rows}
+    return Verdict(mutant, found)
+
+
+class _BrokenError(Exception):
+    """The tests could not be collected: the defect stops the program instead of changing it."""
+
+
+def _run(
+    copies: "SimpleQueue[Path]",
+    tests: Sequence[str],
+    mutant: Mutant | None = None,
+    *,
+    slow: bool = False,
+) -> frozenset[str]:
+    """Run tests in a copy, with the defect, and return those that fail: the fast or the slow."""
+    copy = copies.get()
+    path = copy / mutant.file if mutant else None
+    before = path.read_bytes() if path else b""
+    kept = path.stat() if path else None
+    try:
+        if mutant and path:
+            path.write_text(mutant.applied(copy), encoding="utf-8")
+        command = [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-q",
+            "--tb=no",
+            "-rfE",
+            "-p",
+            "no:cacheprovider",
+        ]
+        command += ["-m", "slow and not system" if slow else "not slow and not system"]
+        if mutant and len(mutant.rows) == 1:
+            command.append("-x")  # one test that finds it is enough
+        done = subprocess.run(
+            [*command, *tests],
+            cwd=copy,
+            # A compiled defect would outlive its source text.
+            env=os.environ | {"PYTHONPATH": str(copy), "PYTHONDONTWRITEBYTECODE": "1"},
+            capture_output=True,
+            text=True,
+            timeout=_SECONDS_MAX,
+            check=False,
+        )
+    finally:
+        if path and kept:
+            path.write_bytes(before)
+            os.utime(path, ns=(kept.st_atime_ns, kept.st_mtime_ns))
+        copies.put(copy)
+    if done.returncode not in {0, 1, 5} or "error during collection" in done.stdout:
+        raise _BrokenError(f"the tests do not start: {done.stdout[-400:]}{done.stderr[-200:]}")
+    return frozenset(_FAILED.findall(done.stdout))
+
+
+def _report(verdicts: Sequence[Verdict]) -> int:
+    """Print the defects that no test found."""
+    survivors = [verdict for verdict in verdicts if verdict.broken or verdict.survived]
+    for verdict in survivors:
+        sys.stdout.write(f"survived: {_shown(verdict.mutant)}: {', '.join(verdict.survived)}\n")
+    sys.stdout.write(f"{len(verdicts)} defects, {len(survivors)} survived\n")
+    return 1 if survivors else 0
+
+
+def _shown(mutant: Mutant) -> str:
+    """Return the defect in a line."""
+    return f"{mutant.file}: {' '.join(mutant.new.split())[:90] or '(nothing)'}"
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
