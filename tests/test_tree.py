@@ -16,8 +16,6 @@ ROOMS: Final = ("bonus", "meters", "controllers")
 TOP_LEVEL: Final = {
     "bonus", "meters", "controllers", "deploy", "tests", "pyproject.toml", "README.md", "LICENSE",
 }  # fmt: skip
-LINES_MAX: Final = 600
-TEST_LINES_MAX: Final = 700
 CODE: Final = frozenset({".py", ".lua", ".js", ".css", ".html"})
 
 ORDER: Final = (
@@ -304,21 +302,6 @@ def test_money_is_never_checked_by_assert() -> None:
         if isinstance(node, ast.Assert)
     ]
     assert not wrong
-
-
-def test_files_fit_a_few_screens() -> None:
-    long = [
-        f"{path.relative_to(ROOT)}: {lines} lines"
-        for path in files()
-        if path.suffix in CODE
-        and (lines := path.read_text(encoding="utf-8").count("\n")) > longest(path)
-    ]
-    assert not long
-
-
-def longest(path: Path) -> int:
-    """Return the most lines that a file may have; tests have more because of tables of cases."""
-    return TEST_LINES_MAX if path.relative_to(ROOT).parts[0] == "tests" else LINES_MAX
 
 
 def test_nothing_is_left_undone_and_no_machine_is_named() -> None:

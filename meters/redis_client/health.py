@@ -118,7 +118,7 @@ def refused_write(error: RedisError) -> str | None:
         why = _FULL
     else:
         return None
-    return f"Redis refuses writes because {why}"
+    return f"Redis refuses writes: {why}"
 
 
 async def redis_problem(redis: Redis, tag: str) -> str | None:

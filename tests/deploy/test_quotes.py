@@ -23,7 +23,6 @@ import pytest
 
 from tests.deploy.tree import DOCS, ROOT
 from tests.test_tree import files, parsed
-from tests.test_words import docstrings
 
 QUOTING: Final = (*sorted((DOCS / "recover").glob("*.md")), DOCS / "run" / "move-table.md")
 
@@ -33,6 +32,20 @@ _QUOTE: Final = re.compile(r'"([^"]+)"')
 _CLAUSE_END: Final = re.compile(r"[,;:] ")
 _WORD: Final = re.compile(r"(?<!\S)[A-Za-z']*[a-z][A-Za-z']*(?!\S)")
 _FILLED: Final = "\0"
+
+
+@functools.cache
+def docstrings(path: Path) -> tuple[tuple[int, str], ...]:
+    """Return the docstrings of Python code, of fields and constants too, each with its line."""
+    return tuple(
+        (child.lineno, child.value.value)
+        for node in ast.walk(parsed(path))
+        if isinstance(body := getattr(node, "body", None), list)
+        for child in body
+        if isinstance(child, ast.Expr)
+        and isinstance(child.value, ast.Constant)
+        and isinstance(child.value.value, str)
+    )
 
 
 def quotes(page: Path) -> Iterator[str]:

@@ -144,9 +144,7 @@ class TestCheck:
             redis.config_set("min-replicas-to-write", 1)
             status, line = found()
             assert status == 1
-            assert line.startswith(
-                "FAIL  redis: Redis refuses writes because it has fewer replicas"
-            )
+            assert line.startswith("FAIL  redis: Redis refuses writes: it has fewer replicas")
             redis.config_set("min-replicas-to-write", 0)
             assert found() == (0, "ok    redis: keeps every write")
             redis.config_set("save", "3600 1")
@@ -155,7 +153,7 @@ class TestCheck:
             eventually(lambda: not redis.info("persistence")["rdb_bgsave_in_progress"])
             status, line = found()
             assert status == 1
-            assert line.startswith("FAIL  redis: Redis refuses writes because its last snapshot")
+            assert line.startswith("FAIL  redis: Redis refuses writes: its last snapshot")
 
     def test_a_redis_that_will_refuse_writes_is_a_warning(
         self, tmp_path: Path, mosquitto: Mosquitto

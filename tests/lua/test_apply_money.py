@@ -28,9 +28,6 @@ async def _cycle(books: Books, meter: str = METER) -> str:
     return (await books.store.snapshot()).meters[f"cycle:{meter}"]
 
 
-@pytest.mark.duty("D6")
-@pytest.mark.section("649a.12(e)(3)")
-@pytest.mark.section("649a.12(i)(4)")
 @pytest.mark.parametrize("shares", [1, 3])
 @pytest.mark.parametrize("hundredths", [1, 50, 1_250, 3_333, 9_999, 10_000])
 async def test_a_percentage_of_the_largest_meter_is_exact_to_the_hundredth(
@@ -51,6 +48,9 @@ async def test_a_percentage_of_the_largest_meter_is_exact_to_the_hundredth(
     assert accounts[f"meter:{METER}"] == largest - shares * won * CENT
 
 
+@pytest.mark.duty("D6")
+@pytest.mark.section("649a.12(e)(3)")
+@pytest.mark.section("649a.12(i)(4)")
 async def test_increments_go_to_meter_and_reserve_with_one_ledger_entry(books: Books) -> None:
     await books.accept(
         wagers(

@@ -163,9 +163,9 @@ async def test_redis_that_does_not_keep_stops_the_link_until_it_does(
 @pytest.mark.parametrize(
     ("code", "said"),
     [
-        ("MISCONF", "refuses writes because its last snapshot failed"),
-        ("NOREPLICAS", "refuses writes because it has fewer replicas"),
-        ("OOM", "refuses writes because its memory is full"),
+        ("MISCONF", "refuses writes: its last snapshot failed"),
+        ("NOREPLICAS", "refuses writes: it has fewer replicas"),
+        ("OOM", "refuses writes: its memory is full"),
         ("READONLY", "not the primary"),
     ],
 )
@@ -269,7 +269,7 @@ async def test_full_redis_writes_nothing_by_half_and_the_link_comes_back(link: R
     before = await keyspace(pit.redis)
     await pit.redis.config_set("maxmemory", "1")
     assert await link.take("T-2", _next_wagers(link)) == []
-    await link.goes_down("Redis refuses writes because its memory is full")
+    await link.goes_down("Redis refuses writes: its memory is full")
     assert await link.take("T-2", _next_wagers(link)) == []
     assert await keyspace(pit.redis) == before
     await pit.redis.config_set("maxmemory", "0")
