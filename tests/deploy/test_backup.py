@@ -2,12 +2,13 @@
 
 import fcntl
 import os
+import runpy
 import shutil
-import signal
 import subprocess
+import tarfile
 import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -43,6 +44,7 @@ class Machine:
         self.secrets.mkdir(mode=0o700)
         self.secret = self.secrets / "shadow.json"
         self.secret.write_text(_PRIVATE)
+        self.secret.chmod(0o600)
         for path in (self.marks, self.archive / "main", self.aof):
             path.mkdir(parents=True)
         (self.marks / "main.json").write_text("mark")
@@ -121,16 +123,21 @@ def test_it_copies_everything_for_root_alone_and_leaves_nothing(machine: Machine
     done = machine.run()
     assert (done.returncode, done.stderr) == (0, "")
     (copy,) = machine.copies.iterdir()
-    assert (copy / "marks" / "main.json").read_text() == "mark"
-    assert (copy / "archive" / "main" / "2026-11-20.jsonl.zst").read_text() == "day"
-    assert (copy / "appendonlydir" / "a.1.incr.aof").read_bytes() == _APPEND_ONLY
-    with closing(Outbox.open(copy / "outboxes" / "TCP-01.sqlite", "main", "TCP-01")):
-        pass
-    for path in copy.rglob("*"):
+    for path in (copy, *copy.iterdir()):
         facts = path.stat()
         assert (facts.st_uid, facts.st_mode & 0o077) == (0, 0), path
     for path in (*machine.data.rglob("*"), *machine.redis.rglob("*")):
         assert path.stat().st_uid != 0, path
+    held = {}
+    for path in copy.iterdir():
+        with tarfile.open(path) as tar:
+            held[path.name] = {member.name for member in tar if member.isfile()}
+    assert held == {
+        "marks.tar": {"marks/main.json"},
+        "archive.tar": {"archive/main/2026-11-20.jsonl.zst"},
+        "data-outboxes.tar": {"tables/TCP-01.sqlite"},
+        "appendonlydir.tar": {"appendonlydir/a.manifest", "appendonlydir/a.1.incr.aof"},
+    }
 
 
 def test_the_services_cannot_set_the_time_of_the_backup(machine: Machine) -> None:
@@ -162,84 +169,89 @@ def put_hard_link(path: Path, target: Path) -> None:
     path.hardlink_to(target)
 
 
-def make_huge(path: Path) -> None:
-    path.touch()
-    os.truncate(path, 15 << 40)
+def put_on_each(machine: Machine, put: Callable[[Path], object], *, lock: bool = False) -> None:
+    put(machine.marks / ("main.lock" if lock else "main.json"))
+    put(machine.archive / "main" / "2026-11-20.jsonl.zst")
+    put(machine.aof / "a.1.incr.aof")
+    put(machine.data / "tables" / "TCP-01.sqlite")
+
+
+def lead_outside(machine: Machine) -> None:
+    for path in (machine.marks, machine.archive, machine.data / "tables"):
+        put_link(path, machine.secrets)
+    (machine.aof / "a.manifest").write_text("file ../../secrets/shadow.json seq 1 type i\n")
 
 
 _ATTACKS: Final[dict[str, Callable[[Machine], object]]] = {
-    "pitlink/marks is a link": lambda on: put_link(on.marks, on.secrets),
-    "pitlink/marks/main.json is a link": lambda on: put_link(on.marks / "main.json", on.secret),
-    "pitlink/marks/main.lock is no file": lambda on: put_pipe(on.marks / "main.lock"),
-    "pitlink/marks/main.json is no file": lambda on: put_pipe(on.marks / "main.json"),
-    "pitlink/marks/main.json belongs to root": lambda on: put_hard_link(
-        on.marks / "main.json", on.secret
-    ),
-    "pitlink/marks/main.json has ": lambda on: make_huge(on.marks / "main.json"),
-    "pitlink/archive is a link": lambda on: put_link(on.archive, on.secrets),
-    "pitlink/archive/main is a link": lambda on: put_link(on.archive / "main", on.secrets),
-    "pitlink/archive/main/day.zst is no file": lambda on: put_pipe(on.archive / "main" / "day.zst"),
-    "pitlink/archive/main/day.zst has ": lambda on: make_huge(on.archive / "main" / "day.zst"),
-    "pitlink/tables/TCP-01.sqlite is a link": lambda on: put_link(
-        on.data / "tables" / "TCP-01.sqlite", on.secret
-    ),
-    "pitlink/tables/TCP-01.sqlite is no file": lambda on: put_pipe(
-        on.data / "tables" / "TCP-01.sqlite"
-    ),
-    "redis/appendonlydir is a link": lambda on: put_link(on.aof, on.secrets),
-    "redis/appendonlydir/a.1.incr.aof is a link": lambda on: put_link(
-        on.aof / "a.1.incr.aof", on.secret
-    ),
-    "names the file '../../secrets/shadow.json'": lambda on: (on.aof / "a.manifest").write_text(
-        "file ../../secrets/shadow.json seq 1 type i\n"
-    ),
+    "directories are links, and the manifest names a file outside": lead_outside,
+    "files are links": lambda on: put_on_each(on, lambda path: put_link(path, on.secret)),
+    "files are hard links": lambda on: put_on_each(on, lambda path: put_hard_link(path, on.secret)),
+    "the lock and files are pipes": lambda on: put_on_each(on, put_pipe, lock=True),
 }
 
 
-@pytest.mark.parametrize("named", _ATTACKS)
-def test_what_is_no_plain_file_of_its_account_is_named_and_not_followed(
-    machine: Machine, named: str
+@pytest.mark.parametrize("attack", _ATTACKS)
+def test_what_leads_elsewhere_or_never_ends_is_named_and_ends(
+    machine: Machine, attack: str
 ) -> None:
-    _ATTACKS[named](machine)
+    _ATTACKS[attack](machine)
     machine.give()
-    done = machine.run()
+    done = machine.run("--within", "3")
     machine.check_nothing_lost()
     assert done.returncode == 1
-    assert named in done.stderr
+    for name in ("pitlink/marks", "pitlink/archive", "pitlink/tables", "redis/appendonlydir"):
+        assert f"NOT COPIED, or not all of it: {machine.home}/{name}" in done.stderr
     assert not backup_note(machine.data).exists(), "nobody hears of a backup that is not complete"
+
+
+def test_what_an_account_says_cannot_change_the_terminal_of_root(machine: Machine) -> None:
+    (machine.marks / "\x1b[2J.json").symlink_to(machine.secret)
+    machine.give()
+    done = machine.run()
+    assert "?[2J.json" in done.stderr
+    assert "\x1b" not in done.stderr
 
 
 def test_a_mark_that_becomes_a_link_during_the_wait_for_its_lock(machine: Machine) -> None:
     with machine.waiting() as backup:
         put_link(machine.marks / "main.json", machine.secret)
-    output = backup.communicate(timeout=_WITHIN_S)
+    _, errors = backup.communicate(timeout=_WITHIN_S)
     machine.check_nothing_lost()
-    assert "main.json is a link" in str(output)
+    assert "Permission denied" in errors.partition("main.json")[2]
 
 
-def test_marks_that_become_a_link_during_the_wait_for_a_lock(machine: Machine) -> None:
-    """Root must not write the attacker's text to a place of the attacker's choice."""
-    other = machine.data / "other"
-    machine.marks.rename(other)
-    machine.marks.symlink_to(other)
-    machine.give()
-    with machine.waiting() as backup:
-        machine.marks.unlink()
-        other.rename(machine.marks)
-        (machine.marks / "main.json").write_text("* * * * * root id\n")
-        other.symlink_to(machine.secrets)
-    backup.communicate(timeout=_WITHIN_S)
-    machine.check_nothing_lost()
+@pytest.mark.parametrize(
+    ("command", "reason"),
+    [
+        (["cat", "/dev/zero"], "larger than the free space"),
+        (["sh", "-c", "yes >&2 & exec sleep 60"], "takes longer than 1 seconds"),
+        (["sh", "-c", "kill -STOP $$"], "takes longer than 1 seconds"),
+        (["sh", "-c", "setsid sleep 4 & exit"], "takes longer than 1 seconds"),
+    ],
+    ids=["sends for ever", "talks for ever", "stops itself", "leaves the pipe to another"],
+)
+def test_an_account_that_does_not_end_is_given_up(
+    tmp_path: Path, command: Sequence[str], reason: str
+) -> None:
+    script = runpy.run_path(str(DEPLOY / "backup"))
+    with pytest.raises(script["Refused"], match=reason):
+        script["store"](command, tmp_path / "a.tar", 1 << 20, "1")
+    assert sum(path.stat().st_size for path in tmp_path.iterdir()) < 1 << 20
 
 
-def test_an_account_that_stops_its_own_process_is_given_up(machine: Machine) -> None:
-    with machine.waiting("--wait", "1") as backup:
-        for process in readers_of(machine.marks / "main.lock"):
-            os.kill(process, signal.SIGSTOP)
-        _, errors = backup.communicate(timeout=_WITHIN_S)
-    assert backup.returncode == 1
-    assert "does not answer" in errors
-    assert (next(machine.copies.iterdir()) / "appendonlydir").exists()
+def test_the_account_is_the_one_that_decides_what_a_path_is(machine: Machine) -> None:
+    script = runpy.run_path(str(DEPLOY / "backup"))
+    mine, theirs, loose = (machine.home / name for name in ("mine", "theirs", "loose"))
+    mine.symlink_to(machine.redis)
+    put_link(theirs, machine.secrets)
+    os.chown(theirs, _SERVICE, _SERVICE, follow_symlinks=False)
+    assert script["owner"](f"{mine}/appendonlydir") == (_REDIS, str(machine.aof))
+    assert script["owner"](f"{theirs}/shadow.json")[0] == _SERVICE
+    assert script["owner"](f"{machine.secrets}/none/below") == (0, f"{machine.secrets}/none/below")
+    loose.mkdir()
+    loose.chmod(0o777)
+    with pytest.raises(script["Refused"], match="other accounts than root can replace"):
+        script["owner"](f"{loose}/redis")
 
 
 def test_a_directory_of_another_account_is_no_place_for_a_backup(machine: Machine) -> None:

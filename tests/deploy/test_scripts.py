@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import re
 import subprocess
 from pathlib import Path
 from typing import Final
@@ -36,27 +37,38 @@ def test_a_script_can_be_run_and_stops_at_the_first_error(name: str) -> None:
 
 @pytest.mark.duty("D11")
 def test_a_copy_made_under_load_is_a_store_of_its_own(tmp_path: Path) -> None:
-    """Redis starts on the copy, which holds everything that was written before it was made."""
+    """Unpacked as documented, Redis starts on it, with everything written before it was made."""
+    data, table = tmp_path / "data", tmp_path / "table"
     with RedisServer() as store:
         client = redis.Redis(unix_socket_path=str(store.socket_path))
         for number in range(300):
             client.xadd("ledger", {"number": number})
-        tables = tmp_path / "data" / "tables"
-        Outbox.open(tables / "TCP-01.sqlite", "one", "TCP-01").close()
-        with contextlib.closing(Outbox.open(tables / "TCP-02.sqlite", "one", "TCP-02")):
+        (data / "marks").mkdir(parents=True)
+        (data / "marks" / "one.json").write_text("mark")
+        Outbox.open(table / "tables" / "TCP-01.sqlite", "one", "TCP-01").close()
+        with contextlib.closing(Outbox.open(table / "tables" / "TCP-02.sqlite", "one", "TCP-02")):
             (tmp_path / "files" / "one").mkdir(parents=True)
             (tmp_path / "files" / "one" / "2026-11-20.jsonl.zst").write_text("closed\n")
-            places = ("--redis", store.home, "--data", tables.parent)
+            places = ("--redis", store.home, "--data", data, "--tables", table)
             done = run("backup", tmp_path / "copies", *places, "--archive", tmp_path / "files")
         client.close()
     assert done.returncode == 0, done.stderr
     assert "not the outbox of TCP-02: its agent runs" in done.stdout
-    assert backup_note(tables.parent).exists(), "the alert PitlinkBackupLate goes by it"
-    assert f"no marks in {tables.parent}" in done.stdout
+    assert backup_note(data).exists(), "the alert PitlinkBackupLate goes by it"
+    assert f"nothing to copy in {data}/tables" in done.stdout
+    there = tmp_path / "there"
+    for name in ("redis", "pitlink", "pitlink-restore", "pitlink-table"):
+        (there / name).mkdir(parents=True)
     (copy,) = (tmp_path / "copies").iterdir()
-    assert (copy / "archive" / "one" / "2026-11-20.jsonl.zst").read_text() == "closed\n"
-    assert (copy / "outboxes" / "TCP-01.sqlite").stat().st_size > 0
-    with RedisServer(options={"dir": str(copy)}) as restored:
+    page = (DEPLOY / "docs" / "recover" / "restore.md").read_text()
+    for typed in sorted(set(re.findall(r"-- (tar -xf - [^`\n]*<BACKUP/[a-z]+\.tar)", page))):
+        command = typed.replace("BACKUP", str(copy)).replace("/var/lib", str(there))
+        subprocess.run(["bash", "-c", command], check=True)
+    assert (there / "pitlink" / "marks" / "one.json").read_text() == "mark"
+    assert (there / "pitlink/archive/one/2026-11-20.jsonl.zst").read_text() == "closed\n"
+    for home in (there / "pitlink-restore", there / "pitlink-table" / "tables"):
+        assert [path.name for path in home.glob("*.sqlite")] == ["TCP-01.sqlite"]
+    with RedisServer(options={"dir": str(there / "redis")}) as restored:
         client = redis.Redis(unix_socket_path=str(restored.socket_path))
         assert client.xlen("ledger") == 300
         client.close()
@@ -66,7 +78,7 @@ def test_it_reports_that_there_is_nothing_to_copy(tmp_path: Path) -> None:
     nowhere = str(tmp_path / "none")
     done = run("backup", tmp_path, "--redis", nowhere, "--data", nowhere, "--tables", nowhere)
     assert done.returncode == 1
-    assert "no archive in" in done.stdout
+    assert f"nothing to copy in {nowhere}/archive" in done.stdout
     assert "neither append-only files nor outboxes" in done.stderr
     data = tmp_path / "data"
     Outbox.open(data / "tables" / "TCP-01.sqlite", "one", "TCP-01").close()
