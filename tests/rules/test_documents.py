@@ -1,0 +1,93 @@
+"""The pages about rounds, settlements and game files: they have each field, and their samples."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any, Final, get_args
+
+import msgspec
+import pytest
+
+from bonus.law import chapter_file
+from bonus.law.chapter import read_chapter
+from bonus.law.games import Games
+from bonus.settling import round_text
+from bonus.settling.settle import MeterAfter, SettlementText, settle_line
+from bonus.settling.settlement_lines import Line
+
+PAGES: Final = Path(__file__).parents[2] / "deploy" / "docs" / "reference"
+SETTLEMENT: Final = (PAGES / "settlement.md").read_text()
+GAMES: Final = (PAGES / "game-files.md").read_text()
+
+
+def part(page: str, heading: str) -> str:
+    """Return a page's part with a heading."""
+    _, found, rest = page.partition(f"\n## {heading}\n")
+    assert found, heading
+    return rest.partition("\n## ")[0]
+
+
+def fields(*parts: Any) -> set[str]:  # noqa: ANN401  (generic structs have no common type)
+    return {field.encode_name for each in parts for field in msgspec.structs.fields(each)}
+
+
+def missing(page: str, names: set[str]) -> set[str]:
+    """Return the names that a page does not have in a code span or a sample."""
+    code = " ".join(re.findall(r"```.*?```|`[^`]+`", page, re.DOTALL))
+    return {name for name in names if not re.search(rf"\b{name}\b", code)}
+
+
+def test_every_field_of_a_round_and_a_settlement_is_on_the_page() -> None:
+    box = get_args(msgspec.structs.fields(round_text.RoundText)[1].type)[0]
+    of_round = fields(round_text.RoundText, box, round_text.DrawText, round_text.MeterText)
+    assert {"patron", "fourth_card", "pair_bonus_community_card", "draw", "overflow"} < of_round
+    # The table alone, without the sample.
+    table = part(SETTLEMENT, "A round in JSON").rpartition("```")[2]
+    assert missing(table, of_round) == set()
+    settled = fields(Line, MeterAfter, SettlementText) | {"error", "code", "message", "field"}
+    table = part(SETTLEMENT, "A settlement in JSON").rpartition("```")[2]
+    assert missing(table, settled) == set()
+
+
+def test_the_sample_of_a_round_is_settled_as_the_page_says() -> None:
+    (played,) = re.findall(r"```json\n(.*?)```", part(SETTLEMENT, "A round in JSON"), re.DOTALL)
+    (said,) = re.findall(r"```json\n(.*?)```", part(SETTLEMENT, "A settlement in JSON"), re.DOTALL)
+    settled = msgspec.json.encode(settle_line(played.replace("\n", " ").encode()))
+    assert json.loads(settled) == json.loads(said)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        name
+        for name, each in vars(chapter_file).items()
+        if isinstance(each, type) and issubclass(each, msgspec.Struct)
+    ],
+)
+def test_every_key_of_a_game_file_is_on_the_page(name: str) -> None:
+    keys = fields(getattr(chapter_file, name))
+    of_main = {"Main", "Tie", "NotQualified", "Bonus", "OneTable", "MiniRoyal", "Version",
+               "WagerLimit", "Limit"}  # fmt: skip
+    page = GAMES
+    if name in of_main:
+        page = part(GAMES, "The game against the dealer").rpartition("```")[2]
+    assert missing(page, keys) == set()
+
+
+def test_the_sample_of_a_game_against_the_dealer_is_one() -> None:
+    against = part(GAMES, "The game against the dealer")
+    (sample,) = re.findall(r"```toml\n(.*?)```", against, re.DOTALL)
+    game = read_chapter(sample)
+    round_line = (
+        b'{"game": "queens_duel", "paytables": {"blind_bonus": "B"}, "dealer": ["Qc", "7d", "2h"],'
+        b' "positions": [{"position": 1, "cards": ["9s", "9h", "9d"],'
+        b' "wagers": {"blind": 500, "call": 500}},'
+        b' {"position": 2, "folded": true, "wagers": {"blind": 100}}]}'
+    )
+    lines = settle_line(round_line, Games([(game, "0")])).lines
+    assert [(line.item, line.outcome, line.paid, line.rule) for line in lines] == [
+        ("blind", "collected", 0, "QD.4(a)"),
+        ("blind", "paid", 500, "QD.5(a)"),
+        ("call", "paid", 500, "QD.5(a)"),
+        ("blind_bonus", "paid", 1_500, "QD.5(b)"),
+    ]
