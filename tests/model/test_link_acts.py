@@ -336,7 +336,7 @@ async def test_draws_that_return_more_than_is_wagered_are_shown_before_a_confirm
     )
     proposed = await pit.link_acts.propose(LINK, "sue", change)
     assert proposed.after.startswith("one round in 1, which gives back 2")
-    assert proposed.after.endswith("%: the house loses")
+    assert proposed.after.endswith("% at the seed: the house loses")
     seldom = ParameterChange(
         meter=BONUS, parameter="magic_card_every", value=100, reason="as planned"
     )
