@@ -10,6 +10,8 @@ from redis.asyncio import Redis
 from meters.books.store import TermsError
 from meters.floor_api.errors import ActError
 from meters.floor_api.types import Adjustment, LinkView, MeterParameters, ParameterChange
+from meters.selfcheck.approval_checks import Configuration
+from tests.approving import approve_never_approved
 from tests.model.pit import BONUS, CENT, FLOOR, PROGRESSIVE, RAGS, Pit
 from tests.model.running import running
 
@@ -281,6 +283,7 @@ async def test_altered_terms_are_never_adopted(keeping_redis: Redis, tmp_path: P
     """Terms in the store that nobody confirmed stop the link (duty D20)."""
     pit = Pit(keeping_redis, FLOOR)
     await pit.open()
+    await approve_never_approved(Configuration(pit.floor, pit.store), pit.store)
     key, field = pit.store.keys.meters, f"terms:{PROGRESSIVE}"
     terms = cast("bytes | None", await keeping_redis.hget(key, field))
     assert terms is not None
