@@ -106,10 +106,10 @@ class Floor:
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
 
-    def pitlink(self, *arguments: str) -> str:
+    def pitlink(self, *arguments: str, stdin: str = "") -> str:
         """Run a command of pitlink as the system user of the services."""
         words = ("runuser", "-u", "pitlink", "--", "pitlink", *arguments, *CONFIG)
-        return self.machine.do(*words)
+        return self.machine.do(*words, stdin=stdin)
 
     def audit(self) -> int:
         """Audit; return the number of rounds."""
@@ -228,6 +228,7 @@ def install(floor: Floor) -> None:
     )  # fmt: skip
     assert f"https://{HOST}/floor" in printed
     assert '"Ada Lane"' in floor.pitlink("user", "list", "--json")
+    floor.pitlink("approve", "--by", "Ada Lane", stdin=f"{PIN}\nyes\n")
     floor.pitlink("user", "add", "Bo Chen", "--role", "floorperson", "--generate")
     checked = floor.pitlink("check")
     assert "software: as the wheel recorded it" in checked
