@@ -575,7 +575,7 @@ def _take_off(
     accounts that get one share each.
     """
     account, terms = meter_account(meter), books.terms[meter]
-    share = draft.holds(account) // MICROS_PER_CENT * percent // 100 // len(payees)
+    share = draft.holds(account) * percent // (100 * MICROS_PER_CENT) // len(payees)
     for payee in payees:
         draft.move(account, payee, share * MICROS_PER_CENT, books.cycles[meter])
     if percent == 100:

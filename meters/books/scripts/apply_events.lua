@@ -305,7 +305,8 @@ local function take_off(transfers, take, payees)
   local account, cycle, limit = METER_ACCOUNT[meter], cycle_of(meter), take[TAKE_LIMIT_MICROS]
   -- Exact for every balance: whole cents times 10,000 are at most the micros of the balance. A
   -- division without a remainder is exact, and one with a remainder could round up.
-  local parts = (balance(account) - balance(account) % MICROS_PER_CENT) / MICROS_PER_CENT * bps
+  local rest = balance(account) % MICROS_PER_CENT
+  local parts = (balance(account) - rest) / MICROS_PER_CENT * bps + math.floor(rest * bps / MICROS_PER_CENT)
   local pool = (parts - parts % BPS_OF_ALL) / BPS_OF_ALL
   local share = (pool - pool % shares) / shares
   for _, payee in ipairs(payees) do
