@@ -50,10 +50,13 @@ async def approve_never_approved(configuration: Configuration, store: LinkStore)
         await approve(configuration)
 
 
-def approve_before_serve(arguments: Sequence[str], cwd: Path | None) -> None:
+def approve_before_serve(
+    arguments: Sequence[str], cwd: Path | None, *, filled: bool = False
+) -> None:
     """Approve the first floor file for a `pitlink serve` that a test is about to start.
 
-    Nothing is approved without a usable floor file, or without its Redis.
+    Nothing is approved without a usable floor file, or without its Redis. If the test has `filled`
+    Redis itself, the floor is not empty, and two people approve it.
     """
     if arguments[:1] != ("serve",) or "--config" not in arguments:
         return
@@ -67,6 +70,8 @@ def approve_before_serve(arguments: Sequence[str], cwd: Path | None) -> None:
             return
         async with open_redis(floor) as redis:
             await approve_first(floor, redis)
+            for store in (LinkStore(redis, link) for link in floor.link if filled):
+                await approve_never_approved(Configuration(floor, store), store)
 
     def run() -> None:
         with contextlib.suppress(UserError, RedisError, OSError):

@@ -176,7 +176,7 @@ async def stand(
         text = bench_floor_text(floor, tables, validate_from_cents)
         (home / "floor.toml").write_text(text, encoding="utf-8")
         arguments = ("serve", "--config", str(home / "floor.toml"))
-        await asyncio.to_thread(approve_before_serve, arguments, None)
+        await asyncio.to_thread(approve_before_serve, arguments, None, filled=True)
         serve = [*PITLINK, *arguments]
         service = await stack.enter_async_context(part("the service", serve, home / "service"))
         listen = [*_module("bare"), str(bare_port), EVERY_TABLE_OUT, str(bare_window)]

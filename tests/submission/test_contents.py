@@ -443,7 +443,7 @@ def test_each_meter_has_the_chance_of_a_dollar_at_each_wager(filing: Filing) -> 
             ratio = max(filed.values()) / min(filed.values())
             assert Fraction(meter["chance_ratio"]) == ratio <= meter["chance_ratio_max"]
             checked += len(filed)
-    assert checked > 9
+    assert checked > 6
 
 
 @FLOORS

@@ -69,7 +69,7 @@ async def running_service(
         UserError: a link did not become operable.
     """
     arguments = ("serve", "--config", str(config))
-    await asyncio.to_thread(approve_before_serve, arguments, None)
+    await asyncio.to_thread(approve_before_serve, arguments, None, filled=True)
     began = time.monotonic()
     command = [*PITLINK, *arguments]
     async with part("the service", command, home) as service:
