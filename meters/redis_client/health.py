@@ -30,7 +30,6 @@ _SNAPSHOT_FAILED: Final = (
 _FILE_FAILED: Final = "it cannot write its append-only file. Look at its disk"
 _FEW_REPLICAS: Final = "it has fewer replicas than its min-replicas-to-write"
 _FULL: Final = "its memory is full (maxmemory)"
-_PROBE_KEPT_S: Final = 60
 _NEARLY_FULL_PERCENT: Final = 80
 """Use of Redis's memory of which `pitlink check` warns, as the alert PitlinkRedisMemory does."""
 
@@ -206,8 +205,9 @@ async def _settings_and_info(
             pipe.config_get(name)
         for section in _SECTIONS:
             pipe.info(section)
-        pipe.set(probe, 1, ex=_PROBE_KEPT_S)
-        *answers, written = await pipe.execute(raise_on_error=False)
+        pipe.set(probe, 1)
+        pipe.delete(probe)  # an empty Redis stays empty
+        *answers, written, _ = await pipe.execute(raise_on_error=False)
     for answer in answers:
         if isinstance(answer, Exception):
             raise answer

@@ -187,12 +187,9 @@ class Books:
 
 
 async def keyspace(redis: Redis) -> Keyspace:
-    """Return everything that a Redis holds, by key, as plain values that can be compared.
-
-    The small writes of the health check are left out.
-    """
+    """Return everything that a Redis holds, by key, as plain values that can be compared."""
     held: Keyspace = {}
-    for key in [key async for key in redis.scan_iter() if not key.endswith(b":probe")]:
+    async for key in redis.scan_iter():
         kind = cast("bytes", await redis.type(key)).decode()
         match kind:
             case "hash":
