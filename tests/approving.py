@@ -50,12 +50,17 @@ async def approve_never_approved(configuration: Configuration, store: LinkStore)
         await approve(configuration)
 
 
+def _has_played(floor: Floor) -> bool:
+    return any(Path(floor.service.data, "marks").glob("*.json"))
+
+
 def approve_before_serve(
     arguments: Sequence[str], cwd: Path | None, *, filled: bool = False
 ) -> None:
     """Approve the first floor file for a `pitlink serve` that a test is about to start.
 
-    Nothing is approved without a usable floor file, or without its Redis. If the test has `filled`
+    Nothing is approved without a usable floor file or its Redis, or if the floor has played: nobody
+    approves a Redis that lost its data. If the test has `filled`
     Redis itself, the floor is not empty, and two people approve it.
     """
     if arguments[:1] != ("serve",) or "--config" not in arguments:
@@ -66,7 +71,7 @@ def approve_before_serve(
 
     async def open_and_approve() -> None:
         floor = read_floor(config)
-        if floor.facility.demonstration:
+        if floor.facility.demonstration or _has_played(floor):
             return
         async with open_redis(floor) as redis:
             await approve_first(floor, redis)

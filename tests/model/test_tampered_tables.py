@@ -188,7 +188,7 @@ async def test_state_with_another_count_of_values_cannot_be_read(played: Pit, mo
     stored = await stored_table(played.store, "T-1")
     values = [*msgspec.structs.asdict(stored.state).values(), "more"]
     await played.redis.hset(
-        played.store.keys.tables, "T-1", PACK.encode(values[: len(values) + 3 * more])
+        played.store.keys.tables, "T-1", PACK.encode(values[: len(values) + 4 * more])
     )
     (problem,) = await problems(played)
     assert problem.startswith("table T-1: its data in Redis cannot be read: ")

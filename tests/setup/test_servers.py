@@ -56,7 +56,7 @@ def test_a_floor_runs_with_the_written_files_and_its_check_is_in_order(tmp_path:
                 eventually(service.ready, within_s=LONG_S, what="both services ready")
             added = run_pitlink(
                 "user", "add", "Ada Lane", "--role", "administrator", "--config", str(config),
-                stdin="13572468\n",
+                stdin="73048291\n",
             )  # fmt: skip
             assert added.returncode == 0, added.stderr
             checked = run_pitlink("check", "--config", str(config))
