@@ -12,11 +12,13 @@
 --       9 the person who approved first   10 the first approval as text
 --       11 as JSON: who set the actor's PIN, and who must not be the other person of the act
 -- Output, in order of precedence
---   { 'stale' }          another text was approved after ARGV 6 was read, or first after ARGV 8
+--   { 'stale' }          another text was approved after ARGV 6 was read
+--   { 'stale' }          another text was approved first after ARGV 8 was read
 --   { 'not_empty' }      ARGV 7 is `empty`, but the link has ledger entries
 --   { 'same_person', first, setter }   the two can be the same person because of PINs that `setter`
 --                        set
---   { 'done', entry }
+--   { 'done', entry }    of the first of two approvals
+--   { 'done', entry }    of the approval
 
 local APPROVED = KEYS[8]
 local DIGEST, BY, TEXT, DECISION, REPLACED = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]

@@ -24,6 +24,7 @@
 --   { 'stale' }                      after the proposal, the meter was won or its terms changed
 --   { 'below_seed' }                 the meter has less than the new wager's seed or reseed
 --   { 'limit_too_low' }              the meter has more than its new limit
+--   { 'meter_full' }                 the meter could not hold its overflow
 --   { 'meter_short' }                the meter has less than the amount to subtract
 --   { 'above_limit' }                the meter would have more than its limit
 --   { 'meter_full' }                 the number in an account would be too large

@@ -4,7 +4,9 @@
 -- ARGV  1 the digest of the floor file, a blank, and the person
 -- Output: the note that is there now
 
-local held = redis.call('HGET', KEYS[1], 'noted')
+local NOTE, NOTED = KEYS[1], ARGV[1]
+
+local held = redis.call('HGET', NOTE, 'noted')
 if held then return held end
-redis.call('HSET', KEYS[1], 'noted', ARGV[1])
-return ARGV[1]
+redis.call('HSET', NOTE, 'noted', NOTED)
+return NOTED

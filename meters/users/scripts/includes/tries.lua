@@ -30,8 +30,8 @@ end
 
 -- Returns the time of the latest attempt in a sorted set, in ms; 0 if there is none.
 local function latest(attempts)
-  local found = redis.call('ZREVRANGEBYSCORE', attempts, '+inf', '-inf', 'WITHSCORES', 'LIMIT', 0, 1)
-  return tonumber(found[2] or '0')
+  local _, score = unpack(redis.call('ZREVRANGEBYSCORE', attempts, '+inf', '-inf', 'WITHSCORES', 'LIMIT', 0, 1))
+  return tonumber(score or '0')
 end
 
 -- Removes an attempt from the undecided attempts.
