@@ -19,7 +19,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
-from meters.books.script_steps import Kind, ReplyWork, ScriptStep, Status
+from meters.books.correction_requests import Correction, ask_step, known_cards
+from meters.books.script_steps import AskStep, Kind, ReplyWork, ScriptStep, Status
 from meters.books.store import LinkStore
 from meters.floor.floor_file import Floor
 from meters.intake.batches import Arrival, LinkIntake
@@ -105,21 +106,34 @@ class OutboxReplay:
         return [replies.get(one.table, b"") for one in batch]
 
     async def _refuse(self, answered: Answered) -> bytes:
-        """Mark a refused event's sequence number as used. Store the reply that the table has."""
+        """Mark a refused event's sequence number as used. Store the reply that the table has.
+
+        The entered cards of a refused correction stay known until its round ends.
+        """
         table = answered.table
         step = ScriptStep(
             table=table,
             seq=answered.seq,
             digest=digest_of(answered.payload).decode(),
             kind=Kind.REFUSED,
-            round="",
+            round=answered.event.round,
             basis=None,
             work=ReplyWork(answered.reply_payload.decode()),
+            ask=await self._request(answered),
         )
         (answer,) = await self._store.apply([step], [(b"", ())])
         if answer.status not in {Status.REFUSED, Status.AGAIN}:
             raise RestoreError(f"event {answered.seq} of table {table} is out of its turn")
         return answer.text.encode()
+
+    async def _request(self, answered: Answered) -> AskStep | None:
+        """Return the correction request in a refused event, or None if it had none."""
+        if not answered.requested:
+            return None
+        (state,) = await self._store.table_states([answered.table])
+        known = known_cards(state.known)
+        correction = Correction.of(answered.event, known)
+        return ask_step("", answered.table, correction, known) if correction else None
 
 
 def _batches(events: Iterable[Answered]) -> Iterator[Sequence[Answered]]:

@@ -15,6 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
+from meters.books.script_steps import Status
 from meters.restore.errors import RestoreError
 from meters.wire.messages import (
     REPLY,
@@ -29,6 +30,7 @@ _VERSION: Final = 1
 """The version of the file format of an outbox."""
 _ENDING: Final = ".sqlite"
 _LOCKED: Final = "locked"
+_REQUESTED: Final = frozenset({Status.UNCONFIRMED, Status.CORRECTION_REFUSED})
 _SET_BACK_MAX: Final = timedelta(hours=1)
 """The time by which a clock can be corrected. A larger step back shows that it was wrong."""
 
@@ -52,6 +54,11 @@ class Answered:
     event: MoneyEvent
     reply_payload: bytes
     reply: Reply
+
+    @property
+    def requested(self) -> bool:
+        """True for a correction that waited for a floorperson, or that a floorperson refused."""
+        return self.reply.error is not None and self.reply.error.code in _REQUESTED
 
 
 class OutboxCopy:

@@ -8,6 +8,7 @@ from typing import Final
 import msgspec
 
 from meters.books.correction_requests import known_cards, known_text, merged
+from meters.books.entered_cards import entered_in
 from meters.books.expected_transfers import Added, transfers_in
 from meters.books.script_steps import PackedTable, RoundContribution
 from meters.books.stored_tables import (
@@ -85,7 +86,7 @@ class TableSnapshot:
         )
 
     def know_entered(self, table: str, entered: Sequence[EnteredCards]) -> None:
-        """Apply the decision on a correction request. `entered` has the cards in the request."""
+        """Apply a correction request, or the decision on one. `entered` are the cards in it."""
         state = self._state(table)
         known = merged(known_cards(state.known), entered)
         self._put(table, state, known=known_text(known))
@@ -129,7 +130,7 @@ class TableSnapshot:
         if no round is open.
         """
         latest: deque[Mapping[str, bytes]] = deque(maxlen=REPLIES_KEPT)
-        over, opened = "", 0
+        over, opened, requested = "", 0, []
         for one in events:
             seq, event = one.seq, one.event
             latest.append({
@@ -140,11 +141,16 @@ class TableSnapshot:
                 opened = seq
             elif one.reply.status == "accepted" and isinstance(event, Result | Void):
                 over = event.round
+            elif one.requested:
+                requested.append(event)
         for entry in latest:
             if added is not None and int(entry["seq"]) == opened:
                 self.open_round(table, entry, added)
             else:
                 self.keep_replies(table, [entry])
+        for event in requested if added is not None else ():
+            if event.round == self._state(table).round:
+                self.know_entered(table, entered_in(event))
         self.note_over(table, over)
 
     def put_holds(self, held: Mapping[str, str]) -> None:

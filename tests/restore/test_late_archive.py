@@ -12,6 +12,7 @@ from meters.restore.errors import RestoreError
 from meters.restore.ledger_copy import ArchivedLedger
 from tests.model.days import A_DAY, Days
 from tests.model.pit import FLOOR, PROGRESSIVE, RAGS
+from tests.model.test_asks import code, void
 from tests.restore.pit import KeptPit
 
 pytestmark = pytest.mark.duty("D11")
@@ -30,7 +31,7 @@ class Late:
         reply = await self.pit.result({2: RAGS}, table=table, round_id=name)
         assert reply.status == "accepted"
 
-    async def keep(self, first: int) -> None:
+    async def keep(self, first: int, *, request: bool = False) -> None:
         """Play five days, and lose the first files of the archive."""
         await self.days.open()
         await self.pit.open()
@@ -39,6 +40,9 @@ class Late:
         if first == 0:
             await self.pit.wagers({2: PROGRESSIVE}, table="T-2", round_id="open")
             assert (await self.pit.void(table="T-2", round_id="other")).status == "refused"
+        if request:
+            self.pit.restart()
+            assert code(await void(self.pit, "T-2", "open")) == "unconfirmed"
         for day in range(5):
             await self.play("T-1", f"R{day}")
             await self.days.keep(A_DAY)
@@ -79,6 +83,18 @@ async def test_events_before_the_archive_are_not_applied_again(
     await pit.goes_on()
     await late.play("T-2", "next")
     assert (await pit.audit()).problems == ()
+
+
+@pytest.mark.duty("D17")
+async def test_a_request_before_the_archive_still_binds_its_round(late: Late) -> None:
+    pit = late.pit
+    await late.keep(first=0, request=True)
+    (was,) = await pit.store.table_states(["T-2"])
+    assert was.known
+    await pit.redis.flushall()
+    assert (await pit.restoring(late.copy()).run()).finding.problems == ()
+    (state,) = await pit.store.table_states(["T-2"])
+    assert (state.open_round, state.known) == ("open", was.known)
 
 
 async def test_a_table_whose_clock_does_not_show_its_earlier_events_is_named(late: Late) -> None:

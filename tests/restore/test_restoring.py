@@ -27,6 +27,7 @@ from tests.floor_text import table_text
 from tests.model.days import Days
 from tests.model.pit import BONUS, FIVE_CARD, FLOOR, PROGRESSIVE, RAGS
 from tests.model.running import running
+from tests.model.test_asks import code, refuse, void
 from tests.restore.pit import KeptPit
 from tests.restore.stores import Copied, Kept, hold_restored, read_store
 
@@ -242,6 +243,25 @@ async def test_a_decision_that_was_lost_keeps_no_wagers_out_and_is_made_again(
     await pit.decide(claim.claim, "pay")
     assert (await pit.wagers({1: PROGRESSIVE}, round_id="R3")).status == "accepted"
     assert (await pit.audit()).problems == ()
+
+
+@pytest.mark.duty("D17")
+async def test_a_refused_void_waits_again_without_its_cards(pit: KeptPit) -> None:
+    """Redis loses the request and its refusal. The table's outbox has both."""
+    pit.restart()
+    for table in ("T-1", "T-2"):
+        await pit.wagers({1: PROGRESSIVE}, table=table)
+    older = await Kept.of(pit.redis)
+    assert code(await void(pit)) == "unconfirmed"
+    await refuse(pit)
+    assert code(await void(pit)) == "correction_refused"
+    (was,) = await pit.store.table_states(["T-1"])
+    await older.put_back(pit.redis)
+    restored = await pit.restoring().run()
+    assert (restored.replayed.differing, restored.finding.problems) == ([], ())
+    assert await pit.store.table_states(["T-1"]) == [was]
+    pit.restart()
+    assert code(await void(pit, entered=[], confirm=False)) == "unconfirmed"
 
 
 async def test_an_older_file_than_the_archive_is_written_again(pit: KeptPit) -> None:

@@ -513,6 +513,9 @@ local function answer(event, place)
   local known = event[EVENT_KNOWN]
   if known and event[EVENT_ROUND] == at[TABLE_ROUND] and known ~= (at[TABLE_KNOWN] or '') then return { 'moved' } end
   if kind == 'refused' then
+    -- A restore applies the refusal of a correction whose request Redis lost.
+    local ask = event[EVENT_ASK]
+    if ask and event[EVENT_ROUND] == at[TABLE_ROUND] then at[TABLE_KNOWN] = ask[ASK_KNOWN] end
     keep_reply(table_id, seq, digest, work[REPLY_WORK_REPLY])
     return { 'refused', work[REPLY_WORK_REPLY] }
   end
