@@ -1,5 +1,6 @@
 """Checks that Redis writes, and cannot lose what it has written. If not, no link operates."""
 
+import hashlib
 from collections import ChainMap
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, cast
@@ -24,11 +25,26 @@ _SECTIONS: Final = ("server", "persistence", "replication")
 _OF_REPLICAS: Final = ("min-replicas-to-write", "min-replicas-max-lag")
 _LEAST_VERSION: Final = (6, 2)
 
+_WRITES: Final = """
+local key = KEYS[1]
+redis.call('DEL', key)
+redis.call('HSET', key, 'a', 1)
+redis.call('HDEL', key, 'a')
+redis.call('ZADD', key, 1, 'a')
+redis.call('ZREM', key, 'a')
+redis.call('XADD', key, '*', 'a', 1)
+redis.call('DEL', key)
+"""
+"""Makes each kind of write that the books make, and leaves no key: an empty Redis stays empty."""
+_WRITES_DIGEST: Final = hashlib.sha1(_WRITES.encode(), usedforsecurity=False).hexdigest()
+
 _SNAPSHOT_FAILED: Final = (
     'its last snapshot failed. Look at its disk; pitlink needs no snapshots (save "")'
 )
 _FILE_FAILED: Final = "it cannot write its append-only file. Look at its disk"
 _FEW_REPLICAS: Final = "it has fewer replicas than its min-replicas-to-write"
+_NOT_ALLOWED: Final = "its user is not allowed to. Compare users.acl with the one of `pitlink keys`"
+_DENIED: Final = ("can't run this command", "no permission", "NOPERM", "ACL failure")
 _FULL: Final = "its memory is full (maxmemory)"
 _NEARLY_FULL_PERCENT: Final = 80
 """Use of Redis's memory of which `pitlink check` warns, as the alert PitlinkRedisMemory does."""
@@ -115,6 +131,8 @@ def refused_write(error: RedisError) -> str | None:
         why = _FEW_REPLICAS
     elif isinstance(error, OutOfMemoryError) or "maxmemory" in text:
         why = _FULL
+    elif any(sign in text for sign in _DENIED):
+        why = _NOT_ALLOWED
     else:
         return None
     return f"Redis refuses writes: {why}"
@@ -123,7 +141,7 @@ def refused_write(error: RedisError) -> str | None:
 async def redis_problem(redis: Redis, tag: str) -> str | None:
     """Return the reason why a link must not operate on this Redis now, or None (duty D10).
 
-    Redis must accept a write: this function makes one, to the probe key with the hash tag. Redis
+    Redis must accept writes: this function makes some, to the probe key with the hash tag. Redis
     must sync every write to its file immediately, and write without errors. It must never evict a
     key. It must be a primary, of version 6.2 or later. If replicas are required, enough of them
     must be connected. Redis must be set to refuse writes if too few replicas are connected.
@@ -190,7 +208,7 @@ async def _settings_and_info(
     This takes one round trip, and Redis one sync of its file. The service does it every second.
 
     Returns:
-        Three values: the settings, the state, and the error with which Redis refused the write.
+        Three values: the settings, the state, and the error with which Redis refused a write.
 
     Raises:
         RedisError: Redis does not answer.
@@ -205,12 +223,15 @@ async def _settings_and_info(
             pipe.config_get(name)
         for section in _SECTIONS:
             pipe.info(section)
-        pipe.set(probe, 1)
-        pipe.delete(probe)  # an empty Redis stays empty
-        *answers, written, _ = await pipe.execute(raise_on_error=False)
-    for answer in answers:
-        if isinstance(answer, Exception):
-            raise answer
+        pipe.evalsha(_WRITES_DIGEST, 1, probe)
+        *answers, written = await pipe.execute(raise_on_error=False)
+        for answer in answers:
+            if isinstance(answer, Exception):
+                raise answer
+        if isinstance(written, NoScriptError):
+            pipe.script_load(_WRITES)
+            pipe.evalsha(_WRITES_DIGEST, 1, probe)
+            *_, written = await pipe.execute(raise_on_error=False)
     count = len(_NEEDED)
     return (
         dict(ChainMap(*answers[:count])),

@@ -167,6 +167,7 @@ async def test_redis_that_does_not_keep_stops_the_link_until_it_does(
         ("NOREPLICAS", "refuses writes: it has fewer replicas"),
         ("OOM", "refuses writes: its memory is full"),
         ("READONLY", "not the primary"),
+        ("NOPERM", "refuses writes: its user is not allowed to"),
     ],
 )
 async def test_redis_that_refuses_writes_stops_the_link_before_any_event_comes(
@@ -187,6 +188,8 @@ async def test_redis_that_refuses_writes_stops_the_link_before_any_event_comes(
             await redis.config_set("min-replicas-to-write", "1")
         case "OOM":
             await redis.config_set("maxmemory", "1")
+        case "NOPERM":
+            await redis.acl_setuser("default", enabled=True, commands=["-xadd"])
         case _:
             await redis.replicaof("127.0.0.1", "1")
     await link.goes_down(said)
@@ -200,6 +203,8 @@ async def test_redis_that_refuses_writes_stops_the_link_before_any_event_comes(
             await redis.config_set("min-replicas-to-write", "0")
         case "OOM":
             await redis.config_set("maxmemory", "0")
+        case "NOPERM":
+            await redis.acl_setuser("default", enabled=True, commands=["+xadd"])
         case _:
             await redis.replicaof("NO", "ONE")
     await link.comes_up()
