@@ -154,6 +154,7 @@ _ADDRESSES: Final = re.compile(
     | (?<![\w:])(?:[0-9A-Fa-f]*:){2,7}[0-9A-Fa-f.]*   # IPv6, or a time
     | \b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?\b           # IPv4, perhaps with a port
     | \b[A-Za-z][\w.-]*:\d{2,5}\b                    # a host with a port
+    | (?<=not\ valid\ for\ ')[^']+                   # a host that a certificate does not name
     """,
     re.VERBOSE,
 )

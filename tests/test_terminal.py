@@ -114,6 +114,10 @@ def test_text_is_printed_with_its_control_characters_escaped(
         ("[2001:db8::5]:8883 is away", "its address is away"),
         ("fd00::17 and 2001:db8:0:0:0:0:0:9 differ", "its address and its address differ"),
         ("redis-1.pit.example:26379 is no sentinel", "its address is no sentinel"),
+        (
+            "certificate is not valid for 'redis.pit.example'",
+            "certificate is not valid for 'its address'",
+        ),
         ("since 02:14:07 Redis is version 6.0; it must be at least 6.2", ""),
         ("entry 6 is not the one that was seen: SHA-256 12:ab", ""),
     ],

@@ -152,6 +152,8 @@ class DayLines:
                 _check_length(plain_bytes, bytes_max, "one of its parts")
                 lines, _, rest = (rest + text).rpartition(b"\n")
                 _check_length(len(rest), _LINE_BYTES_MAX, "a line")
+                if lines.startswith(b"\n") or b"\n\n" in lines:
+                    raise zstandard.ZstdError("it has an empty line")
                 yield from decoder.decode_lines(lines)
                 if decompressor.eof:
                     break

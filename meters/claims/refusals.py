@@ -12,7 +12,7 @@ from meters.floor_api.errors import ActError
 
 REFUSED: Final = {
     "slip_used": "that slip number belongs to the payment of {detail} already:"
-    " hyphens, capital letters and leading zeros make no other number",
+    " hyphens, capital letters and zeros in front of a number make no other number",
     "envy_decided": "its Envy Bonuses are no longer owed: look at the claim again",
     "books_differ": "the claim's account does not hold its amount: call the technician",
     "books_full": "the ledger's accounts cannot hold more",

@@ -10,6 +10,7 @@ from redis.exceptions import RedisError
 from meters.books.slip_numbers import Reservation, SlipError, clean_slip, correction_of
 from meters.books.store import LinkStore, TermsError
 from meters.claims.claim_rows import record_of
+from meters.claims.refusals import REFUSED
 from meters.floor_api.errors import ActError
 
 log = structlog.get_logger()
@@ -130,8 +131,4 @@ def _rejected_at(fields: Mapping[str, str]) -> int:
 
 
 def _used(claim: str) -> ActError:
-    message = (
-        f"that slip number belongs to the payment of {claim} already:"
-        " hyphens, capital letters and leading zeros make no other number"
-    )
-    return ActError("slip_used", message)
+    return ActError("slip_used", REFUSED["slip_used"].format(detail=claim))

@@ -14,7 +14,7 @@ from typing import Any, Final
 from amqtt.broker import Broker
 from amqtt.contexts import BrokerConfig, ListenerConfig
 from amqtt.errors import AMQTTError
-from amqtt.mqtt.packet import CONNECT, MQTTFixedHeader
+from amqtt.mqtt.packet import MQTTFixedHeader
 
 from meters.embedded.broker import PACKET_BYTES_MAX
 from meters.logs.setup import log_to
@@ -28,17 +28,11 @@ _read_header: Final = MQTTFixedHeader.from_stream
 async def _read_bounded_header(reader: Any) -> Any:  # noqa: ANN401  (the library's own)
     """Read a packet's header. Refuse a packet that would take too much memory.
 
-    amqtt reads a CONNECT packet field by field, and none of its fields can be too long.
-
     Raises:
         AMQTTError: the packet is too long. This error ends the connection.
     """
     header = await _read_header(reader)
-    if (
-        header is not None
-        and header.packet_type != CONNECT
-        and header.remaining_length > PACKET_BYTES_MAX
-    ):
+    if header is not None and header.remaining_length > PACKET_BYTES_MAX:
         raise AMQTTError(f"a packet of {header.remaining_length:,} bytes is too long")
     return header
 

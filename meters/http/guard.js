@@ -1,8 +1,10 @@
-/* A page without one of its scripts or style sheets is not usable, so it is loaded again. This
-   script is part of the page itself, because a file could be the one that failed. */
+/* A page without one of its scripts or style sheets is not usable, so it is loaded again: also if a
+   script has an error while the page loads, or if a file does not come. This script is part of the
+   page itself, because a file could be the one that failed. */
 (() => {
   const WAIT_MS = 5000;
   const LIMIT_MS = 8000;
+  const LOADED_MS = 60000;
   let isBroken = false;
   const again = async () => {
     const limit = new AbortController();
@@ -11,9 +13,15 @@
     if (answer?.ok) location.reload();
     else setTimeout(again, WAIT_MS);
   };
-  addEventListener("error", ({ target }) => {
-    if (isBroken || !(target instanceof Element && target.matches("script, link[rel=stylesheet]"))) return;
+  const isLoaded = () => document.readyState === "complete";
+  const loadAgain = () => {
+    if (isBroken) return;
     isBroken = true;
     setTimeout(again, WAIT_MS);
+  };
+  addEventListener("error", ({ target }) => {
+    const isScript = target === window && !isLoaded();
+    if (isScript || (target instanceof Element && target.matches("script, link[rel=stylesheet]"))) loadAgain();
   }, { capture: true });
+  setTimeout(() => isLoaded() || loadAgain(), LOADED_MS);
 })();

@@ -22,8 +22,11 @@ _NEIGHBOURS: Final = {
     "1": "245", "2": "13456", "3": "256", "4": "12578", "5": "12346789", "6": "23589",
     "7": "4580", "8": "456790", "9": "5680", "0": "789",
 }  # fmt: skip
-_LISTED: Final = frozenset({"135790", "135798", "142857", "161803", "246810", "271828", "314159"})
-"""Common PINs that no rule finds."""
+_LISTED: Final = frozenset({
+    "024680", "131420", "135790", "135798", "142857", "161803", "246810", "271828", "314159",
+    "520131", "867530", "975310",
+})  # fmt: skip
+"""The first six digits of common PINs that no rule finds."""
 
 _GENERATED_DIGITS: Final = 8
 _AT_ONCE: Final = 2
@@ -107,7 +110,7 @@ def _is_date(pin: str) -> bool:
 
 
 def _is_listed(pin: str) -> bool:
-    return len(pin) <= _DATE_DIGITS and pin[:6] in _LISTED
+    return pin[:6] in _LISTED
 
 
 _COMMON_RULES: Final[Sequence[tuple[Callable[[str], bool], str]]] = (

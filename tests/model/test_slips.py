@@ -94,7 +94,7 @@ async def test_five_more_hand_pays_do_not_get_the_slip_of_the_first(facility: Fa
     assert await facility.pay(CLAIM, "S-0001") == "paid"
     for again in ("S0001", "S--0001", "-S-0001", "S-0001-", "S-0-0-0-1", "s-1", " S-00001 "):
         assert [await facility.pay(each, again) for each in (OTHER, SECOND)] == ["slip_used"] * 2
-    with pytest.raises(ActError, match="leading zeros make no other number"):
+    with pytest.raises(ActError, match="zeros in front of a number make no other"):
         await facility.claims.decide(OTHER, "pay", "ben", slip="S1")
     assert await facility.pay(OTHER, "S-0010") == "paid", "the zeros behind a digit count"
     assert await facility.problems() == []

@@ -1,6 +1,7 @@
 """No amount stays on a page that cannot keep it current: not without scripts, nor if they stop."""
 
 import re
+from collections.abc import Awaitable, Callable
 
 import pytest
 from playwright.async_api import Browser, Page, Route, expect
@@ -14,6 +15,7 @@ from tests.web.stand import Stand
 AMOUNT = f"{MAIN} .amount"
 MARK = f"{MAIN} .unavailable"
 SCRIPTS = re.compile(r"/assets/.*\.js$")
+ODOMETER = re.compile("signage_odometer.js")
 ASSETS = re.compile(r"/assets/")
 DISPLAYS = ["/signage", "/signage/tcp-main", "/signage/tcp-main/pays"]
 
@@ -28,6 +30,10 @@ async def is_expired(page: Page) -> None:
 
 async def fail(route: Route) -> None:
     await route.fulfill(status=502, body="Bad Gateway")
+
+
+async def empty(route: Route) -> None:
+    await route.fulfill(content_type="text/javascript", body="export {};")
 
 
 @pytest.mark.duty("D1")
@@ -76,21 +82,41 @@ async def test_there_is_no_amount_without_javascript(
         assert not await page.locator(what).is_visible()
 
 
-@pytest.mark.parametrize("failing", [re.compile("signage_odometer.js"), ASSETS])
+@pytest.mark.parametrize(
+    ("failing", "answer"),
+    [(ODOMETER, fail), (ASSETS, fail), (ODOMETER, empty)],
+    ids=["one", "all", "empty"],
+)
 async def test_a_page_that_lacks_a_file_is_loaded_again(
-    page: Page, stand: Stand, failing: re.Pattern[str]
+    browser: Browser,
+    stand: Stand,
+    failing: re.Pattern[str],
+    answer: Callable[[Route], Awaitable[None]],
 ) -> None:
     """One file answers 502, or all of them, as while a service restarts behind a proxy."""
     stand.put(112_362, 1)
+    page = await browser.new_page()
     loads: list[str] = []
     page.on("load", lambda _: loads.append(page.url))
-    await page.route(failing, fail)
+    await page.route(failing, answer)
     await page.goto(f"{stand.url}/signage")
     await eventually_async(lambda: len(loads) == 2, within_s=30, what="another try")
     await page.unroute(failing)
     await expect(page.locator(".connection")).to_have_text("Live")
     await shows(page, "$1,123.62")
     assert len(loads) == 3
+
+
+async def test_a_page_whose_file_never_comes_is_loaded_again(page: Page, stand: Stand) -> None:
+    stand.put(112_362, 1)
+    await page.add_init_script(
+        "const wait = setTimeout;"
+        " window.setTimeout = (act, ms) => wait(act, ms === 60000 ? 500 : ms);"
+    )
+    await page.route(ODOMETER, lambda _: None, times=1)
+    await page.goto(f"{stand.url}/signage", wait_until="commit")
+    await expect(page.locator(".connection")).to_have_text("Live")
+    await shows(page, "$1,123.62")
 
 
 async def test_floor_amounts_disappear_if_the_script_stops(room: FloorRoom) -> None:

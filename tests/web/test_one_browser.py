@@ -11,6 +11,15 @@ from tests.web.floor_hand import FloorRoom, answer, claim_card, press
 from tests.web.signage_page import MAIN, shows
 from tests.web.stand import CLAIM
 
+FAILS_ONCE = """
+const Shared = SharedWorker, steady = performance.now.bind(performance);
+let made = 0;
+window.ahead = 0;
+performance.now = () => steady() + window.ahead;
+window.SharedWorker = class extends Shared {
+  constructor(url) { super(made++ ? url : "/assets/none.js"); }
+};
+"""
 PATHS = ["/signage", "/signage/tcp-main", "/signage/tcp-main/pays", "/signage/pit-2"]
 
 
@@ -105,3 +114,24 @@ async def test_a_browser_without_the_shared_worker_has_a_stream_for_each_page(
     await is_live(page)
     stand.put(112_399, 2)
     await shows(page, "$1,123.99")
+
+
+async def test_pages_share_a_stream_again_after_the_worker_could_not_be_loaded(
+    room: FloorRoom,
+) -> None:
+    stand = room.stand
+    stand.keep_beating()
+    stand.put(112_362, 1)
+    first = await room.page("desk")
+    second = await first.context.new_page()
+    for page in (first, second):
+        await page.add_init_script(FAILS_ONCE)
+        await page.goto(f"{stand.url}/signage")
+        await is_live(page)
+    await streams(room, 2, 0)
+    for page in (first, second):
+        await page.evaluate("window.ahead = 100000")
+    await streams(room, 1, 0)
+    stand.put(112_399, 2)
+    for page in (first, second):
+        await shows(page, "$1,123.99")

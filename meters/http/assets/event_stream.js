@@ -8,14 +8,17 @@ const RETRY_MIN_MS = 500;
 const STAY_MS = 30000;
 const WORKER = new URL("./stream_worker.js", import.meta.url);
 
-/* False if the browser has no shared workers, or could not load this one. */
-let canShare = "SharedWorker" in window;
+/* When the browser last failed to load the shared worker, and the time until it is tried again. */
+let failedAt = null;
+let aloneMs = 60000;
+
+const canShare = () => "SharedWorker" in window && (failedAt === null || since(failedAt) > aloneMs);
 
 /* Open a stream for this page alone. */
 const openAlone = (path, names, take) => {
   const source = new EventSource(path);
   for (const name of [...names, "error"]) source.addEventListener(name, ({ data }) => take(name, data, 0));
-  return { stay: () => {}, close: () => source.close() };
+  return { stay: () => {}, close: () => source.close(), isAlone: true };
 };
 
 /* Follow the stream that all pages of this browser share. An event can wait while the page is
@@ -25,7 +28,8 @@ const openShared = (path, names, take) => {
   const stay = () => worker.port.postMessage({ path, names });
   const close = () => worker.port.postMessage(null);
   worker.addEventListener("error", () => {
-    canShare = false;
+    if (failedAt !== null) aloneMs *= 2;
+    failedAt = now();
     take("error");
   });
   worker.port.addEventListener("message", ({ data: { name, data, at } }) => take(name, data, Math.max(0, Date.now() - at)));
@@ -49,7 +53,7 @@ export class EventStream {
   connect() {
     this.disconnect();
     this.lastEvent = this.stayed = now();
-    const source = (canShare ? openShared : openAlone)(this.path, Object.keys(this.events), (name, data, age) => {
+    const source = (canShare() ? openShared : openAlone)(this.path, Object.keys(this.events), (name, data, age) => {
       if (source !== this.source) return;
       if (name === "error") this.reconnect();
       else {
@@ -83,7 +87,9 @@ export class EventStream {
     if (since(this.lastEvent) > this.silentMs) this.reconnect();
     else if (since(this.stayed) > STAY_MS) {
       this.stayed = now();
-      this.source.stay();
+      // A browser whose pages each have a stream of their own has no connection left for the seventh.
+      if (this.source.isAlone && canShare()) this.connect();
+      else this.source.stay();
     }
   }
 
