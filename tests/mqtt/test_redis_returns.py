@@ -14,6 +14,7 @@ from meters.floor.floor_file import read_floor
 from meters.intake.batches import Arrival, LinkIntake
 from meters.intake.table_catalog import table_topics
 from meters.metrics import Metrics
+from tests.approving import approve_first
 from tests.failover.players import Players
 from tests.mqtt.events import encode, result, wagers
 from tests.mqtt.floors import TABLES, many_tables_text
@@ -39,6 +40,7 @@ async def fill(url: str, config: Path) -> None:
     floor = read_floor(config)
     async with Redis.from_url(url) as client:
         await client.config_set("appendfsync", "no")
+        await approve_first(floor, client)
         store = LinkStore(client, floor.link[0])
         await store.open("service")
         known = {table: each for (_, table), each in table_topics(floor, store.link).items()}
