@@ -43,7 +43,7 @@ _SNAPSHOT_FAILED: Final = (
 )
 _FILE_FAILED: Final = "it cannot write its append-only file. Look at its disk"
 _FEW_REPLICAS: Final = "it has fewer replicas than its min-replicas-to-write"
-_NOT_ALLOWED: Final = "its user is not allowed to. Compare users.acl with the one of `pitlink keys`"
+_NOT_ALLOWED: Final = "its user is not allowed to: compare users.acl with the one of `pitlink keys`"
 _DENIED: Final = ("can't run this command", "no permission", "NOPERM", "ACL failure")
 _FULL: Final = "its memory is full (maxmemory)"
 _NEARLY_FULL_PERCENT: Final = 80
