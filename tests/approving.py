@@ -51,7 +51,7 @@ async def approve_never_approved(configuration: Configuration, store: LinkStore)
 
 
 def _has_played(floor: Floor) -> bool:
-    return any(Path(floor.service.data, "marks").glob("*.json"))
+    return any(Path(floor.service.data, "marks").glob("*.ledger-mark.json"))
 
 
 def approve_before_serve(
