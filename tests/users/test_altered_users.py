@@ -187,7 +187,7 @@ async def test_users_of_an_earlier_release_are_taken_as_they_are_until_they_are_
     assert (found.problems, found.unnoted) == ((), ("ann", "flo", "tim"))
     keys, store = staffed.keys, UserStore(staffed.redis)
     for folded in found.unnoted:
-        arguments = ["2026-11-20T12:00:00Z", "service"]
+        arguments: list[str | int] = ["2026-11-20T12:00:00Z", "service"]
         await store.record("note_user", [keys.user(folded), *keys.log_and_head], arguments)
     found = await check_log(staffed.redis)
     assert (found.problems, found.unnoted) == ((), ())

@@ -142,7 +142,7 @@ async def test_every_script_that_writes_the_log_authenticates_what_it_writes(
     await users.enable("Flo", BY_COMMAND)
     await users.set_pin("Flo", PIN, BY_COMMAND)
     store, keys = UserStore(redis, THE_SAME), register.keys
-    arguments = ["2026-11-20T12:00:00Z", "service"]
+    arguments: list[str | int] = ["2026-11-20T12:00:00Z", "service"]
     await store.record("note_user", [keys.user("flo"), *keys.log_and_head], arguments)
     finding = await found(register)
     assert (finding.problems, finding.entries) == ((), 20)
