@@ -13,7 +13,7 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 
 from meters.floor.redis_address import HostPort
 
-_ANSWER_WITHIN_S: Final = 1.0
+_ANSWER_WITHIN_S: Final = 3.0
 _LATER_BY_S: Final = 0.05
 """Time in seconds to wait for the remaining answers after most servers agree. Without this wait,
 each search would disconnect a slower server, which would have to connect again."""
