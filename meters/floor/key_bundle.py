@@ -51,7 +51,7 @@ class TlsFiles:
                 # a terminal.
                 context.load_cert_chain(self.certificate, self.key, password="")
             except OSError as error:
-                raise UserError(f"{self.certificate} or its key: {_reason(error)}") from None
+                raise UserError(f"{self.certificate} or {self.key}: {_reason(error)}") from None
         return context
 
 
@@ -81,15 +81,16 @@ class KeyBundle:
         """Return the files for TLS.
 
         Raises:
-            UserError: the certificate exists, but its key does not.
+            UserError: the certificate or its key is missing, and the other one exists.
         """
         authority = self.directory / AUTHORITY_FILE
         certificate = self.directory / f"{self.party.stem}.crt"
-        if not certificate.is_file():
+        key = certificate.with_suffix(".key")
+        if not certificate.exists() and not key.exists():
             return TlsFiles(authority, None, None)
-        key = self.directory / f"{self.party.stem}.key"
-        if not key.is_file():
-            raise UserError(f"{certificate} exists without its key {key}")
+        for path, other in ((certificate, key), (key, certificate)):
+            if not path.is_file():
+                raise UserError(f"{path} is missing, but there is {other}: copy both files again")
         return TlsFiles(authority, certificate, key)
 
     def password(self) -> str | None:

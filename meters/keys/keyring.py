@@ -118,7 +118,11 @@ class Keyring:
             self._write_authority(home, issued)
             pem, act = issued.certificate, "made"
         elif key is not None:
-            self._signer = Authority.read(Issued(key, pem))
+            try:
+                self._signer = Authority.read(Issued(key, pem))
+            except UserError as error:
+                files = f"{home / _AUTHORITY_KEY} and {home / AUTHORITY_FILE}"
+                raise UserError(f"{files}: {error}") from None
         self._authority_pem = pem
         return KeyringEntry(AUTHORITY, act, _certificate(home / AUTHORITY_FILE).not_valid_after_utc)
 

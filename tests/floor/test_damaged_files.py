@@ -42,6 +42,10 @@ DAMAGES: Final[dict[str, Callable[[Path], object]]] = {
 READ_BY: Final = {
     "floor.toml": ("check", "audit", "archive", "submit", "odds", "keys", "user"),
     "logo.svg": ("check",),
+    "keys/services/1/service.crt": ("audit", "user"),
+    "keys/services/1/service.key": ("audit", "user"),
+    "keys/archive/archive.crt": ("archive",),
+    "keys/authority/ca.crt": ("keys",),
 }
 """Every file that is read before a server is asked, and commands that read it."""
 MORE: Final = {
