@@ -96,15 +96,15 @@ def _draw(panel: Axes, entry: OddsEntry) -> None:
         others = len(entry.break_even_meter_with_envy)
         brings = others * Fraction(entry.envy_return[wager])
         edges = _edges(at_empty - brings, falls, wager_cents, end)
-        _line(panel, edges, end, _OTHERS, f"with Envy Bonuses, {others} other players", dashed=True)
+        _line(panel, edges, end, _OTHERS, f"with Envy Bonuses, {others} other players", style="--")
         _mark(panel, entry.break_even_meter_with_envy[-1][wager], _OTHERS, above=False)
     if entry.long_run:
         lasting = float(Fraction(entry.long_run.house_edge) * 100)
-        _line(panel, (lasting, lasting), end, _LASTING, "in the long run", dashed=True)
+        _line(panel, (lasting, lasting), end, _LASTING, "in the long run", style="-.")
     if entry.when_shared:
         shared = entry.when_shared[-1]
         edges = _edges(at_empty, Fraction(shared.meter_return), wager_cents, end)
-        _line(panel, edges, end, _OTHERS, f"shared by {shared.players} players", dashed=True)
+        _line(panel, edges, end, _OTHERS, f"shared by {shared.players} players", style="--")
     panel.set_xlabel(f"Meter of a {short_money(wager_cents)} wager, in dollars")
     panel.set_ylabel("House edge, in % of the wager")
     panel.xaxis.set_major_formatter("{x:,.0f}")
@@ -128,9 +128,8 @@ def _line(
     color: str,
     label: str,
     *,
-    dashed: bool = False,
+    style: str = "-",
 ) -> None:
-    style = "--" if dashed else "-"
     panel.plot((0, end_cents / 100), edges, color=color, linestyle=style, label=label)
 
 
