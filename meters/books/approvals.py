@@ -51,8 +51,8 @@ class HalfApproval(msgspec.Struct, frozen=True, omit_defaults=True):
     pin_set_by: tuple[str, ...] = ()
 
 
-_APPROVAL: Final = msgspec.json.Decoder(Approval)
-_HALF: Final = msgspec.json.Decoder(HalfApproval)
+APPROVAL: Final = msgspec.json.Decoder(Approval)
+HALF: Final = msgspec.json.Decoder(HalfApproval)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +148,7 @@ class ApprovalBook:
         fields = {name.decode(): value.decode() for name, value in row.items()}
         try:
             noted = await self._noted(int(fields["entry"]))
-            approval = _APPROVAL.decode(noted.event)
+            approval = APPROVAL.decode(noted.event)
             found = Approved(
                 fields["digest"],
                 fields["text"],
@@ -190,7 +190,7 @@ class ApprovalBook:
         found = await store.entries(number - 1, 1) if number else []
         for noted, fields in found:
             if noted == number and fields["kind"] == b"approve_first":
-                half = _HALF.decode(fields["event"])
+                half = HALF.decode(fields["event"])
                 if half.by == fields["by"].decode():
                     return Waiting(str(number), fields["at"].decode(), half)
         # Its entry is archived, or somebody altered Redis: the approval does not count.

@@ -1,10 +1,10 @@
 """The part of the floor file that affects a link's money and players, as text with a digest.
 
 This part has the link's meters and tables, and the facility's amounts in cents. It also says
-whether a floorperson must confirm corrections of entered cards, and whether tables must send the
-cards of all hands. If games of the house feed a meter, the text has the names of its wagers and its
-seed, reseed and rates. Names of links and tables, the look of pages, and network addresses are not
-in the text.
+whether a floorperson must confirm corrections of entered cards, whether tables must send the cards
+of all hands, and whether the floor is a demonstration. If games of the house feed a meter, the text
+has the names of its wagers and its seed, reseed and rates. Names of links and tables, the look of
+pages, and network addresses are not in the text.
 
 Two people can later change a parameter of a meter with a proposal. Such a proposal does not change
 the floor file or this text. So the parameters in the text can differ from the parameters in force.
@@ -36,7 +36,7 @@ from meters.floor.floor_file import Floor, Link, Meter, MeterSettings, Table, Ta
 _NONE: Final = "none"
 _FACILITY_KEYS: Final = frozenset({
     "validate_from", "tax_documents_above", "two_people_reject_above", "confirm_corrections",
-    "require_all_hands",
+    "require_all_hands", "demonstration",
 })  # fmt: skip
 _IN_CENTS: Final = (
     "validate_from", "tax_documents_above", "wager", "limit", "contribution_max", "payout_limit",
@@ -53,9 +53,10 @@ _IN_WORDS: Final = {
     "two_people_reject_above": "two people must reject",
     "confirm_corrections": "a floorperson confirms each correction",
     "require_all_hands": "the dealer enters all hands",
+    "demonstration": "demonstration without real money",
     "limit": "payout limit",
     "contribution_max": "largest contribution",
-    "chance_ratio_max": "times that a chance can be another",
+    "chance_ratio_max": "largest ratio of the chances of its games",
     "magic_card_every": "Magic Card, one round in",
     "lucky_every": "Lucky Bonus, one round in",
     "seed_cents": "seed",
@@ -73,12 +74,16 @@ _NAMES: Final = tuple(MeterNames.__struct_fields__)
 _Settings = dict[str, object]
 
 
-class _Text(msgspec.Struct, frozen=True):
-    """The configuration as a mapping. Settings with their default value are left out."""
+class _Text(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The configuration as a mapping. Settings with their default value are left out.
+
+    `games` has the files of the house's games, so that each cell of their paytables is shown.
+    """
 
     facility: _Settings
     meters: dict[str, _Settings]
     tables: dict[str, _Settings]
+    games: dict[str, _Settings] = {}
 
 
 @dataclass(frozen=True)
@@ -109,6 +114,11 @@ class LinkConfiguration:
                 | _game_file(table)
                 for table in link.table
             },
+            games={
+                table.game: dict(_cells(table.chapter))
+                for table in link.table
+                if table.game in table.games.digests
+            },
         )
         return cls(msgspec.json.encode(held, order="sorted").decode())
 
@@ -128,6 +138,7 @@ class LinkConfiguration:
             *_changes("", _with_defaults(old.facility), _with_defaults(new.facility)),
             *_of_each("meter", old.meters, new.meters),
             *_of_each("table", old.tables, new.tables),
+            *_of_each("game", old.games, new.games),
         )
 
     def differs_only_in_parameters(self, before: Self) -> bool:
@@ -160,13 +171,14 @@ class LinkConfiguration:
         facility = sorted(_with_defaults(held.facility).items())
         return (
             *(
-                _meter_in_words(name, read_terms(_approved_terms(settings)))
+                _meter_in_words(name, read_terms(_approved_terms(settings)), settings)
                 for name, settings in sorted(held.meters.items())
             ),
             *(
                 f"table {name}: {_shown(name, settings)}"
                 for name, settings in sorted(held.tables.items())
             ),
+            *(line for name, cells in held.games.items() for line in _game_in_words(name, cells)),
             *(f"{_words(name)}: {_shown(name, value)}" for name, value in facility),
         )
 
@@ -180,7 +192,8 @@ class LinkConfiguration:
         }
 
 
-def _meter_in_words(name: str, terms: TermsText) -> str:
+def _meter_in_words(name: str, terms: TermsText, settings: _Settings) -> str:
+    ratio = settings.get("chance_ratio_max")
     times, rest = divmod(terms.seed_cents, terms.wager_cents)
     multiple = f"{'about ' if rest else ''}{times:,} times its {wager_text(terms.wager_cents)}"
     parts = (
@@ -194,9 +207,20 @@ def _meter_in_words(name: str, terms: TermsText) -> str:
         terms.paytable and f"paytable {terms.paytable}",
         terms.magic_card_every and f"Magic Card, one round in {terms.magic_card_every}",
         terms.lucky_every and f"Lucky Bonus, one round in {terms.lucky_every}",
+        ratio and f"a dollar wagered may have {ratio} times the chance at one game as at another",
     )
     kind = "" if terms.kind == name else f" ({terms.kind})"
     return f"meter {name}{kind}: {'; '.join(str(part) for part in parts if part)}"
+
+
+def _game_in_words(name: str, cells: _Settings) -> Iterator[str]:
+    """Yield a line for each paytable, and for each other part, of the file of a house's game."""
+    parts: dict[str, list[str]] = {}
+    for path, cell in cells.items():
+        part, _, last = path.rpartition(", ")
+        parts.setdefault(part, []).append(f"{last} {cell}")
+    for part, found in parts.items():
+        yield f"game {name}{part and f', {part}'}: {'; '.join(found)}"
 
 
 def approved_terms(text: str) -> dict[str, str]:
@@ -285,6 +309,26 @@ def _game_file(table: Table) -> _Settings:
     """Return the digest of the game file of a table that plays a game of the house."""
     digest = table.games.digests.get(table.game)
     return {"game_file": digest} if digest else {}
+
+
+def _cells(of: object, place: str = "") -> Iterator[tuple[str, str]]:
+    """Yield each cell of the file of a game, with its place in words.
+
+    References to rules and what is empty are left out.
+    """
+    match msgspec.to_builtins(of):
+        case dict(inner):
+            for name, each in inner.items():
+                if not name.endswith("rule"):
+                    yield from _cells(each, f"{place}, {_words(name)}".removeprefix(", "))
+        case [dict(), *_] as inner:
+            for number, each in enumerate(inner, start=1):
+                yield from _cells(each, f"{place} {number}")
+        case list(inner) | tuple(inner):
+            if inner:
+                yield place, " / ".join(map(str, inner))
+        case value if value not in {None, "", False}:
+            yield place, "yes" if value is True else str(value)
 
 
 def _given(of: msgspec.Struct, names: Set[str]) -> _Settings:

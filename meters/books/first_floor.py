@@ -23,10 +23,16 @@ class FirstFloor:
         self._redis = redis_of(redis, SLIPS_TAG)
         self._note = self._redis.register_script(load_script("note_first_floor"))
 
-    async def digest(self) -> str | None:
-        """Return the digest of the first floor file, None if no floor file was ever approved."""
+    async def noted(self) -> tuple[str, str] | None:
+        """Return the digest of the first floor file, and who approved it.
+
+        None if no floor file was ever approved.
+        """
         noted = cast("bytes | None", await self._redis.hget(FIRST_FLOOR_KEY, "noted"))
-        return None if noted is None else noted.decode().partition(" ")[0]
+        if noted is None:
+            return None
+        digest, _, by = noted.decode("utf-8", "replace").partition(" ")
+        return digest, by
 
     async def note(self, digest: str, by: str) -> bool:
         """Note that a person approves a floor file as the first one.

@@ -8,6 +8,8 @@ from typing import Final, Self
 import msgspec
 
 from meters.books.accounts import ENVY, claim_account, meter_account, table_account
+from meters.books.approval_faults import UNKNOWN, approval_fault
+from meters.books.approvals import HALF, HalfApproval
 from meters.books.approved_settings import approved_settings
 from meters.books.audit_checkpoint import AuditCheckpoint
 from meters.books.chain import CHAIN, link_and_seal
@@ -81,7 +83,7 @@ _CHANGED: Final = msgspec.json.Decoder(_Changed)
 _FIELDS: Final = ("kind", "at", "by", "table", "round", "seq", "transfers", "event", "reply")
 _FIELD_NAMES: Final = frozenset(_FIELDS)
 _MOVES_NOTHING: Final = frozenset({
-    b"propose", b"withdraw", b"approve_first", b"inoperable", b"upgrade", b"restore", *ASK_ACTS,
+    b"propose", b"withdraw", b"inoperable", b"upgrade", b"restore", *ASK_ACTS,
 })  # fmt: skip
 _NEVER_NEGATIVE: Final = ("meter:", "reserve:", "overflow:", "claim:", ENVY, "paid")
 _GONE_WHEN_EMPTY: Final = (claim_account(""), ENVY)
@@ -129,6 +131,8 @@ class Replay:
     _contributed_micros: int = 0
     _closed: bool = False
     _approval: NotedApproval | None = None
+    _half: HalfApproval | None = None
+    _half_known: bool = True
     _closings: dict[str, str] = field(default_factory=dict)
 
     @classmethod
@@ -158,6 +162,7 @@ class Replay:
             _contributed_micros=checkpoint.contributed_micros,
             _closed=checkpoint.closed,
             _approval=checkpoint.approval,
+            _half_known=not checkpoint.entries,
             _closings={checkpoint.closed_day: checkpoint.digest}
             if closings is None
             else dict(closings),
@@ -394,10 +399,6 @@ class Replay:
                 return void_moved(books, table)
             case kind:
                 by = fields["by"].decode()
-                if kind == b"approve":
-                    books.approved = approved_settings(event)
-                    number = books.tallies["approvals"] + 1
-                    self._approval = NotedApproval(self.entries, number, by, event.decode())
                 if kind == b"restore" and not _RESTORED.decode(event).confirmed:
                     self.notes.append(_UNCONFIRMED.format(entry=self.entries, by=by))
                 return self._act_due(kind, by, event, transfers)
@@ -416,8 +417,8 @@ class Replay:
                 return self._change_due(kind, by, _CHANGED.decode(event))
             case b"close" | b"open":
                 self._closed = kind == b"close"
-            case b"approve":
-                books.tallies["approvals"] += 1
+            case b"approve" | b"approve_first":
+                return self._approval_due(kind, by, event)
             case b"reading":
                 self._hold_reading(READING.decode(event))
             case b"archive":
@@ -427,6 +428,21 @@ class Replay:
             case _ if kind not in _MOVES_NOTHING:
                 raise ValueError(f"its kind {kind!r} is unknown")
         return Draft(books)
+
+    def _approval_due(self, kind: bytes, by: str, event: bytes) -> Draft:
+        """Check that enough people approved the floor file (duty D4)."""
+        books, due = self._books, Draft(self._books)
+        if kind == b"approve_first":
+            self._half, self._half_known = HALF.decode(event), True
+            return due
+        noted = NotedApproval(self.entries, books.tallies["approvals"] + 1, by, event.decode())
+        half = self._half if self._half_known else UNKNOWN
+        if fault := approval_fault(noted, self._approval, half, books.terms):
+            due.faults.append(fault)
+        self._approval, self._half, self._half_known = noted, None, True
+        books.approved = approved_settings(event)
+        books.tallies["approvals"] += 1
+        return due
 
     def _decision_due(self, kind: str, by: str, decided: _Decided) -> Draft:
         """Return the transfers of an act on a win, or on Envy Bonuses that are owed."""

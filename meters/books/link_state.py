@@ -174,6 +174,11 @@ class Snapshot:
         """The number of the last ledger entry."""
         return int(self.meters.get("entries", "0"))
 
+    @property
+    def is_opened(self) -> bool:
+        """True if the link was ever opened: its meters have money or terms, not only approvals."""
+        return bool(self.accounts) or any(name.startswith("terms") for name in self.meters)
+
 
 @dataclass(frozen=True, slots=True)
 class DecisionResult:

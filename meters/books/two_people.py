@@ -21,11 +21,18 @@ requests arrive at the same time:
   first act.
 """
 
+import re
+import unicodedata
 from collections.abc import Iterable, Mapping
 from typing import Final, Self
 
 import msgspec
 
+_OURS: Final = frozenset({"service", "simulated", "demonstration", "pitlink", "command"})
+"""The words with which the names of programs begin in the ledger and in the operators' log.
+
+No user's name begins with them.
+"""
 COMMAND: Final = "command line"
 """The beginning of the name in a record, if not a user but a `pitlink` command did the act."""
 
@@ -91,6 +98,16 @@ def _reached(start: str, steps: Iterable[tuple[str, str]]) -> tuple[str, ...]:
         found += [name for name in following.get(found[at], ()) if name not in found]
         at += 1
     return tuple(found[1:])
+
+
+def is_person(name: str) -> bool:
+    """Check if a name in the ledger is that of a person, and not of a program.
+
+    >>> [is_person(name) for name in ("Ada", "service", "simulated floorperson", "Service-2")]
+    [True, False, False, False]
+    """
+    folded = unicodedata.normalize("NFC", name).strip().casefold()
+    return re.split("[ .'-]", folded)[0] not in _OURS
 
 
 def why_one_person(first: str, second: str, setter: str, *, did: str, does: str) -> str:

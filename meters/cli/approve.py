@@ -81,6 +81,11 @@ async def _approve(floor: Floor, links: Sequence[str], by: str) -> None:
             raise UserError(_REFUSED["no_change"])
         for link, (_, found) in due.items():
             _show(link, found)
+            if await _is_lost(floor, stores[link]):
+                print_text(
+                    "  Redis has lost the data of this link: after the approval, restore it with"
+                    " `pitlink restore`"
+                )
             if found.barred:
                 raise UserError(found.problem)
         user_directory = UserDirectory.of_floor(redis, floor.service)
@@ -107,18 +112,25 @@ async def _read_due(
     """Return what must be approved, by link.
 
     Raises:
-        UserError: Redis has lost ledger entries of a link.
+        UserError: Redis has lost ledger entries of a link, but not all of its data.
     """
     due = {}
     for link in links:
         mark = LedgerMark(Path(floor.service.data), link)
-        had = mark.seen.entries
-        if lost := mark.problem((await stores[link].snapshot()).last_entry, had):
+        had, held = mark.seen.entries, await stores[link].snapshot()
+        if held.is_opened and (lost := mark.problem(held.last_entry, had)):
             raise UserError(f"{link}: {lost}")
         configuration = Configuration(floor, stores[link], stores.values())
         if found := await configuration.unapproved():
             due[link] = configuration, found
     return due
+
+
+async def _is_lost(floor: Floor, store: LinkStore) -> bool:
+    """Check if the ledger mark has entries of a link, and Redis no data or only approvals."""
+    had = LedgerMark(Path(floor.service.data), store.link.id).seen.entries
+    held = await store.snapshot()
+    return not held.is_opened and held.last_entry < had
 
 
 def _show(link: str, found: Unapproved) -> None:

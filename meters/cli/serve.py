@@ -23,7 +23,7 @@ def serve(
         typer.Option(
             "--auto-floor",
             help="A simulated floorperson validates and pays waiting wins, and approves the first"
-            " floor file of an empty floor: for replays and demonstrations only.",
+            " floor file of an empty floor, and its changes: for replays and demonstrations only.",
         ),
     ] = False,
     auto_floor_after: Annotated[
@@ -34,8 +34,8 @@ def serve(
         bool,
         typer.Option(
             "--demo-people",
-            help="Let a demonstration's users sign in, whose PIN is public, and adopt a changed"
-            " floor file without approval; only if the floor file says that it is a demonstration.",
+            help="Let a demonstration's users sign in, whose PIN is public; only if the floor file"
+            " says that it is a demonstration, and no person has approved it.",
         ),
     ] = False,
     http: Annotated[

@@ -18,7 +18,7 @@ _NOBODY_NAMED: Final = "technician"
 
 @dataclass(frozen=True, slots=True)
 class Author:
-    """The author of a restore, for the ledger. `confirmed` is True if they entered their PIN."""
+    """The author of a restore, for the ledger. `confirmed`: they entered a PIN of their own."""
 
     name: str
     confirmed: bool
@@ -63,21 +63,29 @@ class AuthorConfirmation:
             raise UserError(f"name the person who restores the data with --by NAME: {roles}")
         return self._users
 
-    async def confirm(self) -> Author:
+    async def confirm(self, *, all_lost: bool) -> Author:
         """Return the author. If Redis has users, ask for the author's PIN.
+
+        With `all_lost`, Redis has nothing of the link, so its users can have been added just now,
+        and no service runs at which they could choose a PIN. Then a PIN that another person set
+        suffices, but the ledger says that nobody could confirm the name.
 
         Raises:
             UserError: the name is not confirmed, so nothing may be restored.
         """
-        if self._author is None:
+        known = self._author
+        if known is None or not (known.confirmed or all_lost or not self._users):
             name = self._name or _NOBODY_NAMED
             if await self.possible():
                 directory = UserDirectory.of_floor(self._redis, self._service)
-                person = await confirm_person(directory, name, "restores the data")
-                self._author = Author(person.name, confirmed=True)
+                person = await confirm_person(
+                    directory, name, "restores the data", may_have_to_choose=all_lost
+                )
+                known = Author(person.name, confirmed=not person.must_choose)
             else:
-                self._author = Author(name, confirmed=False)
-        return self._author
+                known = Author(name, confirmed=False)
+        self._author = known
+        return known
 
     @property
     def unconfirmed(self) -> str:

@@ -19,7 +19,7 @@ class StoreCondition(StrEnum):
     """The condition of a link's data in Redis.
 
     Attributes:
-        EMPTY: Redis has no data of the link.
+        EMPTY: Redis has no data of the link, or only approvals of its floor file.
         HALF: Redis has the unfinished data of an interrupted restore.
         THERE: Redis has data of the link. The last part of this data can be missing.
     """
@@ -114,13 +114,13 @@ async def inspect_store(store: LinkStore, mark: Mark) -> StoreFindings:
     interrupted = bool(await redis.exists(keys.restoring))
     if not snapshot.meters and interrupted:
         return StoreFindings(StoreCondition.HALF, interrupted=True)
-    if not snapshot.meters:
-        if await redis.exists(*(_key(keys, name) for name in _BOOKS)):
-            raise RestoreError(
-                f"{keys.link}: Redis has data of the link but no meters, so it is damaged: start"
-                " Redis with an empty directory, or with a copy of its data, and restore that"
-            )
-        return StoreFindings(StoreCondition.EMPTY)
+    if not snapshot.meters and await redis.exists(*(_key(keys, name) for name in _BOOKS)):
+        raise RestoreError(
+            f"{keys.link}: Redis has data of the link but no meters, so it is damaged: start"
+            " Redis with an empty directory, or with a copy of its data, and restore that"
+        )
+    if not snapshot.is_opened:
+        return StoreFindings(StoreCondition.EMPTY, interrupted=interrupted)
     last = snapshot.last_entry
     other = mark.entries <= last and await _chain_at(store, mark.entries) not in {None, mark.chain}
     restored = await _restored_from(store, last)

@@ -25,6 +25,7 @@ from meters.redis_client.shards import AnyRedis, every_redis
 from meters.restore.author import AuthorConfirmation
 from meters.restore.copy_reading import Advance
 from meters.restore.errors import RestoreError
+from meters.restore.findings import StoreCondition
 from meters.restore.ledger_copy import ArchivedLedger, LedgerCopy
 from meters.restore.link_restore import LinkRestore
 from meters.restore.outboxes import read_outboxes
@@ -150,13 +151,14 @@ async def _restore(
             return True
         if print_missing(say, found, options.without):
             return False
+        await restoring.check_approved(found)
         print_plan(say, found, options.without)
         if not await author.possible():
             say(f"  {author.unconfirmed}")
         if options.asks and not await _agreed():
             say("  Nothing was done.")
             return False
-        by = await author.confirm()
+        by = await author.confirm(all_lost=found.held.standing is not StoreCondition.THERE)
         try:
             with _bar() as advance:
                 restored = await restoring.carry_out(

@@ -15,6 +15,8 @@ import msgspec
 
 from meters.archive.day_file import ArchiveError
 from meters.books.accounts import table_account
+from meters.books.approvals import ApprovalBook, ForgedError
+from meters.books.approved_configuration import LinkConfiguration
 from meters.books.audit import Finding, LinkAudit
 from meters.books.ledger_mark import LedgerMark
 from meters.books.link_changes import ChangeBook
@@ -42,10 +44,10 @@ from meters.restore.outboxes import Answered, OutboxCopy
 from meters.restore.rebuild import RebuildError
 from meters.restore.restored_tables import TableSnapshot
 from meters.restore.store_writing import StoreWriter
-from meters.selfcheck.approval_checks import Configuration
 from meters.wire.clock import now_text
 from meters.wire.messages import Wagers
 
+_APPROVE: Final = "approve it with `pitlink approve`, then run this command again"
 _REOPENED: Final = "wagers were accepted after it had been closed"
 
 
@@ -189,11 +191,13 @@ class LinkRestore:
         store, seen = self._store, self._mark.seen
         if missing := missing_outboxes(found.tables, self._without):
             raise RestoreError(f"{store.link.id}: {'; '.join(missing)}")
+        await self.check_approved(found)
         writer = StoreWriter(store.redis, store.keys)
         await writer.begin(by, now_text())
         if found.writes and self._copy and self._read_copy:
             await self._write(writer, self._copy, self._read_copy, advance)
-        await self._open(found, by)
+            await self._check_approved()
+        await store.open(by)
         replayed = await self._replay_outboxes(found, by, advance)
         entries = (await store.snapshot()).last_entry
         kept = await store.slip_register.unpaid_of(store.link.id)
@@ -251,18 +255,34 @@ class LinkRestore:
         # If all of Redis was lost, the reservations of the slip numbers were lost too.
         await self._store.slip_register.reserve_all_of(self._store.link.id)
 
-    async def _open(self, found: RestorePlan, by: str) -> None:
-        """Seed the meters if Redis had no data, and check them, as a service does at its start."""
-        # If Redis lost everything and there is no copy of the ledger, the person who restores the
-        # link approves the floor file of the lost link.
-        lost = found.held.standing is StoreCondition.EMPTY and not found.writes
-        configuration = Configuration(
-            self._floor, self._store, adopts=lost, opens_as=by if lost else None
-        )
-        if problem := await configuration.problem():
-            raise RestoreError(f"{self._store.link.id}: {problem}")
-        await configuration.adopt()
-        await self._store.open(by)
+    async def check_approved(self, found: RestorePlan) -> None:
+        """Check that people have approved what the floor file says about the link.
+
+        A restore approves nothing. So people must approve a link again that Redis has lost whole,
+        also if the archive has an approval of it: whoever restores the link could have written the
+        archive. If Redis has data of the link and the archive has more, the last approval can be in
+        the archive. It is checked when the data is written.
+
+        Raises:
+            RestoreError: the floor file is not approved.
+            RedisError: Redis failed.
+        """
+        held = found.held.standing
+        if held is StoreCondition.EMPTY or (held is StoreCondition.THERE and not found.writes):
+            await self._check_approved()
+
+    async def _check_approved(self) -> None:
+        link, book = self._store.link, ApprovalBook(self._store)
+        try:
+            approved = await book.current()
+        except ForgedError as error:
+            raise RestoreError(f"{link.id}: {error}: {_APPROVE}") from None
+        if approved is None:
+            raise RestoreError(
+                f"{link.id}: Redis has no approval of its settings in the floor file: {_APPROVE}"
+            )
+        if approved.digest != LinkConfiguration.of(self._floor, link).digest:
+            raise RestoreError(f"{link.id}: the floor file is not as approved: {_APPROVE}")
 
     async def _replay_outboxes(self, found: RestorePlan, by: str, advance: Advance) -> Replayed:
         again = [one for one in found.tables if one.again]

@@ -2,14 +2,16 @@
 
 One person approves the first floor file of an empty floor. Each later change of a link, a meter or
 their terms takes two people: they approve the floor file, or they have confirmed a proposal. The
-service approves nothing, except in a demonstration.
+service approves nothing, except in a demonstration or with a simulated floorperson: there it
+approves the first floor file, and changes of what a program approved. Elsewhere such an approval
+counts as none.
 """
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Final, cast
+from typing import Final
 
 import msgspec
 import structlog
@@ -21,9 +23,10 @@ from meters.books.approved_configuration import (
     approved_tables,
 )
 from meters.books.hand_pay_holds import ReopenableHolds, TableHold, holding_claims
+from meters.books.link_state import Snapshot
 from meters.books.money_terms import adopted, terms_text
 from meters.books.store import BooksError, LinkStore, TermsError
-from meters.books.two_people import NO_SETTERS, PinSetters
+from meters.books.two_people import NO_SETTERS, PinSetters, is_person
 from meters.floor.floor_file import Floor, Link, link_problem
 from meters.selfcheck.check_result import Check
 from meters.users.roles import Right, roles_in_words
@@ -34,6 +37,8 @@ _NAMED_MOST: Final = 5
 _LOST: Final = "Redis has lost what was approved"
 _NEW: Final = "the link is new"
 _FIRST: Final = "the first floor file"
+_NO_PERSON: Final = "approved by {by}, and by no person"
+_SERVICE: Final = "service"
 _KNOWN: Final = (
     "{setter} set your PIN in the last 24 hours, and may have changed the floor file:"
     " another person must approve it"
@@ -58,6 +63,7 @@ class Unapproved:
         seeds_cents: the seeds of the meters that Redis does not have yet, in cents.
         new: true if no settings of the link were ever approved.
         first: true if the whole floor is empty, so that one person suffices.
+        automatic: true if the service approves it without a person.
         confirmed: true if two people have confirmed all differences as changes of parameters, and
             the floor file only follows. So one person suffices.
         waiting: the first of two approvals.
@@ -72,13 +78,14 @@ class Unapproved:
     seeds_cents: Mapping[str, int] = field(default_factory=dict)
     new: bool = False
     first: bool = False
+    automatic: bool = False
     confirmed: bool = False
     waiting: Waiting = field(default_factory=Waiting)
 
     @property
     def facility(self) -> tuple[str, ...]:
         """The differences that concern the whole facility, not only this link."""
-        own = ("meter ", "table ", _NEW, _FIRST)
+        own = ("meter ", "table ", "game ", "approved by ", _NEW, _FIRST)
         return tuple(one for one in self.changed if not one.startswith(own))
 
     @property
@@ -123,10 +130,8 @@ class Configuration:
             waits for a hand pay under another link or another name, or if such a hand pay can be
             reopened. It also shows if a table still has an open round on another link. Such a table
             must not play. And it shows if the whole floor is empty.
-        adopts: true if a changed floor file needs no approval. Only a demonstration is allowed to
-            set this, because its floor is new in each run and involves no real money.
-        opens_as: the name under which the service itself approves the first floor file of an empty
-            floor: in a demonstration, or as a simulated person. None if a person approves it.
+        opens_as: the name of a simulated person as whom the service approves the floor file. The
+            default is the service's own name in a demonstration, otherwise None: people approve.
     """
 
     def __init__(
@@ -135,7 +140,6 @@ class Configuration:
         store: LinkStore,
         stores: Iterable[LinkStore] = (),
         *,
-        adopts: bool = False,
         opens_as: str | None = None,
     ) -> None:
         self._store = store
@@ -146,8 +150,7 @@ class Configuration:
         self._other_books = tuple(
             (each, ApprovalBook(each)) for each in others if each.link.id != store.link.id
         )
-        self._adopts = adopts
-        self._opens_as = opens_as
+        self._opens_as = opens_as or (_SERVICE if floor.facility.demonstration else None)
         self._floor = floor
         self._link = next(link for link in floor.link if link.id == store.link.id)
         self._seen = False
@@ -180,21 +183,24 @@ class Configuration:
                 (_FIRST if first else _NEW,), None, "", new=True, first=first
             )
         self._seen = True
-        if approved.digest == self.filed.digest:
+        counts = self._opens_as is not None or is_person(approved.by)
+        if counts and approved.digest == self.filed.digest:
             return None
         before, confirmed = LinkConfiguration(approved.text), False
         try:
             changed = self.filed.changed_from(before)
             # Other values than those in force are barred. So two people have confirmed these.
-            confirmed = self.filed.differs_only_in_parameters(before)
+            confirmed = counts and self.filed.differs_only_in_parameters(before)
         except ValueError:
             changed = ("what was approved cannot be read",)
+        if not counts:
+            changed = (*changed, _NO_PERSON.format(by=approved.by))
         return await self._unapproved(changed, approved, approved.digest, confirmed=confirmed)
 
     async def problem(self) -> str | None:
         """Return the reason why the link must not operate with this floor file, or None."""
         found = await self.unapproved()
-        return None if found is None or self._will_adopt(found) else found.problem
+        return None if found is None or _will_adopt(found) else found.problem
 
     async def adopt(self) -> None:
         """Approve the floor file without a person, if this is allowed. Check that it is approved.
@@ -205,7 +211,7 @@ class Configuration:
         """
         found = await self.unapproved()
         if found is not None:
-            if not self._will_adopt(found):
+            if not _will_adopt(found):
                 raise TermsError(found.problem)
             try:
                 await self._adopt(found, self._opens_as or "")
@@ -276,10 +282,19 @@ class Configuration:
         by = f"{approved.first_by} and {approved.by}" if approved.first_by else approved.by
         return Check(what, holds=True, seen=f"as {by} approved it, {approved.at} ({short})")
 
-    def _will_adopt(self, found: Unapproved) -> bool:
-        if found.barred is not None or self._opens_as is None:
-            return False
-        return found.first or (self._adopts and (found.new or found.approved is not None))
+    async def is_of_people(self) -> bool:
+        """Check if a person has approved this link, or the first floor file in this Redis.
+
+        Raises:
+            RedisError: Redis failed.
+        """
+        noted = await self._store.first_floor.noted()
+        try:
+            approved = await self._book.current()
+        except ForgedError:
+            return True
+        names = (noted and noted[1], approved and approved.by)
+        return any(name is not None and is_person(name) for name in names)
 
     async def _adopt(self, found: Unapproved, by: str, setters: tuple[str, ...] = ()) -> None:
         """Approve the floor file as one person, or as the service."""
@@ -306,20 +321,30 @@ class Configuration:
         """Check if one person suffices: the floor is empty, or another link has just begun.
 
         The first approval is for all links of the floor file. It can be interrupted between two of
-        them, so the links that it has reached may have begun.
+        them, and a service can open the links that it has reached. After anything else happened on
+        one of them, two people approve the others.
         """
-        noted = await self._store.first_floor.digest()
-        if noted not in {None, self._floor_digest} or await _has_begun(self._store):
+        noted = await self._store.first_floor.noted()
+        if (await self._store.snapshot()).last_entry:
+            return False
+        if noted is not None and noted[0] != self._floor_digest:
             return False
         for store, book in self._other_books:
-            if await _has_begun(store):
-                try:
-                    approved = await book.current()
-                except ForgedError:
-                    return False
-                if approved is None or approved.floor != self._floor_digest:
-                    return False
+            held = await store.snapshot()
+            if not held.last_entry:
+                continue
+            try:
+                approved = await book.current()
+            except ForgedError:
+                return False
+            if approved is None or approved.floor != self._floor_digest or _has_played(held):
+                return False
         return True
+
+    async def _is_of_program(self) -> bool:
+        """Check if a program, and not a person, approved the first floor file in this Redis."""
+        noted = await self._store.first_floor.noted()
+        return noted is not None and not is_person(noted[1])
 
     async def _was_approved(self) -> bool:
         if self._seen:
@@ -338,18 +363,19 @@ class Configuration:
         confirmed: bool = False,
     ) -> Unapproved:
         held = (await self._store.snapshot()).meters
-        barred = _barred(self._link, held)
-        if barred is None:
-            barred = (
-                await self._held_elsewhere()
-                or await self._round_left_open()
-                or await self._held_at_changed_table()
-            )
+        barred = _barred(self._link, held) or await self._held_elsewhere()
         seeds_cents = {
             meter: seed
             for meter, seed in self.filed.seeds_cents.items()
             if f"terms:{meter}" not in held
         }
+        automatic = self._opens_as is not None and (
+            first
+            or (new and await self._is_of_program())
+            or (approved is not None and not is_person(approved.by))
+        )
+        if barred is None and not automatic:
+            barred = await self._round_left_open() or await self._held_at_changed_table()
         return Unapproved(
             digest=self.filed.digest,
             replaces=replaces,
@@ -360,6 +386,7 @@ class Configuration:
             seeds_cents=seeds_cents,
             new=new,
             first=first,
+            automatic=automatic,
             confirmed=confirmed and not seeds_cents,  # a new meter has no values in force
             waiting=await self._book.waiting(),
         )
@@ -393,11 +420,9 @@ class Configuration:
         Nobody could finish or void the round of such a table any more, and the link of the round
         could not change a parameter. If the game changes, the round would be settled by other rules
         than those under which its wagers were accepted. If the table loses a meter, a replay would
-        not know the wagers on this meter any more. A demonstration has no such limit, because
-        its floor is new in each run.
+        not know the wagers on this meter any more. If the service approves by itself, there is no
+        such limit, because a demonstration's floor is new in each run.
         """
-        if self._adopts:
-            return None
         ids = {table.id for table in self._link.table}
         gone = [table for table in await _approved_tables(self._book) if table not in ids]
         if table := await _with_open_round(self._store, gone):
@@ -421,7 +446,7 @@ class Configuration:
         A table that forgot the round, for example after its machine was replaced, finds the win of
         such a hand pay in its present game. With another game, it would show another win.
         """
-        if self._adopts or not (changed := await self._changed_tables()):
+        if not (changed := await self._changed_tables()):
             return None
         # A claim that is rejected between these two reads is in the second one.
         for held in await holding_claims(self._store):
@@ -466,10 +491,14 @@ async def _approved_tables(book: ApprovalBook) -> Mapping[str, ApprovedTable]:
         return {}
 
 
-async def _has_begun(store: LinkStore) -> bool:
-    """Check if a link has any ledger entry."""
-    entries = cast("bytes | None", await store.redis.hget(store.keys.meters, "entries"))
-    return entries is not None
+def _will_adopt(found: Unapproved) -> bool:
+    return found.automatic and found.barred is None
+
+
+def _has_played(held: Snapshot) -> bool:
+    """Check if a link has entries other than its approvals and the seeds of its meters."""
+    seeded = sum(name.startswith("terms:") for name in held.meters)
+    return held.last_entry > held.tallies.get("approvals", 0) + seeded
 
 
 async def _with_open_round(store: LinkStore, tables: Sequence[str]) -> str | None:

@@ -46,7 +46,7 @@ from meters.selfcheck.approval_checks import Configuration
 from meters.selfcheck.periodic_check import SelfCheck
 from meters.service.announcer import Announcer
 from meters.service.batches_in_work import BatchesInWork
-from meters.service.link import SERVICE, LinkService
+from meters.service.link import LinkService
 from meters.service.log_auditing import LogAuditing
 from meters.service.other_services import HEARD_FOR_S
 from meters.service.run_notes import note_start
@@ -79,22 +79,15 @@ class ServeOptions:
 
     Attributes:
         auto_floor: whether a simulated floorperson validates and pays waiting wins, and approves
-            the first floor file of an empty floor.
+            the floor file, unless a person has approved it.
         auto_floor_after_s: the seconds after which the simulated floorperson decides a win.
         demo_users: whether the users of a demonstration, whose PIN is public, are allowed to sign
-            in. If they are, the floor file needs no approval.
+            in. They are not added to a floor of people.
     """
 
     auto_floor: bool = False
     auto_floor_after_s: float = 0.0
     demo_users: bool = False
-
-
-def _opens_as(floor: Floor, options: ServeOptions) -> str | None:
-    """Return the name under which the service approves the first floor file of an empty floor."""
-    if options.auto_floor:
-        return VALIDATES
-    return SERVICE if floor.facility.demonstration else None
 
 
 class MeterService:
@@ -159,8 +152,7 @@ class MeterService:
                     floor,
                     store,
                     stores.values(),
-                    adopts=options.demo_users,
-                    opens_as=_opens_as(floor, options),
+                    opens_as=VALIDATES if options.auto_floor else None,
                 ),
                 unfit=lambda: self._self_check.problem,
                 adopt=self._adopt,
@@ -241,7 +233,7 @@ class MeterService:
             UserError: the web server cannot listen on its address.
         """
         if self._options.demo_users:
-            await let_in(self.user_directory.users)
+            await self._let_in()
         host, _, port = self._floor.service.http.rpartition(":")
         app = create_app(
             self._floor,
@@ -272,6 +264,18 @@ class MeterService:
                     name="floorperson",
                 )
             await self.work(broker, group)
+
+    async def _let_in(self) -> None:
+        """Add the users of a demonstration, but not to a floor that people have approved."""
+        try:
+            for id_, link in self._links.items():
+                if await link.configuration.is_of_people():
+                    log.error("people not let in", reason=f"a person approved link {id_}")
+                    return
+        except (RedisError, OSError) as error:
+            log.warning("people not let in", reason=f"Redis failed: {error}")
+            return
+        await let_in(self.user_directory.users)
 
     async def work(self, broker: Callable[[], BrokerAddress], group: asyncio.TaskGroup) -> None:
         """Run the links and apply the tables' events until canceled, without the web server."""

@@ -17,15 +17,18 @@ _US: Final = Actor("demonstration")
 async def let_in(users: Users) -> None:
     """Add the users of a demonstration, unless an earlier run or another service added them.
 
-    The public PIN of these users is permanent, so they never have to choose a PIN of their own.
+    The public PIN of these users is permanent, so they never have to choose a PIN of their own. A
+    floor that has users, none of them from a demonstration, gets none.
     """
     try:
-        present = {row.name: row for row in await users.rows()}
+        rows = await users.rows()
+        if rows and all(row.added_by != _US.name for row in rows):
+            log.error("people not let in", reason=f"the floor has users of its own: {rows[0].name}")
+            return
+        present = {row.name for row in rows}
         for name, role in USERS:
             if name not in present:
                 await _add(users, name, Role(role))
-            elif present[name].pin_by == _US.name:  # by an earlier release, with a PIN for one day
-                await users.set_pin(name, PIN, _US, own=True)
     except UsersError as error:
         log.warning("people not let in", reason=error.message)
 

@@ -4,16 +4,12 @@ import re
 import unicodedata
 from typing import Final
 
+from meters.books.two_people import is_person
 from meters.users.errors import UsersError
 
 _LETTER: Final = "A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u00ff"
 _NAME: Final = re.compile(rf"[{_LETTER}](?:[ .'-]?[{_LETTER}0-9]|\.(?= ))*\.?")
 _LENGTHS: Final = (2, 40)
-_OURS: Final = frozenset({"service", "simulated", "demonstration", "pitlink", "command"})
-"""The words with which the names of programs begin in the ledger and in the operators' log.
-
-No user's name begins with them.
-"""
 
 
 def clean_name(text: str) -> str:
@@ -35,7 +31,7 @@ def clean_name(text: str) -> str:
             "a name begins with a letter and has letters, digits, single spaces, dots, hyphens and"
             " apostrophes",
         )
-    if re.split("[ .'-]", fold_name(name))[0] in _OURS:
+    if not is_person(name):
         raise UsersError("bad_name", f"the ledger uses {name} for the system itself")
     return name
 

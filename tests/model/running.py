@@ -43,7 +43,7 @@ class Running:
             metrics,
             days=GamingDays.of_facility(pit.floor.facility),
             configuration=Configuration(
-                pit.floor, pit.store, adopts=adopts, opens_as="service" if adopts else None
+                pit.floor, pit.store, opens_as="service" if adopts else None
             ),
             unfit=lambda: self.unfit,
             adopt=lambda _: None,
@@ -110,9 +110,10 @@ async def running(
         data: data directory of the service.
         adopts: whether a changed floor file is adopted, as in a demonstration.
         unfit: why the service as a whole may not operate; `Running.unfit` may be set later.
-        approved: whether people approve the floor file first, if none was ever approved.
+        approved: whether people approve the floor file first, if none was ever approved. Nobody
+            approves a Redis that has lost what the ledger mark in `data` has.
     """
-    if approved and not adopts:
+    if approved and not adopts and not LedgerMark(data, pit.link.id).seen.entries:
         with contextlib.suppress(RedisError, OSError, ValueError):
             await approve_never_approved(Configuration(pit.floor, pit.store), pit.store)
     link = Running(pit, data, adopts=adopts, unfit=unfit)

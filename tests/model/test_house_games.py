@@ -181,5 +181,12 @@ async def test_a_changed_game_file_changes_the_approved_configuration(tmp_path: 
     floor = parse_floor(text)
     after = LinkConfiguration.of(floor, floor.link[0])
     assert after.digest != before.digest
-    (change,) = after.changed_from(before)
-    assert change.startswith("table T-1 game file: ")
+    file, cell = after.changed_from(before)
+    assert file.startswith("table T-1 game file: ")
+    assert cell == "game keystone_stud wager 1, table 1, pays, flush: 15 for 1 → 14 for 1"
+    (paytable,) = [
+        each for each in after.in_words if "keystone_stud, wager 1, table 1, pays" in each
+    ]
+    assert "pays: flush 14 for 1; four of a kind 100% of keystone_minor + 25 for 1;" in paytable
+    for part in ("wager 1: names seven_progressive", "pays: flush 4 for 1 / 4 for 1; four of a"):
+        assert any(part in each for each in after.in_words), part

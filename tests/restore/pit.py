@@ -10,6 +10,7 @@ from controllers.agent.outbox import Outbox
 from meters.books.ledger_mark import LedgerMark
 from meters.books.store import LinkStore
 from meters.intake.batches import LinkIntake
+from meters.restore.findings import StoreCondition
 from meters.restore.ledger_copy import LedgerCopy
 from meters.restore.link_restore import LinkRestore, RestorePlan, RestoreResult
 from meters.restore.outboxes import OutboxCopy, read_outboxes
@@ -99,12 +100,14 @@ class Attempt:
             found = await restoring.inspect(_ignore_progress)
             return found, restoring.is_due(found)
 
-    async def run(self) -> RestoreResult:
-        """Run all of it."""
+    async def run(self, *, approved: bool = True) -> RestoreResult:
+        """Run all of it. With `approved`, people have approved the floor file of a lost link."""
         with read_outboxes([self._pit.home / "tables"], self._pit.link.id) as outboxes:
             restoring = self._restoring(outboxes)
             found = await restoring.inspect(_ignore_progress)
             assert restoring.is_due(found)
+            if approved and found.held.standing is StoreCondition.EMPTY:
+                await approve(Configuration(self._pit.floor, self._pit.store))
             return await restoring.carry_out(found, "tess", _ignore_progress)
 
     def _restoring(self, outboxes: Mapping[str, OutboxCopy]) -> LinkRestore:

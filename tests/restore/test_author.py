@@ -10,11 +10,13 @@ from redis.asyncio import Redis
 
 from meters.floor.floor_file import read_floor
 from meters.floor.gaming_day import GamingDays
+from meters.selfcheck.approval_checks import Configuration
 from meters.users.directory import UserDirectory
 from meters.users.pins import PinHashing
 from meters.users.roles import Role
 from meters.users.users import Actor
 from meters.wire.clock import now
+from tests.approving import approve
 from tests.floor_text import section_text
 from tests.model.pit import FLOOR
 from tests.processes import run_pitlink
@@ -62,8 +64,8 @@ class Lost:
         return {"by": by.decode(), **json.loads(event)}
 
     async def nothing_is_restored(self) -> bool:
-        """Return whether Redis still has no data of the link."""
-        return not await self.pit.redis.exists(self.pit.store.keys.meters)
+        """Return whether Redis still has no data of the link but its approval."""
+        return not (await self.pit.store.snapshot()).is_opened
 
 
 @pytest.fixture
@@ -77,6 +79,7 @@ async def lost(keeping_server: RedisServer, keeping_redis: Redis, tmp_path: Path
     await pit.open()
     await pit.wagers({1: "progressive"}, table="T-1", round_id="R1")
     await keeping_redis.flushall()
+    await approve(Configuration(pit.floor, pit.store))
     return Lost(pit, tmp_path)
 
 
@@ -100,7 +103,6 @@ async def test_a_user_restores_with_their_pin(lost: Lost) -> None:
         (["--by", "Sue"], "", "the name or the PIN is wrong"),
         (["--by", "Nobody"], PIN, "the name or the PIN is wrong"),
         (["--by", "Flo"], PIN, "Flo is a floorperson: a supervisor or an administrator restores"),
-        (["--by", "New"], PIN, "New has to choose a PIN of their own first"),
         ([], PIN, "--by NAME: a supervisor or an administrator"),
     ],
 )
@@ -118,6 +120,28 @@ async def test_wrong_pins_are_counted_as_at_every_sign_in(lost: Lost) -> None:
     assert "sign-in is locked here" in refused.stderr
     assert "sign-in is locked here" in lost.restore("--by", "Sue", pin=PIN).stderr
     assert await lost.nothing_is_restored()
+
+
+@pytest.mark.duty("D4")
+async def test_a_floor_that_redis_lost_is_approved_and_then_restored(lost: Lost) -> None:
+    """The technician at night has the outboxes and the marks, and a first PIN by command."""
+    await lost.pit.redis.flushall()
+    await lost.add_users()
+    refused = lost.restore("--by", "New", pin=PIN)
+    assert refused.returncode == 1
+    assert "approve it with `pitlink approve`, then run this command again" in refused.stderr
+    approved = lost.run("approve", "--by", "New", stdin=f"{PIN}\nyes\n")
+    assert approved.returncode == 0, approved.stderr
+    assert "Redis has lost the data of this link: after the approval, restore it" in approved.stdout
+    again = lost.run("approve", "--by", "New", stdin=f"{PIN}\nyes\n")
+    assert "the floor file is approved already" in again.stderr
+    done = lost.restore("--by", "New", pin=PIN)
+    assert done.returncode == 0, done.stdout + done.stderr
+    entry = await lost.entry()
+    assert (entry["by"], entry.get("confirmed", False)) == ("New", False), "another set the PIN"
+    lost.pit.mark.note(99, "0" * 40)
+    refused = lost.restore("--by", "New", pin=PIN)
+    assert "New has to choose a PIN of their own first" in refused.stderr, "Redis has data"
 
 
 @pytest.mark.parametrize(("by", "name"), [(["--by", "tess"], "tess"), ([], "technician")])

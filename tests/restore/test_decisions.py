@@ -12,7 +12,9 @@ from meters.archive.archiver import Archiver
 from meters.books.schema import SCHEMA
 from meters.books.slip_numbers import SLIPS_KEY
 from meters.floor_api.errors import ActError
+from meters.selfcheck.approval_checks import Configuration
 from meters.wire.clock import now
+from tests.approving import approve
 from tests.floor_text import section_text
 from tests.model.days import A_DAY, Days
 from tests.model.pit import CENT, PROGRESSIVE, STRICT, Pit
@@ -130,6 +132,8 @@ async def test_decisions_of_two_people_are_as_they_were_before_redis_was_lost(
     await keeping_redis.flushall()
     if left == "copy":
         await copy.put_back(keeping_redis)
+    else:
+        await approve(Configuration(pit.floor, pit.store))
     printed = _run(tmp_path, "restore", "--by", "tess", "--services-stopped", "--yes")
     assert "balances to the micro" in printed
     assert await _decided(pit) == was

@@ -16,13 +16,16 @@ from meters.archive.archiver import Archiver
 from meters.books.audit import RESTORING, LinkAudit
 from meters.books.checkpoint import EMPTY
 from meters.books.ledger_mark import LedgerMark
+from meters.books.store import LinkStore
 from meters.floor_api.types import ParameterChange
 from meters.restore import store_writing
 from meters.restore.errors import RestoreError
 from meters.restore.findings import StoreCondition
 from meters.restore.ledger_copy import ArchivedLedger
+from meters.restore.link_restore import LinkRestore
 from meters.restore.outbox_replay import OutboxReplay
 from meters.restore.outboxes import read_outboxes
+from meters.selfcheck.approval_checks import Configuration
 from tests.floor_text import table_text
 from tests.model.days import Days
 from tests.model.pit import BONUS, FIVE_CARD, FLOOR, PROGRESSIVE, RAGS
@@ -205,6 +208,58 @@ async def test_a_store_that_is_lost_entirely_is_as_it_was(pit: KeptPit, copied: 
     assert not (await pit.restoring(copy).look())[1], "nothing is left to be done"
 
 
+@pytest.mark.duty("D4")
+@pytest.mark.parametrize("copied", [False, True], ids=["outboxes", "archive"])
+async def test_a_restore_approves_nothing(pit: KeptPit, *, copied: bool) -> None:
+    """People approve a lost link again. Until it is restored, it is still to be restored."""
+    await play(pit, 1)
+    copy = await Copy.of(pit) if copied else None
+    await pit.redis.flushall()
+    with pytest.raises(RestoreError, match="pit: Redis has no approval of its settings"):
+        await pit.restoring(copy).run(approved=False)
+    assert await read_store(pit.redis, pit.store.keys) == {}, "nothing was done"
+    configuration = Configuration(pit.floor, pit.store)
+    await configuration.approve("amy", configuration.filed.digest)
+    found, due = await pit.restoring(copy).look()
+    assert (found.held.standing, due) == (StoreCondition.EMPTY, True)
+    restored = await pit.restoring(copy).run(approved=False)
+    assert restored.finding.problems == ()
+    assert not (await pit.restoring(copy).look())[1]
+
+
+@pytest.mark.duty("D4")
+@pytest.mark.parametrize("forged", ["mark", "archive"])
+async def test_a_new_link_that_one_person_restores_waits_for_two_people(
+    pit: KeptPit, tmp_path: Path, forged: str
+) -> None:
+    """The restorer could have written its ledger mark, and an archive with approvals."""
+    await pit.round({1: PROGRESSIVE}, {1: RAGS})
+    new = KeptPit(pit.redis, tmp_path / "new", DRAWN.replace('id = "pit"', 'id = "new"'))
+    copy = None
+    if forged == "archive":
+        await new.open()
+        copy = await Copy.of(new)
+        await pit.redis.delete(*await pit.redis.keys("pitlink:{new}:*"))
+    (tmp_path / "marks" / "new.ledger-mark.json").write_text('{"link":"new","entries":9}')
+    floor, store = new.floor, LinkStore(pit.redis, new.link)
+
+    async def restore() -> None:
+        mark = LedgerMark(tmp_path, "new")
+        restoring = LinkRestore(floor, store, mark, copy, {}, without=["T-1", "T-2"])
+        found = await restoring.inspect(lambda *_: None)
+        assert restoring.is_due(found)
+        await restoring.carry_out(found, "tess", lambda *_: None)
+
+    configuration = Configuration(floor, store, [pit.store])
+    for person in ("tess", "sue"):
+        with pytest.raises(RestoreError, match="new: Redis has no approval"):
+            await restore()
+        assert not (await store.snapshot()).is_opened
+        await configuration.approve(person, configuration.filed.digest)
+    await restore()
+    assert (await store.snapshot()).is_opened
+
+
 async def test_an_older_file_of_redis_is_brought_up_by_outboxes(pit: KeptPit) -> None:
     await play(pit, 1, 2)
     older, known = await Kept.of(pit.redis), sum(pit.seq.values())
@@ -385,7 +440,7 @@ async def test_a_missing_outbox_is_reported_and_must_be_declared_lost_by_name(
         begun.close()
     await pit.redis.flushall()
     with pytest.raises(RestoreError, match=r"T-2: .* are in no outbox that was found"):
-        await pit.restoring(copy).run()
+        await pit.restoring(copy).run(approved=False)
     assert await read_store(pit.redis, pit.store.keys) == {}, "nothing was done"
     restored = await pit.restoring(copy, "T-2").run()
     assert restored.finding.balanced

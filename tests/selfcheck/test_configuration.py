@@ -3,10 +3,12 @@
 from pathlib import Path
 from typing import Final
 
+import msgspec
 import pytest
 from redis.asyncio import Redis
 
-from meters.books.approvals import ApprovalBook
+from meters.books.approvals import Approval, ApprovalBook
+from meters.books.approved_configuration import LinkConfiguration
 from meters.books.audit import LinkAudit
 from meters.books.store import BooksError, LinkStore, TermsError
 from meters.books.two_people import PinSetters
@@ -297,6 +299,27 @@ async def test_an_interrupted_first_approval_is_finished_by_the_same_person_only
     assert await side.problem() is None
 
 
+@pytest.mark.duty("D4")
+@pytest.mark.parametrize("event", ["wagers", "close"])
+async def test_an_interrupted_first_approval_is_not_finished_alone_after_something_happened(
+    keeping_redis: Redis, event: str
+) -> None:
+    """A service has opened the first link, and somebody played or acted on it."""
+    pit, side = (configuration_of(keeping_redis, TWO_LINKS, link) for link in ("pit", "side"))
+    await pit.approve("amy", pit.filed.digest)
+    opened = Pit(keeping_redis, FLOOR)
+    await opened.open()
+    found = await side.unapproved()
+    assert found is not None
+    assert found.first, "the meters are seeded, and nothing else happened"
+    if event == "wagers":
+        assert (await opened.wagers({1: PROGRESSIVE})).error is None
+    else:
+        await opened.link_acts.close("pit", "sue", "a test")
+    await side.approve("amy", side.filed.digest)
+    assert "amy approved it first, and one more person is needed" in str(await side.problem())
+
+
 async def test_only_one_of_two_people_finishes_an_interrupted_first_approval(
     keeping_redis: Redis,
 ) -> None:
@@ -306,20 +329,90 @@ async def test_only_one_of_two_people_finishes_an_interrupted_first_approval(
     assert "ben approved it first" in str(await side.problem())
 
 
-async def test_a_simulated_person_approves_the_first_floor_file_and_no_later_one(
-    keeping_redis: Redis,
-) -> None:
+@pytest.mark.duty("D4")
+async def test_a_program_approves_only_what_no_person_has_approved(keeping_redis: Redis) -> None:
+    """Without a demonstration or a simulated person, an approval by a program counts as none."""
+    changed = TWO_LINKS.replace("positions = 7", "positions = 6", 1)
+    for text in (TWO_LINKS, changed):
+        floor = parse_floor(text)
+        stores = {each.id: LinkStore(keeping_redis, each) for each in floor.link}
+        for store in stores.values():
+            simulated = Configuration(floor, store, stores.values(), opens_as="simulated person")
+            await simulated.adopt()
+            approved = await ApprovalBook(store).current()
+            assert approved is not None
+            assert approved.by == "simulated person"
+            assert (await LinkAudit(store).run()).balanced
+    pit = configuration_of(keeping_redis, changed, "pit")
+    with pytest.raises(TermsError, match="approved by simulated person, and by no person; two"):
+        await pit.adopt()
+    for person in ("amy", "ben"):
+        await pit.approve(person, pit.filed.digest)
+    await pit.adopt()
     floor = parse_floor(TWO_LINKS)
-    stores = {each.id: LinkStore(keeping_redis, each) for each in floor.link}
-    for store in stores.values():
-        await Configuration(floor, store, stores.values(), opens_as="simulated floorperson").adopt()
-        approved = await ApprovalBook(store).current()
-        assert approved is not None
-        assert approved.by == "simulated floorperson"
-    changed = parse_floor(TWO_LINKS.replace("positions = 7", "positions = 6", 1))
-    later = Configuration(changed, stores["pit"], stores.values(), opens_as="simulated floorperson")
-    with pytest.raises(TermsError, match="positions: 7 → 6; two people approve it"):
-        await later.adopt()
+    back = Configuration(floor, stores["pit"], stores.values(), opens_as="simulated person")
+    with pytest.raises(TermsError, match="positions: 6 → 7; two people approve it"):
+        await back.adopt()
+
+
+@pytest.mark.duty("D4")
+@pytest.mark.parametrize("new", [False, True], ids=["changed", "new link"])
+async def test_a_floor_of_people_becomes_a_demonstration_only_by_two_people(
+    keeping_redis: Redis, tmp_path: Path, *, new: bool
+) -> None:
+    await ran_once(keeping_redis, tmp_path)
+    text = FLOOR.replace('id = "pit"', 'id = "pit-2"') if new else SIX
+    demonstration = text.replace("[facility]", "[facility]\ndemonstration = true", 1)
+    link = "pit-2" if new else "pit"
+    with pytest.raises(TermsError, match="two people approve it") as refused:
+        await configuration_of(keeping_redis, demonstration, link).adopt()
+    change = "the link is new" if new else "demonstration without real money: no → yes"
+    assert change in str(refused.value)
+    assert await configuration_of(keeping_redis, demonstration, link).is_of_people()
+
+
+async def test_the_accepted_ratio_of_chances_is_shown_and_approved(keeping_redis: Redis) -> None:
+    text = FLOOR.replace('paytable = "A"', 'paytable = "A"\nchance_ratio_max = 6', 1)
+    before, after = (configuration_of(keeping_redis, each, "pit").filed for each in (FLOOR, text))
+    assert after.changed_from(before) == (
+        "meter progressive largest ratio of the chances of its games: none → 6",
+    )
+    (meter,) = [one for one in after.in_words if one.startswith("meter progressive")]
+    assert "a dollar wagered may have 6 times the chance at one game as at another" in meter
+
+
+@pytest.mark.duty("D4")
+@pytest.mark.parametrize(
+    ("tampered", "problem"),
+    [
+        ("alone", "amy alone approved a floor file that takes two people"),
+        ("program", "service alone approved a floor file that takes two people"),
+        ("invented", "ben approved as the second person what amy had not approved"),
+        ("other file", "ben approved as the second person what amy had not approved"),
+        ("one person", "amy and ben, who approved, can be one person"),
+    ],
+)
+async def test_the_audit_names_an_approval_that_lacks_a_person(
+    keeping_redis: Redis, tmp_path: Path, tampered: str, problem: str
+) -> None:
+    """Somebody with the password of Redis calls the script itself, past the service's checks."""
+    await ran_once(keeping_redis, tmp_path)
+    store = LinkStore(keeping_redis, parse_floor(SIX).link[0])
+    book, filed = ApprovalBook(store), LinkConfiguration.of(parse_floor(SIX), store.link)
+    before = await book.current()
+    assert before is not None
+    by = {"alone": "amy", "program": "service"}.get(tampered, "ben")
+    first_by = "" if tampered in {"alone", "program"} else "amy"
+    approval = Approval(filed.digest, filed.text, by, (), first_by)
+    if tampered in {"other file", "one person"}:
+        digest = filed.digest if tampered == "one person" else "0" * 64
+        half = Approval(digest, filed.text, "amy", (), pin_set_by=("ada",))
+        await book.approve_first(half, before.digest, await book.waiting())
+        approval = msgspec.structs.replace(approval, pin_set_by=("ada",))
+    await book.approve_alone(approval, before.digest, of_empty_link=False)
+    found = (await LinkAudit(store).run()).problems
+    entry = (await store.snapshot()).last_entry
+    assert found == (f"entry {entry}: {problem}",)
 
 
 async def test_what_two_people_changed_by_proposal_is_no_change_of_the_file(
@@ -346,6 +439,7 @@ async def test_what_two_people_changed_by_proposal_is_no_change_of_the_file(
         await link.goes_down("meter progressive paytable: A → B; a supervisor or an administrator")
         await approve(link, "amy")
         await link.comes_up()
+        assert (await LinkAudit(pit.store).run()).balanced
 
 
 @pytest.mark.parametrize(
@@ -517,13 +611,12 @@ async def test_a_table_with_an_open_round_begins_no_link_of_its_own(keeping_redi
 
 async def test_a_demonstration_may_leave_a_round_open(keeping_redis: Redis) -> None:
     """Its next run can have fewer tables, although the last run was killed during a round."""
-    pit = Pit(keeping_redis, THIRD)
+    pit, floor = Pit(keeping_redis, THIRD), parse_floor(FLOOR)
+    await Configuration(pit.floor, pit.store, opens_as="service").adopt()
     await pit.open()
-    await people_approve(configuration_of(keeping_redis, THIRD, "pit"))
     assert (await pit.wagers({3: PROGRESSIVE}, table="T-3")).error is None
-    floor = parse_floor(FLOOR)
     store = LinkStore(keeping_redis, floor.link[0])
-    await Configuration(floor, store, adopts=True, opens_as="demo").adopt()
+    await Configuration(floor, store, opens_as="service").adopt()
 
 
 @pytest.mark.section("649a.11(c)(5)(iv)")
@@ -614,7 +707,8 @@ async def test_nothing_is_approved_on_books_that_do_not_hold(
 async def test_a_demonstration_adopts_its_floor_of_the_day(
     keeping_redis: Redis, tmp_path: Path
 ) -> None:
-    await ran_once(keeping_redis, tmp_path)
+    async with running(Pit(keeping_redis), tmp_path, adopts=True) as link:
+        await link.comes_up()
     pit = Pit(keeping_redis, THIRD)
     async with running(pit, tmp_path, adopts=True) as link:
         await link.comes_up()

@@ -11,11 +11,13 @@ import httpx
 import pytest
 import redis
 
+from meters.floor import demonstration
+from tests.approving import approve_before_serve
 from tests.floor_text import floor_text, link_text, meter_text, table_text
 from tests.mqtt.events import wagers
 from tests.mqtt.stand import Stand
 from tests.selfcheck.installed import Installed, build_wheel
-from tests.servers import Mosquitto, RedisServer, eventually, free_port, run_pitlink
+from tests.servers import Mosquitto, Pitlink, RedisServer, eventually, free_port, run_pitlink
 from tests.staff import PIN, Colleague, hire
 
 pytestmark = pytest.mark.slow
@@ -227,3 +229,31 @@ def test_a_changed_floor_file_is_shown_and_approved_over_http_and_by_command(
     assert acts[0]["told"].startswith("table X-2 removed (SHA-256 ")
     assert service.audit()["balanced"] is True
     service.start()
+
+
+@pytest.mark.duty("D4")
+@pytest.mark.parametrize("approved", [True, False], ids=["approved", "users only"])
+def test_a_floor_of_people_never_gets_users_with_the_public_pin(
+    tmp_path: Path, redis_server: RedisServer, mosquitto: Mosquitto, *, approved: bool
+) -> None:
+    """Somebody turns the floor file into a demonstration, and restarts the service."""
+    port, config = free_port(), tmp_path / "floor.toml"
+    url = f"http://127.0.0.1:{port}"
+    filed = {
+        "broker": mosquitto.url, "redis": redis_server.url, "http": url.removeprefix("http://"),
+        "data": str(tmp_path),
+    }  # fmt: skip
+    config.write_text(floor_text(LINK, service=filed))
+    if approved:
+        approve_before_serve(("serve", "--config", str(config)), None)
+    else:
+        hire(config, "Sue Lane", "supervisor")
+    config.write_text(floor_text(LINK, service=filed, demonstration=True))
+    with Pitlink("serve", "--config", str(config), "--demo-people") as service:
+        service.until(lambda: "people not let in" in service.errors, what="the refusal")
+        service.until(lambda: answers(url), what="the pages")
+        sign_in = {"name": "Ada", "pin": demonstration.PIN}
+        assert httpx.post(f"{url}/api/v1/sign-in", json=sign_in).status_code == 401
+        if approved:
+            reason = "demonstration without real money: no → yes; two people approve it"
+            service.until(lambda: reason in service.errors, what="an inoperable link")
