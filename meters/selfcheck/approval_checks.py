@@ -293,8 +293,8 @@ class Configuration:
             approved = await self._book.current()
         except ForgedError:
             return True
-        names = (noted and noted[1], approved and approved.by)
-        return any(name is not None and is_person(name) for name in names)
+        names = [*([noted[1]] if noted else ()), *([approved.by] if approved else ())]
+        return any(map(is_person, names))
 
     async def _adopt(self, found: Unapproved, by: str, setters: tuple[str, ...] = ()) -> None:
         """Approve the floor file as one person, or as the service."""

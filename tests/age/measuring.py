@@ -17,6 +17,7 @@ from meters.users.store import UserStore
 from meters.wire.clock import now, text_of
 from tests.age.house import Age
 from tests.age.making import opened_house
+from tests.approving import approve_first
 from tests.bench.sizing.memory import all_of, bytes_of
 from tests.bench.sizing.parts import Seconds, running_service, timed
 from tests.bench.sizing.place import Place
@@ -174,6 +175,7 @@ async def _restore(place: Place, age: Age) -> Seconds:
     try:
         async with opened_house(home, age) as empty:
             shutil.copytree(place.home / _ARCHIVE, home / _ARCHIVE)
+            await approve_first(empty.floor, empty.redis)
             tables = [table.id for link in empty.floor.link for table in link.table]
             without = [word for table in tables for word in ("--without", table)]
             words = ("restore", "--yes", "--services-stopped", *without)

@@ -1,5 +1,6 @@
 """`pitlink restore` on a real floor whose Redis was killed and lost its data."""
 
+import asyncio
 import json
 import shutil
 import subprocess
@@ -9,6 +10,9 @@ from typing import Final
 
 import pytest
 
+from meters.floor.floor_file import read_floor
+from meters.redis_client.connect import open_redis
+from tests.approving import approve_first
 from tests.chaos.driven import DrivenTable
 from tests.chaos.recording import LINKS, lines_of, write_floor
 from tests.chaos.test_torn_store import incr
@@ -77,6 +81,13 @@ class Pit:
         return found["links"][LINK], found["totals"]
 
 
+async def approve_lost(config: Path) -> None:
+    """Approve the floor file again, as one person."""
+    floor = read_floor(config)
+    async with open_redis(floor) as redis:
+        await approve_first(floor, redis)
+
+
 @pytest.fixture
 def pit(tmp_path: Path, redis_server: RedisServer, mosquitto: Mosquitto) -> Iterator[Pit]:
     port = free_port()
@@ -118,6 +129,10 @@ def test_a_floor_goes_on_as_if_its_redis_had_not_been_lost(
     assert pit.meters() == was
 
     pit.lose(redis_server)
+    refused = pit.restore("--yes", "--services-stopped", *given_up)
+    assert refused.returncode == 1
+    assert "approve it with `pitlink approve`" in refused.stderr
+    asyncio.run(approve_lost(pit.config))
     done = pit.restore("--yes", "--services-stopped", *given_up)
     assert done.returncode == 0, (done.stdout, done.stderr)
     pit.service.start()
