@@ -255,5 +255,5 @@ def test_a_floor_of_people_never_gets_users_with_the_public_pin(
         sign_in = {"name": "Ada", "pin": demonstration.PIN}
         assert httpx.post(f"{url}/api/v1/sign-in", json=sign_in).status_code == 401
         if approved:
-            reason = "demonstration without real money: no → yes; two people approve it"
+            reason = "not as approved: demonstration without real money: no"
             service.until(lambda: reason in service.errors, what="an inoperable link")
