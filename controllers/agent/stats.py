@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from meters.wire.messages import Wagers
+from meters.wire.messages import WagerCorrection, Wagers
 
 REPLY_SECONDS: Final = (
     0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0
@@ -52,8 +52,12 @@ class Accepted:
     wagers: int = 0
     wagered_cents: int = 0
 
-    def count(self, event: Wagers) -> None:
-        """Count the accepted wagers of a round."""
+    def count(self, event: Wagers | WagerCorrection) -> None:
+        """Count the accepted wagers of a round, or the wager that a correction added."""
+        if isinstance(event, WagerCorrection):
+            self.wagers += event.adds
+            self.wagered_cents += event.amount * event.adds
+            return
         for at in event.positions:
             self.wagers += len(at.wagers)
             self.wagered_cents += sum(at.wagers.values())

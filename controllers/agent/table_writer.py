@@ -46,6 +46,7 @@ from meters.wire.messages import (
     Result,
     TableEvent,
     Void,
+    WagerCorrection,
     Wagers,
     Withdrawal,
 )
@@ -64,6 +65,7 @@ _ASKED_BY: Final[Mapping[type[MoneyEvent], str]] = {
     Wagers: "lockout",
     Result: "settle",
     Void: "void",
+    WagerCorrection: "correct_wager",
     Withdrawal: "withdraw_correction",
 }
 
@@ -284,7 +286,7 @@ class TableWriter:
                 about.info("confirmation awaited", event_asked=step.state.asking.event)
         elif isinstance(error, ErrorDetail):
             about.warning("event refused", code=error.code, reason=error.message)
-        if isinstance(sent, Wagers) and delivered.reply.status == "accepted":
+        if isinstance(sent, Wagers | WagerCorrection) and delivered.reply.status == "accepted":
             self.accepted.count(sent)
         await self._write_reply(pending.seq, delivered.payload, step.state, step.answer)
         about.debug("reply written", status=delivered.reply.status)

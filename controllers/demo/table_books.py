@@ -69,6 +69,10 @@ class BookedAgent(Agent):
             case "lockout" if answer.round is not UNSET:
                 self._counted = self.table_state.wagers
                 self._count(1)
+            case "correct_wager":
+                self._count(-1)
+                self._counted = self.table_state.wagers
+                self._count(1)
             case "settle" if self._counted:
                 self._counted = ()
                 self._books.rounds += 1

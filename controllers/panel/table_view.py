@@ -24,7 +24,7 @@ from controllers.panel.views import (
 from controllers.table.declared_wins import declared_wins
 from controllers.table.device_events import NOT_PASSED_ON, DeviceRefusal
 from controllers.table.pending_claims import WAITING_MAX
-from controllers.table.state import Layout, Phase, Returned, TableState
+from controllers.table.state import Layout, Phase, Returned, TableState, WagerToCorrect
 from meters.floor.game_dates import GAME_NOT_IN_EFFECT
 from meters.wire.messages import MeterValue
 
@@ -121,7 +121,12 @@ def view_table(
         differs=None if state.differs is None else DiffersView(counted=state.differs),
         held=held_views(layout, state),
         asking=(
-            AskingView(event=asking.event, reason=asking.reason, since=asking.since)
+            AskingView(
+                event=asking.event,
+                wager=_asked_wager(layout, asking.wager) if asking.wager else "",
+                reason=asking.reason,
+                since=asking.since,
+            )
             if asking
             else None
         ),
@@ -137,7 +142,13 @@ def _wagers(layout: Layout) -> Iterator[WagerView]:
                 name=item_words(wager, layout.games.titles),
                 short=tables.short[tables.names.index(wager)],
                 amount=amount_cents,
+                chip=not tables.electronic,
             )
+
+
+def _asked_wager(layout: Layout, asked: WagerToCorrect) -> str:
+    act = "Add" if asked.action == "add" else "Take back"
+    return f"{act}: position {asked.position}, {item_words(asked.wager, layout.games.titles)}"
 
 
 def _controller(fault: DeviceRefusal | None) -> str:
@@ -346,11 +357,15 @@ def _can(layout: Layout, state: TableState, fault: DeviceRefusal | None) -> list
                 ),
                 "retract dealer": state.dealer is not None,
                 "retract community": state.community is not None,
+                "correct_wager": state.round is not None and not state.has_entries,
                 "retract chips": not state.folded and not state.no_win and not state.cards_seen(),
             }
         case _:
             may = {
                 "chips": state.phase is Phase.LOCKED,
+                "correct_wager": state.phase is Phase.LOCKED
+                and state.round is not None
+                and not state.has_entries,
                 "void": state.phase in {Phase.LOCKED, Phase.LOCKED_OUT},
             }
     return [act for act, allowed in may.items() if allowed]

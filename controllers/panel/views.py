@@ -32,12 +32,13 @@ class MeterView(_View, frozen=True):
 
 
 class WagerView(_View, frozen=True):
-    """A wager of the table: its name, its short name, and its amount in cents."""
+    """A wager of the table: its name, its short name, its amount in cents, and if it has a chip."""
 
     wager: str
     name: str
     short: str
     amount: int
+    chip: bool
 
 
 class PositionView(_View, frozen=True):
@@ -259,9 +260,13 @@ class HeldView(_View, frozen=True):
 
 
 class AskingView(_View, frozen=True):
-    """Correction request to a floorperson: device event, reason, and time in UTC."""
+    """Correction request to a floorperson: device event, reason, and time in UTC.
+
+    `wager` is the wager that is added or taken back, in words; empty for other corrections.
+    """
 
     event: str
+    wager: str
     reason: str
     since: str
 
@@ -280,8 +285,8 @@ class View(_View, frozen=True):
         controller: state of the link for this table: ``operable``, ``inoperable``, ``closed`` or
             ``not reached``.
         shut: reason why no new progressive wager is accepted, or None.
-        unanswered: event that waits for the service's answer: ``lockout``, ``settle``, ``void``, or
-            None.
+        unanswered: event that waits for the service's answer: ``lockout``, ``settle``, ``void``,
+            ``correct_wager``, or None.
         waiting: earlier rounds, the oldest first. Each of these rounds has a win that is not
             decided, or a decision that the dealer has not acknowledged with the button Done.
         meters: the meters that the table feeds.
@@ -307,7 +312,7 @@ class View(_View, frozen=True):
             before would win. The dealer is warned.
         can: actions that are possible now: ``lockout``, ``chips``, ``settle``, ``void``, ``next``,
             ``repeat``, ``no_win`` (the hands that are missing win nothing), ``retract dealer``,
-            ``retract community``, ``retract chips``.
+            ``retract community``, ``retract chips``, ``correct_wager``.
         repeat: wagers of the previous round, which ``repeat`` places again.
         settled: settlement of the previous round; None after the dealer has closed it.
         last: the settlement that was closed last.

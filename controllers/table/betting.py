@@ -2,8 +2,14 @@
 
 from msgspec.structs import replace
 
-from controllers.table.device_events import DeviceRefusal, SamePlayer, WagerPlaced, WagerWithdrawn
-from controllers.table.state import Layout, Phase, PlacedWager, TableState
+from controllers.table.device_events import (
+    DeviceRefusal,
+    SamePlayer,
+    WagerCorrected,
+    WagerPlaced,
+    WagerWithdrawn,
+)
+from controllers.table.state import Layout, Phase, PlacedWager, TableState, WagerToCorrect
 
 
 def place_wager(
@@ -40,6 +46,67 @@ def place_wager(
         raise fault
     placed = PlacedWager(event.position, wager, amount_cents, event.patron)
     return replace(state, wagers=(*state.wagers, placed), returned=None)
+
+
+def correct_wager(
+    layout: Layout, state: TableState, event: WagerCorrected | WagerToCorrect
+) -> tuple[PlacedWager, tuple[PlacedWager, ...]]:
+    """Return the wager that is added or taken back after lock-out, and the round's wagers then.
+
+    Raises:
+        DeviceRefusal: betting is open, a card was entered, the service does not know the round, or
+            the table has no such wager to add or to take back.
+    """
+    if state.phase is Phase.OPEN:
+        raise DeviceRefusal("not_locked", "betting is open: light or withdraw the wager itself")
+    check_locked(state)
+    if state.has_entries:
+        raise DeviceRefusal(
+            "cards_entered",
+            "cards of this round were entered: its wagers can no longer be corrected",
+        )
+    check_position(layout, event.position)
+    wager = _meter_wager(layout, event.wager)
+    if layout.is_electronic(wager):
+        raise DeviceRefusal(
+            "electronic_wager",
+            f"{wager} is an electronic wager without a value chip: it cannot be corrected",
+        )
+    amount_cents = layout.amount_cents(wager)
+    if amount_cents is None:
+        raise DeviceRefusal("unknown_meter", f"table {layout.table} has no meter for {wager}")
+    if state.round is None:
+        raise DeviceRefusal(
+            "no_round",
+            "no progressive wager was accepted in this round, so none can be corrected: return any"
+            " chip",
+        )
+    lit = next(
+        (
+            placed
+            for placed in state.wagers
+            if (placed.position, placed.wager) == (event.position, wager)
+        ),
+        None,
+    )
+    if event.action == "take_back":
+        if lit is None:
+            raise DeviceRefusal("no_wager", f"position {event.position} has no {wager} wager")
+        return lit, tuple(placed for placed in state.wagers if placed is not lit)
+    if lit is not None:
+        raise DeviceRefusal(
+            "wager_twice", f"position {event.position} has its {wager} wager already"
+        )
+    given = state.patrons_given(state.boxes_of(event.position))
+    if event.patron is not None and given - {event.patron}:
+        raise DeviceRefusal(
+            "patron_differs", f"position {event.position} is played by {min(given)}"
+        )
+    there = [placed.patron for placed in state.wagers if placed.position == event.position]
+    # The service has the patron of this position's other wagers, or does not know the patron.
+    patron = there[0] if there else event.patron or state.patron_at(event.position)
+    added = PlacedWager(event.position, wager, amount_cents, patron)
+    return added, (*state.wagers, added)
 
 
 def withdraw_wager(layout: Layout, state: TableState, event: WagerWithdrawn) -> TableState:

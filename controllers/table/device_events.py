@@ -131,6 +131,20 @@ class VoidPressed(_DeviceEvent, frozen=True, tag="void", omit_defaults=True):
     confirm: bool = False
 
 
+class WagerCorrected(_DeviceEvent, frozen=True, tag="correct_wager", omit_defaults=True):
+    """Correction of one chip wager after lock-out, before the first card; no part of the contract.
+
+    For example, a light was on without a chip, or a chip was there without a light. A floorperson
+    must always confirm the correction.
+    """
+
+    action: Literal["add", "take_back"]
+    position: int
+    wager: str
+    reason: Reason
+    patron: Patron | None = None
+
+
 class CorrectionWithdrawn(_DeviceEvent, frozen=True, tag="withdraw_correction"):
     """Withdrawal of the dealer's correction request; an extension of the contract."""
 
@@ -212,6 +226,7 @@ DeviceEvent = (
     | CommunityRead
     | SettlePressed
     | VoidPressed
+    | WagerCorrected
     | CorrectionWithdrawn
     | Retracted
     | NextRound
@@ -247,11 +262,12 @@ class DeviceAnswer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
         event: name of the device event; None if the line had no name.
         ok: true if the event was accepted.
         position: position of the wager.
-        wager: name of the wager.
+        wager: name of the wager; for an accepted `correct_wager` too.
         light: true if the light of the wager at the position is lit after the event (649a.7(d)(4)).
         round: name of the round, if the round's wagers were sent to the service.
         draw: for `lockout`: the random draw at lock-out; null if there was none (649a.12(i)(3)).
-        chips: for `lockout`: number of value chips that the dealer should count.
+        chips: for `lockout` and `correct_wager`: number of value chips that the dealer should
+            count.
         lines: for `settle`: lines of the settlement in paying order.
         claims: for `settle`: the wins that wait for a floorperson.
         positions: for `no_win`: the positions that were declared to win nothing.

@@ -20,8 +20,9 @@ from controllers.table.state import (
     Returned,
     SettledRound,
     TableState,
+    WagerToCorrect,
 )
-from controllers.table.transitions import EVENTS_LOST, UNCONFIRMED, Transition, voided
+from controllers.table.transitions import EVENTS_LOST, UNCONFIRMED, Transition, corrected, voided
 from meters.wire.clock import text_of
 from meters.wire.holds import HELD, holds_table
 from meters.wire.messages import (
@@ -32,6 +33,7 @@ from meters.wire.messages import (
     Reply,
     Result,
     Void,
+    WagerCorrection,
     Wagers,
     Withdrawal,
 )
@@ -46,6 +48,8 @@ def absorb(layout: Layout, state: TableState, sent: MoneyEvent, reply: Reply) ->
             return _result(state, sent, reply)
         case Void():
             return _void(state, sent, reply)
+        case WagerCorrection():
+            return _correction(layout, state, sent, reply)
         case Withdrawal():
             # A refused withdrawal has the same effect as an accepted one: the table no longer has a
             # correction request.
@@ -113,18 +117,26 @@ def _refused(state: TableState, event: str, error: ErrorDetail) -> TableState:
 
 
 def _asked(
-    state: TableState, event: Literal["settle", "void"], sent: Result | Void, error: ErrorDetail
+    state: TableState,
+    event: Literal["settle", "void", "correct_wager"],
+    sent: Result | Void | WagerCorrection,
+    error: ErrorDetail,
 ) -> Transition:
     """Record a correction request to a floorperson.
 
-    The event of the request is a result or a void. The table repeats this event until the request
-    ends.
+    The event of the request is a result, a void or the correction of a wager. The table repeats
+    this event until the request ends.
     """
+    wager = None
+    if isinstance(sent, WagerCorrection):
+        at = (one.patron for one in sent.positions if one.position == sent.position)
+        wager = WagerToCorrect(sent.action, sent.position, sent.wager, next(at, None))
     asking = state.asking or Asking(
         event,
         text_of(sent.at),
-        sent.reason if isinstance(sent, Void) else "",
-        sent.confirm,
+        "" if isinstance(sent, Result) else sent.reason,
+        isinstance(sent, WagerCorrection) or sent.confirm,
+        wager,
     )
     return Transition(
         replace(state, asking=asking), DeviceAnswer(event=event, ok=False, error=error)
@@ -176,6 +188,22 @@ def _void(state: TableState, sent: Void, reply: Reply) -> Transition:
     return Transition(
         _refused(state, "void", error), DeviceAnswer(event="void", ok=False, error=error)
     )
+
+
+def _correction(
+    layout: Layout, state: TableState, sent: WagerCorrection, reply: Reply
+) -> Transition:
+    """Apply the service's reply to the correction of a wager."""
+    answer = DeviceAnswer(event="correct_wager", ok=True, position=sent.position, wager=sent.wager)
+    if reply.status == "accepted":
+        state = corrected(state, sent)
+        light = state.is_lit(sent.position, sent.wager)
+        return Transition(state, replace(answer, light=light, chips=state.chips_due(layout)))
+    error = _refusal_of(reply)
+    if error.code == UNCONFIRMED:
+        return _asked(state, "correct_wager", sent, error)
+    refused = _refused(state, "correct_wager", error)
+    return Transition(refused, DeviceAnswer(event="correct_wager", ok=False, error=error))
 
 
 def decide(

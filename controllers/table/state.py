@@ -273,6 +273,15 @@ class Refused(_Record, frozen=True):
     message: str
 
 
+class WagerToCorrect(_Record, frozen=True):
+    """The wager that a correction request adds or takes back."""
+
+    action: Literal["add", "take_back"]
+    position: int
+    wager: str
+    patron: str | None = None
+
+
 class Asking(_Record, frozen=True):
     """Correction request to a floorperson.
 
@@ -281,15 +290,17 @@ class Asking(_Record, frozen=True):
     Attributes:
         event: the device event that led to the request.
         since: time of the first request in UTC, as RFC 3339 text.
-        reason: reason of a void; empty for a settlement.
+        reason: reason of a void or of the correction of a wager; empty for a settlement.
+        wager: wager that is corrected, or None.
         confirm: true if the device requested the confirmation; false if only the floor file
             requires it.
     """
 
-    event: Literal["settle", "void"]
+    event: Literal["settle", "void", "correct_wager"]
     since: str
     reason: str = ""
     confirm: bool = True
+    wager: WagerToCorrect | None = None
 
 
 class TableState(_Record, frozen=True):
@@ -362,6 +373,17 @@ class TableState(_Record, frozen=True):
     asking: Asking | None = None
     no_win: tuple[int, ...] = ()
     rounds: int = 0
+
+    @property
+    def has_entries(self) -> bool:
+        """True if cards, a fold or a declaration were entered in this round, even if retracted."""
+        return bool(
+            self.cards_seen()
+            or self.folded
+            or self.no_win
+            or self.taken_back
+            or self.collected_hands
+        )
 
     def chips_due(self, layout: Layout) -> int:
         """Return the number of value chips that the dealer should count: one per chip wager.

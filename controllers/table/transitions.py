@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from controllers.table.betting import (
     check_open,
+    correct_wager,
     count_chips,
     place_wager,
     record_same_player,
@@ -40,12 +41,22 @@ from controllers.table.device_events import (
     SamePlayer,
     SettlePressed,
     VoidPressed,
+    WagerCorrected,
     WagerPlaced,
     WagerWithdrawn,
     name_of,
 )
 from controllers.table.pending_claims import acknowledge, begin, end, go_on
-from controllers.table.state import Hand, Layout, Phase, Returned, TableState, TakenBack
+from controllers.table.state import (
+    Hand,
+    Layout,
+    Phase,
+    PlacedWager,
+    Returned,
+    TableState,
+    TakenBack,
+    WagerToCorrect,
+)
 from meters.floor.game_dates import GAME_NOT_IN_EFFECT
 from meters.wire.messages import (
     DealtPosition,
@@ -53,6 +64,7 @@ from meters.wire.messages import (
     MoneyEvent,
     Result,
     Void,
+    WagerCorrection,
     WageredPosition,
     Wagers,
     Withdrawal,
@@ -159,14 +171,32 @@ def _play(
             declared, positions = declare(layout, state, event)
             answer = DeviceAnswer(event="no_win", ok=True, positions=positions)
             step = Transition(declared, answer)
-        case SettlePressed():
-            step = _settle(layout, state, stamp, confirm=event.confirm)
-        case VoidPressed():
-            step = _void(state, event.reason, stamp, confirm=event.confirm)
+        case SettlePressed() | VoidPressed() | WagerCorrected():
+            step = _report(layout, state, event, stamp, fault)
         case _:
             answer = DeviceAnswer(event=name_of(event), ok=True)
             step = Transition(_enter(layout, state, event, fault), answer)
     return step
+
+
+def _report(
+    layout: Layout,
+    state: TableState,
+    event: SettlePressed | VoidPressed | WagerCorrected,
+    stamp: Stamp,
+    fault: DeviceRefusal | None,
+) -> Transition:
+    """Apply an event for which a floorperson's confirmation can be necessary."""
+    match event:
+        case SettlePressed():
+            return _settle(layout, state, stamp, confirm=event.confirm)
+        case VoidPressed():
+            return _void(state, event.reason, stamp, confirm=event.confirm)
+        case WagerCorrected():
+            step = _correct(layout, state, event, event.reason, stamp)
+            if event.action == "add" and fault is not None:
+                raise fault
+            return step
 
 
 def _enter(
@@ -234,21 +264,66 @@ def _lock(state: TableState, stamp: Stamp, fault: DeviceRefusal | None) -> Trans
     # The number is never higher than `stamp.seq`. So if the table's state is lost, the name is new.
     number = state.rounds + 1 if state.rounds else stamp.seq
     name = f"R{number}"
-    positions = [
-        WageredPosition(
-            position=position,
-            patron=state.patron_at(position),
-            wagers={
-                placed.wager: placed.amount_cents
-                for placed in state.wagers
-                if placed.position == position
-            },
-        )
-        for position in sorted({placed.position for placed in state.wagers})
-    ]
+    positions = _wagered(state.wagers)
     event = Wagers(seq=stamp.seq, at=stamp.at, round=name, positions=positions)
     locked = replace(state, phase=Phase.LOCKED, round=name, rounds=number)
     return Transition(locked, None, event)
+
+
+def _wagered(wagers: Sequence[PlacedWager]) -> list[WageredPosition]:
+    """Return the wagers of a round by position. All wagers at a position have the same patron."""
+    return [
+        WageredPosition(
+            position=position,
+            patron=next(placed.patron for placed in wagers if placed.position == position),
+            wagers={
+                placed.wager: placed.amount_cents
+                for placed in wagers
+                if placed.position == position
+            },
+        )
+        for position in sorted({placed.position for placed in wagers})
+    ]
+
+
+def _correct(
+    layout: Layout,
+    state: TableState,
+    event: WagerCorrected | WagerToCorrect,
+    reason: str,
+    stamp: Stamp,
+) -> Transition:
+    """Send the correction of a wager to the service. A floorperson must confirm it."""
+    placed, wagers = correct_wager(layout, state, event)
+    correction = WagerCorrection(
+        seq=stamp.seq,
+        at=stamp.at,
+        round=state.round or "",
+        action=event.action,
+        position=placed.position,
+        wager=placed.wager,
+        amount=placed.amount_cents,
+        reason=reason,
+        positions=_wagered(wagers),
+    )
+    return Transition(state, None, correction)
+
+
+def corrected(state: TableState, sent: WagerCorrection) -> TableState:
+    """Return the state of a table after an accepted correction of a wager.
+
+    The dealer counts the chips again. If no wager is left, the round goes on without progressive
+    wagers, and the service no longer has it.
+    """
+    wagers = tuple(
+        PlacedWager(at.position, wager, cents, at.patron)
+        for at in sent.positions
+        for wager, cents in at.wagers.items()
+    )
+    state = replace(
+        state, phase=Phase.LOCKED, wagers=wagers, last_wagers=wagers, differs=None, asking=None
+    )
+    return state if wagers else replace(state, round=None, draw=None)
 
 
 def try_again(layout: Layout, state: TableState, stamp: Stamp) -> Transition:
@@ -262,6 +337,8 @@ def try_again(layout: Layout, state: TableState, stamp: Stamp) -> Transition:
         raise DeviceRefusal("nothing_asked", "there is no correction request")
     if asking.event == "settle":
         return _settle(layout, state, stamp, confirm=asking.confirm)
+    if asking.wager is not None:
+        return _correct(layout, state, asking.wager, asking.reason, stamp)
     return _void(state, asking.reason, stamp, confirm=asking.confirm)
 
 

@@ -131,7 +131,7 @@ class Evidence:
             is a decision of a person, or an entry that the service itself writes.
         acts_after: the number of a ledger entry. The acts up to this entry were removed from
             `acts`.
-        begun: the wagers event of each open round, and the meters that the wagers fed.
+        begun: the event with the wagers of each open round, and the meters that the wagers fed.
     """
 
     claims: dict[str, dict[str, str]] = field(default_factory=dict)
@@ -161,11 +161,12 @@ class Evidence:
         if is_act(kind, fields["event"], fields["by"]):
             self.acts.append(number)
         match kind:
-            case b"wagers":
-                fed = tuple([added.meter for added in books.rounds[table]])
-                self.begun[table] = (fields["event"], fed)
-            case b"void":
-                self.begun.pop(table, None)
+            case b"wagers" | b"correct_wager" | b"void":
+                if (round_added := books.rounds.get(table)) is None:
+                    self.begun.pop(table, None)
+                else:
+                    fed = tuple(dict.fromkeys([added.meter for added in round_added]))
+                    self.begun[table] = (fields["event"], fed)
             case b"result":
                 opened, settled = self.begun.pop(table, None), settled_in(fields["reply"])
                 reply = settled.reply

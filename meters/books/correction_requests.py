@@ -1,10 +1,11 @@
 """Correction requests in Redis. A floorperson confirms or refuses each request.
 
-A correction is one of two changes: a round is voided after its cards were entered, or the cards of
-a hand are replaced before the result is sent. A confirmation is valid only for the correction that
-the floorperson saw. So each correction has a digest, and the confirmation names this digest. The
-digest is calculated over the round, the reason, and the cards that were entered first. For a
-result, it is also calculated over the cards with which the round is settled.
+A correction is one of three changes: a round is voided after its cards were entered, the cards of a
+hand are replaced before the result is sent, or a wager is added or taken back before the first
+card. A confirmation is valid only for the correction that the floorperson saw. So each correction
+has a digest, and the confirmation names this digest. The digest is calculated over the round, the
+reason, and the cards that were entered first. For a result, it is also calculated over the cards
+with which the round is settled, and for a wager over the wager, its amount, position and patron.
 
 The cards in a request stay known until the round ends, whatever becomes of the request: refused,
 withdrawn or replaced by another. From then on, each void of the round is a correction, and so is
@@ -30,6 +31,7 @@ from meters.wire.messages import (
     MoneyEvent,
     Result,
     Void,
+    WagerCorrection,
 )
 
 AskAct = Literal["confirm_correction", "refuse_correction"]
@@ -43,27 +45,38 @@ KNOWN_MAX: Final = 128
 _DECISION: Final = "!"
 
 
+class CorrectedWager(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A wager that a correction adds or takes back. `amount` is in cents."""
+
+    position: int
+    wager: str
+    amount: int
+    patron: str | None = None
+
+
 class Correction(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The part of a correction that a floorperson sees and confirms.
 
     Attributes:
-        what: ``void`` or ``result``.
+        what: ``void``, ``result``, ``add_wager`` or ``take_back_wager``.
         round: the id of the round.
-        reason: the reason of the void; empty for a result.
+        reason: the reason of the void, or of the correction of a wager; empty for a result.
         entered: for a result, the cards that the dealer entered and took back. For a void, all
             cards that the dealer entered.
         positions: the hands of the result.
         dealer: the dealer's hand of the result.
         community: the community cards of the result.
+        wager: the wager that is added or taken back, or None.
     """
 
-    what: Literal["void", "result"]
+    what: Literal["void", "result", "add_wager", "take_back_wager"]
     round: str
     reason: str
     entered: tuple[EnteredCards, ...]
     positions: tuple[DealtPosition, ...] = ()
     dealer: tuple[str, ...] = ()
     community: tuple[str, ...] = ()
+    wager: CorrectedWager | None = None
 
     @classmethod
     def of(cls, event: MoneyEvent, known: Sequence[EnteredCards] = ()) -> Self | None:
@@ -72,6 +85,11 @@ class Correction(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         `known` are the cards that earlier correction requests of the round named.
         """
         match event:
+            case WagerCorrection():
+                positions = [one for one in event.positions if one.position == event.position]
+                patron = positions[0].patron if positions else None
+                wager = CorrectedWager(event.position, event.wager, event.amount, patron)
+                return cls(event.what, event.round, event.reason, (), wager=wager)
             case Void():
                 made = cls("void", event.round, event.reason, tuple(entered_in(event)))
             case Result():
@@ -192,7 +210,8 @@ class AskDecision(msgspec.Struct, frozen=True, omit_defaults=True):
     """A person's decision on a correction request, in the form that the ledger has.
 
     `entered` are the entered cards in the request. The round needs a confirmation because of them
-    until it ends, so the ledger has them even if the request was refused.
+    until it ends, so the ledger has them even if the request was refused. `wager` is the wager in
+    the request, if there is one.
     """
 
     ask: str
@@ -203,6 +222,7 @@ class AskDecision(msgspec.Struct, frozen=True, omit_defaults=True):
     digest: str
     reason: str = ""
     entered: tuple[EnteredCards, ...] = ()
+    wager: CorrectedWager | None = None
 
 
 @dataclass(frozen=True)
@@ -249,7 +269,7 @@ class StoredAsk:
 
 _ASK: Final = msgspec.json.Decoder(Ask)
 _KNOWN: Final = msgspec.json.Decoder(tuple[EnteredCards, ...])
-_EVENT: Final = msgspec.json.Decoder(Void | Result)
+_EVENT: Final = msgspec.json.Decoder(Void | Result | WagerCorrection)
 ASK_DECISION: Final = msgspec.json.Decoder(AskDecision)
 
 
@@ -268,7 +288,7 @@ def correction_in(event: bytes, known: Sequence[EnteredCards]) -> Correction | N
     `known` are the cards that earlier correction requests of the round named.
 
     Raises:
-        msgspec.DecodeError: the event is not a void or a result.
+        msgspec.DecodeError: the event is neither a void nor a result, and corrects no wager.
     """
     return Correction.of(_EVENT.decode(event), known)
 

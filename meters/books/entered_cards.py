@@ -13,7 +13,7 @@ from msgspec import UNSET, UnsetType
 
 from meters.wire.messages import EnteredCards, MoneyEvent, Result, Void
 
-OF_TABLES: Final = frozenset({b"wagers", b"result", b"void"})
+OF_TABLES: Final = frozenset({b"wagers", b"correct_wager", b"result", b"void"})
 """The kinds of ledger entries that are tables' events. Entries of every other kind are acts."""
 
 
@@ -62,13 +62,14 @@ def is_act(kind: bytes, event: bytes, by: bytes) -> bool:
     """Return whether a ledger entry belongs in the index of acts.
 
     All ledger entries that are not tables' events are in the index. A table's event is in the index
-    only if it names cards that were entered and taken back, or if a floorperson confirmed it. `by`
-    says who wrote the entry. The service (`LinkIntake`) has the same rule.
+    only if it corrects a wager, if it names cards that were entered and taken back, or if a
+    floorperson confirmed it. `by` says who wrote the entry. The service (`LinkIntake`) has the same
+    rule.
 
     Raises:
         msgspec.DecodeError: the event is not valid.
     """
-    if kind not in OF_TABLES:
+    if kind not in OF_TABLES or kind == b"correct_wager":
         return True
     if by.startswith(b"table:") and CONFIRMED_BY in by:
         return True

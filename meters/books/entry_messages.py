@@ -11,13 +11,22 @@ from typing import Final
 import msgspec
 
 from bonus.settling.settlement_lines import Line
-from meters.wire.messages import UNDECODED_WAGERS, Reply, WageredPosition, WageredPositions, Wagers
+from meters.wire.messages import (
+    Reply,
+    UndecodedCorrection,
+    UndecodedWagers,
+    WagerCorrection,
+    WageredPosition,
+    Wagers,
+)
 
 _KEPT: Final = 4_096
 _KEPT_RESULTS: Final = 4
 """Count of decoded results. Only the replay of the same entry needs the result again."""
-_WAGERS: Final = msgspec.json.Decoder(Wagers)
-_POSITIONS: Final = msgspec.json.Decoder(WageredPositions)
+_WAGERS: Final = msgspec.json.Decoder(Wagers | WagerCorrection)
+_UNDECODED: Final = msgspec.json.Decoder(UndecodedWagers | UndecodedCorrection)
+_CORRECTION: Final = msgspec.json.Decoder(WagerCorrection)
+_POSITIONS: Final = msgspec.json.Decoder(list[WageredPosition])
 _REPLY: Final = msgspec.json.Decoder(Reply)
 
 
@@ -52,13 +61,14 @@ class SettledReply(msgspec.Struct, frozen=True):
 
 
 @lru_cache(_KEPT)
-def wagers_in(event: bytes) -> Wagers:
-    """Decode the wagers of a ledger entry.
+def wagers_in(event: bytes) -> Wagers | WagerCorrection:
+    """Decode the event of a ledger entry that has the wagers of a round.
 
     Raises:
         msgspec.DecodeError, UnicodeDecodeError: the event has no wagers.
     """
-    return _WAGERS.decode(event)
+    decoded: Wagers | WagerCorrection = _WAGERS.decode(event)
+    return decoded
 
 
 @lru_cache(_KEPT)
@@ -70,7 +80,20 @@ def placed_in(event: bytes) -> PlacedWagers:
     """
     if event.count(b'"positions"') > 1 or b"\\" in event:
         wagers_in(event)  # each value must be valid, even if the event has another one after it
-    return _placed(bytes(UNDECODED_WAGERS.decode(event).positions))
+    decoded = _UNDECODED.decode(event)
+    placed = _placed(bytes(decoded.positions))
+    if not placed.positions and isinstance(decoded, UndecodedWagers):
+        raise msgspec.ValidationError("the event has no wagers")
+    return placed
+
+
+def correction_of_wager(event: bytes) -> WagerCorrection:
+    """Decode the correction of a wager in a ledger entry.
+
+    Raises:
+        msgspec.DecodeError, UnicodeDecodeError: the event corrects no wager.
+    """
+    return _CORRECTION.decode(event)
 
 
 @lru_cache(_KEPT)

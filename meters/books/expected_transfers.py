@@ -59,12 +59,12 @@ def transfers_in(text: bytes) -> tuple[Transfer, ...]:
     return _TRANSFERS.decode(text)
 
 
-@dataclass(frozen=True, slots=True)
-class Added:
+class Added(msgspec.Struct, frozen=True, omit_defaults=True):
     """The contribution of a round's wagers to one meter.
 
     `wagers` is the count of wagers. `micros` has the amount that was added to each account. `cycle`
-    is the meter's cycle when the wagers were accepted.
+    is the meter's cycle when the wagers were accepted. `wager` is empty for the wagers at lock-out.
+    For a wager that a correction added, it is the position, a colon and the name of the wager.
     """
 
     meter: str
@@ -72,6 +72,7 @@ class Added:
     wagered_cents: int
     cycle: int
     micros: Mapping[str, int]
+    wager: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,20 +284,25 @@ def void_moved(books: ExpectedBooks, table: str) -> Draft:
     """
     draft = Draft(books)
     for added in books.rounds.pop(table):
-        same = books.cycles[added.meter] == added.cycle
-        # The overflow can have refilled the meter since: both give back, the overflow first.
-        for kinds in ((overflow_account, meter_account), (reserve_account,)):
-            accounts = [kind(added.meter) for kind in kinds]
-            micros = sum(added.micros.get(account, 0) for account in accounts)
-            for account in accounts:
-                off = min(micros, draft.holds(account)) if same else 0
-                draft.move(account, table_account(table), off, added.cycle)
-                micros -= off
-            draft.move(HOUSE, table_account(table), micros, added.cycle)
-        books.tallies[f"voided_wagers:{added.meter}"] += added.wagers
-        books.tallies[f"voided_cents:{added.meter}"] += added.wagered_cents
+        give_back(books, draft, table, added)
     books.tallies["voids"] += 1
     return draft
+
+
+def give_back(books: ExpectedBooks, draft: Draft, table: str, added: Added) -> None:
+    """Add the transfers that undo a contribution to `draft`."""
+    same = books.cycles[added.meter] == added.cycle
+    # The overflow can have refilled the meter since: both give back, the overflow first.
+    for kinds in ((overflow_account, meter_account), (reserve_account,)):
+        accounts = [kind(added.meter) for kind in kinds]
+        micros = sum(added.micros.get(account, 0) for account in accounts)
+        for account in accounts:
+            off = min(micros, draft.holds(account)) if same else 0
+            draft.move(account, table_account(table), off, added.cycle)
+            micros -= off
+        draft.move(HOUSE, table_account(table), micros, added.cycle)
+    books.tallies[f"voided_wagers:{added.meter}"] += added.wagers
+    books.tallies[f"voided_cents:{added.meter}"] += added.wagered_cents
 
 
 def result_moved(

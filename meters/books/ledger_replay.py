@@ -24,7 +24,7 @@ from meters.books.claim_evidence import CLAIM_ACTS, Evidence
 from meters.books.claim_requests import reject_faults, reopened_moved, request_moved
 from meters.books.close_readings import READING, CloseReading
 from meters.books.correction_requests import ASK_ACTS
-from meters.books.entry_messages import placed_in, settled_in
+from meters.books.entry_messages import correction_of_wager, placed_in, settled_in
 from meters.books.expected_transfers import (
     Draft,
     ExpectedBooks,
@@ -37,7 +37,7 @@ from meters.books.expected_transfers import (
     transfers_in,
     void_moved,
 )
-from meters.books.expected_wagers import ExpectedWagers
+from meters.books.expected_wagers import ExpectedWagers, correction_moved
 from meters.books.ledger_mark import Mark
 from meters.books.ledger_totals import Totals
 from meters.books.link_evidence import LinkEvidence
@@ -373,7 +373,7 @@ class Replay:
         had, must = list(transfers), due.transfers
         if had == must:
             return
-        in_order = fields["kind"] not in {b"wagers", b"void"}
+        in_order = fields["kind"] not in {b"wagers", b"void", b"correct_wager"}
         if in_order or sorted(had) != sorted(must):
             wrong, right = Counter(had) - Counter(must), Counter(must) - Counter(had)
             self._problem(
@@ -397,6 +397,8 @@ class Replay:
                 return result_moved(books, table, settled_in(fields["reply"]), transfers)
             case b"void":
                 return void_moved(books, table)
+            case b"correct_wager":
+                return correction_moved(books, table, correction_of_wager(event), transfers)
             case kind:
                 by = fields["by"].decode()
                 if kind == b"restore" and not _RESTORED.decode(event).confirmed:

@@ -41,6 +41,7 @@ BY_STATUS: Final = {
     Status.UNKNOWN_ROUND: "the table has no such round open",
     Status.METER_FULL: "a meter cannot hold more",
     Status.BOOKS_FULL: "the ledger's accounts cannot hold more",
+    Status.OTHER_METERS: "the round's wagers went to other meters: settle the round, or void it",
 }
 
 

@@ -13,6 +13,7 @@ class Kind(StrEnum):
     WAGERS = "wagers"
     RESULT = "result"
     VOID = "void"
+    CORRECT_WAGER = "correct_wager"
     WITHDRAWAL = "withdrawal"
     REFUSED = "refused"
 
@@ -121,6 +122,18 @@ class WagersWork(msgspec.Struct, frozen=True, array_like=True):
     despite_hold: bool = False
 
 
+class CorrectionWork(msgspec.Struct, frozen=True, array_like=True):
+    """The data that the script `apply_events` needs to add a wager or to take it back.
+
+    `contributions` is the text from `contributions_text`, of this wager alone. `wager` names it, as
+    in `RoundContribution`. `adds` is False if the wager is taken back.
+    """
+
+    contributions: str
+    wager: str
+    adds: bool
+
+
 class ResultWork(msgspec.Struct, frozen=True, array_like=True):
     """The data that the script `apply_events` needs for the result of a round.
 
@@ -136,17 +149,17 @@ class ResultWork(msgspec.Struct, frozen=True, array_like=True):
     gaps: ReplyParts = ()
 
 
-Work = ReplyWork | WagersWork | ResultWork
+Work = ReplyWork | WagersWork | CorrectionWork | ResultWork
 
 
 class ScriptStep(msgspec.Struct, frozen=True, array_like=True):
     """One validated event for the script `apply_events`.
 
-    `basis` is the sequence number (`seq`) of the wagers event with which a result was validated.
-    `act` is True if the script must put the ledger entry of the event into the index of acts, like
-    a decision of a person. `ask` is set if a floorperson must confirm the event. `known` are the
-    cards that earlier correction requests of the round named, as the service knew them. It is None
-    if they make no difference for the event.
+    `basis` is the sequence number (`seq`) of the event with the round's wagers, with which a result
+    or a correction of a wager was validated. `act` is True if the script must put the ledger entry
+    of the event into the index of acts, like a decision of a person. `ask` is set if a floorperson
+    must confirm the event. `known` are the cards that earlier correction requests of the round
+    named, as the service knew them. It is None if they make no difference for the event.
     """
 
     table: str
@@ -164,7 +177,10 @@ class ScriptStep(msgspec.Struct, frozen=True, array_like=True):
 class RoundContribution(NamedTuple):
     """The contribution of an open round's wagers to one meter.
 
-    The script `apply_events` stores this contribution in Redis, so a void can undo it.
+    The script `apply_events` stores this contribution in Redis, so a void can undo it. `wager` is
+    empty for the wagers at lock-out. A wager that a correction added has a contribution of its own,
+    because the meter can be in another cycle by then: `wager` is its position, a colon and its
+    name.
     """
 
     meter: str
@@ -174,6 +190,7 @@ class RoundContribution(NamedTuple):
     reserve_micros: int
     overflow_micros: int
     cycle: int
+    wager: str = ""
 
 
 class EnvyCents(NamedTuple):
@@ -188,12 +205,12 @@ class PackedTable(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_f
 
     `last` is the sequence number of the table's last event. `over` is the round that ended last.
     `held` has the wins that hold the table, one on each line. `round` is the open round. `basis` is
-    the sequence number of its wagers event. `draw` is its draw as JSON. `contributed` has its
-    contribution to each meter, so a void can undo it. Without an open round, these four are empty
-    and 0. `entry` is the number of the ledger entry with the wagers event. It is 0 if no round is
-    open, or if that entry is no longer in Redis. In the second case, the text of the wagers event
-    is in the Redis hash of rounds. `known` are the entered cards that correction requests of the
-    open round named, as `known_text` writes them.
+    the sequence number of the event with its wagers: the wagers event, or the last correction of a
+    wager. `draw` is its draw as JSON. `contributed` has its contribution to each meter, so a void
+    can undo it. Without an open round, these four are empty and 0. `entry` is the number of the
+    ledger entry with that event. It is 0 if no round is open, or if that entry is no longer in
+    Redis. In the second case, the text of the event is in the Redis hash of rounds. `known` are the
+    entered cards that correction requests of the open round named, as `known_text` writes them.
     """
 
     last: int
@@ -244,6 +261,7 @@ class Status(StrEnum):
     UNKNOWN_ROUND = "unknown_round"
     METER_FULL = "meter_full"
     BOOKS_FULL = "books_full"
+    OTHER_METERS = "other_meters"
 
 
 class PaidDue(msgspec.Struct, frozen=True, array_like=True):
@@ -349,6 +367,7 @@ PACKED_ARRAYS: Final[Mapping[str, type]] = {
     "EVENT": ScriptStep,
     "REPLY_WORK": ReplyWork,
     "WAGERS_WORK": WagersWork,
+    "CORRECTION_WORK": CorrectionWork,
     "RESULT_WORK": ResultWork,
     "ADDED": Contribution,
     "TAKE": PercentStep,

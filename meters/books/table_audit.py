@@ -152,6 +152,8 @@ def _problems_of(
     except ValueError as error:
         return [f"its data in Redis cannot be read: {error}"]
     found = [*_other_seq(replay, table, state), *_other_round(replay, table, state, row.wagers)]
+    if entry := replay.tables.unconfirmed.get(table):
+        found.append(f"entry {entry} corrects a wager, and no floorperson confirmed it")
     if whole and not found:
         found += _other_replies(replay, table, state.last, row)
     if whole:
@@ -316,6 +318,7 @@ def stored_contribution(one: Added) -> RoundContribution:
         reserve_micros=one.micros.get(reserve_account(one.meter), 0),
         overflow_micros=one.micros.get(overflow_account(one.meter), 0),
         cycle=one.cycle,
+        wager=one.wager,
     )
 
 

@@ -18,10 +18,10 @@ from meters.books.correction_requests import (
     merged,
 )
 from meters.books.entered_cards import OF_TABLES
-from meters.books.entry_messages import placed_in, reply_in, settled_in
+from meters.books.entry_messages import correction_of_wager, placed_in, reply_in, settled_in
 from meters.books.expected_transfers import ExpectedBooks, envy_of_result
 from meters.books.stored_tables import DIGEST, REPLIES_KEPT, entry_of
-from meters.wire.messages import EnteredCards
+from meters.wire.messages import EnteredCards, corrected_wagers
 
 REPEATED_CLAIMS_MAX: Final = 64
 """The greatest number of claims whose state the service reports to a table again."""
@@ -42,7 +42,10 @@ _DECIDED: Final = msgspec.json.Decoder(_Decided)
 
 
 class OpenedRound(msgspec.Struct, frozen=True, gc=False):
-    """The wagers event of a table's open round: ledger entry, seq, text, and the reply to it."""
+    """The event with the wagers of a table's open round: ledger entry, seq, text, and reply.
+
+    It is the wagers event, or the last correction of a wager.
+    """
 
     entry: int
     seq: int
@@ -91,6 +94,8 @@ class TableEvidence:
         last: the sequence number of the last event of each table.
         rounds: the open round of each table, if the wagers of the round were replayed.
         decided: the last decision on a correction request for each table's open round.
+        unconfirmed: by table, the entry of a wager's correction that no floorperson confirmed. Only
+            a restore can apply one, and the entry of the restore follows it.
         known: for each table's open round, the entered cards of the correction requests on which
             somebody decided. A later void of the round needs a confirmation, and so does a result
             with other cards.
@@ -105,6 +110,7 @@ class TableEvidence:
     rounds: dict[str, OpenedRound] = field(default_factory=dict)
     decided: dict[str, DecidedAsk] = field(default_factory=dict)
     known: dict[str, tuple[EnteredCards, ...]] = field(default_factory=dict)
+    unconfirmed: dict[str, int] = field(default_factory=dict)
     over: dict[str, str] = field(default_factory=dict)
     repeated_claims: dict[str, list[str]] = field(default_factory=dict)
     replies: dict[str, dict[int, LedgerReply]] = field(default_factory=dict)
@@ -129,14 +135,17 @@ class TableEvidence:
             if kind == b"restore":
                 # A restore applies corrections from outboxes, whose confirmations can be lost.
                 self.known.clear()
+                self.unconfirmed.clear()
             if kind in _DECISIONS:
                 self._repeat_claims(table, [_DECIDED.decode(fields["event"]).claim])
             return ()
         seq = int(fields["seq"])
         faults = self._unconfirmed(table, fields)
+        if kind == b"correct_wager":
+            faults += self._corrected(table, number, fields)
         self.decided.pop(table, None)
         self.known.pop(table, None)
-        if kind == b"wagers":
+        if kind == b"wagers" or (kind == b"correct_wager" and table in books.rounds):
             self.rounds[table] = OpenedRound(
                 number, seq, fields["round"].decode(), fields["event"], fields["reply"]
             )
@@ -150,10 +159,40 @@ class TableEvidence:
             faults.append(f"{message}: it was counted again")
         return faults
 
+    def _corrected(self, table: str, number: int, fields: Mapping[str, bytes]) -> list[str]:
+        """Return the errors in the correction of a wager, as texts.
+
+        All other wagers of the round, their patrons and the draw must be those before it, and no
+        cards can be known.
+        """
+        if not confirmed_by(fields["by"].decode()):
+            self.unconfirmed[table] = number
+        opened = self.rounds.get(table)
+        if opened is None:
+            return []
+        event, faults = correction_of_wager(fields["event"]), []
+        before = {one.position: one for one in placed_in(opened.event).positions}
+        after = {one.position: one for one in event.positions}
+        own = before.get(event.position)
+        if event.adds == (own is not None and event.wager in own.wagers):
+            had = "is in the round already" if event.adds else "is not in the round"
+            faults.append(f"{event.wager} of position {event.position} {had}")
+        due = corrected_wagers(before, event)
+        if own is None and event.position in due and event.position in after:
+            patron = after[event.position].patron
+            due[event.position] = msgspec.structs.replace(due[event.position], patron=patron)
+        if due != after or event.round != opened.round or len(after) < len(event.positions):
+            faults.append(f"its other wagers are not those of event {opened.seq}")
+        if reply_in(fields["reply"]).draw != reply_in(opened.reply).draw:
+            faults.append(f"its draw is not that of event {opened.seq}")
+        if self.known.get(table):
+            faults.append("cards of the round were entered before it")
+        return faults
+
     def _end_round(
         self, table: str, fields: Mapping[str, bytes], books: ExpectedBooks
     ) -> list[str]:
-        """Add the data of a result or a void, and return the errors in a result, as texts."""
+        """Add the data of an event that ends a round, and return a result's errors, as texts."""
         opened = self.rounds.pop(table, None)
         self.over[table] = fields["round"].decode()
         if fields["kind"] != b"result":

@@ -9,6 +9,7 @@ from meters.books.correction_requests import (
     Ask,
     AskAct,
     AskDecision,
+    CorrectedWager,
     Correction,
     StoredAsk,
     stored_asks,
@@ -17,7 +18,7 @@ from meters.books.refusals import correction_refusal
 from meters.books.store import LinkStore, WrongStateError
 from meters.floor.floor_file import Floor
 from meters.floor_api.errors import ActError, store_failure_as_inoperable
-from meters.floor_api.types import AskedCards, AskRow
+from meters.floor_api.types import AskedCards, AskedWager, AskRow
 from meters.wire.messages import EnteredCards
 
 log = structlog.get_logger()
@@ -87,7 +88,7 @@ class Asks:
             correction = found.correction
             decision = AskDecision(
                 ask, act, actor, correction.what, correction.round, correction.digest, reason,
-                correction.entered,
+                correction.entered, correction.wager,
             )  # fmt: skip
             try:
                 entry = await self._stores[link].decide_ask(
@@ -135,6 +136,7 @@ class Asks:
             what=correction.what,
             reason=correction.reason or None,
             cards=tuple(_cards(each, correction) for each in correction.entered),
+            wager=_wager(correction.wager) if correction.wager else None,
             at=ask.at,
         )
 
@@ -150,6 +152,15 @@ def _cards(entered: EnteredCards, correction: Correction) -> AskedCards:
         before_no_win=entered.no_win,
         after_no_win=correction.declared(entered),
         after_folded=correction.folded(entered),
+    )
+
+
+def _wager(corrected: CorrectedWager) -> AskedWager:
+    return AskedWager(
+        position=corrected.position,
+        wager=corrected.wager,
+        amount=corrected.amount,
+        patron=corrected.patron,
     )
 
 

@@ -197,6 +197,22 @@ class AskedCards(_Row, frozen=True, kw_only=True):
     after_folded: bool = False
 
 
+class AskedWager(_Row, frozen=True, kw_only=True):
+    """A wager that a correction request adds or takes back.
+
+    Attributes:
+        position: the position of the wager.
+        wager: the name of the wager.
+        amount: its amount in cents.
+        patron: the patron at the position; null if the table did not name one.
+    """
+
+    position: int
+    wager: str
+    amount: int
+    patron: str | None
+
+
 class AskRow(_Row, frozen=True, kw_only=True):
     """A correction request. The correction is made only after a floorperson has confirmed it.
 
@@ -206,10 +222,12 @@ class AskRow(_Row, frozen=True, kw_only=True):
         table: the id of the table.
         asset: the facility's number for the table.
         round: the id of the round.
-        what: ``void`` to void the round after its cards were entered, or ``result`` to enter other
-            cards for a hand.
-        reason: the reason for the void; null for a result.
+        what: ``void`` to void the round after its cards were entered, ``result`` to enter other
+            cards for a hand, ``add_wager`` or ``take_back_wager`` to correct a wager before the
+            first card.
+        reason: the reason for the correction; null for a result.
         cards: for each owner of entered cards, these cards and the cards that replace them.
+        wager: the wager that is added or taken back; null for other corrections.
         at: the time since which the request waits, in UTC.
     """
 
@@ -219,9 +237,10 @@ class AskRow(_Row, frozen=True, kw_only=True):
     table: str
     asset: str
     round: str
-    what: Literal["void", "result"]
+    what: Literal["void", "result", "add_wager", "take_back_wager"]
     reason: str | None
     cards: tuple[AskedCards, ...]
+    wager: AskedWager | None = None
     at: str
 
 

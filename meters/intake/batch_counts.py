@@ -21,6 +21,7 @@ class BatchCounts:
         self._voids: dict[str, int] = {}
         self._reentered: dict[str, int] = {}
         self._unconfirmed: dict[str, int] = {}
+        self._corrected: dict[str, int] = {}
         self._dealt_twice = 0
 
     def event(self, event_type: str, status: str) -> None:
@@ -60,6 +61,10 @@ class BatchCounts:
         """Count a correction that was applied without a floorperson's confirmation."""
         self._unconfirmed[table] = self._unconfirmed.get(table, 0) + 1
 
+    def corrected(self, table: str) -> None:
+        """Count a wager that was added or taken back after lock-out."""
+        self._corrected[table] = self._corrected.get(table, 0) + 1
+
     def dealt_twice(self) -> None:
         """Count a result with the same round id and the same cards as another table's result."""
         self._dealt_twice += 1
@@ -79,6 +84,8 @@ class BatchCounts:
             play.count_reentered(link, table, hands)
         for table, corrections in self._unconfirmed.items():
             play.count_unconfirmed(link, table, corrections)
+        for table, wagers in self._corrected.items():
+            play.count_corrected(link, table, wagers)
         if self._dealt_twice:
             play.count_dealt_twice(link, self._dealt_twice)
 

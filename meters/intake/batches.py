@@ -44,6 +44,7 @@ from meters.intake.validation import (
     ValidatedResult,
     check_declared,
     check_game_dates,
+    judge_correction,
     judge_result,
     judge_wagers,
     wagers_work,
@@ -59,6 +60,8 @@ from meters.wire.messages import (
     Reply,
     Result,
     Void,
+    WagerCorrection,
+    WageredPosition,
     Wagers,
     Withdrawal,
 )
@@ -66,7 +69,7 @@ from meters.wire.topics import TableAddress
 
 log = structlog.get_logger()
 
-_STORED_WAGERS: Final = msgspec.json.Decoder(Wagers)
+_STORED_WAGERS: Final = msgspec.json.Decoder(Wagers | WagerCorrection)
 _STORED_DRAW: Final = msgspec.json.Decoder(DrawMade | None)
 _ROUNDS_REMEMBERED: Final = 65_536
 
@@ -128,7 +131,7 @@ class _Judged(msgspec.Struct, frozen=True):
         payload: the exact bytes of the event.
         reply: the parts of the reply, if the event is accepted; empty if it cannot be accepted.
         opened: the round that the event opens; None if the event is no wagers event.
-        added: what the wagers add to the meters; None if the event is no wagers event.
+        added: what the wagers, or the wager that a correction adds, add to the meters.
         result: the settled result; None if the event is no result, or if the result could not be
             settled.
         entered: the cards that were entered and taken back, as the void or result names them, or an
@@ -262,7 +265,8 @@ class LinkIntake:
         tables = [
             known.table.id
             for known, event in events
-            if isinstance(event, Result | Void) and not self._remembers(known, event)
+            if isinstance(event, Result | Void | WagerCorrection)
+            and not self._remembers(known, event)
         ]
         if not tables:
             return
@@ -281,7 +285,7 @@ class LinkIntake:
                     ),
                 )
 
-    def _remembers(self, known: CatalogTable, event: Result | Void) -> bool:
+    def _remembers(self, known: CatalogTable, event: Result | Void | WagerCorrection) -> bool:
         opened = self._rounds.get(known.table.id)
         return opened is not None and opened.wagers.round == event.round
 
@@ -309,6 +313,8 @@ class LinkIntake:
             match event:
                 case Result():
                     return self._judge_result(known, event, payload)
+                case WagerCorrection():
+                    return self._judge_correction(known, event, payload)
                 case Void():
                     step = _step(known, seq, payload, Kind.VOID, event.round)
                     step, entered = self._with_ask(known, event, step)
@@ -319,7 +325,7 @@ class LinkIntake:
                     step = _step(known, seq, payload, Kind.WITHDRAWAL, event.round, work=work)
                     return _Judged(known, "withdrawal", step)
         except EventRefusal as refusal:
-            basis = self._basis(known) if isinstance(event, Result) else None
+            basis = self._basis(known) if isinstance(event, Result | WagerCorrection) else None
             reply = refused(seq, refusal.code, refusal.message, refusal.field).decode()
             step = _step(known, seq, payload, Kind.REFUSED, "", work=ReplyWork(reply), basis=basis)
             self._count_refusal(known, refusal.code, seq, outcome)
@@ -333,12 +339,32 @@ class LinkIntake:
             check_round_id(event.round) if added else check_texts(event, None)
         draw = self._draw(known, event)
         if added is None:
-            added = AddedByWagers(judge_wagers(known, event), event.positions)
+            added = AddedByWagers(judge_wagers(known, event.positions), event.positions)
             self._repeated.note(known, payload, event, added)
         opened = OpenRound(event.seq, event, draw, added.meters)
         reply, work = wagers_work(event, draw, added.text, despite_hold=self._replays)
         step = _step(known, event.seq, payload, Kind.WAGERS, event.round, work=work)
         return _Judged(known, "wagers", step, payload, (reply,), opened, added)
+
+    def _judge_correction(
+        self, known: CatalogTable, event: WagerCorrection, payload: bytes
+    ) -> _Judged:
+        """Judge the correction of a wager, which a floorperson must always confirm."""
+        kind, basis = Kind.CORRECT_WAGER, self._basis(known)
+        if not self._remembers(known, event):
+            # The Lua script decides if the round is unknown, or is already over.
+            step = _step(known, event.seq, payload, kind, event.round, basis=basis)
+            return _Judged(known, kind.value, step)
+        opened = self._rounds[known.table.id]
+        if event.adds and not self._replays:
+            check_game_dates(known)
+        fed = known.feeding(self._store.link, opened.fed)
+        (reply, work), contributions = judge_correction(fed, event, opened)
+        step = _step(known, event.seq, payload, kind, event.round, work=work, basis=basis)
+        step, _ = self._with_ask(known, event, msgspec.structs.replace(step, act=True))
+        placed = WageredPosition(position=event.position, wagers={event.wager: event.amount})
+        added = AddedByWagers(contributions, [placed]) if event.adds else None
+        return _Judged(known, kind.value, step, payload, (reply,), added=added)
 
     def _judge_result(self, known: CatalogTable, event: Result, payload: bytes) -> _Judged:
         basis = self._basis(known)
@@ -357,7 +383,7 @@ class LinkIntake:
         return _Judged(known, "result", step, payload, judged.reply, result=judged, entered=entered)
 
     def _with_ask(
-        self, known: CatalogTable, event: Void | Result, step: ScriptStep
+        self, known: CatalogTable, event: Void | Result | WagerCorrection, step: ScriptStep
     ) -> tuple[ScriptStep, Sequence[EnteredCards]]:
         """Add a correction request to an event, if a floorperson must confirm the event.
 
@@ -367,14 +393,15 @@ class LinkIntake:
         table, replace = known.table.id, msgspec.structs.replace
         if self._replays:
             entered = entered_in(event)
-            return replace(step, act=bool(entered)), entered
+            return replace(step, act=step.act or bool(entered)), entered
         text = self._rounds[table].known if self._remembers(known, event) else ""
         cards = known_cards(text)
         correction = Correction.of(event, cards)
         if correction is None:
             return replace(step, known=text), ()
         step = replace(step, known=text, act=True)
-        if event.confirm or known.confirm_corrections or cards:
+        always = known.confirm_corrections or isinstance(event, WagerCorrection) or cards
+        if always or (isinstance(event, Void | Result) and event.confirm):
             ask = f"{known.link}.{table}-{event.seq}"
             step = replace(step, ask=ask_step(ask, table, correction, cards))
         return step, correction.entered
@@ -489,6 +516,9 @@ class LinkIntake:
             outcome.counts.wagers(table, one.added)
             return
         self._rounds.pop(table, None)
+        if one.step.kind is Kind.CORRECT_WAGER:
+            self._note_corrected(one, answer, outcome)
+            return
         self._note_entered(one, answer, outcome)
         if one.result is not None:
             for due, paid in zip(one.result.work.dues, answer.paid, strict=True):
@@ -497,6 +527,22 @@ class LinkIntake:
             outcome.hits += opened
             for claim, paid in opened:
                 self._log_opened(one.step.seq, claim.record, paid)
+
+    def _note_corrected(self, one: _Judged, answer: ScriptAnswer, outcome: BatchResult) -> None:
+        """Count and log a wager that was added or taken back after lock-out."""
+        table = one.known.table.id
+        outcome.counts.corrected(table)
+        if one.added is not None:
+            outcome.counts.wagers(table, one.added)
+        self._log.info(
+            "wager corrected",
+            action="take_back" if one.added is None else "add",
+            table=table,
+            round=one.step.round,
+            seq=one.step.seq,
+            entry=answer.entry,
+            confirmed_by=answer.confirmed_by or None,
+        )
 
     def _note_entered(self, one: _Judged, answer: ScriptAnswer, outcome: BatchResult) -> None:
         """Count and log two unusual cases of a void or result.
@@ -562,7 +608,7 @@ def _address(known: CatalogTable) -> TableAddress:
 
 
 def _type_of(event: MoneyEvent | Hello | EventRefusal) -> str:
-    return "unknown" if isinstance(event, EventRefusal) else type(event).__name__.lower()
+    return "unknown" if isinstance(event, EventRefusal) else str(event.__struct_config__.tag)
 
 
 def _again(seq: int, reply: bytes) -> bytes:

@@ -12,7 +12,7 @@ from meters.books.claim_records import ClaimRecord, Records
 from meters.books.script_steps import DueStep, EnvyStep, ReplyParts
 from meters.intake.table_catalog import CatalogTable
 from meters.wire.holds import holds_table
-from meters.wire.messages import ClaimOpened, DrawMade, Result, Wagers
+from meters.wire.messages import ClaimOpened, DrawMade, Result, WagerCorrection, Wagers
 
 _AMOUNT: Final = '"amount":'
 
@@ -21,15 +21,15 @@ class OpenRound(msgspec.Struct, frozen=True):
     """A round with accepted wagers and without a result.
 
     Attributes:
-        basis: the sequence number (`seq`) of the wagers event.
-        wagers: the wagers.
+        basis: the sequence number (`seq`) of the event with the wagers.
+        wagers: this event: the wagers event, or the last correction of a wager.
         draw: the bonus draws of the round; None if nothing was drawn.
         fed: the ids of the meters to which the wagers contributed.
         known: the cards that correction requests of the round named, as `known_text` writes them.
     """
 
     basis: int
-    wagers: Wagers
+    wagers: Wagers | WagerCorrection
     draw: DrawMade | None
     fed: tuple[str, ...]
     known: str = ""

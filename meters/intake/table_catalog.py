@@ -72,18 +72,13 @@ class CatalogTable:
         meters = link.meters_of(table)
         terms = {kind: meter.terms_in(table.game) for kind, meter in meters.items()}
         rules = meter_rules(table.game, table.games)
-        offers = {
-            wager: tuple(WagerTerms.of(meters[kind]) for kind in tables.fed)
-            for wager, tables in rules.meters.terms.items()
-            if all(kind in meters for kind in tables.fed)
-        }
         facility = floor.facility
         return cls(
             link.id,
             table,
             meters,
             terms,
-            offers,
+            _offers(rules, meters),
             rules,
             facility.validate_from,
             facility.timezone,
@@ -94,14 +89,23 @@ class CatalogTable:
     def feeding(self, link: Link, fed: Collection[str]) -> Self:
         """Return a copy of the table with the meters to which the open round contributed.
 
-        The floor file can have changed after the wagers of the open round were accepted. In the
-        copy, the wagers that the table offers are unchanged, because they are for the next round.
+        The floor file can have changed after the wagers of the open round were accepted.
         """
         if {meter.meter_id for meter in self.meters.values()}.issuperset(fed):
             return self
         then = {meter.kind: meter for meter in link.meter if meter.meter_id in fed}
         terms = {kind: meter.terms_in(self.table.game) for kind, meter in then.items()}
-        return replace(self, meters={**self.meters, **then}, terms={**self.terms, **terms})
+        meters = {**self.meters, **then}
+        offers = _offers(self.rules, meters)
+        return replace(self, meters=meters, terms={**self.terms, **terms}, offers=offers)
+
+
+def _offers(rules: TableRules, meters: Mapping[str, Meter]) -> Mapping[str, tuple[WagerTerms, ...]]:
+    return {
+        wager: tuple(WagerTerms.of(meters[kind]) for kind in tables.fed)
+        for wager, tables in rules.meters.terms.items()
+        if all(kind in meters for kind in tables.fed)
+    }
 
 
 def table_topics(floor: Floor, link: Link) -> Mapping[TableAddress, CatalogTable]:

@@ -15,6 +15,7 @@ from meters.wire.messages import (
     MoneyEvent,
     Result,
     Void,
+    WagerCorrection,
     WageredPosition,
     Wagers,
     Withdrawal,
@@ -66,8 +67,9 @@ def _are_plain(event: MoneyEvent) -> bool:
 
 
 def _new_texts(event: MoneyEvent, opened: OpenRound | None) -> Iterator[tuple[str, str]]:
-    if isinstance(event, Void):
+    if isinstance(event, Void | WagerCorrection):
         yield "reason", event.reason
+    if isinstance(event, Void):
         yield from _reasons("entered", event.entered or ())
         return
     if isinstance(event, Withdrawal):

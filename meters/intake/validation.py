@@ -4,6 +4,7 @@ The functions depend only on their arguments: even bonus draws are arguments. Ea
 the work for the Lua script, or raises an EventRefusal.
 """
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import msgspec
@@ -25,15 +26,25 @@ from meters.books.dealt_cards import dealt_digest
 from meters.books.refusals import EventRefusal
 from meters.books.script_steps import (
     Contribution,
+    CorrectionWork,
     PercentStep,
     ReplyParts,
     ResultWork,
     WagersWork,
+    contributions_text,
 )
 from meters.floor.game_dates import GAME_NOT_IN_EFFECT, problem_now
 from meters.intake.result_steps import OpenedClaim, OpenRound, ResultWriter
 from meters.intake.table_catalog import CatalogTable, WagerTerms
-from meters.wire.messages import DrawMade, Result, Wagers, WagersAccepted
+from meters.wire.messages import (
+    DrawMade,
+    Result,
+    WagerCorrection,
+    WageredPosition,
+    Wagers,
+    WagersAccepted,
+    corrected_wagers,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +75,9 @@ def check_game_dates(known: CatalogTable) -> None:
         raise EventRefusal(GAME_NOT_IN_EFFECT, problem, None)
 
 
-def judge_wagers(known: CatalogTable, event: Wagers) -> tuple[Contribution, ...]:
+def judge_wagers(
+    known: CatalogTable, positions: Sequence[WageredPosition]
+) -> tuple[Contribution, ...]:
     """Return the contribution of wagers to each meter in micros: cents times basis points.
 
     Raises:
@@ -75,7 +88,7 @@ def judge_wagers(known: CatalogTable, event: Wagers) -> tuple[Contribution, ...]
     seen: set[int] = set()
     counts: dict[str, int] = {}
     offers = known.offers
-    for index, position in enumerate(event.positions):
+    for index, position in enumerate(positions):
         _check_position(known, position.position, seen, index)
         for wager, cents in position.wagers.items():
             offer = offers.get(wager)
@@ -98,6 +111,73 @@ def judge_wagers(known: CatalogTable, event: Wagers) -> tuple[Contribution, ...]
             by_meter[fed.meter] = whole = _sum(before, added) if before else added
             _check_reasonable(fed, whole)
     return tuple(by_meter.values())
+
+
+def judge_correction(
+    known: CatalogTable, event: WagerCorrection, opened: OpenRound
+) -> tuple[tuple[str, CorrectionWork], tuple[Contribution, ...]]:
+    """Return the reply to a valid correction of a wager, its work, and the wager's contributions.
+
+    Raises:
+        EventRefusal: cards of the round are known; the wager has no value chip; the round has the
+            wager already, or does not have it; the table does not offer it at this position or for
+            this amount; or `positions` are not the round's wagers after the correction.
+    """
+    if opened.known:
+        raise EventRefusal(
+            "cards_entered",
+            f"cards of round {event.round} were entered: its wagers can no longer be corrected",
+        )
+    wager, at = event.wager, {one.position: one for one in opened.wagers.positions}
+    tables = known.table.games.meters.terms.get(wager)
+    if tables is not None and tables.electronic:
+        raise EventRefusal(
+            "electronic_wager",
+            f"{wager} is an electronic wager without a value chip: it cannot be corrected",
+            "wager",
+        )
+    placed = WageredPosition(position=event.position, wagers={wager: event.amount})
+    try:
+        contributions = judge_wagers(known, [placed])
+    except EventRefusal as refusal:
+        fields = {"unknown_position": "position", "wrong_amount": "amount"}
+        field = fields.get(refusal.code, "wager")
+        raise EventRefusal(refusal.code, refusal.message, field) from None
+    before = at[event.position].wagers if event.position in at else {}
+    if event.adds and wager in before:
+        message = f"position {event.position} has its {wager} wager already"
+        raise EventRefusal("wager_twice", message, "wager")
+    if not event.adds and wager not in before:
+        message = f"position {event.position} has no {wager} wager in this round"
+        raise EventRefusal("no_wager", message, "wager")
+    _check_corrected(event, at)
+    reply = msgspec.json.encode(WagersAccepted(seq=event.seq, draw=opened.draw)).decode()
+    work = CorrectionWork(
+        contributions_text(contributions),
+        f"{event.position}:{wager}",
+        event.adds,
+    )
+    return (reply, work), contributions
+
+
+def _check_corrected(event: WagerCorrection, before: Mapping[int, WageredPosition]) -> None:
+    """Check that the positions of a correction are the wagers of the round after it."""
+    after = {one.position: one for one in event.positions}
+    if len(after) < len(event.positions):
+        raise EventRefusal("position_twice", "a position appears twice", "positions")
+    due = corrected_wagers(before, event)
+    own = after.get(event.position)
+    if own is not None and event.position not in before and event.position in due:
+        # A position without a wager so far can name its patron now.
+        due[event.position] = msgspec.structs.replace(due[event.position], patron=own.patron)
+    for position in sorted(after.keys() | due.keys()):
+        if after.get(position) != due.get(position):
+            raise EventRefusal(
+                "wagers_differ",
+                "positions must have the round's wagers after the correction: they differ at"
+                f" position {position}",
+                "positions",
+            )
 
 
 def wagers_work(

@@ -11,8 +11,9 @@ from bonus.display import item_words, money
 from meters.books.approvals import Approval, HalfApproval
 from meters.books.checkpoint import ARCHIVED, EXPIRED
 from meters.books.close_readings import READING
-from meters.books.correction_requests import ASK_DECISION
+from meters.books.correction_requests import ASK_DECISION, CorrectedWager
 from meters.books.entered_cards import entered_in_text
+from meters.books.entry_messages import correction_of_wager
 from meters.books.money_terms import read_terms
 from meters.books.outage_entries import OUTAGE
 from meters.books.restore_entries import RESTORING
@@ -194,6 +195,18 @@ def _void(event: str) -> ActDetails:
     return void.round, f"round {void.round}: {void.reason}; entered: {cards_entered('void', event)}"
 
 
+def _corrected_wager(event: str) -> ActDetails:
+    corrected = correction_of_wager(event.encode())
+    wager = CorrectedWager(corrected.position, corrected.wager, corrected.amount)
+    words = f"round {corrected.round}: {_wager_words(corrected.what, wager)}: {corrected.reason}"
+    return corrected.round, words if corrected.positions else f"{words}; no wager is left"
+
+
+def _wager_words(what: str, wager: CorrectedWager) -> str:
+    done = "added" if what == "add_wager" else "taken back"
+    return f"{item_words(wager.wager)} of {money(wager.amount)} at position {wager.position} {done}"
+
+
 def _result(event: str) -> ActDetails:
     """Describe the corrected hands of a result: the cards entered first, and the final cards."""
     result = msgspec.json.decode(event, type=_Result)
@@ -220,10 +233,10 @@ def _settled_as(cards: Sequence[str] | None) -> str:
 
 def _ask_decision(event: str) -> ActDetails:
     decision = ASK_DECISION.decode(event)
-    what = "void" if decision.what == "void" else "result"
-    return decision.round, f"{what} of round {decision.round}" + (
-        f": {decision.reason}" if decision.reason else ""
-    )
+    what = f"{decision.what} of round {decision.round}"
+    if decision.wager:
+        what = f"round {decision.round}: {_wager_words(decision.what, decision.wager)}"
+    return decision.round, f"{what}: {decision.reason}" if decision.reason else what
 
 
 _DAMAGED: Final = (*UNREADABLE, LookupError, ValueError, OverflowError)
@@ -255,6 +268,7 @@ _DETAILS: Final[Mapping[str, Callable[[str], ActDetails]]] = {
     "expire": _expired,
     "upgrade": _upgraded,
     "void": _void,
+    "correct_wager": _corrected_wager,
     "result": _result,
     "confirm_correction": _ask_decision,
     "refuse_correction": _ask_decision,

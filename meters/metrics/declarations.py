@@ -69,6 +69,8 @@ PLAY: Final = (
         "Rounds of the table that were void after cards had been entered.", _TABLE),
     _counter("table_hands_reentered",
         "Hands of the table that were taken back and entered differently.", _TABLE),
+    _counter("table_wagers_corrected",
+        "Wagers of the table that were added or taken back after lock-out.", _TABLE),
     _counter("table_corrections_unconfirmed",
         "Voids after cards, and results with hands entered differently, that no"
         " floorperson confirmed.",

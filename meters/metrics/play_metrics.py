@@ -10,7 +10,7 @@ from meters.metrics.families import UNKNOWN, MetricFamilies
 CODES_MAX: Final = 64
 """The largest number of different refusal codes in the metrics. pitlink has far fewer codes."""
 
-_TYPES: Final = frozenset({"wagers", "result", "void", "withdrawal", "hello"})
+_TYPES: Final = frozenset({"wagers", "correct_wager", "result", "void", "withdrawal", "hello"})
 _STATUSES: Final = frozenset({"accepted", "refused", "unconfirmed", "out_of_order", "repeated"})
 
 WinKind = Literal["odds", "percent"]
@@ -91,6 +91,10 @@ class PlayMetrics:
     def count_unconfirmed(self, link: str, table: str, corrections: int) -> None:
         """Count corrections of a table that no floorperson confirmed."""
         self._count_at_table("table_corrections_unconfirmed", link, table, corrections)
+
+    def count_corrected(self, link: str, table: str, wagers: int) -> None:
+        """Count wagers of a table that were added or taken back after lock-out."""
+        self._count_at_table("table_wagers_corrected", link, table, wagers)
 
     def _count_at_table(self, name: str, link: str, table: str, number: int) -> None:
         self._counters[name].labels(*self._known.known_table(link, table)).inc(number)

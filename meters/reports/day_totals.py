@@ -1,6 +1,6 @@
 """Totals of one gaming day, collected from the ledger's entries one after another."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Final
 
@@ -60,8 +60,8 @@ class DayTotals:
         tables: the figures of each table for each meter.
         rounds: for each table, the counts of its rounds.
         acts: the ledger entries of what people did, except decisions on wins.
-        entered: voids after cards were entered, and results in which a hand was entered again with
-            other cards.
+        entered: voids after cards were entered, results in which a hand was entered again with
+            other cards, and wagers that were added or taken back.
         outages: the outages that ended on the day.
         unreported: a text for each ledger entry that could not be reported.
     """
@@ -91,6 +91,9 @@ class DayTotals:
         match kind:
             case "wagers":
                 self._wagers(table, books)
+            case "correct_wager":
+                self._corrected(table, books)
+                self.entered.append(_row(number, fields))
             case "void":
                 self._void(table)
                 self._entered(number, fields, table)
@@ -119,6 +122,28 @@ class DayTotals:
             figures.wagers += added.wagers
             figures.wagered_cents += added.wagered_cents
             figures.contributed_micros += sum(added.micros.values())
+
+    def _corrected(self, table: str, books: ExpectedBooks) -> None:
+        """Add a wager that was added or taken back: the change of the round's contributions."""
+        self._rounds_of(table).corrected += 1
+        before = self._memory.in_hand.pop(table)
+        after = books.rounds.get(table, ())
+        if after:
+            self._memory.in_hand[table] = after
+        had, has = _by_meter(before), _by_meter(after)
+        for meter in sorted({*had, *has}):
+            wagers, cents, micros = (
+                new - old for old, new in zip(had[meter], has[meter], strict=True)
+            )
+            figures = self._figures(table, meter)
+            if wagers > 0:
+                figures.wagers += wagers
+                figures.wagered_cents += cents
+                figures.contributed_micros += micros
+            else:
+                figures.voided_wagers -= wagers
+                figures.voided_cents -= cents
+                figures.voided_micros -= micros
 
     def _void(self, table: str) -> None:
         self._rounds_of(table).voids += 1
@@ -175,6 +200,17 @@ class DayTotals:
     def _approved(self, event: bytes) -> None:
         named = approved_assets(event).items()
         self._memory.assets |= {table: asset for table, asset in named if asset}
+
+
+def _by_meter(round_added: Sequence[Added]) -> Mapping[str, Sequence[int]]:
+    """Return by meter the wagers, cents and micros that a round contributed."""
+    sums: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0])
+    for added in round_added:
+        amounts = added.wagers, added.wagered_cents, sum(added.micros.values())
+        sums[added.meter] = [
+            total + one for total, one in zip(sums[added.meter], amounts, strict=True)
+        ]
+    return sums
 
 
 def _row(number: int, fields: Mapping[str, bytes]) -> ActRow:

@@ -64,6 +64,7 @@ _PUT_IN: Final[Mapping[tuple[str, str], Flow]] = {
 
 _TAKEN_OUT: Final[Mapping[tuple[str, str, str], Flow]] = {
     ("void", "house", "table"): Flow.VOIDED_BY_HOUSE,
+    ("correct_wager", "house", "table"): Flow.VOIDED_BY_HOUSE,
     ("adjust", "meter", "house"): Flow.ADJUSTED_DOWN,
     ("validate", "claim", "paid"): Flow.PAID,
     ("pay", "claim", "paid"): Flow.PAID,
@@ -90,9 +91,9 @@ def flow_of(kind: str, moved: Transfer) -> Flow:
     'odds_won'
     """
     source, target = _sort(moved.source), _sort(moved.target)
-    if (kind, source) == ("wagers", "table"):
+    if kind in {"wagers", "correct_wager"} and source == "table":
         return Flow.CONTRIBUTIONS
-    if (kind, target) == ("void", "table") and source != "house":
+    if kind in {"void", "correct_wager"} and target == "table" and source != "house":
         return Flow.VOIDED
     if kind == "result" and target in _PAYEES:
         return {"meter": Flow.PERCENTAGES, "house": Flow.ODDS}.get(source, Flow.OTHER)

@@ -13,8 +13,8 @@ NOTHING: Final = "—"
 
 FLOW_WORDS: Final[Mapping[Flow, str]] = {
     Flow.CONTRIBUTIONS: "Contributions of wagers",
-    Flow.VOIDED: "Taken off for voided rounds",
-    Flow.VOIDED_BY_HOUSE: "Voided rounds, paid by the house",
+    Flow.VOIDED: "Taken off for void rounds and wagers taken back",
+    Flow.VOIDED_BY_HOUSE: "Void rounds and wagers taken back, paid by the house",
     Flow.SEEDS: "Seeds",
     Flow.RESEEDS: "Reseeds",
     Flow.FROM_RESERVE: "Reseeds from the reserve",

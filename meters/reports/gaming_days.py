@@ -147,7 +147,8 @@ class TableRounds(Sums):
 
     `rounds` counts rounds with a result, and `voids` counts void rounds. `voids_after_cards` counts
     voids after cards were entered. `reentered` counts hands that the dealer entered again with
-    other cards. `declared` counts hands that the dealer declared to win nothing.
+    other cards. `declared` counts hands that the dealer declared to win nothing. `corrected` counts
+    wagers that were added or taken back after lock-out.
     """
 
     rounds: int = 0
@@ -155,6 +156,7 @@ class TableRounds(Sums):
     voids_after_cards: int = 0
     reentered: int = 0
     declared: int = 0
+    corrected: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,8 +225,8 @@ class LinkDay:
         decided: the earlier wins that were decided on this day, in their state at the close of the
             day.
         acts: the ledger entries of what people did, except decisions on wins.
-        entered: voids after cards were entered, and results in which a hand was entered again with
-            other cards.
+        entered: voids after cards were entered, results in which a hand was entered again with
+            other cards, and wagers that were added or taken back.
         outages: the outages that ended on the day.
         waiting: for each meter, the wins that wait for a person at the close of the day.
         envy: for each meter, the Envy Bonuses that are owed at the close of the day.

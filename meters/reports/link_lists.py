@@ -111,7 +111,7 @@ def _counts(meter: str, day: LinkDay) -> Sequence[tuple[str, int | None, int]]:
     waiting, envy = day.waiting.get(meter), day.envy.get(meter, UnpaidEnvy())
     return (
         ("Wagers accepted", day.rose("wagers", meter), day.rose("wagered_cents", meter)),
-        ("Of these in voided rounds", day.rose("voided_wagers", meter),
+        ("Of these in void rounds or taken back", day.rose("voided_wagers", meter),
          day.rose("voided_cents", meter)),
         ("Hits: percentages of the meter won", hits, percentages_cents),
         ("Won at odds, with Envy Bonuses", wins - hits,
@@ -216,7 +216,7 @@ def rounds_section(day: LinkDay) -> ReportSection:
     columns = (
         Column("Table", 2), numbers("Rounds", 1), numbers("Voided", 1),
         numbers("Of these after cards", 1.5), numbers("Hands entered again", 1.5),
-        numbers("Hands declared to win nothing", 1.5),
+        numbers("Hands declared to win nothing", 1.5), numbers("Wagers corrected", 1.5),
     )  # fmt: skip
     return summed_section(ROUNDS_TITLE, columns, played, TableRounds(), round_cells)
 
@@ -229,22 +229,28 @@ def round_cells(rounds: TableRounds) -> tuple[str, ...]:
         count(rounds.voids_after_cards),
         count(rounds.reentered),
         count(rounds.declared),
+        count(rounds.corrected),
     )
 
 
+_ENTERED: Final[Mapping[str, str]] = {
+    "void": "void", "result": "entered again", "correct_wager": "wager",
+}  # fmt: skip
+
+
 def entered_section(day: LinkDay, zone: ZoneInfo) -> ReportSection:
-    """List voids after cards were entered, and hands that were entered again with other cards."""
+    """List voids after cards, hands entered again with other cards, and wagers corrected."""
     rows = [
         (
             f"{short_moment(row.at, zone)}, entry {row.entry}",
             row.table,
-            "void" if row.what == "void" else "entered again",
+            _ENTERED[row.what],
             f"{row.told}; confirmed by {confirmed_by(row.by) or 'nobody'}",
         )
         for row in sorted(day.entered, key=lambda row: (row.table, row.entry))
     ]
     columns = (Column("At", 2.2), Column("Table", 1.2), Column("What", 1.2), Column("", 6.4))
-    return ReportSection("Voids after cards were entered, and hands entered again", columns, rows)
+    return ReportSection("Voids after cards, hands entered again, wagers corrected", columns, rows)
 
 
 WIN_COLUMNS: Final = (

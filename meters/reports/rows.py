@@ -161,6 +161,7 @@ def _of_tables(day: LinkDay, meters: Sequence[str]) -> Iterator[Figure]:
         )
         yield _figure("table_hands_entered_again", table=table, number=rounds.reentered)
         yield _figure("table_hands_declared_no_win", table=table, number=rounds.declared)
+        yield _figure("table_wagers_corrected", table=table, number=rounds.corrected)
 
 
 def _win_cell(win: Win, column: str) -> Cell:

@@ -45,7 +45,7 @@ from meters.restore.rebuild import RebuildError
 from meters.restore.restored_tables import TableSnapshot
 from meters.restore.store_writing import StoreWriter
 from meters.wire.clock import now_text
-from meters.wire.messages import Wagers
+from meters.wire.messages import WagerCorrection, Wagers
 
 _APPROVE: Final = "approve it with `pitlink approve`, then run this command again"
 _REOPENED: Final = "wagers were accepted after it had been closed"
@@ -368,4 +368,6 @@ def _stand(stored: StoredTable) -> TableFindings:
 
 
 def _is_accepted_wagers(answered: Answered) -> bool:
-    return isinstance(answered.event, Wagers) and answered.reply.status == "accepted"
+    event = answered.event
+    adds = isinstance(event, Wagers) or (isinstance(event, WagerCorrection) and event.adds)
+    return adds and answered.reply.status == "accepted"

@@ -168,7 +168,7 @@ class Rebuild:
         match fields.get("kind"):
             case b"wagers":
                 return _NOTHING_BEFORE
-            case b"result" | b"void":
+            case b"result" | b"void" | b"correct_wager":
                 fed = [added.meter for added in books.rounds.get(table, ())]
                 return _Before(self._tables.opened(table), fed, {}, {})
             case _:
@@ -177,13 +177,8 @@ class Rebuild:
     def _apply(self, number: int, fields: Mapping[str, bytes], before: "_Before") -> None:
         kind, table = fields["kind"], fields["table"].decode()
         match kind:
-            case b"wagers":
-                added = self._replay.books.rounds[table]
-                self._tables.open_round(table, fields, added)
-                self._touch(*(one.meter for one in added))
-            case b"void":
-                self._tables.end_round(table, fields, ())
-                self._touch(*before.fed)
+            case b"wagers" | b"correct_wager" | b"void":
+                self._apply_round(table, fields, before)
             case b"result":
                 self._apply_result(number, table, fields, before)
             case b"validate" | b"reject" | b"pay":
@@ -207,6 +202,15 @@ class Rebuild:
             case _:
                 touched = self._link.apply_act(kind, number, fields, self._replay.books.terms)
                 self._touch(*touched)
+
+    def _apply_round(self, table: str, fields: Mapping[str, bytes], before: "_Before") -> None:
+        """Apply wagers, the correction of a wager, or a void."""
+        added = self._replay.books.rounds.get(table)
+        if added is None:
+            self._tables.end_round(table, fields, ())
+        else:
+            self._tables.open_round(table, fields, added)
+        self._touch(*{*before.fed, *(one.meter for one in added or ())})
 
     def _apply_result(
         self, number: int, table: str, fields: Mapping[str, bytes], before: "_Before"

@@ -24,7 +24,14 @@ from meters.books.table_evidence import REPEATED_CLAIMS_MAX
 from meters.redis_client.link_keys import LinkKeys
 from meters.restore.outboxes import Answered
 from meters.restore.store_snapshot import StoreSnapshot
-from meters.wire.messages import ClaimOpened, DrawMade, EnteredCards, Result, Void, Wagers
+from meters.wire.messages import (
+    ClaimOpened,
+    DrawMade,
+    EnteredCards,
+    WagerCorrection,
+    Wagers,
+    Withdrawal,
+)
 
 
 class _Drawn(msgspec.Struct, frozen=True):
@@ -71,16 +78,20 @@ class TableSnapshot:
         return self._snapshot.at(self._keys.rounds).get(table)
 
     def open_round(self, table: str, entry: Mapping[str, bytes], added: Sequence[Added]) -> None:
-        """Apply the ledger entry of wagers. `added` has the wagers' contribution to each meter."""
+        """Apply the ledger entry of wagers, or of the correction of a wager.
+
+        `added` has the contribution to each meter of all wagers of the round.
+        """
+        draw, before = _DRAWN.decode(entry["reply"]).draw, self._state(table).contributed
         self._snapshot.put(self._keys.rounds, {table: entry["event"]})
         self._keep_reply(
             table,
             entry,
             round=entry["round"].decode(),
             basis=int(entry["seq"]),
-            draw=msgspec.json.encode(_DRAWN.decode(entry["reply"]).draw).decode(),
+            draw=msgspec.json.encode(draw).decode(),
             contributed=tuple(
-                stored_contribution(one) for one in _in_order(added, entry["transfers"])
+                stored_contribution(one) for one in _in_order(added, entry["transfers"], before)
             ),
             known="",
         )
@@ -92,7 +103,7 @@ class TableSnapshot:
         self._put(table, state, known=known_text(known))
 
     def end_round(self, table: str, entry: Mapping[str, bytes], claims: Sequence[str]) -> None:
-        """Apply the ledger entry of a result or a void. `claims` are those that a result opened."""
+        """Apply the ledger entry that ends a round. `claims` are those that a result opened."""
         if claims:
             self.repeat_claims(table, claims)
         self._snapshot.drop(self._keys.rounds, table)
@@ -137,12 +148,14 @@ class TableSnapshot:
                 "seq": b"%d" % seq, "round": event.round.encode(), "transfers": b"[]",
                 "event": one.payload, "reply": one.reply_payload,
             })  # fmt: skip
-            if one.reply.status == "accepted" and isinstance(event, Wagers):
-                opened = seq
-            elif one.reply.status == "accepted" and isinstance(event, Result | Void):
-                over = event.round
-            elif one.requested:
+            if one.requested:
                 requested.append(event)
+            if one.reply.status != "accepted" or isinstance(event, Withdrawal):
+                continue
+            if isinstance(event, Wagers | WagerCorrection) and event.positions:
+                opened = seq
+            else:
+                over = event.round
         for entry in latest:
             if added is not None and int(entry["seq"]) == opened:
                 self.open_round(table, entry, added)
@@ -192,15 +205,21 @@ class TableSnapshot:
         self._put(table, state, last=seq, **changes)
 
 
-def _in_order(added: Sequence[Added], transfers: bytes) -> Sequence[Added]:
-    """Return the contributions of wagers in the order of their transfers, which Redis has too.
+def _in_order(
+    added: Sequence[Added], transfers: bytes, before: Sequence[RoundContribution]
+) -> Sequence[Added]:
+    """Return the contributions of wagers in the order in which Redis has them.
 
-    Their order in a replay depends on the entry with which the replay began.
+    It is the order of their transfers: first of the wagers at lock-out, then of each wager that a
+    correction added. `before` are the contributions before a correction. The order of `added`
+    depends on the entry with which a replay began.
     """
-    places = {one.target: place for place, one in enumerate(transfers_in(transfers))}
-    return sorted(
-        added,
-        key=lambda one: min(
-            (places.get(account, len(places)) for account in one.micros), default=len(places)
-        ),
-    )
+    had = [(one.wager, one.meter) for one in before]
+    targets = [one.target for one in transfers_in(transfers)]
+
+    def place(one: Added) -> tuple[bool, int, int]:
+        own, moved = (one.wager, one.meter), [*map(targets.index, one.micros.keys() & {*targets})]
+        earlier = had.index(own) if own in had else len(had)
+        return bool(one.wager), earlier, min(moved, default=len(targets))
+
+    return sorted(added, key=place)

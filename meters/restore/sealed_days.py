@@ -143,7 +143,7 @@ class SealedDays:
     def _take(self, line: EntryLine) -> bool:
         """Take an entry. Return True if it is about a win that still waits at the end."""
         match line.kind:
-            case "wagers" | "void":
+            case "wagers" | "void" | "correct_wager":
                 self._tables.add(line)
             case "result":
                 return self._take_result(line)

@@ -7,6 +7,7 @@ from typing import Final
 from meters.archive.day_file import entry_of
 from meters.archive.day_lines import EntryLine
 from meters.books.correction_requests import merged
+from meters.books.entry_messages import placed_in
 from meters.books.expected_transfers import Added
 from meters.books.stored_tables import REPLIES_KEPT
 from meters.books.table_evidence import REPEATED_CLAIMS_MAX
@@ -44,7 +45,7 @@ class LastEvents:
         return table in self._open
 
     def add(self, line: EntryLine) -> None:
-        """Add the ledger entry of an event: wagers, a result or a void."""
+        """Add the ledger entry of a table's event."""
         table = line.table
         replied = self._replied.get(table)
         if replied is None:
@@ -52,7 +53,9 @@ class LastEvents:
         replied.append((line.seq, line.event, line.reply))
         self._last[table] = line
         self._known.pop(table, None)
-        if line.kind == "wagers":
+        if line.kind == "wagers" or (
+            line.kind == "correct_wager" and placed_in(line.event.encode()).positions
+        ):
             self._open[table] = line
         else:
             self._open.pop(table, None)
@@ -76,7 +79,7 @@ class LastEvents:
         for table, line in self._last.items():
             *earlier, _ = self._replied[table]
             tables.keep_replies(table, [_fields(one) for one in earlier])
-            if line.kind == "wagers":
+            if table in self._open:
                 tables.note_over(table, self._over.get(table, ""))
                 tables.open_round(table, entry_of(line)[1], rounds[table])
                 tables.know_entered(table, self._known.get(table, ()))

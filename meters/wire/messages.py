@@ -5,6 +5,7 @@ is strict. It refuses a number in quotes, a boolean instead of a number, and a f
 contract does not have.
 """
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Final, Literal
 
@@ -159,6 +160,72 @@ class Void(_Message, frozen=True, kw_only=True, tag="void", omit_defaults=True):
     confirm: bool = False
 
 
+class WagerCorrection(_Message, frozen=True, kw_only=True, tag="correct_wager"):
+    """Correction of one wager after lock-out: the wager is added or taken back.
+
+    This message is an extension of the contract. The service applies it only after a floorperson
+    has confirmed it. `positions` has all wagers of the round after the correction, so the table and
+    the service cannot settle the round with different wagers. If no wager is left, it is empty, and
+    the round is over.
+    """
+
+    seq: Seq
+    at: TableTime
+    round: RoundId
+    action: Literal["add", "take_back"]
+    position: PositionNumber
+    wager: str
+    amount: Cents
+    reason: Reason
+    positions: Annotated[list[WageredPosition], msgspec.Meta(max_length=99)]
+
+    @property
+    def adds(self) -> bool:
+        """True if the wager is added, false if it is taken back."""
+        return self.action == "add"
+
+    @property
+    def what(self) -> Literal["add_wager", "take_back_wager"]:
+        """The kind of the correction, as correction requests name it."""
+        return "add_wager" if self.adds else "take_back_wager"
+
+
+def corrected_wagers(
+    before: Mapping[int, WageredPosition], event: WagerCorrection
+) -> dict[int, WageredPosition]:
+    """Return the wagers of a round after a correction, by position.
+
+    `before` has those before it. A position that gets its first wager has no patron here.
+    """
+    after = dict(before)
+    own = after.pop(event.position, None)
+    wagers = dict(own.wagers) if own else {}
+    if event.adds:
+        wagers[event.wager] = event.amount
+    else:
+        wagers.pop(event.wager, None)
+    if wagers:
+        patron = own.patron if own else None
+        after[event.position] = WageredPosition(
+            position=event.position, patron=patron, wagers=wagers
+        )
+    return after
+
+
+class UndecodedCorrection(_Message, frozen=True, kw_only=True, tag="correct_wager"):
+    """Correction of a wager whose positions are still JSON."""
+
+    seq: Seq
+    at: TableTime
+    round: RoundId
+    action: str
+    position: PositionNumber
+    wager: str
+    amount: Cents
+    reason: str
+    positions: msgspec.Raw
+
+
 class Withdrawal(_Message, frozen=True, kw_only=True, tag="withdrawal"):
     """Withdrawal of a table's correction request. This message is an extension of the contract."""
 
@@ -173,8 +240,8 @@ class Hello(_Message, frozen=True, kw_only=True, tag="hello"):
     at: TableTime | None = None
 
 
-TableEvent = Wagers | Result | Void | Withdrawal | Hello
-MoneyEvent = Wagers | Result | Void | Withdrawal
+TableEvent = Wagers | WagerCorrection | Result | Void | Withdrawal | Hello
+MoneyEvent = Wagers | WagerCorrection | Result | Void | Withdrawal
 """Events that have a sequence number. The table sends each of them again until it has a reply."""
 
 

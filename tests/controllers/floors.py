@@ -93,6 +93,11 @@ def _fields(words: list[str]) -> Iterator[tuple[str, object]]:
     yield "event", name
     if name in {"wager", "withdraw", "hand", "fold"}:
         yield "position", int(words[1])
+    if name == "correct_wager":
+        yield "action", words[1]
+        yield "position", int(words[2])
+        yield "wager", words[3]
+        yield "reason", "light without a chip"
     match name:
         case "wager":
             yield "wager", words[2]

@@ -219,15 +219,17 @@ class ScriptedService:
         reply: dict[str, object] = {"seq": seq, "status": "accepted"}
         if event["type"] == "withdrawal":
             return reply
-        if self.confirming and (event.get("entered") or event.get("entered_before")):
+        corrects = event["type"] == "correct_wager"
+        entered = event.get("entered") or event.get("entered_before")
+        if corrects or (self.confirming and entered):
             decided, self.decided = self.decided, ""
             if decided != "confirmed":
                 code = "correction_refused" if decided else "unconfirmed"
                 error = {"code": code, "message": "Ada refused this correction: Deal on"}
                 return {"seq": seq, "status": "refused", "error": error}
-        if event["type"] == "wagers":
-            assert isinstance(event["round"], str)
-            self.open_round = event["round"]
+        if event["type"] == "wagers" or corrects:
+            assert not corrects or event["round"] == self.open_round
+            self.open_round = str(event["round"]) if event["positions"] else None
             return {**reply, "draw": self.draw}
         assert event["round"] == self.open_round
         self.open_round = None

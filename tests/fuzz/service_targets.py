@@ -11,7 +11,7 @@ from meters.intake.decoding import read_event
 from meters.intake.repeated_wagers import AddedByWagers, RepeatedWagers
 from meters.intake.result_steps import OpenRound
 from meters.intake.table_catalog import CatalogTable, table_topics
-from meters.intake.validation import judge_result, judge_wagers
+from meters.intake.validation import judge_correction, judge_result, judge_wagers
 from meters.wire.messages import (
     EVENT_BYTES_MAX,
     TABLE_EVENT,
@@ -21,6 +21,7 @@ from meters.wire.messages import (
     MoneyEvent,
     Result,
     Void,
+    WagerCorrection,
     Wagers,
     Withdrawal,
 )
@@ -56,6 +57,20 @@ EVENTS: Final = (
         )
     ),
     encode({"type": "hello", "at": AT}),
+    encode(
+        void(2)
+        | {
+            "type": "correct_wager",
+            "action": "take_back",
+            "amount": 100,
+            "position": 3,
+            "wager": "progressive",
+            "positions": [
+                {"position": 3, "patron": "p3", "wagers": {"five_card_progressive": 100}},
+                *BOXES[1:],
+            ],
+        }
+    ),
 )
 STATUSES: Final = (encode({"online": True, "state": "open", "at": AT}),)
 
@@ -76,7 +91,9 @@ def opened_round() -> OpenRound:
 _KNOWN: Final = known_table()
 _OPEN: Final = opened_round()
 _REPEATED: Final = RepeatedWagers()
-_REPEATED.note(_KNOWN, EVENTS[0], _OPEN.wagers, AddedByWagers((), ()))
+_WAGERS: Final = _OPEN.wagers
+assert isinstance(_WAGERS, Wagers)
+_REPEATED.note(_KNOWN, EVENTS[0], _WAGERS, AddedByWagers((), ()))
 
 
 def check_event(payload: bytes) -> bool:
@@ -89,7 +106,7 @@ def check_event(payload: bytes) -> bool:
         return False
     assert len(payload) <= EVENT_BYTES_MAX
     fields = plain(payload)
-    assert fields["type"] == type(event).__name__.lower()
+    assert fields["type"] == event.__struct_config__.tag
     if isinstance(event, Hello):
         assert set(fields) <= {"type", "at"}
         return False
@@ -105,7 +122,7 @@ def check_event(payload: bytes) -> bool:
 def _judge(event: MoneyEvent, fields: dict[str, Any]) -> None:
     match event:
         case Wagers():
-            contributions = judge_wagers(_KNOWN, event)
+            contributions = judge_wagers(_KNOWN, event.positions)
             cents = check_wagers(fields)
             assert sum(one.wagered_cents for one in contributions) == cents
             assert sum(one.wagers for one in contributions) * 100 == cents
@@ -117,6 +134,10 @@ def _judge(event: MoneyEvent, fields: dict[str, Any]) -> None:
         case Void():
             assert set(fields) - {"entered", "confirm"} == {"seq", "at", "type", "round", "reason"}
             check_entered(fields.get("entered", []))
+        case WagerCorrection():
+            if event.round == _OPEN.wagers.round:
+                (_, work), _ = judge_correction(_KNOWN, event, _OPEN)
+                assert work.adds is (fields["action"] == "add")
         case Withdrawal():
             assert set(fields) == {"seq", "at", "type", "round"}
 

@@ -56,6 +56,35 @@ _RESULT_FLAWS: Final = (
 )
 
 
+def correction_event(
+    draw: Draw[Any], table: SecondTable, amounts: dict[str, int], *, stray: bool
+) -> Event | None:
+    """Return the correction of a chip wager of the open round, or None if there is none.
+
+    With `stray`, the wager can be there already, or be missing.
+    """
+    chips = [wager for wager in table.offered if "hand_bonus" not in wager]
+    placed = [(at, wager) for at, bet in table.bets.items() for wager in bet["wagers"]]
+    every = [(at, wager) for at in range(1, table.positions + 1) for wager in chips]
+    adds = draw(st.booleans())
+    fits = [one for one in every if stray or (one not in placed) == adds]
+    if not fits:
+        return None
+    position, wager = draw(st.sampled_from(fits))
+    bets = {at: {**bet, "wagers": dict(bet["wagers"])} for at, bet in table.bets.items()}
+    wagers = bets.setdefault(position, {"position": position, "wagers": {}})["wagers"]
+    if adds:
+        wagers[wager] = amounts[wager]
+    else:
+        wagers.pop(wager, None)
+    return {
+        "type": "correct_wager", "action": "add" if adds else "take_back", "position": position,
+        "wager": wager, "amount": amounts[wager],
+        "reason": draw(st.sampled_from(("chip", "light"))),
+        "positions": [bet for bet in bets.values() if bet["wagers"]],
+    }  # fmt: skip
+
+
 def wagers_event(
     draw: Draw[Any], table: SecondTable, amounts: dict[str, int], *, flawed: bool
 ) -> Event:

@@ -128,6 +128,9 @@ class HeldFloor(RuleBasedStateMachine):
             case "wagers":
                 self._check_draw(table, event, said["draw"])
                 self.books.lay(table, event, said["draw"])
+            case "correct_wager":
+                assert said["draw"] == self.books.tables[table].draw
+                self.books.correct(table, event)
             case "void":
                 assert said.keys() == {"seq", "status"}
                 self.books.void(table)

@@ -23,6 +23,7 @@ from meters.wire.messages import Jackpot
 from tests.games.stacks import ROYAL, STACKS, STRAIGHT_FLUSH, Stack
 from tests.model.days import A_DAY
 from tests.model.deals import (
+    correction_event,
     result_event,
     stacked_event,
     wagers_event,
@@ -139,6 +140,33 @@ class Floor(HeldFloor):
         asks = {"entered": ENTERED, "confirm": True}
         event |= data.draw(st.sampled_from(({}, {"entered": ENTERED}, asks, asks)))
         self._send(table, self._bytes(table, event), worker)
+
+    @rule(
+        data=st.data(), table=st.sampled_from(TABLES), worker=st.sampled_from(WORKERS),
+        decided=st.sampled_from((True, True, True, False, None)), stray=st.integers(0, 5),
+    )  # fmt: skip
+    def correct_a_wager(
+        self, data: DataObject, table: str, worker: int, stray: int, *, decided: bool | None
+    ) -> None:
+        """Correct a wager of a round; a floorperson confirms it, refuses it, or is not there."""
+        self._begin(data, table, worker)
+        at = self.books.tables[table]
+        amounts = self._amounts(table)
+        event = correction_event(data.draw, at, amounts, stray=stray == 0)
+        if event is None:
+            return
+        event["round"] = at.round
+        self._send(table, self._bytes(table, event), worker)
+        open_asks = {ask.table: ask for ask in self.runner.run(self.pit.asks.asks())}
+        if decided is None or table not in open_asks or not at.asks.startswith('["correct'):
+            return
+        act: AskAct = "confirm_correction" if decided else "refuse_correction"
+        self.runner.run(self.pit.asks.decide(open_asks[table].ask, act, "fp-1", reason="why"))
+        self.books.decide_ask(table, confirmed=decided)
+        if data.draw(st.integers(0, 3)) == 0:
+            self.win_it_all(data, TABLES[1 - (table == TABLES[1])], worker)
+        if at.round == event["round"]:
+            self._send(table, self._bytes(table, event), 1 - worker)
 
     @rule(data=st.data(), tables=st.permutations(TABLES), worker=st.sampled_from(WORKERS))
     def void_after_a_win(self, data: DataObject, tables: list[str], worker: int) -> None:

@@ -8,7 +8,7 @@ fractions of a cent. `tests.naive` and `tests.games.naive` settle who wins what.
 """
 
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -29,22 +29,12 @@ class Verdict:
     reply: bytes = b""
 
 
-@dataclass(frozen=True)
-class Added:
-    """Contributions of a round's wagers to one meter, in cents."""
-
-    meter: str
-    wagers: int
-    wagered_cents: int
-    to_meter: Fraction
-    to_reserve: Fraction
-    to_overflow: Fraction
-    cycle: int
-
-
 @dataclass
 class SecondTable:
-    """A table: its game, the meters that it feeds, what it sent, and its open round."""
+    """A table: its game, the meters that it feeds, what it sent, and its open round.
+
+    `placed` has, for each wager of the open round and each meter that it fed, the meter's cycle.
+    """
 
     game: SecondGame
     positions: int
@@ -54,7 +44,7 @@ class SecondTable:
     round: str | None = None
     over: str | None = None
     bets: dict[int, dict[str, Any]] = field(default_factory=dict)
-    added: list[Added] = field(default_factory=list)
+    placed: dict[tuple[int, str, str], int] = field(default_factory=dict)
     draw: Draw | None = None
     asks: str = ""
     decided: str = ""
@@ -270,6 +260,8 @@ class SecondBooks:
                 yield "held"
         elif table.round != event["round"]:
             yield "round_over" if table.over == event["round"] else "unknown_round"
+        elif event["type"] == "correct_wager":
+            yield from self._correction_faults(table, event)
         elif event["type"] == "result":
             if self.all_hands and any(box.get("no_win") for box in event["positions"]):
                 yield "no_win_not_allowed"
@@ -281,6 +273,15 @@ class SecondBooks:
                 yield "unconfirmed"
             elif table.decided == "refused":
                 yield "correction_refused"
+
+    def _correction_faults(self, table: SecondTable, event: dict[str, Any]) -> Iterator[str]:
+        if table.known:
+            yield "cards_entered"
+        lit = event["wager"] in table.bets.get(event["position"], {}).get("wagers", {})
+        if lit != (event["action"] == "take_back"):
+            yield "no_wager" if event["action"] == "take_back" else "wager_twice"
+        if self.closed and event["action"] == "add":
+            yield "link_closed"
 
     def holds(self, table_id: str) -> bool:
         """Return whether an unpaid hand pay holds the table: its cards stay (649a.11(c)(5)(iv))."""
@@ -313,56 +314,85 @@ class SecondBooks:
         table.heard[table.last] = (payload, reply)
         if code == "unconfirmed" and (asked := _correction(table, event)) != table.asks:
             table.asks, table.decided = asked, ""
-            table.known += [one for one in _entered(table, event) if one not in table.known]
+            if event["type"] != "correct_wager":
+                table.known += [one for one in _entered(table, event) if one not in table.known]
         elif code == "correction_refused":
             table.asks, table.decided = "", ""
 
     def lay(self, table_id: str, event: dict[str, Any], draw: Draw | None) -> None:
         """Book the wagers of a round, with its draw."""
         table = self.tables[table_id]
-        table.round, table.draw, table.added = event["round"], draw, []
+        table.round, table.draw, table.placed = event["round"], draw, {}
         table.bets = {bet["position"]: bet for bet in event["positions"]}
-        for meter, one in self.meters.items():
-            count = sum(
-                meter in (table.fed(wager) or ())
-                for bet in event["positions"]
-                for wager in bet["wagers"]
-            )
-            if count:
-                cents = count * one.wager_cents
-                to_meter, to_reserve = (
-                    Fraction(cents * one.law.primary, 100), Fraction(cents * one.law.reserve, 100),
-                )  # fmt: skip
-                over = self.fill(f"table:{table_id}", meter, to_meter)
-                self.move(f"table:{table_id}", f"reserve:{meter}", to_reserve)
-                self.tallies[f"wagers:{meter}"] += count
-                self.tallies[f"wagered_cents:{meter}"] += cents
-                table.added.append(
-                    Added(
-                        meter, count, cents, to_meter - over, to_reserve, over, self.cycles[meter]
-                    )
-                )
+        for position, bet in table.bets.items():
+            for wager in bet["wagers"]:
+                self._place(table, position, wager)
+        for meter, count in Counter(meter for *_, meter in table.placed).items():
+            self._feed(table_id, meter, count)
         self.entries += 1
 
+    def _place(self, table: SecondTable, position: int, wager: str) -> tuple[str, ...]:
+        fed = table.fed(wager)
+        assert fed is not None
+        for meter in fed:
+            table.placed[position, wager, meter] = self.cycles[meter]
+        return fed
+
+    def _shares(self, meter: str, count: int) -> tuple[Fraction, Fraction]:
+        """Return what wagers bring to a meter and to its reserve."""
+        one = self.meters[meter]
+        cents = count * one.wager_cents
+        return Fraction(cents * one.law.primary, 100), Fraction(cents * one.law.reserve, 100)
+
+    def _feed(self, table_id: str, meter: str, count: int) -> None:
+        to_meter, to_reserve = self._shares(meter, count)
+        self.fill(f"table:{table_id}", meter, to_meter)
+        self.move(f"table:{table_id}", f"reserve:{meter}", to_reserve)
+        self.tallies[f"wagers:{meter}"] += count
+        self.tallies[f"wagered_cents:{meter}"] += count * self.meters[meter].wager_cents
+
+    def _undo(self, table_id: str, meter: str, count: int, cycle: int) -> None:
+        """Give back what wagers brought; the house pays what a win has taken."""
+        table_account, won = f"table:{table_id}", self.cycles[meter] != cycle
+        (pool, to_reserve), reserve = self._shares(meter, count), f"reserve:{meter}"
+        given = Fraction(0) if won else self.give_back(meter, table_account, pool)
+        off = Fraction(0) if won else min(to_reserve, self.accounts[reserve])
+        self.move(reserve, table_account, off)
+        self.move("house", table_account, pool - given + to_reserve - off)
+        self.tallies[f"voided_wagers:{meter}"] += count
+        self.tallies[f"voided_cents:{meter}"] += count * self.meters[meter].wager_cents
+
     def void(self, table_id: str) -> None:
-        """Book a void round: subtract what it added; the house pays what a win has taken."""
+        """Book a void round."""
         table = self.tables[table_id]
-        for added in table.added:
-            table_account, won = f"table:{table_id}", self.cycles[added.meter] != added.cycle
-            pool, reserve = added.to_meter + added.to_overflow, f"reserve:{added.meter}"
-            given = Fraction(0) if won else self.give_back(added.meter, table_account, pool)
-            off = Fraction(0) if won else min(added.to_reserve, self.accounts[reserve])
-            self.move(reserve, table_account, off)
-            self.move("house", table_account, pool - given + added.to_reserve - off)
-            self.tallies[f"voided_wagers:{added.meter}"] += added.wagers
-            self.tallies[f"voided_cents:{added.meter}"] += added.wagered_cents
+        for (meter, cycle), count in Counter(
+            (meter, cycle) for (*_, meter), cycle in table.placed.items()
+        ).items():
+            self._undo(table_id, meter, count, cycle)
         self.tallies["voids"] += 1
         self.end(table_id)
+
+    def correct(self, table_id: str, event: dict[str, Any]) -> None:
+        """Book one wager that was added after lock-out, or taken back."""
+        table, position, wager = self.tables[table_id], event["position"], event["wager"]
+        if event["action"] == "add":
+            for meter in self._place(table, position, wager):
+                self._feed(table_id, meter, 1)
+        else:
+            own = [key for key in table.placed if key[:2] == (position, wager)]
+            for key in own:
+                self._undo(table_id, key[-1], 1, table.placed.pop(key))
+        table.bets = {bet["position"]: bet for bet in event["positions"]}
+        if not table.bets:
+            self.end(table_id)
+            return
+        table.asks, table.decided = "", ""
+        self.entries += 1
 
     def end(self, table_id: str) -> None:
         """Close a table's round."""
         table = self.tables[table_id]
-        table.over, table.round, table.bets, table.added = table.round, None, {}, []
+        table.over, table.round, table.bets, table.placed = table.round, None, {}, {}
         table.asks, table.decided, table.known = "", "", []
         self.entries += 1
 
@@ -578,6 +608,9 @@ def _cards(what: str, one: dict[str, Any], position: int | None = None) -> dict[
 
 def _correction(table: SecondTable, event: dict[str, Any]) -> str:
     """Return what a floorperson must confirm before an event is booked, or an empty text."""
+    if event["type"] == "correct_wager":
+        wager = ("type", "action", "position", "wager", "reason", "positions")
+        return json.dumps([event[name] for name in wager])
     entered = _entered(table, event)
     if not entered or not (event.get("confirm") or table.known):
         return ""

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 from structlog.testing import capture_logs
 
-from meters.books.correction_requests import Correction
+from meters.books.correction_requests import CorrectedWager, Correction
 from meters.books.stored_tables import STATE
 from meters.floor.gaming_day import GamingDays
 from meters.floor_api.errors import ActError
@@ -186,6 +186,7 @@ def test_the_digest_of_a_correction_names_all_of_it() -> None:
         "positions": (DealtPosition(position=1),),
         "dealer": ("2c",),
         "community": ("2c",),
+        "wager": CorrectedWager(1, PROGRESSIVE, 100),
     }
     assert others.keys() == set(one.__struct_fields__)
     digests = {

@@ -34,7 +34,9 @@ def repeated() -> RepeatedWagers:
     event = decoded(FIRST)
     read = RepeatedWagers()
     assert read.read(KNOWN, FIRST) is None
-    read.note(KNOWN, FIRST, event, AddedByWagers(judge_wagers(KNOWN, event), event.positions))
+    read.note(
+        KNOWN, FIRST, event, AddedByWagers(judge_wagers(KNOWN, event.positions), event.positions)
+    )
     return read
 
 
@@ -50,7 +52,7 @@ def test_repeated_wagers_are_those_of_the_new_event(repeated: RepeatedWagers) ->
     assert event == decoded(payload) != decoded(FIRST)
     added = repeated.added(KNOWN, event)
     assert added is not None
-    assert added.contributions == judge_wagers(KNOWN, event)
+    assert added.contributions == judge_wagers(KNOWN, event.positions)
     assert msgspec.json.decode(added.text, type=list[Contribution]) == [*added.contributions]
 
 
@@ -89,7 +91,7 @@ def test_wagers_are_validated_again_after_a_change_of_the_floor(repeated: Repeat
     assert event is not None
     assert repeated.added(known, event) is None
     with pytest.raises(EventRefusal, match="is offered at 500 cents"):
-        judge_wagers(known, event)
+        judge_wagers(known, event.positions)
 
 
 def test_tables_do_not_share_their_wagers(repeated: RepeatedWagers) -> None:

@@ -67,3 +67,32 @@ async def test_a_hand_entered_differently_waits_too(hand: Hand, service: Scripte
     await hand.says("Hands were entered differently before.")
     service.decided = "confirmed"
     await hand.says("Settlement of round R1")
+
+
+async def test_one_wrong_light_is_taken_back_and_the_round_goes_on(
+    hand: Hand, service: ScriptedService, page: Page
+) -> None:
+    await hand.wager("Position 3 Progressive", "Position 5 Progressive")
+    await hand.lock(1)
+    await hand.says("You counted 1. 2 chip wagers were accepted.")
+    await hand.touch("Correct a wager…")
+    await expect(hand.button("Ask the floorperson")).to_be_disabled()
+    which = page.locator("#correct-which")
+    await expect(which.locator("optgroup").nth(0).locator("option")).to_have_count(2)
+    await expect(which).not_to_contain_text("Hand Bonus")
+    await which.select_option(label="Position 5: Progressive")
+    await page.locator("#correct-why").select_option("Light without a chip")
+    await hand.touch("Ask the floorperson")
+    await hand.says("Waiting for a floorperson")
+    await hand.says("Take back: position 5, Progressive")
+    await hand.says("Deal no card.")
+    service.decided = "confirmed"
+    await hand.count(1)
+    await hand.says("Dealer's hand")
+    sent = [one for one in service.applied if one["type"] == "correct_wager"][-1]
+    assert (sent["action"], sent["position"], sent["reason"]) == (
+        "take_back", 5, "Light without a chip",
+    )  # fmt: skip
+    await expect(hand.button("Correct a wager…")).to_be_visible()
+    await hand.type("Dealer's hand", "2c 3c 4c")
+    await expect(hand.button("Correct a wager…")).to_have_count(0)

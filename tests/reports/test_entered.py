@@ -1,4 +1,4 @@
-"""The day report's list of voids after cards and of hands entered differently."""
+"""The day report's list of voids after cards, hands entered differently and wagers corrected."""
 
 from datetime import date
 
@@ -38,16 +38,36 @@ async def test_the_day_lists_them_by_table_with_the_reason_and_counts_them(
         entered_before=[HAND | {"taken_back": True, "reason": "Typed wrong"}, DEALER],
     )
     assert reply.status == "accepted"
+    await pit.wagers({1: PROGRESSIVE, 2: PROGRESSIVE}, table="T-2", round_id="A3")
+    for action, position, left in (
+        ("take_back", 1, {2}),
+        ("add", 3, {2, 3}),
+        ("take_back", 2, {3}),
+    ):
+        wager = {"action": action, "position": position, "wager": PROGRESSIVE, "amount": 100}
+        wager |= {
+            "reason": "chip",
+            "positions": [{"position": one, "wagers": {PROGRESSIVE: 100}} for one in sorted(left)],
+        }
+        await pit.event("T-2", "correct_wager", "A3", **wager)
+        (ask,) = await pit.asks.asks()
+        await pit.asks.decide(ask.ask, "confirm_correction", "Ada")
+        assert (await pit.event("T-2", "correct_wager", "A3", **wager)).status == "accepted"
+    await pit.void(table="T-2", round_id="A3")
     await shop.at("2026-11-21 06:00")
     day = await shop.day("2026-11-20")
     assert day.rounds == {
         "T-1": TableRounds(rounds=1, reentered=2),
-        "T-2": TableRounds(voids=2, voids_after_cards=1),
+        "T-2": TableRounds(voids=3, voids_after_cards=1, corrected=3),
     }
+    assert day.faults == ()
+    figures = day.tables["T-2", PROGRESSIVE]
+    assert (figures.wagers, figures.voided_wagers) == (5, 5)
+    assert (figures.contributed_micros, figures.voided_micros) == (5 * 140_000, 5 * 140_000)
     survey = await shop.survey(one_day(date(2026, 11, 20)))
     paper = day_document(shop.floor, survey, None)
     sections = {section.title: section for part in paper.parts for section in part.sections}
-    listed = sections["Voids after cards were entered, and hands entered again"]
+    listed = sections["Voids after cards, hands entered again, wagers corrected"]
     assert [row[1:] for row in listed.rows] == [
         (
             "T-1",
@@ -58,12 +78,20 @@ async def test_the_day_lists_them_by_table_with_the_reason_and_counts_them(
             ),
         ),
         ("T-2", "void", "round A1: Misdeal; entered: position 1 As Ks Qs; confirmed by Ada"),
+        *(
+            (
+                "T-2",
+                "wager",
+                f"round A3: Progressive of $1.00 at position {words}: chip; confirmed by Ada",
+            )
+            for words in ("1 taken back", "3 added", "2 taken back")
+        ),
     ]
     rounds = sections["Rounds with a progressive wager"].rows
     assert rounds == [
-        ("T-1", "1", "0", "0", "2", "0"),
-        ("T-2", "0", "2", "1", "0", "0"),
-        ("All", "1", "2", "1", "2", "0"),
+        ("T-1", "1", "0", "0", "2", "0", "0"),
+        ("T-2", "0", "3", "1", "0", "0", "3"),
+        ("All", "1", "3", "1", "2", "0", "3"),
     ]
     counts = {
         (figure["table"], figure["figure"]): figure["count"]
@@ -77,7 +105,7 @@ async def test_the_day_lists_them_by_table_with_the_reason_and_counts_them(
         ("T-2", "table_hands_entered_again"): 0,
     }
     over = joined(list((await shop.read(from_to(None, None))).days.values()))
-    assert (len(over.entered), over.rounds) == (2, day.rounds)
+    assert (len(over.entered), over.rounds) == (5, day.rounds)
 
 
 async def test_hands_declared_to_win_nothing_are_counted_by_table(make_shop: MakeShop) -> None:

@@ -31,6 +31,7 @@ from tests.model.days import Days
 from tests.model.pit import BONUS, FIVE_CARD, FLOOR, PROGRESSIVE, RAGS
 from tests.model.running import running
 from tests.model.test_asks import code, refuse, void
+from tests.model.test_corrected_wagers import correct
 from tests.restore.pit import KeptPit
 from tests.restore.stores import Copied, Kept, hold_restored, read_store
 
@@ -271,6 +272,31 @@ async def test_an_older_file_of_redis_is_brought_up_by_outboxes(pit: KeptPit) ->
     again = sum(pit.seq.values()) - known
     assert (restored.found.writes, restored.replayed.events) == (False, again)
     hold_restored(await read_store(pit.redis, pit.store.keys), was, pit.store.keys)
+
+
+@pytest.mark.duty("D11")
+async def test_corrected_wagers_come_back_from_outboxes_each_once(pit: KeptPit) -> None:
+    """Who confirmed them is lost, so the entry of the restore follows them."""
+    await pit.wagers({1: PROGRESSIVE, 2: EVERYTHING})
+    older = await Kept.of(pit.redis)
+    both = {1: PROGRESSIVE, 2: EVERYTHING}
+    for action, position, after in (
+        ("add", 4, {**both, 4: PROGRESSIVE}), ("take_back", 1, {2: EVERYTHING, 4: PROGRESSIVE}),
+    ):  # fmt: skip
+        assert (await correct(pit, action, position, after)).status == "accepted"
+    await pit.wagers({3: PROGRESSIVE}, table="T-2")
+    gone = await correct(pit, "take_back", 3, {}, table="T-2")
+    assert gone.status == "accepted"
+    was = await read_store(pit.redis, pit.store.keys)
+    assert "no floorperson confirmed it" in "".join((await pit.audit()).problems)
+    await older.put_back(pit.redis)
+    restored = await pit.restoring().run()
+    assert (restored.replayed.events, restored.replayed.differing) == (4, [])
+    assert restored.finding.problems == ()
+    hold_restored(await read_store(pit.redis, pit.store.keys), was, pit.store.keys)
+    won = await pit.result({2: RAGS, 4: ROYAL})
+    assert [one.position for one in won.claims or ()] == [4]
+    assert (await pit.audit()).problems == ()
 
 
 @pytest.mark.section("649a.11(c)(5)(iv)")

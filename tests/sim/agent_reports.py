@@ -12,6 +12,7 @@ from controllers.table.device_events import (
     DeviceEvent,
     SettlePressed,
     VoidPressed,
+    WagerCorrected,
     WagerPlaced,
     WagerWithdrawn,
 )
@@ -72,6 +73,8 @@ class AgentReports:
                     self._locked(table, answer, shaken=shaken)
             case SettlePressed():
                 self._settled(table, answer, doubtful=lost or shaken)
+            case WagerCorrected():
+                self._corrected(table, answer, lost=lost)
             case VoidPressed():
                 self._voided(table, answer, lost=lost)
             case _:
@@ -128,6 +131,22 @@ class AgentReports:
         opened = [(claim.claim, claim.amount) for claim in claims]
         if reported != held or opened != [_claim(claim) for claim in reply["claims"]]:
             self._world.fail(f"{table} {round_id} reports {reported} {opened}, not {reply}")
+
+    def _corrected(self, table: str, answer: DeviceAnswer, *, lost: bool) -> None:
+        """Check an accepted correction: the ledger has it, and the light is as it says."""
+        round_id = self._rounds.get(table)
+        if not answer.ok or lost:
+            return
+        entry = self._ledger.find(table, "correct_wager", round_id or "")
+        if entry is None:
+            self._world.fail(f"{table} reports a corrected wager of {round_id}: no such entry")
+            return
+        event = json.loads(entry["event"])
+        lights = {(bet["position"], one) for bet in event["positions"] for one in bet["wagers"]}
+        if ((answer.position, answer.wager) in lights) is not answer.light:
+            self._world.fail(f"{table} {round_id} reports {answer}, not {event}")
+        if not lights:
+            self._rounds[table] = None
 
     def _voided(self, table: str, answer: DeviceAnswer, *, lost: bool) -> None:
         round_id = self._rounds.get(table)

@@ -4,11 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from meters.floor_api.types import AskedCards, AskRow
+from meters.floor_api.types import AskedCards, AskedWager, AskRow
 
 Record = dict[str, Any]
 _STATES: Final = {"confirm_correction": "confirmed", "refuse_correction": "refused"}
 _BEFORE: Final = {"void": "entered", "result": "entered_before"}
+_WHAT: Final = {"add": "add_wager", "take_back": "take_back_wager"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +62,9 @@ class Asks:
         kind, table = entry["kind"], entry["table"]
         decided, due = self._decided.pop(table, None), f"table:{table}"
         known = self._known.pop(table, [])
-        asks = entry["by"] != due
+        asks = entry["by"] != due or kind == "correct_wager"
+        if kind == "correct_wager":
+            assert not known, f"{event} came after {known}"
         if kind in _BEFORE:
             asks |= bool(event.get("confirm") and event.get(_BEFORE[kind]))
             asks |= any(kind == "void" or not _keeps(event, one) for one in known)
@@ -89,6 +92,15 @@ class Asks:
     @staticmethod
     def _hold_shown(row: AskRow, kind: str, event: Record) -> None:
         """Check that everything applied was shown to the person who confirmed it."""
+        if kind == "correct_wager":
+            bets = [bet for bet in event["positions"] if bet["position"] == event["position"]]
+            due_wager = AskedWager(
+                position=event["position"], wager=event["wager"], amount=event["amount"],
+                patron=bets[0].get("patron") if bets else None,
+            )  # fmt: skip
+            assert (row.what, row.wager) == (_WHAT[event["action"]], due_wager)
+            assert (row.round, row.reason) == (event["round"], event["reason"])
+            return
         shown = [
             (one.what, one.position, list(one.before), list(one.after), one.taken_back, one.reason)
             for one in row.cards

@@ -33,7 +33,7 @@ AUDIT_EVERY: Final = 10
 _CHANGES: Final = re.compile(rb"rdb_changes_since_last_save:([0-9]+)")
 _ENDED: Final = ("paid", "rejected")
 _STATES: Final = ("pending", "validated", *_ENDED)
-_OF_TABLES: Final = ("wagers", "result", "void")
+_OF_TABLES: Final = ("wagers", "correct_wager", "result", "void")
 _DECISIONS: Final = ("validate", "reject", "pay")
 _REQUESTS: Final = ("request_reject", "request_reopen")
 _OF_ENVY: Final = ("pay_envy", "reject_envy")
@@ -241,6 +241,8 @@ class Checker:
             assert key not in self._by_event, f"{key} is counted twice"
             self._by_event[key] = place
             self._by_round.setdefault((table, kind, entry["round"]), place)
+            if kind == "correct_wager":
+                self._by_round[table, kind, entry["round"]] = place
             self._asks.apply(entry, json.loads(entry["event"]))
             self._book_event(kind, table, json.loads(entry["event"]), json.loads(entry["reply"]))
         elif kind == "seed":
@@ -261,12 +263,27 @@ class Checker:
         if kind == "void":
             books.void(table)
             return
+        if kind == "correct_wager":
+            self._correct(table, event, reply)
+            return
         settling = Settling(books, table, event)
         settling.run()
         paid = [(line["position"], line["item"], line.get("paid", 0)) for line in reply["lines"]]
         mine = [(line["position"], line["item"], line["paid"]) for line in settling.lines]
         assert paid == mine, f"{table} got {paid}, but {mine} is due"
         assert reply["claims"] == settling.claims, f"{reply['claims']}, due {settling.claims}"
+
+    def _correct(self, table: str, event: Record, reply: Record) -> None:
+        """Book the correction of a wager: only this wager, and not the draw, is different."""
+        books, at = self._books, self._books.tables[table]
+        place = event["position"], event["wager"]
+        had = {(one, wager) for one, bet in at.bets.items() for wager in bet["wagers"]}
+        has = {(bet["position"], wager) for bet in event["positions"] for wager in bet["wagers"]}
+        due = (had | {place}, set()) if event["action"] == "add" else (had - {place}, {place})
+        assert (has, {place} & had) == due, f"{table}: {event} corrects {had}"
+        assert reply["draw"] == at.draw, f"{table}: {reply} is another draw than {at.draw}"
+        assert not (books.closed and event["action"] == "add"), f"{table} wagered on a closed link"
+        books.correct(table, event)
 
     def _book_act(self, kind: str, entry: Record, event: Record) -> None:
         books, by = self._books, entry["by"]

@@ -13,6 +13,7 @@ from controllers.agent.delivery import Connect
 from controllers.agent.outbox import Outbox, OutboxError, Sent
 from controllers.bots.dealer import shuffle
 from controllers.table.device_events import (
+    ChipsCounted,
     CorrectionWithdrawn,
     DeviceAnswer,
     DeviceEvent,
@@ -21,6 +22,7 @@ from controllers.table.device_events import (
     Retracted,
     SettlePressed,
     VoidPressed,
+    WagerCorrected,
     WagerWithdrawn,
     encode_event,
 )
@@ -38,6 +40,8 @@ _TOUCH_S: Final = 0.25
 _VOIDS: Final = 0.03
 _MISREAD: Final = 0.06
 _DECLARES: Final = 0.1
+_MISCOUNTS: Final = 0.08
+_LIT: Final = 0.5
 _ASKS: Final = 0.8
 _WITHDRAWS: Final = 0.3
 _WITHDRAW_EVERY_S: Final = 2.0
@@ -74,6 +78,7 @@ class SimulatedTable:
         self._chance = world.chance(f"table/{table.id}")
         self._correcting = world.chance(f"corrections/{table.id}")
         self._declaring = world.chance(f"declarations/{table.id}")
+        self._miscounting = world.chance(f"miscounts/{table.id}")
         self._process = Process(world.loop, table.id, self.disk)
         self._main: asyncio.Task[None] | None = None
         self._working = asyncio.Event()
@@ -203,6 +208,8 @@ class SimulatedTable:
                 return False
             if isinstance(event, HandRead) and self._correcting.random() < _MISREAD:
                 await self._misread(event)
+            if isinstance(event, ChipsCounted) and self._miscounting.random() < _MISCOUNTS:
+                event = await self._correct_wager(event)
             answer = await self._enter(event)
             try:
                 event = play.send(answer)
@@ -222,6 +229,26 @@ class SimulatedTable:
         cards = [card_name(card) for card in shuffle(self._correcting)[: len(event.cards)]]
         if (await self.say(HandRead(position=event.position, cards=cards))).ok:
             await self.say(Retracted(what="hand", position=event.position, reason="typed wrong"))
+
+    async def _correct_wager(self, event: ChipsCounted) -> ChipsCounted:
+        """Have a wager added or taken back, and return the count of the chips after it."""
+        agent, chance = self.agent, self._miscounting
+        if agent is None or not agent.table_state.wagers:
+            return event
+        layout = agent.layout
+        chips = [wager for wager in layout.rules.meters.terms if not layout.is_electronic(wager)]
+        placed = chance.choice(agent.table_state.wagers)
+        position, wager = placed.position, placed.wager
+        if layout.is_electronic(wager) or chance.random() >= _LIT:
+            wager = chance.choice([one for one in chips if layout.amount_cents(one)])
+        lit = agent.table_state.is_lit(position, wager)
+        answer = await self.say(
+            WagerCorrected(
+                action="take_back" if lit else "add", position=position, wager=wager,
+                reason="light without a chip" if lit else "chip without a light",
+            )
+        )  # fmt: skip
+        return ChipsCounted(count=answer.chips) if isinstance(answer.chips, int) else event
 
     def _asking(self, event: DeviceEvent) -> DeviceEvent:
         """Return the event. If it corrects something, it mostly asks a floorperson."""

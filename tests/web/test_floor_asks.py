@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from playwright.async_api import Locator, Page, expect
 
-from meters.floor_api.types import AskRow
+from meters.floor_api.types import AskedWager, AskRow
 from tests.web.floor_hand import FloorRoom, answer, check_accessible, dialog, press
 from tests.web.in_memory import ASK, ASK_RESULT
 
@@ -131,3 +131,21 @@ async def test_who_may_not_decide_sees_it_without_buttons(room: FloorRoom) -> No
     page = await room.signed_in("Dana")
     await expect(card_of(page, ASK)).to_contain_text("To confirm")
     await expect(card_of(page, ASK).get_by_role("button")).to_have_count(0)
+
+
+async def test_a_wager_to_correct_is_shown_with_what_to_look_at(room: FloorRoom) -> None:
+    wager = AskedWager(position=5, wager="progressive", amount=100, patron="p5")
+    for what, words in (("add_wager", "the chip is there"), ("take_back_wager", "has no chip")):
+        ask = msgspec.structs.replace(
+            ASK, ask=f"tcp-main.TCP-03-{what}", what=what, cards=(), wager=wager
+        )
+        room.stand.asks.rows.clear()
+        room.stand.asks.put(ask)
+        page = await room.signed_in("Flo")
+        for text in ("Position 5 (p5): Progressive, $1.00", words, "no card is dealt"):
+            await expect(card_of(page, ask)).to_contain_text(text)
+        await press(card_of(page, ask), "Confirm")
+        await expect(dialog(page)).to_contain_text("Position 5 (p5): Progressive, $1.00")
+        await answer(page, "Confirm")
+        await expect(card_of(page, ask)).to_have_count(0)
+        assert room.stand.asks.acts[-1] == (ask.ask, "confirm_correction", "Flo", "")

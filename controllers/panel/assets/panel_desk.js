@@ -4,7 +4,7 @@ import { money } from "./money.js";
 import { press } from "./panel_connection.js";
 import { button, byText } from "./panel_elements.js";
 import { choose, Pad } from "./panel_pad.js";
-import { askUndo, askVoid } from "./panel_reasons.js";
+import { askCorrection, askUndo, askVoid } from "./panel_reasons.js";
 import { DrawMade, Held, Settlement } from "./panel_settled.js";
 import { current, update } from "./panel_state.js";
 import { Cards } from "./playing_cards.js";
@@ -27,6 +27,9 @@ const lookBack = ({ view, looksBack }) => view.last && button("last-settlement",
 
 const voids = () => button("void-ask", "Void the round…", askVoid, { class: "stop" });
 
+const corrects = (view) => view.can.includes("correct_wager")
+  && button("correct-ask", "Correct a wager…", () => askCorrection(current().view), { class: "small" });
+
 const tally = (text) => html`<p class="tally" key="tally">${text}</p>`;
 
 const next = ({ round, seen }) => () => press({ event: "next", round, done: seen });
@@ -40,7 +43,7 @@ const ACTIONS = {
     button("lockout", "Lock-out: no more bets", () => press({ event: "lockout" }),
       { class: "stop big", disabled: !view.can.includes("lockout"), "data-next": true }),
   ],
-  locked: voids,
+  locked: ({ view }) => [corrects(view), voids()],
   locked_out: voids,
   dealt: ({ view }) => [
     tally(view.missing.length ? `Missing: ${view.missing.join("; ")}`
@@ -48,6 +51,7 @@ const ACTIONS = {
         && " Also enter hands without a progressive wager that may bring Envy Bonuses."]),
     view.chips > 0 && view.can.includes("retract chips") && button("undo-chips", "Count again",
       () => press({ event: "retract", what: "chips" }), { class: "undo" }),
+    corrects(view),
     voids(),
     button("settle", "Settle the round", () => press({ event: "settle" }, { quiet: ["unconfirmed"] }),
       { class: "go big", disabled: !view.can.includes("settle"), "data-next": true }),
@@ -81,7 +85,8 @@ const type = (digit) => enter(digit === "⌫" ? current().counted.slice(0, -1) :
 const wrongCount = (view) => html`<div class="notice bad differs" role="alert">
   <h2>You counted ${view.differs.counted}. ${view.chips} chip ${
     view.chips === 1 ? "wager was" : "wagers were"} accepted.</h2>
-  <p>Compare the chips with the lights and count again, or call a floorperson and void the round.</p>
+  <p>Compare the chips with the lights and count again. If a light is wrong, call a floorperson and touch
+    “Correct a wager…”: the round goes on.</p>
   <ul>${byText(view.lit, ({ wagers }) => `${wagers.length} (${wagers.join(", ")})`)}</ul>
 </div>`;
 
@@ -141,6 +146,7 @@ const WAITING = {
   lockout: "The wagers were sent to the service. Deal no card until it answers.",
   settle: "The result was sent to the service. Leave the cards on the table until it answers.",
   void: "The void was sent to the service.",
+  correct_wager: "The correction was sent to the service. Deal no card until it answers.",
 };
 
 const waiting = ({ view }) => html`<div class="notice wait waiting" role="status">
@@ -151,15 +157,17 @@ const waiting = ({ view }) => html`<div class="notice wait waiting" role="status
 const ASKED = {
   settle: "Hands were entered differently before. The result is settled after a floorperson confirms it.",
   void: "Cards were entered. The round is void after a floorperson confirms it.",
+  correct_wager: "The wager is corrected after a floorperson confirms it.",
 };
 
 /* A correction request: the table waits until a floorperson has decided it. */
-const asking = ({ view: { asking: { event, reason, since } } }) => html`<div class="notice wait asking" role="status">
+const asking = ({ view: { asking: { event, wager, reason, since } } }) => html`<div class="notice wait asking" role="status">
   <h2>Waiting for a floorperson</h2>
   <p>${ASKED[event]}</p>
+  ${wager && html`<p>${wager}</p>`}
   ${reason && html`<p>Reason: ${reason}</p>`}
   <p>Asked at ${new Date(since).toLocaleTimeString("en-US", { hourCycle: "h23" })}.${" "}
-    The table continues automatically. Do not move the cards.</p>
+    The table continues automatically. ${event === "correct_wager" ? "Deal no card." : "Do not move the cards."}</p>
 </div>`;
 
 const unlinked = ({ view }) => html`<div class="notice">

@@ -20,7 +20,9 @@ const STATE_TEXTS = {
 /* Names of the buttons with which the dealer completes a line. The dealer has paid the line, or
    knows that it must not be paid. */
 const TICKS = { pay: "Paid", credit: "Credited", rejected: "Seen", ask: "Done" };
-const REFUSED = { lockout: "the wagers", settle: "the result", void: "the void" };
+const REFUSED = {
+  lockout: "the wagers", settle: "the result", void: "the void", correct_wager: "the correction of a wager",
+};
 
 /* Complete lines. The event has the states that the page showed at the press. If a state has
    changed since then, the agent completes none of these lines. */

@@ -1,4 +1,5 @@
-/* Dialogs that ask the dealer for a reason: to void a round, or to take entered cards back. */
+/* Dialogs that ask the dealer for a reason: to void a round, to take entered cards back, or to
+   correct a wager. */
 
 import { html } from "./preact.js";
 import { press } from "./panel_connection.js";
@@ -10,24 +11,39 @@ const REASONS = [
   "Equipment fault", "Table's machine replaced", "Other",
 ];
 const MISTAKES = ["Typed wrong", "Card misread", "Wrong position", "Other"];
+const WAGER_MISTAKES = [
+  "Light without a chip", "Chip without a light", "Light at the wrong position", "Equipment fault", "Other",
+];
 
 const show = (dialog) => dialog?.showModal();
 const closed = () => update({ asks: null });
-const choose = (reason) => update({ asks: { ...current().asks, reason } });
+const change = (changes) => update({ asks: { ...current().asks, ...changes } });
+
+/* The wagers from which the dealer chooses: those with a light, and those without. */
+const Choices = ({ name, choices, choice }) => html`
+  <label for="${name}-which">Which wager?</label>
+  <select id="${name}-which" onchange=${({ target }) => change({ choice: target.value })}>
+    ${!choice && html`<option value="">Choose the wager</option>`}
+    ${choices.map(({ label, of }) => html`<optgroup key=${label} label=${label}>
+      ${of.map(({ key, text }) => html`<option key=${key} value=${key} selected=${key === choice}>${text}</option>`)}
+    </optgroup>`)}
+  </select>`;
 
 /* The dialog in which the dealer gives the reason of an event; the ledger records it. */
-export const Reason = ({ name, title, message, reasons, reason, keep, confirm, act }) => {
+export const Reason = ({ name, title, message, choices, choice, reasons, reason, keep, confirm, act }) => {
   const close = () => document.getElementById(name).close();
   const confirmed = () => {
     const words = document.getElementById(`${name}-words`).value.trim();
     close();
-    press({ ...act, reason: [reason, words].filter(Boolean).join(": ") }, { quiet: ["unconfirmed"] });
+    const chosen = choices?.flatMap(({ of }) => of).find(({ key }) => key === choice)?.act;
+    press({ ...act, ...chosen, reason: [reason, words].filter(Boolean).join(": ") }, { quiet: ["unconfirmed"] });
   };
   return html`<dialog id=${name} aria-labelledby="${name}-title" ref=${show} onclose=${closed}>
     <h2 id="${name}-title">${title}</h2>
     <p>${message}</p>
+    ${choices && html`<${Choices} name=${name} choices=${choices} choice=${choice} />`}
     <label for="${name}-why">Reason</label>
-    <select id="${name}-why" onchange=${({ target }) => choose(target.value)}>
+    <select id="${name}-why" onchange=${({ target }) => change({ reason: target.value })}>
       ${!reason && html`<option value="">Choose the reason</option>`}
       ${reasons.map((each) => html`<option key=${each} value=${each} selected=${each === reason}>${each}</option>`)}
     </select>
@@ -35,7 +51,7 @@ export const Reason = ({ name, title, message, reasons, reason, keep, confirm, a
     <input id="${name}-words" type="text" maxlength="120" autocomplete="off" />
     <div class="bar">
       ${button(`${name}-keep`, keep, close)}
-      ${button(`${name}-confirm`, confirm, confirmed, { class: "stop big", disabled: !reason })}
+      ${button(`${name}-confirm`, confirm, confirmed, { class: "stop big", disabled: !reason || (choices && !choice) })}
     </div>
   </dialog>`;
 };
@@ -47,6 +63,30 @@ export const askVoid = () => update({ asks: {
   reasons: REASONS, reason: "", keep: "Keep the round", confirm: "Void the round",
   act: { event: "void" },
 } });
+
+const choice = (action, position, { wager, name }) => ({
+  key: `${action} ${position} ${wager}`,
+  text: `Position ${position}: ${name}`,
+  act: { action, position, wager },
+});
+
+export const askCorrection = ({ positions, wagers }) => {
+  const chips = wagers.filter((wager) => wager.chip);
+  const of = (action, isLit) => positions.flatMap(({ position, lit }) =>
+    chips.filter(({ wager }) => lit.includes(wager) === isLit).map((wager) => choice(action, position, wager)));
+  update({ asks: {
+    name: "correct",
+    title: "Correct a wager?",
+    message: "The round goes on with its other wagers. A floorperson must confirm the correction: deal no card before.",
+    choices: [
+      { label: "Take back: its light is on", of: of("take_back", true) },
+      { label: "Add: its light is off", of: of("add", false) },
+    ],
+    choice: "",
+    reasons: WAGER_MISTAKES, reason: "", keep: "Keep the wagers", confirm: "Ask the floorperson",
+    act: { event: "correct_wager" },
+  } });
+};
 
 export const askUndo = (act, whose) => update({ asks: {
   name: "undo",

@@ -43,6 +43,9 @@ const modeOf = (view) => {
   return view.phase === "open" || view.phase === "held" ? "betting" : "deal";
 };
 
+/* Events that a dialog asks a reason for before cards are entered too. */
+const OF_ROUND = new Set(["void", "correct_wager"]);
+
 /* What the dealer began to enter ends with the step of the round, or with the hand that it was
    for. So no card is sent for another hand. */
 const follow = (view) => {
@@ -54,7 +57,7 @@ const follow = (view) => {
   if (!dealt || (state.chosen !== null && entered(view, state.chosen))) state.chosen = null;
   const target = dealt ? state.chosen ?? view.next : null;
   if (target !== state.target) Object.assign(state, { target, picks: [], typed: "" });
-  if (state.asks && !(state.asks.act.event === "void" ? view.can.includes("void") : dealt)) state.asks = null;
+  if (state.asks && !(OF_ROUND.has(state.asks.act.event) ? view.can.includes(state.asks.act.event) : dealt)) state.asks = null;
   if (view.refusal?.message === state.toast) state.toast = "";
   Object.assign(state, { stage: stageOf(view), mode: modeOf(view) });
 };

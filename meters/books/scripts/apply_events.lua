@@ -20,7 +20,8 @@
 --   seq_reused  this seq was already answered, for another event
 --   seq_passed  this seq was answered; the reply is no longer kept
 --   gap         an event with a lower seq is missing; with the expected seq as text
---   moved       the round changed after the validation, or a correction of it was requested
+--   moved       the round or its wagers changed after the validation, or a correction of it was
+--               requested
 --   accepted    with the ledger entry, and for a result the cents of each due and the cents of its
 --               meter after it. The service makes the reply with these amounts.
 --   refused     the validation has refused the event
@@ -30,7 +31,7 @@
 --   correction_refused  refused here (after books_full): a person refused the correction
 --   withdrawn   the table withdrew its correction request
 --   and refused here: round_open, after_lockout, round_over, link_closed, unknown_round, meter_full,
---   books_full
+--   books_full, other_meters (the round contributed to other meters than the wager does now)
 
 local TABLES, ROUNDS, REPLIES = KEYS[8], KEYS[9], KEYS[10]
 local REPEATED_CLAIMS, ASKS, DEALT = KEYS[11], KEYS[12], KEYS[13]
@@ -66,9 +67,11 @@ do
   end
   for _, event in ipairs(events) do
     need(ids, event[EVENT_TABLE])
-    if event[EVENT_KIND] == 'wagers' then
+    local kind, work, text = event[EVENT_KIND], event[EVENT_WORK], nil
+    if kind == 'wagers' then text = work[WAGERS_WORK_CONTRIBUTIONS] end
+    if kind == 'correct_wager' then text = work and work[CORRECTION_WORK_CONTRIBUTIONS] end
+    if text then
       need(accounts, 'table:' .. event[EVENT_TABLE])
-      local text = event[EVENT_WORK][WAGERS_WORK_CONTRIBUTIONS]
       if not contributions[text] then
         contributions[text] = cjson.decode(text)
         for _, added in ipairs(contributions[text]) do
@@ -85,8 +88,9 @@ end
 
 local NONE = {} -- an empty array, which nobody changes
 
--- The tables whose ended round has its wagers event in the hash of rounds. `opened_claims` has the
--- claims that the results of this call opened: tables and lists of claims, alternating.
+-- The tables whose text in the hash of rounds is no longer needed: their round has ended, or a ledger
+-- entry has its wagers again. `opened_claims` has the claims that the results of this call opened:
+-- tables and lists of claims, alternating.
 local ended_rounds, opened_claims = {}, {}
 
 -- The kept replies of this call, in the form of an HSET command. The field of a reply is
@@ -213,29 +217,29 @@ local function note_event(event, by, place, texts, transfers, cents)
   return last_entry
 end
 
--- 649a.12(e)(3), (h)(3), (i)(4), (j)(3): adds the contribution of each accepted wager to the meter
--- and to the meter's reserve. A meter does not rise above its payout limit: the rest goes to the
--- meter's overflow (duty D3).
-local function apply_wagers(event, place)
-  local table_id, seq = event[EVENT_TABLE], event[EVENT_SEQ]
-  local at, round, work = tables[table_id], event[EVENT_ROUND], event[EVENT_WORK]
-  local open, held = at[TABLE_ROUND], at[TABLE_HELD]
-  if open ~= '' then return open == round and 'after_lockout' or 'round_open' end
-  if at[TABLE_OVER] == round then return 'round_over' end
-  if meters['closed'] then return 'link_closed' end
-  if held ~= '' and not work[WAGERS_WORK_DESPITE_HOLD] then return 'held', held end
-  local from, leaving, every = 'table:' .. table_id, 0, contributions[work[WAGERS_WORK_CONTRIBUTIONS]]
+-- How each kind of event is applied.
+local APPLY = {}
+
+-- Checks that the numbers in the accounts do not become too large with the contributions `every`.
+local function can_contribute(from, every)
+  local leaving = 0
   for _, added in ipairs(every) do
     local meter, to_meter, to_reserve = added[ADDED_METER], added[ADDED_METER_MICROS], added[ADDED_RESERVE_MICROS]
     leaving = leaving + to_meter + to_reserve
     if not can_receive(METER_ACCOUNT[meter], to_meter) or not can_receive(OVERFLOW_ACCOUNT[meter], to_meter)
       or not can_receive(RESERVE_ACCOUNT[meter], to_reserve) then
-      return 'meter_full'
+      return false
     end
   end
-  if not leaves(from, leaving) then return 'meter_full' end
-  local transfers, contributed = {}, {}
-  for index, added in ipairs(every) do
+  return leaves(from, leaving)
+end
+
+-- 649a.12(e)(3), (h)(3), (i)(4), (j)(3): adds the contribution of each accepted wager to the meter
+-- and to the meter's reserve. A meter does not rise above its payout limit: the rest goes to the
+-- meter's overflow (duty D3). `contributed` gets the contributions of the round. `wager` is the one
+-- that a correction added, or empty.
+local function contribute(transfers, from, every, contributed, wager)
+  for _, added in ipairs(every) do
     local meter, to_meter, to_reserve = added[ADDED_METER], added[ADDED_METER_MICROS], added[ADDED_RESERVE_MICROS]
     local wagers, cents, cycle = added[ADDED_WAGERS], added[ADDED_WAGERED_CENTS], cycle_of(meter)
     local over = fill_meter(transfers, from, meter, to_meter, cycle, added[ADDED_LIMIT_MICROS])
@@ -244,18 +248,50 @@ local function apply_wagers(event, place)
     tally(WAGERS_FIELD[meter], wagers)
     tally(WAGERED_FIELD[meter], cents)
     -- In the order of `RoundContribution`. Lua makes a table without named positions faster.
-    contributed[index] = { meter, wagers, cents, to_meter - over, to_reserve, over, cycle }
+    contributed[#contributed + 1] = { meter, wagers, cents, to_meter - over, to_reserve, over, cycle, wager }
   end
+end
+
+function APPLY.wagers(event, place)
+  local table_id, seq = event[EVENT_TABLE], event[EVENT_SEQ]
+  local at, round, work = tables[table_id], event[EVENT_ROUND], event[EVENT_WORK]
+  local open, held = at[TABLE_ROUND], at[TABLE_HELD]
+  if open ~= '' then return open == round and 'after_lockout' or 'round_open' end
+  if at[TABLE_OVER] == round then return 'round_over' end
+  if meters['closed'] then return 'link_closed' end
+  if held ~= '' and not work[WAGERS_WORK_DESPITE_HOLD] then return 'held', held end
+  local from, every = 'table:' .. table_id, contributions[work[WAGERS_WORK_CONTRIBUTIONS]]
+  if not can_contribute(from, every) then return 'meter_full' end
+  local transfers, contributed = {}, {}
+  contribute(transfers, from, every, contributed, '')
   local entry = note_event(event, from, place, ARGV[TEXTS_BEFORE + place], transfers, NONE)
   set_round(at, seq, round, entry, work[WAGERS_WORK_DRAW], contributed, 1)
   return nil, entry, NONE
 end
 
--- 649a.13, reading T28: subtracts the contributions of a void round. If the meter was won after the
--- wagers, or has less than the contribution, the house pays the difference. So no meter becomes
+-- Gives back what wagers added to a meter and to its reserve: `pooled` and `reserved` micros. If the
+-- meter was won after the wagers, or has less, the house pays the difference. So no meter becomes
 -- negative. What went to the overflow can be on the meter by now, so meter and overflow give back
 -- together, the overflow first: the meter stays at its limit while there is an overflow (duty D3).
-local function apply_void(event, place)
+local function give_back(transfers, to, meter, wagers, cents, pooled, reserved, cycle)
+  local same_cycle = cycle == cycle_of(meter)
+  local function take_back(micros, accounts)
+    for _, account in ipairs(accounts) do
+      local off = same_cycle and math.min(micros, balance(account)) or 0
+      transfer(transfers, account, to, off, cycle)
+      micros = micros - off
+    end
+    transfer(transfers, 'house', to, micros, cycle)
+  end
+  take_back(pooled, { OVERFLOW_ACCOUNT[meter], METER_ACCOUNT[meter] })
+  take_back(reserved, { RESERVE_ACCOUNT[meter] })
+  touch_meter(meter)
+  tally('voided_wagers:' .. meter, wagers)
+  tally('voided_cents:' .. meter, cents)
+end
+
+-- 649a.13, reading T28: subtracts the contributions of a void round.
+function APPLY.void(event, place)
   local table_id = event[EVENT_TABLE]
   local problem = round_problem(tables[table_id], event[EVENT_ROUND])
   if problem then return problem end
@@ -269,27 +305,86 @@ local function apply_void(event, place)
   local code, confirmed_by = confirmation(event)
   if code then return code, confirmed_by end
   for _, added in ipairs(added_by_round) do
-    local meter, cycle = added[CONTRIBUTED_METER], added[CONTRIBUTED_CYCLE]
-    local same_cycle = cycle == cycle_of(meter)
-    local function take_back(micros, accounts)
-      for _, account in ipairs(accounts) do
-        local off = same_cycle and math.min(micros, balance(account)) or 0
-        transfer(transfers, account, to, off, cycle)
-        micros = micros - off
-      end
-      transfer(transfers, 'house', to, micros, cycle)
-    end
-    take_back(added[CONTRIBUTED_METER_MICROS] + added[CONTRIBUTED_OVERFLOW_MICROS],
-      { OVERFLOW_ACCOUNT[meter], METER_ACCOUNT[meter] })
-    take_back(added[CONTRIBUTED_RESERVE_MICROS], { RESERVE_ACCOUNT[meter] })
-    touch_meter(meter)
-    tally('voided_wagers:' .. meter, added[CONTRIBUTED_WAGERS])
-    tally('voided_cents:' .. meter, added[CONTRIBUTED_WAGERED_CENTS])
+    local meter, wagers, cents, on_meter, on_reserve, over, cycle = unpack(added)
+    give_back(transfers, to, meter, wagers, cents, on_meter + over, on_reserve, cycle)
   end
   tally('voids', 1)
   local by = by_table(table_id, confirmed_by)
   local entry = note_event(event, by, place, ARGV[TEXTS_BEFORE + place], transfers, NONE)
   end_round(table_id, {})
+  return nil, entry, NONE, confirmed_by
+end
+
+-- Returns the contributions of a round without those of one wager, and the contributions of this
+-- wager: of each meter the last arguments of `give_back`. A wager that a correction added has contributions
+-- of its own. Any other one is among the wagers at lock-out, which all have the same amount on a
+-- meter. Returns nil if the round has no such contributions.
+local function without_wager(contributed, wager, every)
+  local rest, gone, own = {}, {}, ''
+  for _, added in ipairs(contributed) do
+    if added[CONTRIBUTED_WAGER] == wager then own = wager end
+  end
+  for _, added in ipairs(contributed) do
+    local one
+    for _, each in ipairs(every) do
+      if each[ADDED_METER] == added[CONTRIBUTED_METER] and (added[CONTRIBUTED_WAGER] or '') == own then one = each end
+    end
+    if one then
+      local meter, wagers, cents, on_meter, on_reserve, over, cycle = unpack(added)
+      local pooled, reserved = one[ADDED_METER_MICROS], one[ADDED_RESERVE_MICROS]
+      local off_over = math.min(pooled, over)
+      gone[#gone + 1] = { meter, 1, one[ADDED_WAGERED_CENTS], pooled, reserved, cycle }
+      wagers, cents = wagers - 1, cents - one[ADDED_WAGERED_CENTS]
+      on_meter, on_reserve, over = on_meter - (pooled - off_over), on_reserve - reserved, over - off_over
+      if math.min(wagers, cents, on_meter, on_reserve) < 0 then return nil end
+      if wagers > 0 then rest[#rest + 1] = { meter, wagers, cents, on_meter, on_reserve, over, cycle, own } end
+    else
+      rest[#rest + 1] = added
+    end
+  end
+  if #gone ~= #every then return nil end
+  return rest, gone
+end
+
+-- Adds one wager to the open round, or takes one back, as a floorperson has confirmed. The draw of
+-- the round stays. If a wager is taken back, its contributions go back like those of a void round. A
+-- round without any wager is over.
+function APPLY.correct_wager(event, place)
+  local table_id, work = event[EVENT_TABLE], event[EVENT_WORK]
+  local at = tables[table_id]
+  local problem = round_problem(at, event[EVENT_ROUND])
+  if problem then return problem end
+  local adds, every = work[CORRECTION_WORK_ADDS], contributions[work[CORRECTION_WORK_CONTRIBUTIONS]]
+  local account, wager = 'table:' .. table_id, work[CORRECTION_WORK_WAGER]
+  local transfers, contributed, gone = {}, { unpack(at[TABLE_CONTRIBUTED]) }, nil
+  if adds then
+    if meters['closed'] then return 'link_closed' end
+    if not can_contribute(account, every) then return 'meter_full' end
+  else
+    contributed, gone = without_wager(contributed, wager, every)
+    if not gone then return 'other_meters' end
+    local house_bears = 0
+    for _, added in ipairs(every) do
+      house_bears = house_bears + added[ADDED_METER_MICROS] + added[ADDED_RESERVE_MICROS]
+    end
+    if not transfer_fits('house', account, house_bears) then return 'books_full' end
+  end
+  local code, confirmed_by = confirmation(event)
+  if code then return code, confirmed_by end
+  if adds then
+    contribute(transfers, account, every, contributed, wager)
+  else
+    for _, one in ipairs(gone) do give_back(transfers, account, unpack(one)) end
+  end
+  local by = by_table(table_id, confirmed_by)
+  local entry = note_event(event, by, place, ARGV[TEXTS_BEFORE + place], transfers, NONE)
+  if #contributed == 0 then
+    end_round(table_id, {})
+  else
+    if at[TABLE_ENTRY] == 0 then ended_rounds[#ended_rounds + 1] = table_id end
+    set_round(at, event[EVENT_SEQ], at[TABLE_ROUND], entry, at[TABLE_DRAW], contributed, 0)
+    drop_ask(table_id) -- a confirmation is for one correction
+  end
   return nil, entry, NONE, confirmed_by
 end
 
@@ -427,7 +522,7 @@ local function remember_dealt()
   if #written > 0 then redis.call('HSET', DEALT, unpack(written)) end
 end
 
-local function apply_result(event, place)
+function APPLY.result(event, place)
   local table_id, work = event[EVENT_TABLE], event[EVENT_WORK]
   local problem = round_problem(tables[table_id], event[EVENT_ROUND])
   if problem then return problem end
@@ -491,8 +586,6 @@ local function apply_result(event, place)
   end_round(table_id, claims)
   return nil, entry, paid, confirmed_by
 end
-
-local APPLY = { wagers = apply_wagers, void = apply_void, result = apply_result }
 
 -- `place` is the place of the event in the call.
 local function answer(event, place)

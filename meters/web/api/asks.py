@@ -31,9 +31,9 @@ def ask_routes(asks: Asks) -> list[HTTPRouteHandler]:
     async def list_asks() -> Sequence[AskRow]:
         """List the correction requests that wait for a decision, oldest first.
 
-        The dealer asks for a correction in two cases: to void a round after its cards were entered,
-        or to enter a hand again with other cards. The table waits until a floorperson confirms or
-        refuses the request.
+        The dealer asks for a correction in three cases: to void a round after its cards were
+        entered, to enter a hand again with other cards, or to add a wager or take one back before
+        the first card. The table waits until a floorperson confirms or refuses the request.
         """
         return await asks.asks()
 

@@ -1,12 +1,25 @@
-/* A correction request: a void after cards were entered, or a hand entered differently. A
-   floorperson confirms or refuses the request. The table waits until then. */
+/* A correction request: a void after cards were entered, a hand entered differently, or a wager
+   added or taken back before the first card. A floorperson confirms or refuses the request. The table
+   waits until then. */
 
 import * as api from "./floor_api.js";
 import { Action, Field, needed, open } from "./floor_dialog.js";
+import * as format from "./floor_format.js";
+import { money } from "./money.js";
 import { Cards } from "./playing_cards.js";
 import { html } from "./preact.js";
 
-const KINDS = { void: "Void after cards", result: "Hand entered differently" };
+const KINDS = {
+  void: "Void after cards", result: "Hand entered differently",
+  add_wager: "Add a wager", take_back_wager: "Take a wager back",
+};
+const WHAT = {
+  void: "this void", result: "this result", add_wager: "adding this wager", take_back_wager: "taking this wager back",
+};
+const LOOK = {
+  add_wager: "Check at the table that the chip is there, and that no card is dealt.",
+  take_back_wager: "Check at the table that the position has no chip for it, and that no card is dealt.",
+};
 
 const path = (ask, act) => `/api/v1/asks/${encodeURIComponent(ask.ask)}/${act}`;
 export const place = (ask) => `Table ${ask.table}, round ${ask.round}`;
@@ -32,8 +45,12 @@ const First = ({ hand }) => (hand.before_no_win
   ? html`<p class="of">${`${whose(hand)}, declared to win nothing`}</p>`
   : html`<div class="hand"><p class="of">${`${whose(hand)}, entered`}</p><${Cards} names=${hand.before} /></div>`);
 
-/* The entered cards of each hand, and the cards that replace them. */
-export const Changes = ({ ask }) => html`
+const Wager = ({ ask: { what, wager } }) => html`
+  <p class="hand-name">${`${format.who(wager.position, wager.patron)}: ${format.item(wager.wager)}, ${money(wager.amount)}`}</p>
+  <p class="of">${LOOK[what]}</p>`;
+
+/* The wager that is corrected; or the entered cards of each hand, and the cards that replace them. */
+export const Changes = ({ ask }) => (ask.wager ? html`<${Wager} ask=${ask} />` : html`
   <ul class="changes">
     ${ask.cards.map((hand) => html`
       <li>
@@ -42,7 +59,7 @@ export const Changes = ({ ask }) => html`
         ${(hand.taken_back || hand.reason)
           && html`<p class="why">${`Taken back${hand.reason ? `: ${hand.reason}` : ""}`}</p>`}
       </li>`)}
-  </ul>`;
+  </ul>`);
 
 const Again = ({ ask }) => html`
   <div class="again">
@@ -52,7 +69,7 @@ const Again = ({ ask }) => html`
   <${Changes} ask=${ask} />`;
 
 const confirm = (ask, done) => open({
-  title: ask.what === "void" ? "Confirm this void?" : "Confirm this result?",
+  title: `Confirm ${WHAT[ask.what]}?`,
   content: html`<${Again} ask=${ask} />`,
   confirm: "Confirm",
   act: () => api.post(path(ask, "confirm")),
@@ -60,7 +77,7 @@ const confirm = (ask, done) => open({
 });
 
 const refuse = (ask, done) => open({
-  title: ask.what === "void" ? "Refuse this void?" : "Refuse this result?",
+  title: `Refuse ${WHAT[ask.what]}?`,
   content: html`
     <${Again} ask=${ask} />
     <${Field} label="Why? The dealer reads it" name="reason" />

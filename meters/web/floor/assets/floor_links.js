@@ -26,6 +26,7 @@ const DONE = {
   restore: "Store restored", reading: "Meters read", archive: "Day archived",
   expire: "Archived days deleted", upgrade: "Store upgraded",
   void: "Round void after cards were entered", result: "Hand entered again",
+  correct_wager: "Wager added or taken back",
   confirm_correction: "Correction confirmed", refuse_correction: "Correction refused",
 };
 
