@@ -92,10 +92,10 @@ class DecidedWins:
             return
         remain = {place.claim for latest in self._latest.values() for place in latest}
         remain.update(*repeated)
-        self._fields = {claim: text for claim, text in self._fields.items() if claim in remain}
-        self._corrections = {
-            claim: line for claim, line in self._corrections.items() if claim in self._fields
-        }
+        # The slip number of a win can be corrected days before its last Envy Bonus is paid.
+        for claim in self._fields.keys() - remain:
+            del self._fields[claim]
+            self._corrections.pop(claim, None)
         self._forget_from = max(_FORGET_FROM, 2 * len(self._fields))
 
     def put(self, image: StoreSnapshot, keys: LinkKeys) -> None:

@@ -63,7 +63,7 @@ def hold_both_alike(sealed: LinkCopy, each: LinkCopy, keys: LinkKeys) -> None:
     for key in (keys.accounts, keys.tallies):
         assert _but_nothing(made.pop(key, {})) == _but_nothing(was.pop(key, {})), key
     for key in made.keys() | was.keys():
-        assert made.get(key, {}) == was.get(key, {}), key
+        assert made.get(key, {}) == was.get(key, {}), (key, made.get(key), was.get(key))
 
 
 def _gone(each: LinkCopy, keys: LinkKeys) -> set[str]:

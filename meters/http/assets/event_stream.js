@@ -34,7 +34,6 @@ const openShared = (path, names, take) => {
   });
   worker.port.addEventListener("message", ({ data: { name, data, at } }) => take(name, data, Math.max(0, Date.now() - at)));
   worker.port.start();
-  window.addEventListener("pagehide", close);
   stay();
   return { stay, close };
 };
@@ -47,6 +46,7 @@ export class EventStream {
     Object.assign(this, { path, events, heard, lost, silentMs, retryMaxMs });
     this.failures = 0;
     this.checking = setInterval(() => this.check(), CHECK_MS);
+    window.addEventListener("pagehide", () => this.source?.close());
     this.connect();
   }
 
