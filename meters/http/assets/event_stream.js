@@ -25,15 +25,22 @@ const openAlone = (path, names, take) => {
    frozen, so it has an age. */
 const openShared = (path, names, take) => {
   const worker = new SharedWorker(WORKER);
-  const stay = () => worker.port.postMessage({ path, names });
-  const close = () => worker.port.postMessage(null);
+  const { port } = worker;
+  const listening = new AbortController();
+  const { signal } = listening;
+  const stay = () => port.postMessage({ path, names });
+  const close = () => {
+    listening.abort();
+    port.postMessage(null);
+    port.close();
+  };
   worker.addEventListener("error", () => {
     if (failedAt !== null) aloneMs *= 2;
     failedAt = now();
     take("error");
-  });
-  worker.port.addEventListener("message", ({ data: { name, data, at } }) => take(name, data, Math.max(0, Date.now() - at)));
-  worker.port.start();
+  }, { signal });
+  port.addEventListener("message", ({ data: { name, data, at } }) => take(name, data, Math.max(0, Date.now() - at)), { signal });
+  port.start();
   stay();
   return { stay, close };
 };
