@@ -14,6 +14,7 @@ from meters.restore.rebuild import Rebuild
 from meters.wire.messages import Reply
 from tests.floor_text import meter_text
 from tests.model.pit import BONUS, CENT, FIVE_CARD, FLOOR, PROGRESSIVE, Pit
+from tests.model.tampering import Fields, rewrite
 from tests.model.test_asks import assert_sound, code, confirm, opened, refuse, the_ask, void
 from tests.model.test_entered import HAND, count_of
 
@@ -296,3 +297,37 @@ async def test_the_audit_names_a_correction_that_nobody_confirmed(pit: Pit) -> N
     assert problem == (
         f"table T-1: entry {entry} corrects a wager, and no floorperson confirmed it"
     )
+
+
+@pytest.mark.parametrize(
+    ("field", "was", "becomes", "fault"),
+    [
+        (b"event", b'"patron":"bob"', b'"patron":"eve"', "other wagers"),
+        (b"event", b'"position":3,"wagers":', b'"position":4,"wagers":', "other wagers"),
+        (b"event", b'"take_back"', b'"add"', "in the round already"),
+        (b"reply", b'"draw":null', b'"draw":{"magic_card":"As"}', "draw"),
+    ],
+    ids=["patron", "position", "action", "draw"],
+)
+async def test_the_audit_finds_what_was_altered_in_a_correction(
+    pit: Pit, field: bytes, was: bytes, becomes: bytes, fault: str
+) -> None:
+    bets = {1: PROGRESSIVE, 2: PROGRESSIVE, 3: PROGRESSIVE}
+    patrons = {2: "bob"}
+    await pit.event("T-1", "wagers", "R1", positions=positions(bets, patrons))
+    del bets[1]
+    fields = {"positions": positions(bets, patrons)}
+    await correct(pit, "take_back", 1, bets, **fields)
+    await confirm(pit)
+    assert code(await correct(pit, "take_back", 1, bets, **fields)) == "accepted"
+    await assert_sound(pit)
+
+    def change(_: int, entry: Fields) -> Fields:
+        if entry[b"kind"] != b"correct_wager":
+            return entry
+        assert was in entry[field], entry[field]
+        return entry | {field: entry[field].replace(was, becomes, 1)}
+
+    await rewrite(pit, change)
+    problems = (await pit.audit()).problems
+    assert any(fault in one for one in problems), problems
