@@ -316,10 +316,10 @@ async def test_the_audit_finds_what_was_altered_in_a_correction(
     patrons = {2: "bob"}
     await pit.event("T-1", "wagers", "R1", positions=positions(bets, patrons))
     del bets[1]
-    fields = {"positions": positions(bets, patrons)}
-    await correct(pit, "take_back", 1, bets, **fields)
+    after = positions(bets, patrons)
+    await correct(pit, "take_back", 1, bets, positions=after)
     await confirm(pit)
-    assert code(await correct(pit, "take_back", 1, bets, **fields)) == "accepted"
+    assert code(await correct(pit, "take_back", 1, bets, positions=after)) == "accepted"
     await assert_sound(pit)
 
     def change(_: int, entry: Fields) -> Fields:
