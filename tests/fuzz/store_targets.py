@@ -6,6 +6,7 @@ import sqlite3
 import tempfile
 from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager, closing
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Final
@@ -155,7 +156,7 @@ class Intake:
         _hold_copies(batch, replies)
         after = await self.store.snapshot()
         if not accepted:
-            assert after == self.before, "a refused event changed the books"
+            assert _books(after) == _books(self.before), "a refused event changed the books"
         assert after.last_entry == self.before.last_entry + len(set(accepted)), "counted twice"
         assert sum(after.accounts.values()) == 0
         finding = await self.audit.run()
@@ -228,6 +229,15 @@ def _hold_copies(batch: Sequence[tuple[CatalogTable, bytes]], replies: Sequence[
             )
         else:
             assert plain(reply)["error"]["code"] == "seq_reused", reply
+
+
+def _books(snapshot: Snapshot) -> Snapshot:
+    """Return the books without the count of changes that the floor page shows.
+
+    A request for a floorperson is such a change.
+    """
+    meters = {name: value for name, value in snapshot.meters.items() if name != "desk"}
+    return replace(snapshot, meters=meters)
 
 
 def _is_accepted(reply: bytes, event: bytes) -> bool:
