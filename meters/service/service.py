@@ -270,7 +270,7 @@ class MeterService:
         try:
             for id_, link in self._links.items():
                 if await link.configuration.is_of_people():
-                    log.error("people not let in", reason=f"a person approved link {id_}")
+                    log.warning("people not let in", reason=f"a person approved link {id_}")
                     return
         except (RedisError, OSError) as error:
             log.warning("people not let in", reason=f"Redis failed: {error}")
