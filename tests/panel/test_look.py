@@ -213,7 +213,7 @@ def test_the_count_shows_the_chip_wagers_by_position_without_the_electronic_ones
     view = view_of(
         played("wager 3 progressive; wager 3 five_card_hand_bonus; wager 1 progressive; lockout")
     )
-    assert (view.chips, view.can) == (2, ["chips", "void"])
+    assert (view.chips, view.can) == (2, ["chips", "correct_wager", "void"])
     assert [(place.position, place.wagers) for place in view.lit] == [
         (1, ["Progressive"]),
         (3, ["Progressive"]),
