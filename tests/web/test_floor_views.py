@@ -568,7 +568,7 @@ async def test_an_administrator_adds_a_user_who_signs_in(room: FloorRoom) -> Non
     for label in ("PIN", "The PIN again"):
         await dialog(page).get_by_label(label, exact=True).fill("111111")
     await answer(page, "Add")
-    await expect(said).to_contain_text("a PIN of repeated or mirrored digits")
+    await expect(said).to_contain_text("A PIN of repeated or mirrored digits")
     for label in ("PIN", "The PIN again"):
         await dialog(page).get_by_label(label, exact=True).fill("264907")
     await answer(page, "Add")

@@ -113,7 +113,7 @@ async def test_a_crowded_floor_is_read_from_thirty_feet(
         await opened(page, stand)
         views = await page.evaluate(
             """async () => {
-              const address = document.querySelector("script").src.replace("signage.js", "");
+              const address = document.querySelector("script[src]").src.replace("signage.js", "");
               const { Rotation } = await import(address + "signage_rotation.js");
               const rotation = new Rotation(document.querySelector(".floor"),
                 document.createElement("button"));
