@@ -118,7 +118,7 @@ def test_a_pin_is_generated_and_printed_once(floor: Path, words: tuple[str, ...]
 @pytest.mark.parametrize(
     ("words", "pin", "status", "message"),
     [
-        (("add", "Bob", "--role", "dealer"), "123456", 1, "or a run up or down"),
+        (("add", "Bob", "--role", "dealer"), "123456", 1, "counts up or down"),
         (("add", "Bob", "--role", "dealer"), "", 1, "6 to 12 digits"),
         (("add", "B", "--role", "dealer"), PIN, 1, "2 to 40 characters"),
         (("add", "ada", "--role", "dealer"), PIN, 1, "there is a user ada already"),

@@ -50,7 +50,7 @@ def cells_of(wager: Law, meters: Law) -> Shown:
         letter = meters[first]["paytable"]
         cell = row if isinstance(row, str) else row[table["choices"].index(letter)]
         for part in cell.split(" + ") if cell not in {"", "N/A"} else ():
-            if match := re.fullmatch(r"(\d+)% of (\w+)", part):
+            if match := re.fullmatch(r"([\d.]+)% of (\w+)", part):
                 meter = first if match[2] == "meter" else match[2]
                 found[f"{meter} {hand_words(hand)}", f"{match[1]}% of the meter"] += 1
             else:
