@@ -338,6 +338,7 @@ def _envy_unread(layout: Layout, state: TableState) -> bool:
 def _can(layout: Layout, state: TableState, fault: DeviceRefusal | None) -> list[str]:
     if state.asking is not None:
         return ["withdraw"]
+    can_correct = state.round is not None and not state.has_entries
     match state.phase:
         case Phase.OPEN:
             may = {
@@ -357,15 +358,13 @@ def _can(layout: Layout, state: TableState, fault: DeviceRefusal | None) -> list
                 ),
                 "retract dealer": state.dealer is not None,
                 "retract community": state.community is not None,
-                "correct_wager": state.round is not None and not state.has_entries,
+                "correct_wager": can_correct,
                 "retract chips": not state.folded and not state.no_win and not state.cards_seen(),
             }
         case _:
             may = {
                 "chips": state.phase is Phase.LOCKED,
-                "correct_wager": state.phase is Phase.LOCKED
-                and state.round is not None
-                and not state.has_entries,
+                "correct_wager": state.phase is Phase.LOCKED and can_correct,
                 "void": state.phase in {Phase.LOCKED, Phase.LOCKED_OUT},
             }
     return [act for act, allowed in may.items() if allowed]

@@ -25,23 +25,13 @@ def place_wager(
     check_open(state)
     check_position(layout, event.position)
     wager = _meter_wager(layout, event.wager)
-    amount_cents = layout.amount_cents(wager)
-    if amount_cents is None:
-        raise DeviceRefusal("unknown_meter", f"table {layout.table} has no meter for {wager}")
+    amount_cents = _amount_cents(layout, wager)
     if event.amount_cents != amount_cents:
         raise DeviceRefusal(
             "wrong_amount",
             f"a {wager} wager is {amount_cents} cents here, not {event.amount_cents}",
         )
-    if state.is_lit(event.position, wager):
-        raise DeviceRefusal(
-            "wager_twice", f"position {event.position} has its {wager} wager already"
-        )
-    given = state.patrons_given(state.boxes_of(event.position))
-    if event.patron is not None and given - {event.patron}:
-        raise DeviceRefusal(
-            "patron_differs", f"position {event.position} is played by {min(given)}"
-        )
+    _check_new(state, event.position, wager, event.patron)
     if fault is not None:
         raise fault
     placed = PlacedWager(event.position, wager, amount_cents, event.patron)
@@ -72,9 +62,7 @@ def correct_wager(
             "electronic_wager",
             f"{wager} is an electronic wager without a value chip: it cannot be corrected",
         )
-    amount_cents = layout.amount_cents(wager)
-    if amount_cents is None:
-        raise DeviceRefusal("unknown_meter", f"table {layout.table} has no meter for {wager}")
+    amount_cents = _amount_cents(layout, wager)
     if state.round is None:
         raise DeviceRefusal(
             "no_round",
@@ -93,20 +81,28 @@ def correct_wager(
         if lit is None:
             raise DeviceRefusal("no_wager", f"position {event.position} has no {wager} wager")
         return lit, tuple(placed for placed in state.wagers if placed is not lit)
-    if lit is not None:
-        raise DeviceRefusal(
-            "wager_twice", f"position {event.position} has its {wager} wager already"
-        )
-    given = state.patrons_given(state.boxes_of(event.position))
-    if event.patron is not None and given - {event.patron}:
-        raise DeviceRefusal(
-            "patron_differs", f"position {event.position} is played by {min(given)}"
-        )
+    _check_new(state, event.position, wager, event.patron)
     there = [placed.patron for placed in state.wagers if placed.position == event.position]
     # The service has the patron of this position's other wagers, or does not know the patron.
     patron = there[0] if there else event.patron or state.patron_at(event.position)
     added = PlacedWager(event.position, wager, amount_cents, patron)
     return added, (*state.wagers, added)
+
+
+def _amount_cents(layout: Layout, wager: str) -> int:
+    amount_cents = layout.amount_cents(wager)
+    if amount_cents is None:
+        raise DeviceRefusal("unknown_meter", f"table {layout.table} has no meter for {wager}")
+    return amount_cents
+
+
+def _check_new(state: TableState, position: int, wager: str, patron: str | None) -> None:
+    """Refuse a wager that the position has already, and a patron who does not play it."""
+    if state.is_lit(position, wager):
+        raise DeviceRefusal("wager_twice", f"position {position} has its {wager} wager already")
+    given = state.patrons_given(state.boxes_of(position))
+    if patron is not None and given - {patron}:
+        raise DeviceRefusal("patron_differs", f"position {position} is played by {min(given)}")
 
 
 def withdraw_wager(layout: Layout, state: TableState, event: WagerWithdrawn) -> TableState:
