@@ -14,7 +14,7 @@ from meters.floor.floor_file import Floor
 from meters.floor.redis_address import is_replicated, parse_replicated, without_user
 from meters.redis_client.credentials import redis_access, sentinel_access, users_access
 from meters.redis_client.open_replicated import RedisCredentials, open_replicated
-from meters.redis_client.pool import KeptConnections
+from meters.redis_client.pool import UNNAMED, KeptConnections
 from meters.redis_client.shards import AnyRedis, ShardedRedis
 from meters.redis_client.user_keys import USERS_TAG
 
@@ -78,6 +78,7 @@ def _client(url: str, access: Mapping[str, object], stack: AsyncExitStack) -> Re
         socket_timeout=_ANSWER_WITHIN_S,
         socket_connect_timeout=_CONNECT_WITHIN_S,
         retry=Retry(NoBackoff(), 0),
+        **UNNAMED,
         **access,
     )
     stack.push_async_callback(pool.disconnect)

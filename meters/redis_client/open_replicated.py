@@ -11,7 +11,7 @@ from redis.backoff import NoBackoff
 from redis.crc import key_slot
 
 from meters.floor.redis_address import HostPort, ReplicatedAddress
-from meters.redis_client.pool import KeptConnections
+from meters.redis_client.pool import UNNAMED, KeptConnections
 from meters.redis_client.primary_discovery import (
     ClusterDiscovery,
     PrimaryConnection,
@@ -144,5 +144,5 @@ def _pool(
         socket_timeout=answer_within_s,
         socket_connect_timeout=connect_within_s,
         retry=Retry(NoBackoff(), 0),
-        **{**settings, **tls},  # type: ignore[arg-type]
+        **{**UNNAMED, **settings, **tls},  # type: ignore[arg-type]
     )

@@ -1,8 +1,16 @@
 """Pool of Redis connections."""
 
-from typing import final
+from collections.abc import Mapping
+from typing import Final, final
 
 from redis.asyncio import BlockingConnectionPool
+
+UNNAMED: Final[Mapping[str, None]] = {"driver_info": None}
+"""Setting of connections that do not tell Redis which client library they use.
+
+To name it, the library would search its installation for its version at each new connection, and
+all links would wait meanwhile.
+"""
 
 
 @final
