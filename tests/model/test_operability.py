@@ -213,8 +213,11 @@ async def test_redis_that_refuses_writes_stops_the_link_before_any_event_comes(
 
 
 @pytest.fixture
-def unwatched(link: Running, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Turn off the checks of Redis, so only the script's own result can show a problem."""
+def unwatched(soon: None, link: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Turn off the checks of Redis, so only the script's own result can show a problem.
+
+    `soon` comes first: after this fixture, it would turn the checks on again.
+    """
     monkeypatch.setattr(meters.service.link, "BEAT_S", 100_000.0)
     monkeypatch.setattr(meters.service.ledger_auditing, "AUDIT_EVERY_S", 100_000.0)
 
