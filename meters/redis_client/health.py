@@ -19,27 +19,38 @@ from redis.exceptions import (
 from meters.redis_client.replicated import ReplicatedRedis
 from meters.redis_client.shards import probe_key
 
-_KEEPING: Final = ("appendonly", "appendfsync")
-_NEEDED: Final = {"appendonly": "yes", "appendfsync": "always", "maxmemory-policy": "noeviction"}
+_SYNCED: Final = {"appendonly": "yes", "appendfsync": "always", "no-appendfsync-on-rewrite": "no"}
+_NEEDED: Final = {**_SYNCED, "maxmemory-policy": "noeviction"}
 _SECTIONS: Final = ("server", "persistence", "replication")
 _OF_REPLICAS: Final = ("min-replicas-to-write", "min-replicas-max-lag")
 _LEAST_VERSION: Final = (6, 2)
 
 _WRITES: Final = """
 local key = KEYS[1]
+redis.call('SET', key, 1)
 redis.call('DEL', key)
 redis.call('HSET', key, 'a', 1)
+redis.call('HINCRBY', key, 'a', 1)
 redis.call('HDEL', key, 'a')
 redis.call('ZADD', key, 1, 'a')
+redis.call('ZREMRANGEBYSCORE', key, 0, 0)
 redis.call('ZREM', key, 'a')
 redis.call('XADD', key, '*', 'a', 1)
 redis.call('DEL', key)
 """
-"""Makes each kind of write that the books make, and leaves no key: an empty Redis stays empty."""
+"""Makes each kind of write that the books make, and leaves no key: an empty Redis stays empty.
+
+The first write needs memory: a Redis whose memory is full refuses only the first one of a script.
+"""
 _WRITES_DIGEST: Final = hashlib.sha1(_WRITES.encode(), usedforsecurity=False).hexdigest()
 
 _SNAPSHOT_FAILED: Final = (
     'its last snapshot failed. Look at its disk; pitlink needs no snapshots (save "")'
+)
+_NO_FILE: Final = "Redis has appendonly no"
+_FILE_INCOMPLETE: Final = (
+    "Redis begins its append-only file again, because it had none for a while. Until it has written"
+    " the whole file, a crash of Redis would lose new writes. If this lasts, look at its disk"
 )
 _FILE_FAILED: Final = "it cannot write its append-only file. Look at its disk"
 _FEW_REPLICAS: Final = "it has fewer replicas than its min-replicas-to-write"
@@ -79,7 +90,7 @@ async def run_synced(script: AsyncScript, keys: Sequence[str], args: Sequence[An
 async def _run_synced(redis: Redis, sha: str, keys: Sequence[str], args: Sequence[Any]) -> Any:  # noqa: ANN401
     async with redis.pipeline(transaction=False) as pipe:
         pipe.evalsha(sha, len(keys), *keys, *args)
-        for name in _KEEPING:
+        for name in _SYNCED:
             pipe.config_get(name)
         answers = await _answers(pipe)
     _raise_unless_synced(answers[1:])
@@ -107,13 +118,13 @@ async def must_keep(redis: Redis) -> None:
         RedisError: Redis failed.
     """
     async with redis.pipeline(transaction=False) as pipe:
-        for name in _KEEPING:
+        for name in _SYNCED:
             pipe.config_get(name)
         _raise_unless_synced(await pipe.execute())
 
 
 def _raise_unless_synced(settings: Sequence[Mapping[str, str]]) -> None:
-    for name, setting in zip(_KEEPING, settings, strict=True):
+    for name, setting in zip(_SYNCED, settings, strict=True):
         if setting.get(name) != _NEEDED[name]:
             raise NotSyncedError(_not_as_needed(name, setting.get(name)))
 
@@ -138,13 +149,21 @@ def refused_write(error: RedisError) -> str | None:
     return f"Redis refuses writes: {why}"
 
 
-async def redis_problem(redis: Redis, tag: str) -> str | None:
+def shows_no_file(problem: str) -> bool:
+    """Check if a problem of Redis is that it writes no append-only file."""
+    return _NO_FILE in problem
+
+
+async def redis_problem(redis: Redis, tag: str, *, had_no_file: bool = False) -> str | None:
     """Return the reason why a link must not operate on this Redis now, or None (duty D10).
 
     Redis must accept writes: this function makes some, to the probe key with the hash tag. Redis
     must sync every write to its file immediately, and write without errors. It must never evict a
     key. It must be a primary, of version 6.2 or later. If replicas are required, enough of them
     must be connected. Redis must be set to refuse writes if too few replicas are connected.
+
+    With `had_no_file`, Redis must also have written its whole append-only file again. Before, it
+    reports `appendonly yes`, but loads the earlier file if it crashes.
     """
     try:
         if isinstance(redis, ReplicatedRedis) and await redis.has_moved():
@@ -163,6 +182,8 @@ async def redis_problem(redis: Redis, tag: str) -> str | None:
     ]
     if info.get("aof_last_write_status") != "ok":
         problems.append("Redis cannot write its append-only file")
+    if had_no_file and (info.get("aof_rewrite_in_progress") or info.get("aof_rewrite_scheduled")):
+        problems.append(_FILE_INCOMPLETE)
     if info.get("role") != "master":
         problems.append(f"Redis is a {info.get('role')}, not the primary")
     elif refused is not None:

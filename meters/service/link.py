@@ -20,7 +20,13 @@ from meters.floor.gaming_day import GamingDays
 from meters.intake.batches import Arrival, BatchResult, LinkIntake
 from meters.links.parameters import LinkParameters
 from meters.metrics import Metrics
-from meters.redis_client.health import NotSyncedError, must_keep, redis_problem, refused_write
+from meters.redis_client.health import (
+    NotSyncedError,
+    must_keep,
+    redis_problem,
+    refused_write,
+    shows_no_file,
+)
 from meters.redis_client.replicated import ReplicatedRedis
 from meters.selfcheck.approval_checks import Configuration
 from meters.selfcheck.periodic_check import UNDER_WAY
@@ -126,6 +132,7 @@ class LinkService:
         self._readings = CloseReadings(store, days, SERVICE)
         self._problem: str | None = _STARTING
         self._may_differ = False
+        self._had_no_file = False
         self._answered_s = self._step_s = 0.0
         self._changed = asyncio.Event()
         self._reading_again: asyncio.TimerHandle | None = None
@@ -433,9 +440,13 @@ class LinkService:
         """
         if unfit := self._unfit():
             return unfit, False
-        broken = await redis_problem(self.store.redis, self.store.link.id)
+        redis, had_no_file = self.store.redis, self._had_no_file
+        broken = await redis_problem(redis, self.store.link.id, had_no_file=had_no_file)
         self._metrics.running.show_redis(self.store.link.id, ready=broken is None)
+        if broken is None and had_no_file:
+            self._had_no_file = False
         if broken:
+            self._had_no_file = self._had_no_file or shows_no_file(broken)
             self._may_differ = True
             return broken, False
         self._note_step()
@@ -541,6 +552,7 @@ class LinkService:
             problem if isinstance(problem, str) else _failure_text(problem),
             self._problem is None,
         )
+        self._had_no_file = self._had_no_file or shows_no_file(message)
         self._set_problem(message)
         self._note_outage(message, again=again)
         self._intake.forget()

@@ -150,6 +150,11 @@ class TestCheck:
             assert status == 1
             assert line.startswith("FAIL  redis: Redis refuses writes: it has fewer replicas")
             redis.config_set("min-replicas-to-write", 0)
+            redis.config_set("maxmemory", 1)
+            status, line = found()
+            assert status == 1
+            assert line.startswith("FAIL  redis: Redis refuses writes: its memory is full")
+            redis.config_set("maxmemory", 0)
             assert found() == (0, "ok    redis: keeps every write")
             redis.config_set("save", "3600 1")
             (server.home / "dump.rdb").mkdir()

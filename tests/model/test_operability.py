@@ -5,6 +5,8 @@ itself when the cause is gone. Nothing is ever written halfway.
 """
 
 import asyncio
+import os
+import signal
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import cast
@@ -143,6 +145,7 @@ async def test_link_that_starts_on_an_altered_ledger_never_operates(
         ("maxmemory-policy", "allkeys-lru", "noeviction"),
         ("maxmemory-policy", "volatile-ttl", "noeviction"),
         ("appendonly", "no", "yes"),
+        ("no-appendfsync-on-rewrite", "yes", "no"),
     ],
 )
 async def test_redis_that_does_not_keep_stops_the_link_until_it_does(
@@ -207,6 +210,26 @@ async def test_redis_that_refuses_writes_stops_the_link_before_any_event_comes(
             await redis.acl_setuser("default", enabled=True, commands=["+xadd"])
         case _:
             await redis.replicaof("NO", "ONE")
+    await link.comes_up()
+    (reply,) = await link.take("T-2", _next_wagers(link))
+    assert b'"accepted"' in reply
+
+
+@pytest.mark.duty("D10")
+async def test_redis_that_had_no_file_must_write_the_whole_file_first(
+    link: Running, keeping_server: RedisServer
+) -> None:
+    """It already says `appendonly yes`, but a kill now would lose what the link accepts."""
+    redis, pid = link.pit.redis, keeping_server.pid
+    await redis.config_set("appendonly", "no")
+    await link.goes_down("appendonly no; it must be yes")
+    await redis.config_set("rdb-key-save-delay", "10000000")
+    await redis.config_set("appendonly", "yes")
+    await link.goes_down("Redis begins its append-only file again")
+    assert await link.take("T-2", _next_wagers(link)) == []
+    await redis.config_set("rdb-key-save-delay", "0")
+    children = await asyncio.to_thread(Path(f"/proc/{pid}/task/{pid}/children").read_text)
+    os.kill(int(children), signal.SIGUSR1)  # Redis starts another child, without the delay
     await link.comes_up()
     (reply,) = await link.take("T-2", _next_wagers(link))
     assert b'"accepted"' in reply
