@@ -24,7 +24,7 @@ from meters.redis_client.health import NotSyncedError
 from tests.lua.books import keyspace
 from tests.model.pit import PROGRESSIVE, RAGS, Pit, event_bytes
 from tests.model.running import Running, running
-from tests.model.tampering import move_balance, play_a_while, rewrite
+from tests.model.tampering import Fields, move_balance, play_a_while, rewrite
 from tests.servers import RedisServer, eventually_async
 
 pytestmark = pytest.mark.usefixtures("soon")
@@ -124,15 +124,28 @@ async def test_operating_link_finds_an_entry_that_was_taken_out_and_put_back(
 
 
 @pytest.mark.duty("D9")
+@pytest.mark.parametrize(
+    ("altered", "said"),
+    [
+        pytest.param(None, "entry 6 follows entry 4: some are missing", id="taken-out"),
+        pytest.param(
+            {b"at": b"2026-11-20T02:15:00.000Z"}, "entry 5 is not as it was", id="altered"
+        ),
+    ],
+)
 async def test_link_that_starts_on_an_altered_ledger_never_operates(
-    keeping_redis: Redis, tmp_path: Path
+    keeping_redis: Redis, tmp_path: Path, altered: Fields | None, said: str
 ) -> None:
     pit = Pit(keeping_redis)
     await pit.open()
     await play_a_while(pit)
-    await rewrite(pit, lambda number, fields: None if number == 5 else fields)
+
+    def alter(number: int, fields: Fields) -> Fields | None:
+        return fields if number != 5 else altered and fields | altered
+
+    await rewrite(pit, alter, chained=altered is None)
     async with running(pit, tmp_path) as link:
-        await link.goes_down("entry 6 follows entry 4: some are missing")
+        await link.goes_down(said)
         assert await link.take("T-2", _next_wagers(link)) == []
 
 
