@@ -342,6 +342,14 @@ async def test_while_strangers_are_slowed_many_guesses_together_are_one(staffed:
     assert sorted(codes) == ["slowed"] * 19 + ["wrong_name_or_pin"]
 
 
+async def test_a_clock_that_was_set_back_slows_nobody_for_longer(staffed: Register) -> None:
+    await spray(staffed, EVERYBODY.most)
+    await pass_time(staffed, -EVERYBODY.within_ms)
+    assert await staffed.sign_in("Sue", client="192.0.2.9")
+    assert await staffed.refused("Flo", client="192.0.2.10") == "wrong_name_or_pin"
+    assert await staffed.refused("Flo", PIN, client="192.0.2.11") == "slowed"
+
+
 async def test_nobody_is_slowed_an_hour_after_the_failures(staffed: Register) -> None:
     await spray(staffed, EVERYBODY.most)
     tries = staffed.keys.attempts("everybody")

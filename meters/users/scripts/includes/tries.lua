@@ -28,9 +28,10 @@ local function is_of_address(counter)
   return string.sub(counter.label, 1, 8) == 'address:'
 end
 
--- Returns the time of the latest attempt in a sorted set, in ms; 0 if there is none.
+-- Returns the time of the latest attempt in a sorted set, in ms; 0 if there is none. If the clock was
+-- set back, attempts later than now are left out: otherwise nobody could sign in until their time.
 local function latest(attempts)
-  local _, score = unpack(redis.call('ZREVRANGEBYSCORE', attempts, '+inf', '-inf', 'WITHSCORES', 'LIMIT', 0, 1))
+  local _, score = unpack(redis.call('ZREVRANGEBYSCORE', attempts, now_ms(), '-inf', 'WITHSCORES', 'LIMIT', 0, 1))
   return tonumber(score or '0')
 end
 
