@@ -144,7 +144,7 @@ PROCESS: Final = (
     _gauge("tables_online", "Tables whose agent is connected.", _LINK),
     _gauge("tables_expected", "Tables in the floor file.", _LINK),
     _gauge("table_online", "1 while the table's agent is connected.", _TABLE),
-    _gauge("redis_ready", "1 while Redis answers and has the required settings.", _LINK),
+    _gauge("redis_ready", "1 while Redis answers, writes, and has the required settings.", _LINK),
     _gauge("redis_servers_missing",
         "Sentinels, replicas and cluster nodes that are missing. The link operates without them.",
         _LINK),
