@@ -316,7 +316,11 @@ class SecondBooks:
             table.asks, table.decided = asked, ""
             if event["type"] != "correct_wager":
                 table.known += [one for one in _entered(table, event) if one not in table.known]
-        elif code == "correction_refused":
+        elif code == "correction_refused" or (
+            code == "link_closed"
+            and event["type"] == "correct_wager"
+            and _correction(table, event) == table.asks
+        ):
             table.asks, table.decided = "", ""
 
     def lay(self, table_id: str, event: dict[str, Any], draw: Draw | None) -> None:

@@ -183,6 +183,14 @@ local function confirmation(event)
   return 'unconfirmed', ''
 end
 
+-- Ends the request for a correction that is refused for another reason than the missing confirmation:
+-- the table does not repeat it, so nobody needs to decide, and an earlier confirmation is used up.
+local function end_request(event)
+  local table_id, new = event[EVENT_TABLE], event[EVENT_ASK]
+  local named = new and new[ASK_DIGEST] .. '\n'
+  if new and string.sub(ask_at(table_id).text, 1, #named) == named then drop_ask(table_id) end
+end
+
 local function by_table(table_id, confirmed_by)
   local by = 'table:' .. table_id
   return confirmed_by and by .. ', confirmed by ' .. confirmed_by or by
@@ -632,6 +640,7 @@ local function answer(event, place)
     refusal = '{"seq":' .. exact(seq) .. given
   else
     refusal = refused_here(code, seq, code == 'held' and given)
+    if code ~= 'unconfirmed' then end_request(event) end
   end
   keep_reply(table_id, seq, digest, refusal)
   return { code, refusal, code == 'unconfirmed' and given == '1' }
