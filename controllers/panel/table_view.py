@@ -142,7 +142,7 @@ def _wagers(layout: Layout) -> Iterator[WagerView]:
                 name=item_words(wager, layout.games.titles),
                 short=tables.short[tables.names.index(wager)],
                 amount=amount_cents,
-                chip=not tables.electronic,
+                correctable=not (tables.electronic or tables.draws),
             )
 
 

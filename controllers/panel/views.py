@@ -32,13 +32,16 @@ class MeterView(_View, frozen=True):
 
 
 class WagerView(_View, frozen=True):
-    """A wager of the table: its name, its short name, its amount in cents, and if it has a chip."""
+    """A wager of the table: its name, short name and amount in cents.
+
+    `correctable` is true if one such wager can be corrected after lock-out.
+    """
 
     wager: str
     name: str
     short: str
     amount: int
-    chip: bool
+    correctable: bool
 
 
 class PositionView(_View, frozen=True):

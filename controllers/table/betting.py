@@ -62,6 +62,11 @@ def correct_wager(
             "electronic_wager",
             f"{wager} is an electronic wager without a value chip: it cannot be corrected",
         )
+    if layout.is_drawn(wager):
+        raise DeviceRefusal(
+            "drawn_wager",
+            f"the draw of this round was made, and decides {wager}: it cannot be corrected",
+        )
     amount_cents = _amount_cents(layout, wager)
     if state.round is None:
         raise DeviceRefusal(

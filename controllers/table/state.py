@@ -100,6 +100,11 @@ class Layout:
         tables = self.rules.meters.terms.get(wager)
         return tables is not None and tables.electronic
 
+    def is_drawn(self, wager: str) -> bool:
+        """Return whether the draw at lock-out can decide a wager (649a.12(i)(3))."""
+        tables = self.rules.meters.terms.get(wager)
+        return tables is not None and tables.draws is not None
+
     def needs_community(self, wager: str) -> bool:
         """Return whether community cards are dealt for a wager (649a.8(d))."""
         placing = self.rules.placings.get(wager)

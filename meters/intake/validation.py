@@ -119,9 +119,10 @@ def judge_correction(
     """Return the reply to a valid correction of a wager, its work, and the wager's contributions.
 
     Raises:
-        EventRefusal: cards of the round are known; the wager has no value chip; the round has the
-            wager already, or does not have it; the table does not offer it at this position or for
-            this amount; or `positions` are not the round's wagers after the correction.
+        EventRefusal: cards of the round are known; the wager has no value chip, or the draw can
+            decide it; the round has the wager already, or does not have it; the table does not
+            offer it at this position or for this amount; or `positions` are not the round's wagers
+            after the correction.
     """
     if opened.known:
         raise EventRefusal(
@@ -129,11 +130,17 @@ def judge_correction(
             f"cards of round {event.round} were entered: its wagers can no longer be corrected",
         )
     wager, at = event.wager, {one.position: one for one in opened.wagers.positions}
-    tables = known.table.games.meters.terms.get(wager)
+    tables = known.rules.meters.terms.get(wager)
     if tables is not None and tables.electronic:
         raise EventRefusal(
             "electronic_wager",
             f"{wager} is an electronic wager without a value chip: it cannot be corrected",
+            "wager",
+        )
+    if tables is not None and tables.draws:
+        raise EventRefusal(
+            "drawn_wager",
+            f"the draw of this round was made, and decides {wager}: it cannot be corrected",
             "wager",
         )
     placed = WageredPosition(position=event.position, wagers={wager: event.amount})

@@ -7,11 +7,15 @@ import msgspec
 import pytest
 from msgspec import UNSET
 
+from controllers.panel.table_view import view_table
 from controllers.table.device_events import DeviceAnswer, DeviceRefusal
-from controllers.table.state import Phase
+from controllers.table.state import Layout, Phase
+from meters.floor.floor_file import parse_floor
 from meters.wire.messages import DrawMade, ErrorDetail, Reply, WagerCorrection
 from tests.controllers.floors import HandTable
 from tests.controllers.scripted import ScriptedService, live_agent, say, say_all
+from tests.floor_text import floor_text, link_text, meter_text, table_text
+from tests.games.texts import DRAWN
 from tests.servers import Mosquitto, eventually_async
 
 pytestmark = pytest.mark.duty("D17")
@@ -108,6 +112,20 @@ def test_a_wrong_correction_is_refused_at_the_table(before: str, line: str, code
     sent, state = len(table.sent), table.state
     assert code_of(table.say_short(line)) == code
     assert (len(table.sent), table.state) == (sent, state)
+
+
+def test_a_chip_that_the_draw_can_decide_is_not_corrected(tmp_path: Path) -> None:
+    (tmp_path / "drawn.toml").write_text(DRAWN)
+    bonus = "five_card_hand_bonus"
+    text = link_text("one", meter_text(bonus), table_text("T-1", bonus, game="drawn", positions=6))
+    found = parse_floor(floor_text(text, games=str(tmp_path))).find_table("T-1")
+    assert found is not None
+    table = HandTable(layout=Layout.of(*found))
+    table.say_all("wager 3 own; lockout")
+    for line in ("correct_wager add 4 own", "correct_wager take_back 3 own"):
+        assert code_of(table.say_short(line)) == "drawn_wager"
+    (wager, _) = view_table(table.layout, table.state, fault=None, values={}).wagers
+    assert (wager.wager, wager.correctable) == ("own", False)
 
 
 def test_a_fault_stops_what_is_added_and_not_what_is_taken_back() -> None:

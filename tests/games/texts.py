@@ -1,6 +1,7 @@
 """Texts of small game files, for tests that need a game with one property."""
 
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 ROWS = {
     "royal_flush": "100% of meter",
@@ -97,3 +98,23 @@ void = "H.6"
 dealer_exposed = "H.6"
 settled = []
 """
+
+
+DRAWN: Final = game_text(
+    "drawn",
+    ["five_card_hand_bonus"],
+    wager_text(
+        "own", "five_card_hand_bonus", cards='hand_and_community", "dealer_and_community',
+        rows=dict([*ROWS.items()][:5]), seed="$10,000 for 1",
+        after='[wager.draws]\nrule = "H.4"\nmagic_card = "20 for 1"\nlucky_bonus = "5 for 1"\n',
+    )
+    .replace('names = ["own"]', 'names = ["own", "own_dealer"]\ndivided = "H.4"')
+    .replace('short = ["own"]', 'short = ["Own", "OwnD"]')
+    .replace("three_of_a_kind", "flush")
+    .replace('reseed = "$10,000 for 1"', 'reseed = "$0"')
+    .replace('primary = "5%"', 'primary = "21%"\nreserve = "8%"'),
+    hand=3,
+    dealer=3,
+    community=2,
+)  # fmt: skip
+"""A game whose wager has draws, and a chip. It feeds the meter of the Five Card Hand Bonus."""

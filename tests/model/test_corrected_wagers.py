@@ -1,6 +1,7 @@
 """One wager corrected before the first card: added or taken back, confirmed, and exact in money."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, cast
 
 import msgspec
@@ -12,7 +13,8 @@ from meters.books.stored_tables import STATE
 from meters.floor.gaming_day import GamingDays
 from meters.restore.rebuild import Rebuild
 from meters.wire.messages import Reply
-from tests.floor_text import meter_text
+from tests.floor_text import floor_text, link_text, meter_text, table_text
+from tests.games.texts import DRAWN
 from tests.model.pit import BONUS, CENT, FIVE_CARD, FLOOR, PROGRESSIVE, Pit
 from tests.model.tampering import Fields, rewrite
 from tests.model.test_asks import assert_sound, code, confirm, opened, refuse, the_ask, void
@@ -258,12 +260,47 @@ async def test_at_its_limit_a_meter_gives_its_overflow_first(redis: Redis) -> No
     assert (await pit.accounts())["table:T-1"] == 0
 
 
+async def test_a_chip_that_the_draw_can_decide_is_not_corrected(
+    redis: Redis, tmp_path: Path
+) -> None:
+    """The draw is known, so a player must not choose the wager then."""
+    (tmp_path / "drawn.toml").write_text(DRAWN)
+    table = table_text("T-1", BONUS, game="drawn", positions=6)
+    link = link_text("pit", meter_text(BONUS, magic_card_every=1), table)
+    pit = Pit(redis, floor_text(link, games=str(tmp_path)))
+    await pit.open()
+    reply = await pit.wagers({1: "own"})
+    assert reply.draw is not None
+    assert reply.draw.magic_card
+    for action, position, after in (("add", 2, {1: "own", 2: "own"}), ("take_back", 1, {})):
+        reply = await correct(pit, action, position, after, wager="own")
+        assert code(reply) == "drawn_wager"
+    assert await pit.asks.asks() == []
+
+
 async def test_a_closed_link_takes_no_wager_and_gives_one_back(pit: Pit) -> None:
     await pit.wagers({1: PROGRESSIVE, 2: PROGRESSIVE})
     await pit.link_acts.close("pit", "sue", "shift change")
     after = dict.fromkeys((1, 2, 3), PROGRESSIVE)
     assert code(await correct(pit, "add", 3, after)) == "link_closed"
     await corrected(pit, "take_back", 2, {1: PROGRESSIVE})
+
+
+@pytest.mark.parametrize("decided", [False, True])
+async def test_a_request_ends_when_its_correction_is_refused(pit: Pit, *, decided: bool) -> None:
+    """The table no longer waits: nobody confirms it, and an earlier confirmation counts no more."""
+    await opened(pit)
+    both = {1: PROGRESSIVE, 2: PROGRESSIVE}
+    assert code(await correct(pit, "add", 2, both)) == "unconfirmed"
+    if decided:
+        await confirm(pit)
+    await pit.link_acts.close("pit", "sue", "shift change")
+    assert code(await correct(pit, "add", 2, both)) == "link_closed"
+    await pit.link_acts.open("pit", "sue")
+    assert await pit.asks.asks() == []
+    assert await pit.redis.hgetall(pit.store.keys.asks) == {}
+    await assert_sound(pit)
+    await corrected(pit, "add", 2, both)
 
 
 async def test_the_ledger_makes_the_corrected_round_again(pit: Pit) -> None:

@@ -71,9 +71,9 @@ const choice = (action, position, { wager, name }) => ({
 });
 
 export const askCorrection = ({ positions, wagers }) => {
-  const chips = wagers.filter((wager) => wager.chip);
+  const correctable = wagers.filter((wager) => wager.correctable);
   const of = (action, isLit) => positions.flatMap(({ position, lit }) =>
-    chips.filter(({ wager }) => lit.includes(wager) === isLit).map((wager) => choice(action, position, wager)));
+    correctable.filter(({ wager }) => lit.includes(wager) === isLit).map((wager) => choice(action, position, wager)));
   update({ asks: {
     name: "correct",
     title: "Correct a wager?",
