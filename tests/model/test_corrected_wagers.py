@@ -150,6 +150,7 @@ async def test_a_wrong_correction_is_refused_and_nobody_is_asked(
     await assert_sound(pit)
 
 
+@pytest.mark.section("649a.7(c)")
 async def test_after_a_card_it_is_impossible(pit: Pit) -> None:
     """The service knows of cards from a request, even if that was refused; or the round is over."""
     await opened(pit)
