@@ -19,6 +19,9 @@ PACKET_BYTES_MAX: Final = 131_072
 """Longest packet in bytes that the embedded broker reads, as in deploy/mosquitto.conf. Without this
 limit, anybody who connects can fill its memory."""
 
+_MEMORY_BYTES_MAX: Final = 512 * 1024 * 1024
+"""Memory in bytes beyond which mosquitto stores nothing more, as in deploy/mosquitto.conf."""
+
 _USUAL_PORT: Final = 1883
 _ANSWER_WITHIN_S: Final = 2.0
 # A CONNECT packet of MQTT 3.1.1: client "pitlink-probe", clean session. Then the CONNACK packet
@@ -45,6 +48,7 @@ def broker_command(home: Path, port: int) -> list[str]:
             "max_queued_messages 0",
             "set_tcp_nodelay true",
             f"max_packet_size {PACKET_BYTES_MAX}",
+            f"memory_limit {_MEMORY_BYTES_MAX}",
             "persistence false",
             "log_dest stderr",
             "log_type error",

@@ -35,6 +35,9 @@ GROWS_BY_MAX_KB: Final = 25_000
 """Less than half of what is published, including mosquitto's own memory."""
 TOO_LONG_GROWS_BY_MAX_KB: Final = HUGE // 1_000
 """What one of four packets that are too long would take."""
+PACKETS: Final = 50
+"""Number of SUBSCRIBE packets that take 2 GB without a limit."""
+MEMORY_MAX_KB: Final = 600_000
 SLOW_BYTES: Final = 4_096
 FLOOD: Final = 40_000
 """More than the broker's limit and the socket buffers between it and a client."""
@@ -48,9 +51,10 @@ def own_broker(keys: Path) -> Iterator[SecuredMosquitto]:
 
 
 def memory_kb(broker: SecuredMosquitto) -> int:
-    """Return the memory of the broker's process."""
+    """Return the memory of the broker's process; 0 if it has ended."""
     status = Path(f"/proc/{broker.pid}/status").read_text()
-    return next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmRSS:"))
+    found = (int(line.split()[1]) for line in status.splitlines() if line.startswith("VmRSS:"))
+    return next(found, 0)
 
 
 def client(broker: SecuredMosquitto, keys: Path, party: Identity) -> aiomqtt.Client:
@@ -120,6 +124,26 @@ def test_a_packet_that_is_too_long_takes_no_memory(
                 assert connection.recv(4) == b"\x20\x02\x00\x00"
             assert not takes_huge_packet(connection, b"\x32" if known else b"\x10")
         assert memory_kb(own_broker) - before < TOO_LONG_GROWS_BY_MAX_KB
+
+
+def test_subscriptions_of_a_table_do_not_take_the_memory_of_the_machine(
+    own_broker: SecuredMosquitto, keys: Path
+) -> None:
+    """The broker stores them unread, and needs several hundred times the bytes of the packets."""
+    plain = socket.create_connection(("127.0.0.1", own_broker.port), WITHIN_S)
+    context = believing(keys, party=A1)
+    with context.wrap_socket(plain, server_hostname="localhost") as connection:
+        connection.sendall(connect_packet("any"))
+        assert connection.recv(4) == b"\x20\x02\x00\x00"
+        highest = 0
+        with contextlib.suppress(OSError):
+            for packet in range(1, PACKETS + 1):
+                deep = (f"{packet}/{number}" + "/a" * 150 for number in range(400))
+                body = packet.to_bytes(2) + b"".join(text(topic) + b"\x00" for topic in deep)
+                connection.sendall(b"\x82" + remaining_length(len(body)) + body)
+                connection.recv(1_000)
+                highest = max(highest, memory_kb(own_broker))
+    assert highest < MEMORY_MAX_KB
 
 
 @contextlib.contextmanager
