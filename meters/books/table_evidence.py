@@ -23,6 +23,9 @@ from meters.books.expected_transfers import ExpectedBooks, envy_of_result
 from meters.books.stored_tables import DIGEST, REPLIES_KEPT, entry_of
 from meters.wire.messages import EnteredCards, corrected_wagers
 
+UNCONFIRMED: Final = "entry {entry} corrects a wager, and no floorperson confirmed it"
+"""The text about a wager's correction that nobody confirmed."""
+
 REPEATED_CLAIMS_MAX: Final = 64
 """The greatest number of claims whose state the service reports to a table again."""
 
@@ -138,7 +141,7 @@ class TableEvidence:
                 self.unconfirmed.clear()
             if kind in _DECISIONS:
                 self._repeat_claims(table, [_DECIDED.decode(fields["event"]).claim])
-            return ()
+            return self._never_confirmed() if kind == b"reading" else ()
         seq = int(fields["seq"])
         faults = self._unconfirmed(table, fields)
         if kind == b"correct_wager":
@@ -158,6 +161,19 @@ class TableEvidence:
             message = f"event {seq} of table {table} follows its event {before}"
             faults.append(f"{message}: it was counted again")
         return faults
+
+    def _never_confirmed(self) -> list[str]:
+        """Return the corrections that no restore explains before the close of a gaming day.
+
+        No service closes a day before a restore is noted. So a day with such a correction is not
+        archived, and its entries stay in Redis.
+        """
+        found = [
+            f"a day closes after table {table}: {UNCONFIRMED.format(entry=entry)}"
+            for table, entry in sorted(self.unconfirmed.items())
+        ]
+        self.unconfirmed.clear()
+        return found
 
     def _corrected(self, table: str, number: int, fields: Mapping[str, bytes]) -> list[str]:
         """Return the errors in the correction of a wager, as texts.

@@ -1,6 +1,7 @@
 """One wager corrected before the first card: added or taken back, confirmed, and exact in money."""
 
 from collections.abc import Mapping
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, cast
 
@@ -9,12 +10,14 @@ import pytest
 from redis.asyncio import Redis
 from structlog.testing import capture_logs
 
+from meters.archive.day_file import ArchiveError
 from meters.books.stored_tables import STATE
 from meters.floor.gaming_day import GamingDays
 from meters.restore.rebuild import Rebuild
 from meters.wire.messages import Reply
 from tests.floor_text import floor_text, link_text, meter_text, table_text
 from tests.games.texts import DRAWN
+from tests.model.kept import Kept
 from tests.model.pit import BONUS, CENT, FIVE_CARD, FLOOR, PROGRESSIVE, Pit
 from tests.model.tampering import Fields, rewrite
 from tests.model.test_asks import assert_sound, code, confirm, opened, refuse, the_ask, void
@@ -335,6 +338,27 @@ async def test_the_audit_names_a_correction_that_nobody_confirmed(pit: Pit) -> N
     assert problem == (
         f"table T-1: entry {entry} corrects a wager, and no floorperson confirmed it"
     )
+
+
+async def test_a_correction_that_nobody_confirmed_is_not_archived(
+    redis: Redis, tmp_path: Path
+) -> None:
+    """Otherwise its entry would leave Redis, and later audits would find nothing."""
+    kept = Kept(Pit(redis), tmp_path / "archive")
+    pit, intake = kept.pit, kept.pit.intakes[0]
+    await kept.open()
+    pit.intakes[0] = type(intake)(pit.store, pit.metrics, replays=True)
+    await opened(pit)
+    assert code(await correct(pit, "add", 2, {1: PROGRESSIVE, 2: PROGRESSIVE})) == "accepted"
+    entry = (await pit.entries())[-1]["id"]
+    pit.intakes[0] = intake
+    assert (await pit.result({1: "3h 6s Jc", 2: "4h 8s Qc"})).status == "accepted"
+    for _ in range(3):
+        await kept.days.keep(timedelta(days=1))
+    problem = f"table T-1: entry {entry} corrects a wager, and no floorperson confirmed it"
+    with pytest.raises(ArchiveError, match=problem):
+        await kept.run()
+    assert [one for one in (await pit.audit()).problems if problem in one]
 
 
 @pytest.mark.parametrize(
