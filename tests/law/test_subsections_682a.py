@@ -67,9 +67,14 @@ LADDER = [
 @pytest.mark.section("682a.6(b)(5)", "682a.6(b)(6)", "682a.6(b)(7)", "682a.11(d)(1)")
 @pytest.mark.parametrize("rung", range(len(LADDER) - 1), ids=lambda rung: LADDER[rung][0])
 def test_each_hand_outranks_the_next(rung: int) -> None:
-    (higher, dealers_higher), (lower, dealers_lower) = LADDER[rung], LADDER[rung + 1]
-    assert dealt(higher, dealers_lower).worth("raise") == won(1)
-    assert dealt(lower, dealers_higher).worth("raise") == LOST
+    """In any order of the cards: reversed, those that are not among the best four come first."""
+    for turned in (1, -1):
+        (higher, dealers_higher), (lower, dealers_lower) = (
+            [" ".join(cards.split()[::turned]) for cards in hands]
+            for hands in (LADDER[rung], LADDER[rung + 1])
+        )
+        assert dealt(higher, dealers_lower).worth("raise") == won(1)
+        assert dealt(lower, dealers_higher).worth("raise") == LOST
 
 
 @pytest.mark.section("682a.6(a)")
