@@ -252,6 +252,12 @@ def test_the_account_is_the_one_that_decides_what_a_path_is(machine: Machine) ->
     loose.chmod(0o777)
     with pytest.raises(script["Refused"], match="other accounts than root can replace"):
         script["owner"](f"{loose}/redis")
+    loose.chmod(0o1777)
+    with pytest.raises(script["Refused"], match="other accounts could make it"):
+        script["owner"](f"{loose}/redis/appendonlydir")
+    # What the kernel does not show is no missing path: another account may have hidden it.
+    with pytest.raises(OSError, match="too long"):
+        script["owner"](f"{machine.home}/{'x' * 300}/redis")
 
 
 def test_a_directory_of_another_account_is_no_place_for_a_backup(machine: Machine) -> None:

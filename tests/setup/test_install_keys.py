@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from bonus.errors import UserError
-from meters.keys.files import read_bytes
+from meters.keys.files import make_directory, read_bytes, write_private
 from meters.setup.key_installation import directories_of, install_keys
 from tests.keys.floor import write_floor
 from tests.servers import run_pitlink
@@ -134,6 +134,29 @@ def test_root_reads_only_plain_files_in_a_directory_of_another_account(tmp_path:
 
 
 @pytest.mark.duty("D20")
+@pytest.mark.duty("D20")
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can write what others may not")
+def test_root_writes_no_key_through_a_directory_that_another_account_replaced(
+    tmp_path: Path,
+) -> None:
+    """`pitlink keys` as root, if its directory is also that from which a service reads its keys."""
+    elsewhere, services = tmp_path / "elsewhere", tmp_path / "keys" / "services"
+    for directory in (elsewhere, services):
+        directory.mkdir(parents=True)
+    (elsewhere / "ca.crt").write_text("of root")
+    (services / "1").symlink_to(elsewhere)
+    write_private(services / "1" / "ca.crt", "root follows its own link")
+    os.chown(services, 65_534, 65_534)
+    with pytest.raises(UserError, match="cannot be made"):
+        make_directory(services / "1")
+    with pytest.raises(UserError, match="cannot be read"):
+        read_bytes(services / "1" / "ca.crt")
+    with pytest.raises(UserError, match="cannot be written"):
+        write_private(services / "1" / "ca.crt", "x")
+    assert [each.name for each in elsewhere.iterdir()] == ["ca.crt"]
+    assert (elsewhere / "ca.crt").read_text() == "root follows its own link"
+
+
 def test_a_table_that_moved_gets_the_bundle_of_its_link(keys: Path, machine: Machine) -> None:
     """Of two bundles the command installs neither: only the floor file says which one is right."""
     placed = machine.path("etc/pitlink/keys/tables")
