@@ -317,7 +317,8 @@ class TableWriter:
         """Compare the table with a hello reply, at a time when no event waits for a reply.
 
         If the table's outbox was lost, the event numbers continue from the service's last number.
-        If the table and the service have different open rounds, the table is locked out.
+        If the table and the service have different open rounds, or if the table has lost events of
+        the open round, the table is locked out.
 
         Returns:
             True if the service has all events of this table.
@@ -327,7 +328,8 @@ class TableWriter:
         """
         if hello.last_seq < self.last_seq:
             return False
-        if hello.last_seq > self.last_seq:
+        behind = hello.last_seq > self.last_seq
+        if behind:
             self._log.warning("numbering resumed", last_seq=hello.last_seq)
             # The service can have rounds that an older copy of the outbox does not have. No name of
             # a round is used twice.
@@ -336,7 +338,7 @@ class TableWriter:
             await self._on_disk(self._open_outbox.go_on_from, hello.last_seq)
             self.last_seq = hello.last_seq
         async with self._turn:
-            state = reconcile(self.state, hello.open_round)
+            state = reconcile(self.state, hello.open_round, behind=behind)
             if state != self.state:
                 if state.phase is Phase.LOCKED_OUT:
                     self._log.error("table locked out", round=state.round, reason=state.reason)

@@ -268,18 +268,21 @@ def events_lost() -> DeviceRefusal:
     )
 
 
-def reconcile(state: TableState, open_round: str | None) -> TableState:
+def reconcile(state: TableState, open_round: str | None, *, behind: bool = False) -> TableState:
     """Compare the table's round with the open round that the service has for this table.
 
     If the rounds differ, the wagers and cards of the round are uncertain. So the table is locked
     out until a floorperson voids the round. If the service has an open round, the void is sent for
-    that round.
+    that round. `behind` is True if the service has events that the table does not have: they can
+    have corrected wagers of the same round.
     """
-    if open_round == state.round:
+    if open_round == state.round and not (behind and open_round):
         return state
     if open_round is None and state.phase is Phase.LOCKED_OUT:
         return end(state)
     reason = f"the service has an open round {open_round} that this table does not know: void it"
+    if open_round == state.round:
+        reason = f"the service has events of round {open_round} that this table lost: void it"
     if open_round is None:
         reason = f"round {state.round} is no longer open at the service: void it"
     # The wagers at this table are returned, no matter whether the table or the service is wrong

@@ -1,19 +1,21 @@
 """One wager corrected at the table, after lock-out and before the first card."""
 
 import asyncio
+import shutil
 from pathlib import Path
 
 import msgspec
 import pytest
 from msgspec import UNSET
 
+from controllers.agent.agent import Agent
 from controllers.panel.table_view import view_table
 from controllers.table.device_events import DeviceAnswer, DeviceRefusal
 from controllers.table.state import Layout, Phase
 from meters.floor.floor_file import parse_floor
 from meters.wire.messages import DrawMade, ErrorDetail, Reply, WagerCorrection
-from tests.controllers.floors import HandTable
-from tests.controllers.scripted import ScriptedService, live_agent, say, say_all
+from tests.controllers.floors import HandTable, link_and_table
+from tests.controllers.scripted import SWIFT, ScriptedService, live_agent, say, say_all
 from tests.floor_text import floor_text, link_text, meter_text, table_text
 from tests.games.texts import DRAWN
 from tests.servers import Mosquitto, eventually_async
@@ -173,3 +175,21 @@ async def test_the_request_goes_on_after_a_restart(
     plain = [{**one, "seq": 0, "at": ""} for one in sent]
     assert plain == plain[:1] * len(plain)
     assert [one["seq"] for one in sent] == [*range(2, 2 + len(sent))]
+
+
+async def test_an_older_outbox_does_not_know_the_wagers_of_the_open_round(
+    mosquitto: Mosquitto, service: ScriptedService, outbox: Path
+) -> None:
+    """The round has the same name, and other wagers: the table is locked out until its void."""
+    older = outbox.with_name("older.sqlite")
+    async with live_agent(mosquitto.url, outbox) as agent:
+        await say_all(agent, TWO)
+    shutil.copy(outbox, older)
+    service.decided = "confirmed"
+    async with live_agent(mosquitto.url, outbox) as agent:
+        await say_all(agent, BACK)
+    async with Agent(*link_and_table(), mosquitto.url, older, timing=SWIFT) as agent:
+        await eventually_async(lambda: agent.state == "locked_out")
+        assert "events of round R1" in agent.table_state.reason
+        await say_all(agent, "void; wager 3 progressive; lockout; chips 1")
+    assert [one["type"] for one in service.applied][-2:] == ["void", "wagers"]
