@@ -342,6 +342,26 @@ async def test_while_strangers_are_slowed_many_guesses_together_are_one(staffed:
     assert sorted(codes) == ["slowed"] * 19 + ["wrong_name_or_pin"]
 
 
+async def test_a_guess_that_is_not_checked_yet_counts_for_everybody(
+    staffed: Register, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await spray(staffed, EVERYBODY.most - 1)
+    begun, checked = asyncio.Event(), asyncio.Event()
+
+    async def matches(*_: object) -> bool:
+        begun.set()
+        await checked.wait()
+        return False
+
+    monkeypatch.setattr(PinHashing, "matches", matches)
+    guess = asyncio.create_task(staffed.refused(client="203.0.113.1"))
+    async with asyncio.timeout(10):
+        await begun.wait()
+        assert await staffed.refused("Sue", client="203.0.113.2") == "slowed"
+        checked.set()
+        assert await guess == "wrong_name_or_pin"
+
+
 async def test_a_clock_that_was_set_back_slows_nobody_for_longer(staffed: Register) -> None:
     await spray(staffed, EVERYBODY.most)
     await pass_time(staffed, -EVERYBODY.within_ms)

@@ -39,10 +39,11 @@ for _, counter in ipairs(counters) do
   redis.call('ZREMRANGEBYSCORE', tries, '-inf', now - counter.window_ms)
   redis.call('ZREMRANGEBYSCORE', undecided, '-inf', now - tonumber(UNDECIDED_MS))
   local failed = redis.call('ZCARD', tries)
+  local is_full = failed + redis.call('ZCARD', undecided) >= counter.most
   if slows(counter) then
-    everybody = failed >= counter.most and counter or nil
+    everybody = is_full and counter or nil
   else
-    busy = busy or failed + redis.call('ZCARD', undecided) >= counter.most
+    busy = busy or is_full
     failed_here = failed_here or is_of_address(counter) and failed > 0
   end
 end
