@@ -1,6 +1,7 @@
 """Installation of key bundles: each program's directory of keys, which only this program reads."""
 
 import contextlib
+import errno
 import os
 import re
 import shutil
@@ -222,7 +223,7 @@ def _copy_directory(source: Path, parent: int, name: str, owner: tuple[int, int]
         for path in sorted(source.iterdir()):
             if path.name.startswith("."):
                 continue
-            if path.is_dir():
+            if path.is_dir() and not path.is_symlink():
                 _copy_directory(path, copy, path.name, owner)
             else:
                 _copy_file(path, copy, owner)
@@ -230,16 +231,21 @@ def _copy_directory(source: Path, parent: int, name: str, owner: tuple[int, int]
 
 
 def _copy_file(source: Path, parent: int, owner: tuple[int, int]) -> None:
-    """Copy a file that is not a symbolic link: its target could be any file that root can read."""
+    """Copy a plain file. Whoever brought the keys could lead root to any file that root can read.
+
+    Raises:
+        OSError: the source is a link or no file, or the copy cannot be written.
+    """
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
-    with (
-        os.fdopen(os.open(source, os.O_RDONLY | os.O_NOFOLLOW), "rb") as original,
-        os.fdopen(os.open(source.name, flags, _FILE, dir_fd=parent), "wb") as file,
-    ):
-        os.fchown(file.fileno(), *owner)
-        file.write(original.read())
-        file.flush()
-        os.fsync(file.fileno())
+    opened = os.open(source, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    with os.fdopen(opened, "rb") as original:
+        if not stat.S_ISREG(os.fstat(opened).st_mode):
+            raise OSError(errno.EINVAL, "it is no plain file", str(source))
+        with os.fdopen(os.open(source.name, flags, _FILE, dir_fd=parent), "wb") as file:
+            os.fchown(file.fileno(), *owner)
+            file.write(original.read())
+            file.flush()
+            os.fsync(file.fileno())
 
 
 @contextlib.contextmanager

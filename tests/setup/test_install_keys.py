@@ -116,6 +116,24 @@ def test_what_the_owner_of_keys_puts_in_their_place_is_not_read(
     assert not path.exists() or path.is_file()
 
 
+@pytest.mark.duty("D20")
+@pytest.mark.parametrize("kind", ["link to a directory", "link to a file", "pipe"])
+def test_whoever_brings_keys_cannot_lead_root_elsewhere(
+    keys: Path, machine: Machine, tmp_path: Path, kind: str
+) -> None:
+    """A table's user would read what root can read, or root would wait for ever."""
+    secrets, added = tmp_path / "secrets", keys / "tables" / "main.A-1" / "added"
+    secrets.mkdir()
+    (secrets / "server.key").write_text("only for root")
+    if kind == "pipe":
+        os.mkfifo(added)
+    else:
+        added.symlink_to(secrets if kind.endswith("directory") else secrets / "server.key")
+    done = install(keys, machine, "A-1")
+    assert (done.returncode, f"{added}: cannot be installed" in done.stderr) == (1, True)
+    assert not machine.path("etc/pitlink/keys/tables/main.A-1").exists()
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can read what others may not")
 def test_root_reads_only_plain_files_in_a_directory_of_another_account(tmp_path: Path) -> None:
     """`pitlink setup` and `pitlink keys` read what a server's account can replace."""
