@@ -49,8 +49,8 @@ _SNAPSHOT_FAILED: Final = (
 )
 _NO_FILE: Final = "Redis has appendonly no"
 _FILE_INCOMPLETE: Final = (
-    "Redis begins its append-only file again, because it had none for a while. Until it has written"
-    " the whole file, a crash of Redis would lose new writes. If this lasts, look at its disk"
+    "Redis writes its whole append-only file again. If it had none before, a crash now would lose"
+    " new writes, so the link waits. If this lasts for minutes, look at the disk of Redis"
 )
 _FILE_FAILED: Final = "it cannot write its append-only file. Look at its disk"
 _FEW_REPLICAS: Final = "it has fewer replicas than its min-replicas-to-write"
@@ -154,7 +154,7 @@ def shows_no_file(problem: str) -> bool:
     return _NO_FILE in problem
 
 
-async def redis_problem(redis: Redis, tag: str, *, had_no_file: bool = False) -> str | None:
+async def redis_problem(redis: Redis, tag: str, *, may_lack_file: bool = False) -> str | None:
     """Return the reason why a link must not operate on this Redis now, or None (duty D10).
 
     Redis must accept writes: this function makes some, to the probe key with the hash tag. Redis
@@ -162,8 +162,8 @@ async def redis_problem(redis: Redis, tag: str, *, had_no_file: bool = False) ->
     key. It must be a primary, of version 6.2 or later. If replicas are required, enough of them
     must be connected. Redis must be set to refuse writes if too few replicas are connected.
 
-    With `had_no_file`, Redis must also have written its whole append-only file again. Before, it
-    reports `appendonly yes`, but loads the earlier file if it crashes.
+    With `may_lack_file`, Redis must also not be writing its whole append-only file again. If it had
+    none, it reports `appendonly yes` at once, but still loads the earlier file after a crash.
     """
     try:
         if isinstance(redis, ReplicatedRedis) and await redis.has_moved():
@@ -182,7 +182,7 @@ async def redis_problem(redis: Redis, tag: str, *, had_no_file: bool = False) ->
     ]
     if info.get("aof_last_write_status") != "ok":
         problems.append("Redis cannot write its append-only file")
-    if had_no_file and (info.get("aof_rewrite_in_progress") or info.get("aof_rewrite_scheduled")):
+    if may_lack_file and (info.get("aof_rewrite_in_progress") or info.get("aof_rewrite_scheduled")):
         problems.append(_FILE_INCOMPLETE)
     if info.get("role") != "master":
         problems.append(f"Redis is a {info.get('role')}, not the primary")

@@ -22,6 +22,7 @@ from meters.floor_api.types import Adjustment
 from meters.links.links import Links
 from meters.redis_client.health import NotSyncedError
 from tests.lua.books import keyspace
+from tests.model.conftest import keeps
 from tests.model.pit import PROGRESSIVE, RAGS, Pit, event_bytes
 from tests.model.running import Running, running
 from tests.model.tampering import Fields, move_balance, play_a_while, rewrite
@@ -228,24 +229,52 @@ async def test_redis_that_refuses_writes_stops_the_link_before_any_event_comes(
     assert b'"accepted"' in reply
 
 
+async def _end_the_writing_of_the_file(server: RedisServer) -> None:
+    """End the child that writes the file. If Redis needs the file, it starts another child."""
+    tasks = Path(f"/proc/{server.pid}/task/{server.pid}/children")
+    os.kill(int(await asyncio.to_thread(tasks.read_text)), signal.SIGUSR1)
+
+
 @pytest.mark.duty("D10")
 async def test_redis_that_had_no_file_must_write_the_whole_file_first(
     link: Running, keeping_server: RedisServer
 ) -> None:
     """It already says `appendonly yes`, but a kill now would lose what the link accepts."""
-    redis, pid = link.pit.redis, keeping_server.pid
+    redis = link.pit.redis
     await redis.config_set("appendonly", "no")
     await link.goes_down("appendonly no; it must be yes")
     await redis.config_set("rdb-key-save-delay", "10000000")
     await redis.config_set("appendonly", "yes")
-    await link.goes_down("Redis begins its append-only file again")
+    await link.goes_down("Redis writes its whole append-only file again")
     assert await link.take("T-2", _next_wagers(link)) == []
     await redis.config_set("rdb-key-save-delay", "0")
-    children = await asyncio.to_thread(Path(f"/proc/{pid}/task/{pid}/children").read_text)
-    os.kill(int(children), signal.SIGUSR1)  # Redis starts another child, without the delay
+    await _end_the_writing_of_the_file(keeping_server)
     await link.comes_up()
     (reply,) = await link.take("T-2", _next_wagers(link))
     assert b'"accepted"' in reply
+
+
+@pytest.mark.duty("D10")
+async def test_a_service_that_starts_meanwhile_waits_too_but_one_that_runs_does_not(
+    keeping_redis: Redis, keeping_server: RedisServer, tmp_path: Path
+) -> None:
+    """A service that was not there before cannot know that Redis had a file all the time."""
+    pit = Pit(keeping_redis)
+    await pit.open()
+    await play_a_while(pit)
+    async with running(pit, tmp_path) as link:
+        await link.comes_up()
+        await pit.redis.config_set("rdb-key-save-delay", "10000000")
+        await pit.redis.bgrewriteaof()
+        await pit.void(table="T-2", round_id="R3")
+        before = len(link.posted)
+        await eventually_async(lambda: len(link.posted) > before + 3)
+        assert link.beat().state == "operable"
+    async with running(pit, tmp_path) as link:
+        await link.goes_down("Redis writes its whole append-only file again")
+        await pit.redis.config_set("rdb-key-save-delay", "0")
+        await _end_the_writing_of_the_file(keeping_server)
+        await link.comes_up()
 
 
 @pytest.fixture
@@ -285,6 +314,7 @@ async def test_not_one_event_is_answered_once_redis_syncs_no_write_any_more(
     assert await link.take("T-2", _next_wagers(link)) == []
     assert link.service.problem == f"Redis has {setting} {value}; it must be {kept}"
     await link.pit.redis.config_set(setting, kept)
+    await eventually_async(lambda: keeps(link.pit.redis), what="the whole append-only file")
     await link.service._check()
     await eventually_async(lambda: link.service.auditing.problem is None)
     await link.service._check()
