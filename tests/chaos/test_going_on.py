@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.chaos.devices import Devices
-from tests.chaos.test_torn_store import incr
+from tests.chaos.test_torn_store import incr, last_step
 from tests.mqtt.stand import Stand
 from tests.servers import eventually, run_pitlink
 
@@ -25,7 +25,7 @@ def test_duty_d10_a_loss_is_seen_by_link_and_table_and_an_operator_can_go_on(
             service.process.kill()
             stand.redis.kill()
             data = incr(stand.redis).read_bytes()
-            incr(stand.redis).write_bytes(data[: data.rfind(b"*1\r\n$5\r\nMULTI")])
+            incr(stand.redis).write_bytes(data[: last_step(data)])
             stand.redis.start()
             service.launch()
             eventually(lambda: "has held" in service.process.errors, what="the link")

@@ -15,7 +15,7 @@ from meters.redis_client.connect import open_redis
 from tests.approving import approve_first
 from tests.chaos.driven import DrivenTable
 from tests.chaos.recording import LINKS, lines_of, write_floor
-from tests.chaos.test_torn_store import incr
+from tests.chaos.test_torn_store import incr, last_step
 from tests.mqtt.stand import Service
 from tests.processes import run_pitlink
 from tests.servers import Mosquitto, RedisServer, eventually, free_port
@@ -66,7 +66,7 @@ class Pit:
         if copy:
             shutil.copytree(copy, server.home / "appendonlydir")
             data = incr(server).read_bytes()
-            incr(server).write_bytes(data[: data.rfind(b"HINCRBY") + 20])
+            incr(server).write_bytes(data[: data.index(b"HINCRBY", last_step(data)) + 20])
         server.start()
 
     def restore(self, *options: str) -> subprocess.CompletedProcess[str]:
