@@ -1,7 +1,7 @@
 """The state of each table according to the ledger, such as its last event and its open round."""
 
 import hashlib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -17,7 +17,7 @@ from meters.books.correction_requests import (
     correction_in,
     merged,
 )
-from meters.books.entered_cards import OF_TABLES
+from meters.books.entered_cards import CONFIRMED_BY, OF_TABLES
 from meters.books.entry_messages import correction_of_wager, placed_in, reply_in, settled_in
 from meters.books.expected_transfers import ExpectedBooks, envy_of_result
 from meters.books.stored_tables import DIGEST, REPLIES_KEPT, entry_of
@@ -42,6 +42,16 @@ class _Decided(msgspec.Struct, frozen=True):
 
 
 _DECIDED: Final = msgspec.json.Decoder(_Decided)
+
+
+class _EventHead(msgspec.Struct, frozen=True, gc=False):
+    """The number and the round of a table's event."""
+
+    seq: int
+    round: str
+
+
+_EVENT_HEAD: Final = msgspec.json.Decoder(_EventHead)
 
 
 class OpenedRound(msgspec.Struct, frozen=True, gc=False):
@@ -143,7 +153,7 @@ class TableEvidence:
                 self._repeat_claims(table, [_DECIDED.decode(fields["event"]).claim])
             return self._never_confirmed() if kind == b"reading" else ()
         seq = int(fields["seq"])
-        faults = self._unconfirmed(table, fields)
+        faults = [*_other_fields(fields, seq), *self._unconfirmed(table, fields)]
         if kind == b"correct_wager":
             faults += self._corrected(table, number, fields)
         self.decided.pop(table, None)
@@ -276,6 +286,22 @@ class TableEvidence:
         if decided == due:
             return []
         return [f"it says that {who} confirmed it, but no entry of this round says so"]
+
+
+def _other_fields(fields: Mapping[str, bytes], seq: int) -> Iterator[str]:
+    """Yield errors in an entry's table, number and round, which its event and its reply have too.
+
+    A table that repeats the event gets this reply again.
+    """
+    event, by = _EVENT_HEAD.decode(fields["event"]), fields["by"]
+    if by.partition(CONFIRMED_BY)[0] != b"table:" + fields["table"]:
+        yield f"it is by {by.decode()}, and not by its table"
+    if (event.seq, event.round.encode()) != (seq, fields["round"]):
+        yield f"its event is {event.seq} of round {event.round}"
+    settles = fields["kind"] == b"result"
+    reply = settled_in(fields["reply"]).reply if settles else reply_in(fields["reply"])
+    if (reply.status, reply.seq) != ("accepted", seq):
+        yield f"its reply is {reply.status} to event {reply.seq}"
 
 
 def _other_lines(opened: OpenedRound, lines: Sequence[Line], wagered: Collection[str]) -> list[str]:

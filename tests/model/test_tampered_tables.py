@@ -12,6 +12,8 @@ from meters.books.store import LinkStore
 from meters.books.stored_tables import DIGEST, NO_STATE, PACK
 from tests.model.pit import BONUS, FIVE_OF_SIX, PROGRESSIVE, RAGS, Pit, event_bytes
 from tests.model.tampering import Fields, play_a_while, rewrite
+from tests.model.test_asks import confirm
+from tests.model.test_corrected_wagers import correct
 from tests.stored_tables import (
     delete_table,
     held_by,
@@ -352,3 +354,42 @@ async def test_removed_repeated_claim_of_an_owed_envy_bonus_is_named(keeping_red
     await keeping_redis.hdel(pit.store.keys.repeated_claims, "T-1")
     problems = (await pit.audit()).problems
     assert "table T-1: its repeated claims are missing, not 'pit.T-1-2-e1'" in problems
+
+
+@pytest.mark.parametrize("kind", ["wagers", "correct_wager", "result", "void"])
+@pytest.mark.parametrize(
+    ("field", "altered", "named"),
+    [
+        ("by", ("T-2", "T-1"), "it is by table:T-1"),
+        ("event", ('"seq":', '"seq":7'), "its event is 7"),
+        ("round", ("R", "X"), "its event is "),
+        ("reply", ("accepted", "refused"), "its reply is refused"),
+        ("reply", ('"seq":', '"seq":7'), "its reply is accepted to event 7"),
+    ],
+    ids=["by", "number", "round", "refusal", "another event"],
+)
+async def test_what_an_entry_says_twice_is_the_same(
+    pit: Pit, kind: str, field: str, altered: tuple[str, str], named: str
+) -> None:
+    """All digests are correct. A table that repeats its event would get the altered reply."""
+    after = [{"position": 2, "wagers": {PROGRESSIVE: 100}}]
+    await pit.wagers({1: PROGRESSIVE, 2: PROGRESSIVE}, table="T-2")
+    await correct(pit, "take_back", 1, {}, table="T-2", positions=after)
+    await confirm(pit)
+    await correct(pit, "take_back", 1, {}, table="T-2", positions=after)
+    await pit.result({2: RAGS}, table="T-2")
+    await pit.wagers({1: PROGRESSIVE}, table="T-2", round_id="R2")
+    await pit.void(table="T-2", round_id="R2")
+    assert (await pit.audit()).balanced
+
+    def change(_: int, entry: Fields) -> Fields:
+        if entry[b"kind"] != kind.encode():
+            return entry
+        before = entry[field.encode()].decode()
+        text = before.replace(*altered, 1)
+        assert text != before
+        return entry | {field.encode(): text.encode()}
+
+    await rewrite(pit, change)
+    found = await problems(pit)
+    assert any(named in one for one in found), found
