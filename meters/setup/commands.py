@@ -12,6 +12,7 @@ from bonus.errors import UserError
 from meters.selfcheck.approval_checks import NOT_APPROVED
 from meters.setup.key_installation import SERVICE_USER
 from meters.setup.places import DATA, FLOOR_FILE
+from meters.terminal.printing import print_text
 
 _WITHIN_S: Final = 600
 
@@ -59,8 +60,10 @@ def waits_for_approval() -> bool:
 
 
 def run_check() -> bool:
-    """Run `pitlink check`, which prints its result. Return True if the floor can operate."""
-    return _run("check", "--config", str(FLOOR_FILE), shown=True).returncode == 0
+    """Run `pitlink check`, and print its result. Return True if the floor can operate."""
+    done = _run("check", "--config", str(FLOOR_FILE))
+    print_text(f"{done.stdout}{done.stderr}".rstrip())
+    return done.returncode == 0
 
 
 def typed(*words: str) -> str:
@@ -68,16 +71,15 @@ def typed(*words: str) -> str:
     return " ".join(["runuser", "-u", SERVICE_USER, "--", "pitlink", *words])
 
 
-def _run(
-    *arguments: str, pin: str | None = None, shown: bool = False
-) -> subprocess.CompletedProcess[str]:
+def _run(*arguments: str, pin: str | None = None) -> subprocess.CompletedProcess[str]:
     """Run a command of these same programs. A PIN goes to its standard input.
 
-    It has no controlling terminal: through root's, its account could type commands as root.
+    It never has root's terminal: its account could type commands as root there, read what root
+    types, and control what root sees.
     """
     return subprocess.run(
         [str(Path(sys.executable).with_name("pitlink")), *arguments],
-        input=f"{pin or ''}\n", capture_output=not shown, text=True, check=False,
+        input=f"{pin or ''}\n", capture_output=True, text=True, check=False,
         timeout=_WITHIN_S, user=SERVICE_USER, group=SERVICE_USER, extra_groups=[], cwd=DATA,
         env={**os.environ, "HOME": str(DATA)}, start_new_session=True,
     )  # fmt: skip

@@ -1,0 +1,38 @@
+"""What `pitlink setup` runs as the account of the services, which may be somebody else's by now."""
+
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from meters.setup import commands
+
+_PITLINK = """#!/bin/sh
+readlink /proc/self/fd/0 /proc/self/fd/1 /proc/self/fd/2
+printf '\\033]0;root sees this\\007'
+exit 3
+"""
+
+
+@pytest.mark.duty("D20")
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can run a command as another account")
+def test_a_command_of_the_services_has_nothing_of_the_terminal_of_root(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Whoever has the account could read there what root types, and write what root sees."""
+    # The directories of pytest are closed to other accounts.
+    with tempfile.TemporaryDirectory() as name:
+        place = Path(name)
+        place.chmod(0o755)
+        program = place / "pitlink"
+        program.write_text(_PITLINK)
+        program.chmod(0o755)
+        monkeypatch.setattr(sys, "executable", str(place / "python"))
+        monkeypatch.setattr(commands, "SERVICE_USER", "daemon")
+        monkeypatch.setattr(commands, "DATA", place)
+        assert not commands.run_check()
+    said = capfd.readouterr().out
+    assert said.count("pipe:") == 3
+    assert "\033" not in said
