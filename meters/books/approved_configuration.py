@@ -238,13 +238,15 @@ class ApprovedTable(msgspec.Struct, frozen=True):
     """A table in an approved text.
 
     `asset` is its asset number. `game_file` is the digest of the file of its game; empty for a game
-    of the chapters. `meters` are the ids of its meters.
+    of the chapters. `meters` are the ids of its meters, and `positions` is the number of its
+    positions.
     """
 
     asset: str = ""
     game: str = ""
     game_file: str = ""
     meters: tuple[str, ...] = ()
+    positions: int = 0
 
     @property
     def plays(self) -> tuple[str, str]:

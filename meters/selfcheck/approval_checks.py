@@ -43,7 +43,7 @@ _KNOWN: Final = (
     "{setter} set your PIN in the last 24 hours, and may have changed the floor file:"
     " another person must approve it"
 )
-_UNCHANGED: Final = "its game, game file and meters as they were"
+_UNCHANGED: Final = "its game, game file, meters and positions as they were"
 NOT_APPROVED: Final = "the floor file is not as approved"
 """The beginning of the problem of a link that waits for people who approve the floor file."""
 _WHERE: Final = "under Links, or with `pitlink approve`"
@@ -420,8 +420,9 @@ class Configuration:
         Nobody could finish or void the round of such a table any more, and the link of the round
         could not change a parameter. If the game changes, the round would be settled by other rules
         than those under which its wagers were accepted. If the table loses a meter, a replay would
-        not know the wagers on this meter any more. If the service approves by itself, there is no
-        such limit, because a demonstration's floor is new in each run.
+        not know the wagers on this meter any more. If it loses positions, the result of such a
+        position would be refused. If the service approves by itself, there is no such limit,
+        because a demonstration's floor is new in each run.
         """
         ids = {table.id for table in self._link.table}
         gone = [table for table in await _approved_tables(self._book) if table not in ids]
@@ -464,13 +465,17 @@ class Configuration:
         return None
 
     async def _changed_tables(self) -> list[str]:
-        """Return the tables whose game or game file changes, or that lose a meter."""
+        """Return the tables whose game or game file changes, or that lose a meter or positions."""
         approved, filed = await _approved_tables(self._book), approved_tables(self.filed.text)
         return [
             table
             for table, before in sorted(approved.items())
             if (now := filed.get(table))
-            and (now.plays != before.plays or not {*before.meters} <= {*now.meters})
+            and (
+                now.plays != before.plays
+                or not {*before.meters} <= {*now.meters}
+                or now.positions < before.positions
+            )
         ]
 
     def _has_moved(self, store: LinkStore, held: TableHold) -> str | None:

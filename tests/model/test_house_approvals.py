@@ -23,8 +23,8 @@ FIRST = game_text("first", ["m"], wager_text("own", "m"))
 SECOND = game_text("second", ["m"], wager_text("other", "m"))
 BESIDES = FIRST.replace('"10% of meter"', '"10% of meter + $100"')
 OPEN_ROUND = (
-    "table {table} has an open round: leave its game, game file and meters as they were until the"
-    " round is settled, or voided at the panel"
+    "table {table} has an open round: leave its game, game file, meters and positions as they were"
+    " until the round is settled, or voided at the panel"
 )
 SUITED, STRAIGHT = ["9s", "8s"], ["7s", "6s", "5s"]
 
@@ -188,12 +188,19 @@ async def test_a_wager_of_another_game_is_refused(keeping_redis: Redis, games: P
     assert reply.error.code == "unknown_wager"
 
 
-async def test_a_table_cannot_lose_a_meter_under_an_open_round(
-    keeping_redis: Redis, games: Path
+@pytest.mark.parametrize(
+    ("has", "loses"), [('meters = ["m"]', "meters = []"), ("positions = 6", "positions = 5")]
+)
+async def test_a_table_cannot_lose_a_meter_or_a_position_under_an_open_round(
+    keeping_redis: Redis, games: Path, has: str, loses: str
 ) -> None:
-    """A replay knows the wagers on a meter from the games that feed it."""
+    """A replay knows the wagers on a meter from the games that feed it.
+
+    The result of a position that the table lost would be refused, and its win with it.
+    """
     text = floor_of(games, ("T-1", "first"))
-    less = text.replace('meters = ["m"]', "meters = []")
+    less = text.replace(has, loses)
+    assert less != text
     pit = Pit(keeping_redis, text)
     await pit.open()
     await wager(pit, "T-1", "own", "R1")
@@ -223,10 +230,10 @@ async def test_a_game_cannot_change_before_its_hand_pay_is_final(
     assert found is not None
     assert found.barred == (
         f"claim {claim.claim} of table T-1 was rejected, and can still be reopened: leave its game,"
-        " game file and meters as they were until this gaming day is closed"
+        " game file, meters and positions as they were until this gaming day is closed"
         if act
-        else f"table T-1 is held for claim {claim.claim}: leave its game, game file and meters as"
-        " they were until that is paid or rejected"
+        else f"table T-1 is held for claim {claim.claim}: leave its game, game file, meters and"
+        " positions as they were until that is paid or rejected"
     )
 
 
