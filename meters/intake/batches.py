@@ -328,6 +328,8 @@ class LinkIntake:
             basis = self._basis(known) if isinstance(event, Result | WagerCorrection) else None
             reply = refused(seq, refusal.code, refusal.message, refusal.field).decode()
             step = _step(known, seq, payload, Kind.REFUSED, "", work=ReplyWork(reply), basis=basis)
+            if isinstance(event, WagerCorrection):  # the script ends the request for it
+                step, _ = self._with_ask(known, event, step)
             self._count_refusal(known, refusal.code, seq, outcome)
             return _Judged(known, _type_of(event), step)
 

@@ -317,8 +317,8 @@ class SecondBooks:
             if event["type"] != "correct_wager":
                 table.known += [one for one in _entered(table, event) if one not in table.known]
         elif code == "correction_refused" or (
-            code == "link_closed"
-            and event["type"] == "correct_wager"
+            event["type"] == "correct_wager"
+            and code not in {None, "unconfirmed"}
             and _correction(table, event) == table.asks
         ):
             table.asks, table.decided = "", ""

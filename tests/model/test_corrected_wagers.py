@@ -13,6 +13,7 @@ from structlog.testing import capture_logs
 from meters.archive.day_file import ArchiveError
 from meters.books.stored_tables import STATE
 from meters.floor.gaming_day import GamingDays
+from meters.intake import validation
 from meters.restore.rebuild import Rebuild
 from meters.wire.messages import Reply
 from tests.floor_text import floor_text, link_text, meter_text, table_text
@@ -288,6 +289,22 @@ async def test_a_closed_link_takes_no_wager_and_gives_one_back(pit: Pit) -> None
     after = dict.fromkeys((1, 2, 3), PROGRESSIVE)
     assert code(await correct(pit, "add", 3, after)) == "link_closed"
     await corrected(pit, "take_back", 2, {1: PROGRESSIVE})
+
+
+@pytest.mark.parametrize("decided", [False, True])
+async def test_a_request_ends_when_the_game_expires(
+    pit: Pit, monkeypatch: pytest.MonkeyPatch, *, decided: bool
+) -> None:
+    await opened(pit)
+    both = {1: PROGRESSIVE, 2: PROGRESSIVE}
+    assert code(await correct(pit, "add", 2, both)) == "unconfirmed"
+    if decided:
+        await confirm(pit)
+    with monkeypatch.context() as patched:
+        patched.setattr(validation, "problem_now", lambda *_: "it is not played today")
+        assert code(await correct(pit, "add", 2, both)) == "game_not_in_effect"
+    assert await pit.redis.hgetall(pit.store.keys.asks) == {}
+    await corrected(pit, "add", 2, both)
 
 
 @pytest.mark.parametrize("decided", [False, True])

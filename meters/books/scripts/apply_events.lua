@@ -617,6 +617,7 @@ local function answer(event, place)
     -- A restore applies the refusal of a correction whose request Redis lost.
     local ask = event[EVENT_ASK]
     if ask and event[EVENT_ROUND] == at[TABLE_ROUND] then at[TABLE_KNOWN] = ask[ASK_KNOWN] end
+    end_request(event)
     keep_reply(table_id, seq, digest, work[REPLY_WORK_REPLY])
     return { 'refused', work[REPLY_WORK_REPLY] }
   end
