@@ -303,19 +303,19 @@ def test_a_wager_had_put_its_rate_into_the_meter(
         "five_of_six_progressive": 28,
         "five_card_hand_bonus": 21,
     }
-    boxes = [box(1, None, {"ante": ANTE} | dict.fromkeys(rates, wager_cents))]
+    wagers = {"ante": ANTE} | dict.fromkeys(rates, wager_cents)
     settlement = settled(
         GAME,
-        boxes,
+        [box(1, None, wagers), box(2, None, wagers)],
         None,
         paytables={**CHOICES, "progressive": letter},
         meters=meters(wager_cents),
         irregularity="void",
     )
     taken = {name: HELD[name] - settlement.meters[name].amount for name in rates}
-    assert taken == {name: percent * wager_cents // 100 for name, percent in rates.items()}
+    assert taken == {name: 2 * percent * wager_cents // 100 for name, percent in rates.items()}
     reserve = settlement.meters["five_card_hand_bonus"].reserve
-    assert reserve == RESERVE - 8 * wager_cents // 100
+    assert reserve == RESERVE - 2 * 8 * wager_cents // 100
 
 
 def envies(settlement: SettlementText, item: str) -> list[tuple[int, int | None, int]]:

@@ -201,6 +201,9 @@ def test_folded_cards_are_collected_unless_an_optional_wager_keeps_them() -> Non
     assert settled(GAME, [collected], QUEEN_HIGH, paytables=CHOICES).items() == [(1, "ante")]
     kept = box(1, None, {"ante": ANTE, "prime": ANTE}, folded=True)
     refused("cards_missing", "", GAME, [kept], QUEEN_HIGH, paytables=CHOICES)
+    kept["cards"] = ["9d", "9h", "4d"]
+    settlement = settled(GAME, [kept], QUEEN_HIGH, paytables=CHOICES)
+    assert settlement.items() == [(1, "ante"), (1, "prime")]
 
 
 @pytest.mark.section("679a.11(c)", "679a.11(d)")

@@ -321,6 +321,9 @@ def test_folded_cards_are_collected_unless_an_optional_wager_keeps_them() -> Non
     assert settled(GAME, [collected], JACKS, paytables=CHOICES).items() == [(1, "ante")]
     kept = box(1, None, {"ante": ANTE, "prime": ANTE}, folded=True)
     refused("cards_missing", "", GAME, [kept], JACKS, paytables=CHOICES)
+    kept["cards"] = ["9d", "9h", "4d", "3c", "2s"]
+    settlement = settled(GAME, [kept], JACKS, paytables=CHOICES)
+    assert settlement.items() == [(1, "ante"), (1, "prime")]
 
 
 @pytest.mark.section("682a.11(d)", "682a.11(e)")
