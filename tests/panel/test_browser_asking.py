@@ -76,6 +76,7 @@ async def test_one_wrong_light_is_taken_back_and_the_round_goes_on(
     await hand.lock(1)
     await hand.says("You counted 1. 2 chip wagers were accepted.")
     await hand.touch("Correct a wager…")
+    await hand.says("If a light is at the wrong position, add the right wager first.")
     await expect(hand.button("Ask the floorperson")).to_be_disabled()
     which = page.locator("#correct-which")
     await expect(which.locator("optgroup").nth(0).locator("option")).to_have_count(2)

@@ -77,7 +77,8 @@ export const askCorrection = ({ positions, wagers }) => {
   update({ asks: {
     name: "correct",
     title: "Correct a wager?",
-    message: "The round goes on with its other wagers. A floorperson must confirm the correction: deal no card before.",
+    message: "The round goes on with its other wagers. A floorperson must confirm the correction: deal no card before."
+      + " If a light is at the wrong position, add the right wager first.",
     choices: [
       { label: "Take back: its light is on", of: of("take_back", true) },
       { label: "Add: its light is off", of: of("add", false) },
