@@ -159,17 +159,21 @@ class Outbox:
                 (saved.state, saved.line, saved.answer),
             )
 
-    def go_on_from(self, known_seq: int) -> None:
+    def go_on_from(self, known_seq: int, saved: SavedTable) -> None:
         """Continue the event numbers after `known_seq`, the last number that the service has.
 
         This is necessary if an earlier outbox of this table was lost: this outbox does not have the
-        event with the number `known_seq`.
+        event with the number `known_seq`. `saved` is the table after that. Both are written in one
+        step, because the table is compared with the service only until it has this number.
 
         Raises:
-            sqlite3.Error: the number could not be written.
+            sqlite3.Error: the number and the table could not be written.
         """
         with self._writing("FULL") as run:
-            run.execute("UPDATE place SET known_seq = ?", (known_seq,))
+            run.execute(
+                "UPDATE place SET known_seq = ?, state = ?, line = ?, answer = ?",
+                (known_seq, saved.state, saved.line, saved.answer),
+            )
         self.last_seq = max(self.last_seq, known_seq)
 
     def history(self, first_seq: int = 1) -> Iterator[Sent]:

@@ -4,6 +4,7 @@ A new state takes effect only after it is stored in the outbox.
 """
 
 import asyncio
+import dataclasses
 import sqlite3
 from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -290,7 +291,10 @@ class TableWriter:
             self.accepted.count(sent)
         await self._write_reply(pending.seq, delivered.payload, step.state, step.answer)
         about.debug("reply written", status=delivered.reply.status)
+        was_locked_out = self.state.phase is Phase.LOCKED_OUT
         self.state, self.pending = step.state, None
+        if self.state.phase is Phase.LOCKED_OUT and not was_locked_out:
+            self._log_locked_out()
         if self._kept is not None:
             self._kept = SavedTable(None, self._kept.line, encode_answer(step.answer))
         return step.answer
@@ -329,20 +333,18 @@ class TableWriter:
         if hello.last_seq < self.last_seq:
             return False
         behind = hello.last_seq > self.last_seq
-        if behind:
-            self._log.warning("numbering resumed", last_seq=hello.last_seq)
+        async with self._turn:
             # The service can have rounds that an older copy of the outbox does not have. No name of
             # a round is used twice.
-            async with self._turn:
-                await self._write_beside(msgspec.structs.replace(self.state, rounds=0))
-            await self._on_disk(self._open_outbox.go_on_from, hello.last_seq)
-            self.last_seq = hello.last_seq
-        async with self._turn:
-            state = reconcile(self.state, hello.open_round, behind=behind)
-            if state != self.state:
-                if state.phase is Phase.LOCKED_OUT:
-                    self._log.error("table locked out", round=state.round, reason=state.reason)
+            before = msgspec.structs.replace(self.state, rounds=0) if behind else self.state
+            state = reconcile(before, hello.open_round, behind=behind)
+            if behind:
+                self._log.warning("numbering resumed", last_seq=hello.last_seq)
+                await self._go_on_from(hello.last_seq, state, same=state == before)
+            elif state != before:
                 await self._write_state(state)
+            if state != before and state.phase is Phase.LOCKED_OUT:
+                self._log_locked_out()
         return True
 
     async def decide(self, jackpot: Jackpot) -> None:
@@ -366,6 +368,22 @@ class TableWriter:
                 else:
                     win_log.info("decision heard", decision=jackpot.event)
                 await self._write_beside(state)
+
+    async def _go_on_from(self, known_seq: int, state: TableState, *, same: bool) -> None:
+        """Write the last number that the service has, and the table after the comparison.
+
+        If it is the same as before, keep the stored device event and its answer.
+        """
+        before = await self._on_disk(lambda: self._open_outbox.place) if same else SavedTable()
+        saved = dataclasses.replace(before, state=_encoder.encode(state))
+        await self._on_disk(self._open_outbox.go_on_from, known_seq, saved)
+        self.state, self.last_seq = state, known_seq
+        if not same:
+            self._kept = None
+
+    def _log_locked_out(self) -> None:
+        state = self.state
+        self._log.error("table locked out", round=state.round, reason=state.reason)
 
     async def _write_beside(self, state: TableState) -> None:
         """Write a new state of the table, and keep the stored device event and its answer."""

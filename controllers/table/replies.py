@@ -4,7 +4,7 @@ These messages are replies to events, replies to hellos, and decisions on wins.
 """
 
 from enum import StrEnum, auto
-from typing import Literal
+from typing import Final, Literal
 
 from msgspec import UNSET
 from msgspec.structs import replace
@@ -38,9 +38,24 @@ from meters.wire.messages import (
     Withdrawal,
 )
 
+_OTHER_EVENT: Final = frozenset({"seq_reused", "seq_passed"})
+"""Codes of refusals of a number that the service has already used for another event."""
+
 
 def absorb(layout: Layout, state: TableState, sent: MoneyEvent, reply: Reply) -> Transition:
-    """Apply the service's reply to an event, and return the transition of the table."""
+    """Apply the service's reply to an event, and return the transition of the table.
+
+    If the service already had another event with this number in an open round, the table has lost
+    an event of the round, and is locked out.
+    """
+    step = _absorbed(layout, state, sent, reply)
+    error, round_id = reply.error, step.state.round
+    if error is None or error.code not in _OTHER_EVENT or round_id is None:
+        return step
+    return Transition(reconcile(step.state, round_id, behind=True), step.answer)
+
+
+def _absorbed(layout: Layout, state: TableState, sent: MoneyEvent, reply: Reply) -> Transition:
     match sent:
         case Wagers():
             return _wagers(layout, state, sent, reply)

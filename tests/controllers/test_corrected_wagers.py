@@ -2,6 +2,7 @@
 
 import asyncio
 import shutil
+import sqlite3
 from pathlib import Path
 
 import msgspec
@@ -9,6 +10,7 @@ import pytest
 from msgspec import UNSET
 
 from controllers.agent.agent import Agent
+from controllers.agent.outbox import Outbox, SavedTable
 from controllers.panel.table_view import view_table
 from controllers.table.device_events import DeviceAnswer, DeviceRefusal
 from controllers.table.state import Layout, Phase
@@ -177,19 +179,64 @@ async def test_the_request_goes_on_after_a_restart(
     assert [one["seq"] for one in sent] == [*range(2, 2 + len(sent))]
 
 
+async def _older_outbox(url: str, service: ScriptedService, outbox: Path) -> Path:
+    """Return a copy of the outbox that lacks the correction of a wager in the open round."""
+    older = outbox.with_name("older.sqlite")
+    async with live_agent(url, outbox) as agent:
+        await say_all(agent, TWO)
+    shutil.copy(outbox, older)
+    service.decided = "confirmed"
+    async with live_agent(url, outbox) as agent:
+        await say_all(agent, BACK)
+    return older
+
+
 async def test_an_older_outbox_does_not_know_the_wagers_of_the_open_round(
     mosquitto: Mosquitto, service: ScriptedService, outbox: Path
 ) -> None:
     """The round has the same name, and other wagers: the table is locked out until its void."""
-    older = outbox.with_name("older.sqlite")
-    async with live_agent(mosquitto.url, outbox) as agent:
-        await say_all(agent, TWO)
-    shutil.copy(outbox, older)
-    service.decided = "confirmed"
-    async with live_agent(mosquitto.url, outbox) as agent:
-        await say_all(agent, BACK)
+    older = await _older_outbox(mosquitto.url, service, outbox)
     async with Agent(*link_and_table(), mosquitto.url, older, timing=SWIFT) as agent:
         await eventually_async(lambda: agent.state == "locked_out")
         assert "events of round R1" in agent.table_state.reason
         await say_all(agent, "void; wager 3 progressive; lockout; chips 1")
     assert [one["type"] for one in service.applied][-2:] == ["void", "wagers"]
+
+
+async def test_no_failure_comes_between_the_services_number_and_the_lock_out(
+    mosquitto: Mosquitto, service: ScriptedService, outbox: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An agent that has the number already does not see any more that its outbox is older."""
+    older = await _older_outbox(mosquitto.url, service, outbox)
+    write = Outbox.write_place
+
+    def write_unless_locked_out(box: Outbox, saved: SavedTable, *, synced: bool = False) -> None:
+        if b"locked_out" in (saved.state or b""):
+            raise sqlite3.OperationalError("database or disk is full")
+        write(box, saved, synced=synced)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Outbox, "write_place", write_unless_locked_out)
+        async with Agent(*link_and_table(), mosquitto.url, older, timing=SWIFT) as agent:
+            await eventually_async(lambda: agent._writer.last_seq == service.last_seq)
+    async with live_agent(mosquitto.url, older) as agent:
+        assert (agent.state, agent.table_state.wagers) == ("locked_out", ())
+
+
+@pytest.mark.parametrize("event", ["void", BACK, "correct_wager add 4 progressive"])
+@pytest.mark.parametrize("code", ["seq_reused", "seq_passed"])
+def test_a_number_that_the_service_used_for_another_event_of_the_round_locks_the_table_out(
+    event: str, code: str
+) -> None:
+    """The agent of an older outbox sends it before it hears the service's number."""
+    table = HandTable()
+    table.say_all(TWO)
+    error = ErrorDetail(code=code, message="used for another event")
+    table.replies = [Reply(seq=2, status="refused", error=error)]
+    assert code_of(table.say_short(event)) == code
+    assert (table.state.phase, table.state.round, table.state.wagers) == (
+        Phase.LOCKED_OUT, "R1", (),
+    )  # fmt: skip
+    assert table.state.returned is not None
+    assert {placed.position for placed in table.state.returned.wagers} == {3, 5}
+    table.say_all("void; wager 3 progressive; lockout; chips 1")

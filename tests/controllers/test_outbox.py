@@ -62,9 +62,9 @@ def test_numbers_are_dense_and_one_event_is_under_way(path: Path) -> None:
 
 def test_a_new_outbox_goes_on_from_the_services_number_and_remembers_it(path: Path) -> None:
     outbox = Outbox.open(path, "one", "T-1")
-    outbox.go_on_from(41)
+    outbox.go_on_from(41, SavedTable(STATE, LINE, ANSWER))
     outbox = reopened(outbox, path)
-    assert outbox.last_seq == 41
+    assert (outbox.last_seq, outbox.place) == (41, SavedTable(STATE, LINE, ANSWER))
     outbox.write_event(42, b"x", STATE, LINE)
     assert reopened(outbox, path).last_seq == 42
 

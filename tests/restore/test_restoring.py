@@ -9,7 +9,7 @@ from typing import Final
 import pytest
 from redis.asyncio import Redis
 
-from controllers.agent.outbox import Outbox
+from controllers.agent.outbox import Outbox, SavedTable
 from meters.archive.archive_audit import audit_link
 from meters.archive.archive_days import ArchiveFiles
 from meters.archive.archiver import Archiver
@@ -462,7 +462,7 @@ async def test_a_missing_outbox_is_reported_and_must_be_declared_lost_by_name(
         path.unlink()
     if missing == "empty":
         begun = Outbox.open(path, pit.link.id, "T-2")
-        begun.go_on_from(4)
+        begun.go_on_from(4, SavedTable())
         begun.close()
     await pit.redis.flushall()
     with pytest.raises(RestoreError, match=r"T-2: .* are in no outbox that was found"):
