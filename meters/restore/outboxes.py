@@ -31,6 +31,7 @@ _VERSION: Final = 1
 _ENDING: Final = ".sqlite"
 _LOCKED: Final = "locked"
 _REQUESTED: Final = frozenset({Status.UNCONFIRMED, Status.CORRECTION_REFUSED})
+_OF_ANOTHER_EVENT: Final = (Status.SEQ_REUSED, Status.SEQ_PASSED)
 _SET_BACK_MAX: Final = timedelta(hours=1)
 """The time by which a clock can be corrected. A larger step back shows that it was wrong."""
 
@@ -98,9 +99,15 @@ class OutboxCopy:
         self.answered = max(int(last), int(row[2]))
 
     def lacks(self, seq: int) -> bool:
-        """Check if the outbox lacks any answered event after the sequence number `seq`."""
+        """Check if the outbox lacks any answered event after the sequence number `seq`.
+
+        If the service refused an event because it had another event with this number, the outbox
+        was an older copy, and it lacks the other event.
+        """
         (count,) = self._connection.execute(
-            "SELECT count(*) FROM event WHERE seq > ? AND reply IS NOT NULL", (seq,)
+            "SELECT count(*) FROM event WHERE seq > ? AND reply IS NOT NULL"
+            " AND NOT instr(reply, ?) AND NOT instr(reply, ?)",
+            (seq, *(f'"code":"{code}"'.encode() for code in _OF_ANOTHER_EVENT)),
         ).fetchone()
         return int(count) < self.answered - seq
 

@@ -16,6 +16,8 @@ from meters.archive.archiver import Archiver
 from meters.books.audit import RESTORING, LinkAudit
 from meters.books.checkpoint import EMPTY
 from meters.books.ledger_mark import LedgerMark
+from meters.books.refusals import refused_by_script
+from meters.books.script_steps import Status
 from meters.books.store import LinkStore
 from meters.floor_api.types import ParameterChange
 from meters.restore import store_writing
@@ -448,7 +450,7 @@ async def test_what_comes_out_differently_is_reported_and_not_smoothed_over(pit:
     assert "with another reply than before: T-1 2, T-2 2" in act.told
 
 
-@pytest.mark.parametrize("missing", ["lost", "empty", "torn"])
+@pytest.mark.parametrize("missing", ["lost", "empty", "torn", "seq_reused", "seq_passed"])
 async def test_a_missing_outbox_is_reported_and_must_be_declared_lost_by_name(
     pit: KeptPit, missing: str
 ) -> None:
@@ -458,6 +460,11 @@ async def test_a_missing_outbox_is_reported_and_must_be_declared_lost_by_name(
     if missing == "torn":
         with sqlite3.connect(path) as outbox:
             outbox.execute("DELETE FROM event WHERE seq = 2")
+    elif missing in {*Status}:
+        # The agent had an older copy of its outbox: the service had another event with this number.
+        reply = refused_by_script(2, Status(missing))
+        with sqlite3.connect(path) as outbox:
+            outbox.execute("UPDATE event SET reply = ? WHERE seq = 2", (reply,))
     else:
         path.unlink()
     if missing == "empty":
