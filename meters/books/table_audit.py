@@ -16,7 +16,7 @@ from meters.books.schema import FIELD, SCHEMA
 from meters.books.script_steps import PackedTable, RoundContribution
 from meters.books.store import LinkStore
 from meters.books.stored_tables import DIGEST, REPLIES_KEPT, StoredTable, read_kept
-from meters.books.table_evidence import UNCONFIRMED, DecidedAsk
+from meters.books.table_evidence import DecidedAsk
 from meters.wire.messages import ClaimOpened, DrawMade, EnteredCards, Reply
 
 _AT_ONCE: Final = 100
@@ -152,8 +152,8 @@ def _problems_of(
     except ValueError as error:
         return [f"its data in Redis cannot be read: {error}"]
     found = [*_other_seq(replay, table, state), *_other_round(replay, table, state, row.wagers)]
-    if entry := replay.tables.unconfirmed.get(table):
-        found.append(UNCONFIRMED.format(entry=entry))
+    if problem := replay.tables.unconfirmed.get(table):
+        found.append(problem)
     if whole and not found:
         found += _other_replies(replay, table, state.last, row)
     if whole:

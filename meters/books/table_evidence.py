@@ -23,8 +23,10 @@ from meters.books.expected_transfers import ExpectedBooks, envy_of_result
 from meters.books.stored_tables import DIGEST, REPLIES_KEPT, entry_of
 from meters.wire.messages import EnteredCards, corrected_wagers
 
-UNCONFIRMED: Final = "entry {entry} corrects a wager, and no floorperson confirmed it"
-"""The text about a wager's correction that nobody confirmed."""
+_UNCONFIRMED: Final = "entry {entry} corrects a wager, and no floorperson confirmed it"
+_UNCONFIRMED_LATER: Final = (
+    "entry {entry}: nobody confirmed it, but an earlier entry has a correction of this round"
+)
 
 REPEATED_CLAIMS_MAX: Final = 64
 """The greatest number of claims whose state the service reports to a table again."""
@@ -107,8 +109,8 @@ class TableEvidence:
         last: the sequence number of the last event of each table.
         rounds: the open round of each table, if the wagers of the round were replayed.
         decided: the last decision on a correction request for each table's open round.
-        unconfirmed: by table, the entry of a wager's correction that no floorperson confirmed. Only
-            a restore can apply one, and the entry of the restore follows it.
+        unconfirmed: by table, the text about the last correction that needed a confirmation and has
+            none. Only a restore can apply one, and the entry of the restore follows it.
         known: for each table's open round, the entered cards of the correction requests on which
             somebody decided. A later void of the round needs a confirmation, and so does a result
             with other cards.
@@ -123,7 +125,7 @@ class TableEvidence:
     rounds: dict[str, OpenedRound] = field(default_factory=dict)
     decided: dict[str, DecidedAsk] = field(default_factory=dict)
     known: dict[str, tuple[EnteredCards, ...]] = field(default_factory=dict)
-    unconfirmed: dict[str, int] = field(default_factory=dict)
+    unconfirmed: dict[str, str] = field(default_factory=dict)
     over: dict[str, str] = field(default_factory=dict)
     repeated_claims: dict[str, list[str]] = field(default_factory=dict)
     replies: dict[str, dict[int, LedgerReply]] = field(default_factory=dict)
@@ -153,7 +155,7 @@ class TableEvidence:
                 self._repeat_claims(table, [_DECIDED.decode(fields["event"]).claim])
             return self._never_confirmed() if kind == b"reading" else ()
         seq = int(fields["seq"])
-        faults = [*_other_fields(fields, seq), *self._unconfirmed(table, fields)]
+        faults = [*_other_fields(fields, seq), *self._confirmed_wrongly(table, number, fields)]
         if kind == b"correct_wager":
             faults += self._corrected(table, number, fields)
         self.decided.pop(table, None)
@@ -179,8 +181,8 @@ class TableEvidence:
         archived, and its entries stay in Redis.
         """
         found = [
-            f"a day closes after table {table}: {UNCONFIRMED.format(entry=entry)}"
-            for table, entry in sorted(self.unconfirmed.items())
+            f"a day closes after table {table}: {problem}"
+            for table, problem in sorted(self.unconfirmed.items())
         ]
         self.unconfirmed.clear()
         return found
@@ -192,7 +194,7 @@ class TableEvidence:
         cards can be known.
         """
         if not confirmed_by(fields["by"].decode()):
-            self.unconfirmed[table] = number
+            self.unconfirmed[table] = _UNCONFIRMED.format(entry=number)
         opened = self.rounds.get(table)
         if opened is None:
             return []
@@ -263,11 +265,12 @@ class TableEvidence:
         )
         self.known[table] = merged(self.known.get(table, ()), entered)
 
-    def _unconfirmed(self, table: str, fields: Mapping[str, bytes]) -> list[str]:
+    def _confirmed_wrongly(self, table: str, number: int, fields: Mapping[str, bytes]) -> list[str]:
         """Return an error if an event names a confirmer whose decision is in no earlier entry.
 
-        Also return an error if an event without a confirmer needs one, because of a decision on an
-        earlier correction request of the round.
+        Also note an event without a confirmer that needs one, because of a decision on an earlier
+        correction request of the round. If Redis lost the event and kept the decision, a restore
+        has applied it.
         """
         who = confirmed_by(fields["by"].decode())
         # If the round began before the first replayed entry, the confirmation can be in an entry
@@ -276,9 +279,9 @@ class TableEvidence:
         if table not in self.rounds or not (who or known):
             return []
         if not who:
-            if correction_in(fields["event"], known) is None:
-                return []
-            return ["nobody confirmed it, but an earlier entry has a correction of this round"]
+            if correction_in(fields["event"], known) is not None:
+                self.unconfirmed[table] = _UNCONFIRMED_LATER.format(entry=number)
+            return []
         decided = self.decided.get(table)
         correction = correction_in(fields["event"], decided.entered if decided else ())
         digest = correction.digest if correction else ""

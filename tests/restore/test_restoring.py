@@ -28,11 +28,12 @@ from meters.restore.link_restore import LinkRestore
 from meters.restore.outbox_replay import OutboxReplay
 from meters.restore.outboxes import read_outboxes
 from meters.selfcheck.approval_checks import Configuration
+from meters.wire.messages import Reply
 from tests.floor_text import table_text
 from tests.model.days import Days
 from tests.model.pit import BONUS, FIVE_CARD, FLOOR, PROGRESSIVE, RAGS
 from tests.model.running import running
-from tests.model.test_asks import code, refuse, void
+from tests.model.test_asks import code, confirm, refuse, result, void
 from tests.model.test_corrected_wagers import correct
 from tests.restore.pit import KeptPit
 from tests.restore.stores import Copied, Kept, hold_restored, read_store
@@ -345,6 +346,46 @@ async def test_a_refused_void_waits_again_without_its_cards(pit: KeptPit) -> Non
     assert await pit.store.table_states(["T-1"]) == [was]
     pit.restart()
     assert code(await void(pit, entered=[], confirm=False)) == "unconfirmed"
+
+
+@pytest.mark.duty("D11")
+@pytest.mark.parametrize("kind", ["void", "result", "void without cards", "wager"])
+async def test_a_correction_is_applied_again_if_only_its_confirmation_is_kept(
+    pit: KeptPit, kind: str
+) -> None:
+    """The entry of the restore says that corrections before it can lack their confirmation."""
+    pit.restart()
+    for table in ("T-1", "T-2"):
+        await pit.wagers({1: PROGRESSIVE, 2: PROGRESSIVE}, table=table)
+
+    async def corrects() -> Reply:
+        match kind:
+            case "void":
+                return await void(pit)
+            case "result":
+                hands = [
+                    {"position": at, "cards": RAGS.split() if at == 1 else [], "folded": at == 2}
+                    for at in (1, 2)
+                ]
+                return await result(pit, positions=hands)
+            case "wager":
+                return await correct(pit, "take_back", 1, {2: PROGRESSIVE})
+            case _:
+                return await void(pit, entered=[], confirm=False)
+
+    if kind == "void without cards":
+        assert code(await void(pit)) == "unconfirmed"
+        await refuse(pit)
+        assert code(await void(pit)) == "correction_refused"
+    assert code(await corrects()) == "unconfirmed"
+    await confirm(pit)
+    older = await Kept.of(pit.redis)
+    assert code(await corrects()) == "accepted"
+    await older.put_back(pit.redis)
+    restored = await pit.restoring().run()
+    assert (restored.replayed.differing, restored.finding.problems) == ([], ())
+    await pit.goes_on()
+    assert (await pit.audit()).problems == ()
 
 
 async def test_an_older_file_than_the_archive_is_written_again(pit: KeptPit) -> None:
