@@ -7,8 +7,11 @@ import secrets
 import stat
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Final
 
 from bonus.errors import UserError
+
+_LED: Final = "a link of another account is on this path, or a file. Give the path where it leads"
 
 
 def make_directory(path: Path) -> None:
@@ -18,9 +21,7 @@ def make_directory(path: Path) -> None:
         UserError: the directory cannot be made, or another account put a link in its place.
     """
     try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        path.mkdir(mode=0o700, exist_ok=True)
-        with _opened_directory(path):
+        with opened_directory(path, make=True):
             pass
     except OSError as error:
         raise UserError(f"{path} cannot be made: {error.strerror}") from None
@@ -40,7 +41,7 @@ def write_private(path: Path, content: str | bytes) -> None:
     temporary = f".{path.name}.{secrets.token_hex(4)}"
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
     try:
-        with _opened_directory(path.parent) as (home, _):
+        with opened_directory(path.parent) as (home, _):
             try:
                 with os.fdopen(os.open(temporary, flags, 0o600, dir_fd=home), "wb") as file:
                     if os.geteuid() == 0:
@@ -69,7 +70,7 @@ def read_bytes(path: Path) -> bytes | None:
     """
     try:
         with (
-            _opened_directory(path.parent) as (home, foreign),
+            opened_directory(path.parent) as (home, foreign),
             os.fdopen(_open_plain(path.name, home, foreign=foreign), "rb") as file,
         ):
             return file.read()
@@ -80,26 +81,43 @@ def read_bytes(path: Path) -> bytes | None:
 
 
 @contextlib.contextmanager
-def _opened_directory(path: Path) -> Iterator[tuple[int, bool]]:
+def opened_directory(path: Path, *, make: bool = False) -> Iterator[tuple[int, bool]]:
     """Open a directory. Yield it, and True if root works in a directory of another account.
 
     Below the first directory of another account, root follows no link: this account could lead it
     to a directory of root.
 
+    Args:
+        path: the directory.
+        make: make it and its parents if they do not exist. Only their owner can use them.
+
     Raises:
-        OSError: the directory cannot be opened, or there is such a link.
+        OSError: the directory cannot be opened or made, or there is such a link.
     """
     is_root = os.geteuid() == 0
     opened, foreign = os.open("/", os.O_PATH | os.O_DIRECTORY), False
     try:
         for part in path.absolute().parts[1:]:
-            flags = os.O_PATH | os.O_DIRECTORY | (os.O_NOFOLLOW if foreign else 0)
-            before, opened = opened, os.open(part, flags, dir_fd=opened)
+            before, opened = opened, _open_part(part, opened, foreign=foreign, make=make)
             os.close(before)
             foreign = foreign or (is_root and os.fstat(opened).st_uid != 0)
         yield opened, foreign
     finally:
         os.close(opened)
+
+
+def _open_part(part: str, parent: int, *, foreign: bool, make: bool) -> int:
+    flags = os.O_PATH | os.O_DIRECTORY | (os.O_NOFOLLOW if foreign else 0)
+    try:
+        return os.open(part, flags, dir_fd=parent)
+    except NotADirectoryError as error:
+        raise OSError(error.errno, _LED if foreign else error.strerror, part) from None
+    except FileNotFoundError:
+        if not make:
+            raise
+    with contextlib.suppress(FileExistsError):
+        os.mkdir(part, 0o700, dir_fd=parent)
+    return os.open(part, flags, dir_fd=parent)
 
 
 def _open_plain(name: str, home: int, *, foreign: bool) -> int:

@@ -6,13 +6,14 @@ import os
 import re
 import shutil
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 from bonus.errors import UserError
 from meters.floor.identities import SENTINELS, SERVICES
+from meters.keys.files import opened_directory
 from meters.setup.file_writing import make_open_directory
 from meters.setup.places import BROKER_KEYS, INSTALLED_KEYS, REDIS_KEYS, below, owner_ids
 
@@ -31,6 +32,9 @@ _SHARED_PLACES: Final = (SERVICES, _TABLES)
 """Directories with several bundles of one owner."""
 _DIRECTORY: Final = 0o700
 _FILE: Final = 0o600
+
+_Files: TypeAlias = "Mapping[str, bytes | _Files]"
+"""Files and directories by their names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +87,10 @@ def install_keys(root: Path, keys: Sequence[KeyDirectory]) -> Iterator[Installed
         target = below(root, one.target)
         try:
             _remove_left_overs(target)
-            done = _is_copy(one.source, target, owners[one.owner])
+            files = _read_directory(one.source)
+            done = _is_copy(files, target, owners[one.owner])
             if not done:
-                _put(one.source, target, owners[one.owner])
+                _put(files, target, owners[one.owner])
             yield InstalledKeys(target, "unchanged" if done else f"installed for {one.owner}")
             for old in _unused(target, [below(root, each.target) for each in keys]):
                 shutil.rmtree(old)
@@ -145,52 +150,95 @@ def _of_services(keys: Path, bundles: str) -> Iterator[KeyDirectory]:
         yield KeyDirectory(keys / name, INSTALLED_KEYS / name, SERVICE_USER)
 
 
-def _is_copy(source: Path, target: Path, owner: tuple[int, int]) -> bool:
+def _read_directory(source: Path) -> _Files:
+    """Read a directory without its hidden files: an interrupted `pitlink keys` can leave some.
+
+    Whoever brought the keys could lead root to any file that root can read, also while it reads. So
+    each directory stays open while it is read, and only plain files are read.
+
+    Raises:
+        OSError: the directory cannot be read, or has a link, or something that is no file.
+    """
+    try:
+        with opened_directory(source) as (home, foreign), _opened(".", home) as opened:
+            return _read_opened(source, opened, foreign=foreign)
+    except NotADirectoryError as error:
+        raise OSError(error.errno, error.strerror, str(source)) from None
+
+
+def _read_opened(source: Path, home: int, *, foreign: bool) -> _Files:
+    files: dict[str, bytes | _Files] = {}
+    for name in sorted(os.listdir(home)):
+        if name.startswith("."):
+            continue
+        path = source / name
+        try:
+            opened = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=home)
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, str(path)) from None
+        try:
+            facts = os.fstat(opened)
+            if stat.S_ISDIR(facts.st_mode):
+                files[name] = _read_opened(path, opened, foreign=foreign)
+                continue
+            if not stat.S_ISREG(facts.st_mode) or (foreign and facts.st_nlink > 1):
+                raise OSError(errno.EINVAL, "it is no plain file", str(path))
+            with os.fdopen(opened, "rb", closefd=False) as file:
+                files[name] = file.read()
+        finally:
+            os.close(opened)
+    return files
+
+
+def _is_copy(files: _Files, target: Path, owner: tuple[int, int]) -> bool:
     """Check if a directory has the same files as another one, and only its owner can read them.
 
     What the owner put there instead of a file is not read.
     """
-    names = {path.relative_to(source) for path in _contents(source)}
-    if not target.is_dir() or names != {path.relative_to(target) for path in target.rglob("*")}:
+    wanted = dict(_flat(files, Path()))
+    if not target.is_dir() or {*wanted} != {path.relative_to(target) for path in target.rglob("*")}:
         return False
-    for name in (Path(), *names):
-        there, here = target / name, source / name
+    for name, content in ((Path(), None), *wanted.items()):
+        there = target / name
         facts = there.lstat()
-        mode = stat.S_IFDIR | _DIRECTORY if here.is_dir() else stat.S_IFREG | _FILE
+        mode = stat.S_IFDIR | _DIRECTORY if content is None else stat.S_IFREG | _FILE
         if (facts.st_uid, facts.st_gid, facts.st_mode) != (*owner, mode):
             return False
-        if here.is_file() and not _same_bytes(here, there):
+        if content is not None and not _has_bytes(there, content):
             return False
     return True
 
 
-def _same_bytes(here: Path, there: Path) -> bool:
-    wanted = here.read_bytes()
-    opened = os.open(there, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+def _flat(files: _Files, inside: Path) -> Iterator[tuple[Path, bytes | None]]:
+    for name, content in files.items():
+        if isinstance(content, bytes):
+            yield inside / name, content
+        else:
+            yield inside / name, None
+            yield from _flat(content, inside / name)
+
+
+def _has_bytes(path: Path, wanted: bytes) -> bool:
+    opened = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     with os.fdopen(opened, "rb") as file:
         if not stat.S_ISREG(os.fstat(opened).st_mode):
             return False
         return file.read(len(wanted) + 1) == wanted
 
 
-def _put(source: Path, target: Path, owner: tuple[int, int]) -> None:
-    """Replace a directory with a copy of another one. No earlier file remains."""
+def _put(files: _Files, target: Path, owner: tuple[int, int]) -> None:
+    """Replace a directory with these files. No earlier file remains."""
     new, old = _temporary(target)
     if target.parent.name in _SHARED_PLACES and not target.parent.is_dir():
         make_open_directory(target.parent.parent)
         _make_directory(target.parent, owner)
     make_open_directory(target.parent)
     with _opened(target.parent) as parent:
-        _copy_directory(source, parent, new.name, owner)
+        _write_directory(files, parent, new.name, owner)
     if os.path.lexists(target):
         target.rename(old)
     new.rename(target)
     _remove_left_overs(target)
-
-
-def _contents(source: Path) -> Sequence[Path]:
-    """Return what is copied. An interrupted `pitlink keys` can leave hidden files."""
-    return sorted(path for path in source.rglob("*") if not path.name.startswith("."))
 
 
 def _temporary(target: Path) -> tuple[Path, Path]:
@@ -211,41 +259,30 @@ def _make_directory(path: Path, owner: tuple[int, int]) -> None:
     os.chown(path, *owner)
 
 
-def _copy_directory(source: Path, parent: int, name: str, owner: tuple[int, int]) -> None:
-    """Copy a directory into an open directory.
+def _write_directory(files: _Files, parent: int, name: str, owner: tuple[int, int]) -> None:
+    """Write files into a new directory in an open directory.
 
     The owner of the keys can change some parents of the copy. If they replaced a directory with a
     symbolic link meanwhile, root would write elsewhere. So each directory is used only while it is
     open, and belongs to root until it is complete.
     """
     os.mkdir(name, _DIRECTORY, dir_fd=parent)
-    with _opened(name, parent) as copy:
-        for path in sorted(source.iterdir()):
-            if path.name.startswith("."):
-                continue
-            if path.is_dir() and not path.is_symlink():
-                _copy_directory(path, copy, path.name, owner)
+    with _opened(name, parent) as home:
+        for each, content in files.items():
+            if isinstance(content, bytes):
+                _write_file(content, home, each, owner)
             else:
-                _copy_file(path, copy, owner)
-        os.fchown(copy, *owner)
+                _write_directory(content, home, each, owner)
+        os.fchown(home, *owner)
 
 
-def _copy_file(source: Path, parent: int, owner: tuple[int, int]) -> None:
-    """Copy a plain file. Whoever brought the keys could lead root to any file that root can read.
-
-    Raises:
-        OSError: the source is a link or no file, or the copy cannot be written.
-    """
+def _write_file(content: bytes, parent: int, name: str, owner: tuple[int, int]) -> None:
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
-    opened = os.open(source, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-    with os.fdopen(opened, "rb") as original:
-        if not stat.S_ISREG(os.fstat(opened).st_mode):
-            raise OSError(errno.EINVAL, "it is no plain file", str(source))
-        with os.fdopen(os.open(source.name, flags, _FILE, dir_fd=parent), "wb") as file:
-            os.fchown(file.fileno(), *owner)
-            file.write(original.read())
-            file.flush()
-            os.fsync(file.fileno())
+    with os.fdopen(os.open(name, flags, _FILE, dir_fd=parent), "wb") as file:
+        os.fchown(file.fileno(), *owner)
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
 
 
 @contextlib.contextmanager

@@ -134,6 +134,24 @@ def test_whoever_brings_keys_cannot_lead_root_elsewhere(
     assert not machine.path("etc/pitlink/keys/tables/main.A-1").exists()
 
 
+@pytest.mark.duty("D20")
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can read what others may not")
+@pytest.mark.parametrize("replaced", ["tables", "tables/main.A-1"])
+def test_root_installs_no_keys_from_where_a_link_of_another_account_leads(
+    keys: Path, machine: Machine, tmp_path: Path, replaced: str
+) -> None:
+    """The bundle itself is a link to a directory of root, or a directory on the way is one."""
+    secrets = tmp_path / "secrets"
+    (keys / replaced).rename(secrets)
+    (keys / replaced).symlink_to(secrets)
+    assert install(keys, machine, "A-1").returncode == 0, "root follows its own link"
+    shutil.rmtree(machine.path("etc/pitlink/keys/tables"))
+    os.chown((keys / replaced).parent, 65_534, 65_534)
+    done = install(keys, machine, "A-1")
+    assert (done.returncode, "a link of another account" in done.stderr) == (1, True)
+    assert not machine.path("etc/pitlink/keys/tables").exists()
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can read what others may not")
 def test_root_reads_only_plain_files_in_a_directory_of_another_account(tmp_path: Path) -> None:
     """`pitlink setup` and `pitlink keys` read what a server's account can replace."""
@@ -152,7 +170,6 @@ def test_root_reads_only_plain_files_in_a_directory_of_another_account(tmp_path:
 
 
 @pytest.mark.duty("D20")
-@pytest.mark.duty("D20")
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can write what others may not")
 def test_root_writes_no_key_through_a_directory_that_another_account_replaced(
     tmp_path: Path,
@@ -165,8 +182,9 @@ def test_root_writes_no_key_through_a_directory_that_another_account_replaced(
     (services / "1").symlink_to(elsewhere)
     write_private(services / "1" / "ca.crt", "root follows its own link")
     os.chown(services, 65_534, 65_534)
-    with pytest.raises(UserError, match="cannot be made"):
-        make_directory(services / "1")
+    for below in ("1", "1/new"):
+        with pytest.raises(UserError, match="cannot be made"):
+            make_directory(services / below)
     with pytest.raises(UserError, match="cannot be read"):
         read_bytes(services / "1" / "ca.crt")
     with pytest.raises(UserError, match="cannot be written"):
@@ -175,6 +193,7 @@ def test_root_writes_no_key_through_a_directory_that_another_account_replaced(
     assert (elsewhere / "ca.crt").read_text() == "root follows its own link"
 
 
+@pytest.mark.duty("D20")
 def test_a_table_that_moved_gets_the_bundle_of_its_link(keys: Path, machine: Machine) -> None:
     """Of two bundles the command installs neither: only the floor file says which one is right."""
     placed = machine.path("etc/pitlink/keys/tables")
