@@ -37,10 +37,12 @@ redis.call('ZREMRANGEBYSCORE', key, 0, 0)
 redis.call('ZREM', key, 'a')
 redis.call('XADD', key, '*', 'a', 1)
 redis.call('DEL', key)
+return string.match(redis.call('INFO', 'commandstats'), 'cmdstat_config|set:calls=(%d+)')
 """
 """Makes each kind of write that the books make, and leaves no key: an empty Redis stays empty.
 
 The first write needs memory: a Redis whose memory is full refuses only the first one of a script.
+Returns how often its settings were changed, if it counts that (since Redis 7.0).
 """
 _WRITES_DIGEST: Final = hashlib.sha1(_WRITES.encode(), usedforsecurity=False).hexdigest()
 
@@ -149,12 +151,38 @@ def refused_write(error: RedisError) -> str | None:
     return f"Redis refuses writes: {why}"
 
 
-def shows_no_file(problem: str) -> bool:
-    """Check if a problem of Redis is that it writes no append-only file."""
-    return _NO_FILE in problem
+class FileWatch:
+    """Whether Redis may lack its append-only file: it then loads the earlier file after a crash.
+
+    It may if it said so, if it was started since, if it is another server, or if somebody changed
+    any setting, for example `appendonly` to no and back to yes. It no longer does once it is seen
+    to write no whole file.
+    """
+
+    def __init__(self) -> None:
+        self._may_lack = True
+        self._seen: object = None
+
+    def note(self, problem: str) -> None:
+        """Note a problem of Redis."""
+        self._may_lack = self._may_lack or _NO_FILE in problem
+
+    def is_incomplete(self, info: Mapping[str, object], changes: object) -> bool:
+        """Return whether Redis is writing a file that it may lack, and note what was seen.
+
+        Args:
+            info: the state of Redis.
+            changes: how often its settings were changed, if it counts that.
+        """
+        seen = (info.get("run_id"), changes)
+        self._may_lack = self._may_lack or seen != self._seen
+        self._seen = seen
+        writes = info.get("aof_rewrite_in_progress") or info.get("aof_rewrite_scheduled")
+        self._may_lack = self._may_lack and bool(writes)
+        return self._may_lack
 
 
-async def redis_problem(redis: Redis, tag: str, *, may_lack_file: bool = False) -> str | None:
+async def redis_problem(redis: Redis, tag: str, watch: FileWatch | None = None) -> str | None:
     """Return the reason why a link must not operate on this Redis now, or None (duty D10).
 
     Redis must accept writes: this function makes some, to the probe key with the hash tag. Redis
@@ -162,13 +190,13 @@ async def redis_problem(redis: Redis, tag: str, *, may_lack_file: bool = False) 
     key. It must be a primary, of version 6.2 or later. If replicas are required, enough of them
     must be connected. Redis must be set to refuse writes if too few replicas are connected.
 
-    With `may_lack_file`, Redis must also not be writing its whole append-only file again. If it had
-    none, it reports `appendonly yes` at once, but still loads the earlier file after a crash.
+    With a watch, Redis must also not be writing a whole append-only file that it may lack: it
+    reports `appendonly yes` as soon as it begins to write that file.
     """
     try:
         if isinstance(redis, ReplicatedRedis) and await redis.has_moved():
             return "another Redis has become the primary"
-        settings, info, refused = await _settings_and_info(redis, probe_key(tag))
+        settings, info, written = await _settings_and_info(redis, probe_key(tag))
         replicas = await _replicas_problems(redis, info)
     except BusyLoadingError:
         return "Redis is loading its data"
@@ -182,7 +210,8 @@ async def redis_problem(redis: Redis, tag: str, *, may_lack_file: bool = False) 
     ]
     if info.get("aof_last_write_status") != "ok":
         problems.append("Redis cannot write its append-only file")
-    if may_lack_file and (info.get("aof_rewrite_in_progress") or info.get("aof_rewrite_scheduled")):
+    refused = written if isinstance(written, ResponseError) else None
+    if watch and refused is None and watch.is_incomplete(info, written):
         problems.append(_FILE_INCOMPLETE)
     if info.get("role") != "master":
         problems.append(f"Redis is a {info.get('role')}, not the primary")
@@ -223,13 +252,14 @@ async def redis_warnings(redis: Redis) -> Sequence[str]:
 
 async def _settings_and_info(
     redis: Redis, probe: str
-) -> tuple[Mapping[str, str], Mapping[str, object], ResponseError | None]:
+) -> tuple[Mapping[str, str], Mapping[str, object], object]:
     """Read the settings (CONFIG) and the state (INFO) of Redis, and write to its probe key.
 
     This takes one round trip, and Redis one sync of its file. The service does it every second.
 
     Returns:
-        Three values: the settings, the state, and the error with which Redis refused a write.
+        Three values: the settings, the state, and what the writing returned, or the error with
+        which Redis refused a write.
 
     Raises:
         RedisError: Redis does not answer.
@@ -239,26 +269,23 @@ async def _settings_and_info(
     async with Pipeline(
         redis.connection_pool, callbacks, transaction=False, shard_hint=None
     ) as pipe:
+        # The script first: a change of the settings after it is seen by the next check.
+        pipe.evalsha(_WRITES_DIGEST, 1, probe)
         # Each call has one name or one section, because Redis before 7.0 accepts no more.
         for name in _NEEDED:
             pipe.config_get(name)
         for section in _SECTIONS:
             pipe.info(section)
-        pipe.evalsha(_WRITES_DIGEST, 1, probe)
-        *answers, written = await pipe.execute(raise_on_error=False)
+        written, *answers = await pipe.execute(raise_on_error=False)
         for answer in answers:
             if isinstance(answer, Exception):
                 raise answer
         if isinstance(written, NoScriptError):
             pipe.script_load(_WRITES)
-            pipe.evalsha(_WRITES_DIGEST, 1, probe)
-            *_, written = await pipe.execute(raise_on_error=False)
+            await pipe.execute()
+            return await _settings_and_info(redis, probe)
     count = len(_NEEDED)
-    return (
-        dict(ChainMap(*answers[:count])),
-        dict(ChainMap(*answers[count:])),
-        written if isinstance(written, ResponseError) else None,
-    )
+    return dict(ChainMap(*answers[:count])), dict(ChainMap(*answers[count:])), written
 
 
 async def _replicas_problems(redis: Redis, info: Mapping[str, object]) -> Sequence[str]:

@@ -21,11 +21,11 @@ from meters.intake.batches import Arrival, BatchResult, LinkIntake
 from meters.links.parameters import LinkParameters
 from meters.metrics import Metrics
 from meters.redis_client.health import (
+    FileWatch,
     NotSyncedError,
     must_keep,
     redis_problem,
     refused_write,
-    shows_no_file,
 )
 from meters.redis_client.replicated import ReplicatedRedis
 from meters.selfcheck.approval_checks import Configuration
@@ -132,7 +132,7 @@ class LinkService:
         self._readings = CloseReadings(store, days, SERVICE)
         self._problem: str | None = _STARTING
         self._may_differ = False
-        self._may_lack_file = True
+        self._file_watch = FileWatch()
         self._answered_s = self._step_s = 0.0
         self._changed = asyncio.Event()
         self._reading_again: asyncio.TimerHandle | None = None
@@ -440,13 +440,10 @@ class LinkService:
         """
         if unfit := self._unfit():
             return unfit, False
-        redis, may_lack_file = self.store.redis, self._may_lack_file
-        broken = await redis_problem(redis, self.store.link.id, may_lack_file=may_lack_file)
+        broken = await redis_problem(self.store.redis, self.store.link.id, self._file_watch)
         self._metrics.running.show_redis(self.store.link.id, ready=broken is None)
-        if broken is None and may_lack_file:
-            self._may_lack_file = False
         if broken:
-            self._may_lack_file = self._may_lack_file or shows_no_file(broken)
+            self._file_watch.note(broken)
             self._may_differ = True
             return broken, False
         self._note_step()
@@ -552,7 +549,7 @@ class LinkService:
             problem if isinstance(problem, str) else _failure_text(problem),
             self._problem is None,
         )
-        self._may_lack_file = self._may_lack_file or shows_no_file(message)
+        self._file_watch.note(message)
         self._set_problem(message)
         self._note_outage(message, again=again)
         self._intake.forget()

@@ -20,7 +20,7 @@ from meters.books.ledger_mark import LedgerMark
 from meters.floor_api.errors import ActError
 from meters.floor_api.types import Adjustment
 from meters.links.links import Links
-from meters.redis_client.health import NotSyncedError
+from meters.redis_client.health import FileWatch, NotSyncedError
 from tests.lua.books import keyspace
 from tests.model.conftest import keeps
 from tests.model.pit import PROGRESSIVE, RAGS, Pit, event_bytes
@@ -255,6 +255,34 @@ async def test_redis_that_had_no_file_must_write_the_whole_file_first(
 
 
 @pytest.mark.duty("D10")
+async def test_redis_that_had_no_file_for_a_moment_must_write_the_whole_file_first(
+    link: Running, keeping_server: RedisServer
+) -> None:
+    """No check saw the moment."""
+    await link.comes_up()
+    async with link.pit.redis.pipeline(transaction=False) as pipe:
+        pipe.config_set("rdb-key-save-delay", "10000000")
+        pipe.config_set("appendonly", "no")
+        pipe.config_set("appendonly", "yes")
+        await pipe.execute()
+    await link.goes_down("Redis writes its whole append-only file again")
+    await link.pit.redis.config_set("rdb-key-save-delay", "0")
+    await _end_the_writing_of_the_file(keeping_server)
+    await link.comes_up()
+
+
+@pytest.mark.duty("D10")
+def test_another_redis_that_writes_its_file_may_lack_it() -> None:
+    """A replica that has just copied everything writes its file again, and can become primary."""
+    watch, writes = FileWatch(), {"aof_rewrite_in_progress": 1}
+    assert not watch.is_incomplete({"run_id": "one"}, None)
+    assert not watch.is_incomplete({"run_id": "one", **writes}, None)
+    assert watch.is_incomplete({"run_id": "another", **writes}, None)
+    assert watch.is_incomplete({"run_id": "another", **writes}, None)
+    assert not watch.is_incomplete({"run_id": "another"}, None)
+
+
+@pytest.mark.duty("D10")
 async def test_a_service_that_starts_meanwhile_waits_too_but_one_that_runs_does_not(
     keeping_redis: Redis, keeping_server: RedisServer, tmp_path: Path
 ) -> None:
@@ -265,6 +293,8 @@ async def test_a_service_that_starts_meanwhile_waits_too_but_one_that_runs_does_
     async with running(pit, tmp_path) as link:
         await link.comes_up()
         await pit.redis.config_set("rdb-key-save-delay", "10000000")
+        before = len(link.posted)
+        await eventually_async(lambda: len(link.posted) > before + 3)
         await pit.redis.bgrewriteaof()
         await pit.void(table="T-2", round_id="R3")
         before = len(link.posted)
