@@ -26,6 +26,12 @@ TEXTS: Final = (
 ROOMS: Final = ("bonus", "controllers", "deploy", "meters", "tests")
 
 _PATH: Final = re.compile(r"(?:[\w.-]+/)*[\w.-]+")
+_AS_ROOT: Final = re.compile(
+    r"^ *(?:cp|mv|tee|rsync|chown(?! -R)|chmod|install (?!-d )).* "
+    r"(?:/etc/redis|/var/lib/(?:redis|pitlink(?:-table)?))/",
+    re.MULTILINE,
+)
+"""Commands with which root writes where the account of a server can put a link."""
 _SOURCE: Final = re.compile(r"(?:[\w-]+/)*\w+\.(?:py|lua|js)")
 
 
@@ -119,3 +125,15 @@ def test_each_file_that_a_text_of_deploy_names_exists() -> None:
             if name.startswith("deploy/") and not (ROOT / name).exists() and "*" not in name:
                 missing.append(f"{path.relative_to(ROOT)}: {name}")
     assert not missing
+
+
+@pytest.mark.duty("D20")
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_no_page_lets_root_write_where_another_account_could_lead_it(page: Path) -> None:
+    """`install` gives its mode to the path, so also to a file of root to which a link leads."""
+    assert _AS_ROOT.findall(page.read_text(encoding="utf-8")) == []
+
+
+def test_commands_with_which_root_would_write_there_are_found() -> None:
+    assert _AS_ROOT.search("   install -m 0644 deploy/redis.conf /etc/redis/redis.conf\n")
+    assert not _AS_ROOT.search("install -d -o redis -m 0750 /var/lib/redis/x\n")
