@@ -7,11 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from bonus.errors import UserError
 from meters.setup import commands
 
 _PITLINK = """#!/bin/sh
 readlink /proc/self/fd/0 /proc/self/fd/1 /proc/self/fd/2
-printf '\\033]0;root sees this\\007'
+printf '\\033]0;root sees this\\007\\377'
+[ "$1" = check ] || exec sleep 60
 exit 3
 """
 
@@ -33,6 +35,9 @@ def test_a_command_of_the_services_has_nothing_of_the_terminal_of_root(
         monkeypatch.setattr(commands, "SERVICE_USER", "daemon")
         monkeypatch.setattr(commands, "DATA", place)
         assert not commands.run_check()
+        monkeypatch.setattr(commands, "_WITHIN_S", 0.1)
+        with pytest.raises(UserError, match="did not end"):
+            commands.approve_floor("Ada", "730482", answer="yes")
     said = capfd.readouterr().out
     assert said.count("pipe:") == 3
     assert "\033" not in said
