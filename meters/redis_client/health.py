@@ -49,7 +49,6 @@ _WRITES_DIGEST: Final = hashlib.sha1(_WRITES.encode(), usedforsecurity=False).he
 _SNAPSHOT_FAILED: Final = (
     'its last snapshot failed. Look at its disk; pitlink needs no snapshots (save "")'
 )
-_NO_FILE: Final = "Redis has appendonly no"
 _FILE_INCOMPLETE: Final = (
     "Redis writes its whole append-only file again. If it had none before, a crash now would lose"
     " new writes, so the link waits. If this lasts for minutes, look at the disk of Redis"
@@ -154,7 +153,7 @@ def refused_write(error: RedisError) -> str | None:
 class FileWatch:
     """Whether Redis may lack its append-only file: it then loads the earlier file after a crash.
 
-    It may if it said so, if it was started since, if it is another server, or if somebody changed
+    It may if it had none, if it was started since, if it is another server, or if somebody changed
     any setting, for example `appendonly` to no and back to yes. It no longer does once it is seen
     to write no whole file.
     """
@@ -163,20 +162,26 @@ class FileWatch:
         self._may_lack = True
         self._seen: object = None
 
-    def note(self, problem: str) -> None:
-        """Note a problem of Redis."""
-        self._may_lack = self._may_lack or _NO_FILE in problem
+    def note_unsynced(self) -> None:
+        """Note that Redis did not sync a write: possibly it had no file."""
+        self._may_lack = True
 
-    def is_incomplete(self, info: Mapping[str, object], changes: object) -> bool:
+    def is_incomplete(
+        self, settings: Mapping[str, str], info: Mapping[str, object], changes: object
+    ) -> bool:
         """Return whether Redis is writing a file that it may lack, and note what was seen.
 
         Args:
+            settings: the settings of Redis.
             info: the state of Redis.
             changes: how often its settings were changed, if it counts that.
         """
         seen = (info.get("run_id"), changes)
         self._may_lack = self._may_lack or seen != self._seen
         self._seen = seen
+        if settings.get("appendonly") != _NEEDED["appendonly"]:
+            self._may_lack = True
+            return False
         writes = info.get("aof_rewrite_in_progress") or info.get("aof_rewrite_scheduled")
         self._may_lack = self._may_lack and bool(writes)
         return self._may_lack
@@ -211,7 +216,7 @@ async def redis_problem(redis: Redis, tag: str, watch: FileWatch | None = None) 
     if info.get("aof_last_write_status") != "ok":
         problems.append("Redis cannot write its append-only file")
     refused = written if isinstance(written, ResponseError) else None
-    if watch and refused is None and watch.is_incomplete(info, written):
+    if watch and watch.is_incomplete(settings, info, written) and refused is None:
         problems.append(_FILE_INCOMPLETE)
     if info.get("role") != "master":
         problems.append(f"Redis is a {info.get('role')}, not the primary")

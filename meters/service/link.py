@@ -443,7 +443,6 @@ class LinkService:
         broken = await redis_problem(self.store.redis, self.store.link.id, self._file_watch)
         self._metrics.running.show_redis(self.store.link.id, ready=broken is None)
         if broken:
-            self._file_watch.note(broken)
             self._may_differ = True
             return broken, False
         self._note_step()
@@ -549,7 +548,8 @@ class LinkService:
             problem if isinstance(problem, str) else _failure_text(problem),
             self._problem is None,
         )
-        self._file_watch.note(message)
+        if isinstance(problem, NotSyncedError):
+            self._file_watch.note_unsynced()
         self._set_problem(message)
         self._note_outage(message, again=again)
         self._intake.forget()

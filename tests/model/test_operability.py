@@ -274,12 +274,14 @@ async def test_redis_that_had_no_file_for_a_moment_must_write_the_whole_file_fir
 @pytest.mark.duty("D10")
 def test_another_redis_that_writes_its_file_may_lack_it() -> None:
     """A replica that has just copied everything writes its file again, and can become primary."""
-    watch, writes = FileWatch(), {"aof_rewrite_in_progress": 1}
-    assert not watch.is_incomplete({"run_id": "one"}, None)
-    assert not watch.is_incomplete({"run_id": "one", **writes}, None)
-    assert watch.is_incomplete({"run_id": "another", **writes}, None)
-    assert watch.is_incomplete({"run_id": "another", **writes}, None)
-    assert not watch.is_incomplete({"run_id": "another"}, None)
+    watch, keeps, writes = FileWatch(), {"appendonly": "yes"}, {"aof_rewrite_in_progress": 1}
+    assert not watch.is_incomplete(keeps, {"run_id": "one"}, None)
+    assert not watch.is_incomplete(keeps, {"run_id": "one", **writes}, None)
+    assert watch.is_incomplete(keeps, {"run_id": "another", **writes}, None)
+    assert watch.is_incomplete(keeps, {"run_id": "another", **writes}, None)
+    assert not watch.is_incomplete(keeps, {"run_id": "another"}, None)
+    assert not watch.is_incomplete({"appendonly": "no"}, {"run_id": "another"}, None)
+    assert watch.is_incomplete(keeps, {"run_id": "another", **writes}, None)
 
 
 @pytest.mark.duty("D10")
