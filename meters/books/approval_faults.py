@@ -3,10 +3,8 @@
 from collections.abc import Mapping
 from typing import Final
 
-import msgspec
-
 from meters.books.approvals import APPROVAL, Approval, HalfApproval
-from meters.books.approved_configuration import LinkConfiguration, approved_terms
+from meters.books.approved_configuration import LinkConfiguration
 from meters.books.checkpoint import NotedApproval
 from meters.books.money_terms import TermsText, terms_as_text
 from meters.books.two_people import is_person
@@ -55,12 +53,6 @@ def _is_confirmed(
     approval: Approval, before: NotedApproval, terms: Mapping[str, TermsText]
 ) -> bool:
     """Check if only parameters differ from the approval before, and are those in force."""
-    old, new = APPROVAL.decode(before.event).text, approval.text
-    try:
-        if not LinkConfiguration(new).differs_only_in_parameters(LinkConfiguration(old)):
-            return False
-        was, now = approved_terms(old), approved_terms(new)
-    except (ValueError, msgspec.DecodeError):
-        return False
     in_force = {meter: terms_as_text(each) for meter, each in terms.items()}
-    return all(now[meter] in {was[meter], in_force.get(meter)} for meter in now)
+    approved = LinkConfiguration(APPROVAL.decode(before.event).text)
+    return LinkConfiguration(approval.text).only_follows(approved, in_force)

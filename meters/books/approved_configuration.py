@@ -141,13 +141,17 @@ class LinkConfiguration:
             *_of_each("game", old.games, new.games),
         )
 
-    def differs_only_in_parameters(self, before: Self) -> bool:
-        """Check if only parameters of meters differ that two people change by proposal.
+    def only_follows(self, before: Self, in_force: Mapping[str, str]) -> bool:
+        """Check if this only follows parameters that two people have changed by proposal.
 
-        Raises:
-            msgspec.DecodeError: one of the texts is not a configuration.
+        Each meter has its terms in force, or those that an earlier configuration has. `in_force`
+        are the terms in force, by meter.
         """
-        old, new = (msgspec.json.decode(each.text, type=_Text) for each in (before, self))
+        try:
+            old, new = (msgspec.json.decode(each.text, type=_Text) for each in (before, self))
+            was, now = approved_terms(before.text), approved_terms(self.text)
+        except ValueError:
+            return False
         kept = [
             msgspec.structs.replace(
                 each,
@@ -158,7 +162,9 @@ class LinkConfiguration:
             )
             for each in (old, new)
         ]
-        return kept[0] == kept[1]
+        return kept[0] == kept[1] and all(
+            now[meter] in {was[meter], in_force.get(meter)} for meter in now
+        )
 
     @cached_property
     def in_words(self) -> tuple[str, ...]:

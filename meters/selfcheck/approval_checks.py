@@ -189,8 +189,7 @@ class Configuration:
         before, confirmed = LinkConfiguration(approved.text), False
         try:
             changed = self.filed.changed_from(before)
-            # Other values than those in force are barred. So two people have confirmed these.
-            confirmed = counts and self.filed.differs_only_in_parameters(before)
+            confirmed = counts and self.filed.only_follows(before, await self._terms_in_force())
         except ValueError:
             changed = ("what was approved cannot be read",)
         if not counts:
@@ -340,6 +339,16 @@ class Configuration:
             if approved is None or approved.floor != self._floor_digest or _has_played(held):
                 return False
         return True
+
+    async def _terms_in_force(self) -> Mapping[str, str]:
+        """Return the terms of each meter in Redis, with what two people changed by proposal."""
+        held = (await self._store.snapshot()).meters
+        begins = "terms:"
+        return {
+            name.removeprefix(begins): terms
+            for name, terms in held.items()
+            if name.startswith(begins)
+        }
 
     async def _is_of_program(self) -> bool:
         """Check if a program, and not a person, approved the first floor file in this Redis."""

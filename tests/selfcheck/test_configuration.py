@@ -442,6 +442,39 @@ async def test_what_two_people_changed_by_proposal_is_no_change_of_the_file(
         assert (await LinkAudit(pit.store).run()).balanced
 
 
+async def test_a_floor_file_that_followed_goes_back_only_with_two_people(
+    keeping_redis: Redis, tmp_path: Path
+) -> None:
+    """A service that still has the former file shows the change back as soon as it is approved.
+
+    One person cannot approve it: the audit would find that one is missing, and no later act could
+    put it right.
+    """
+    pit = Pit(keeping_redis)
+    caught_up = parse_floor(FLOOR.replace('paytable = "A"', 'paytable = "B"'))
+    async with running(pit, tmp_path) as link:
+        await link.comes_up()
+        links = links_of(link)
+        await links.close("pit", "sue", "new paytable")
+        change = ParameterChange(
+            meter=PROGRESSIVE, parameter="paytable", value="B", reason="as planned"
+        )
+        proposed = await links.propose("pit", "sue", change)
+        await links.confirm("pit", proposed.proposal, "tim")
+        await eventually_async(lambda: link.service.problem is None, what="the new parameters")
+        await links.open("pit", "sue")
+        await link.comes_up()
+        ahead = Configuration(caught_up, LinkStore(keeping_redis, caught_up.link[0]))
+        await ahead.approve("amy", ahead.filed.digest)
+        await link.goes_down("meter progressive paytable: B → A; two people approve it")
+        await approve(link, "amy")
+        assert (await LinkAudit(pit.store).run()).problems == ()
+        await link.goes_down("amy approved it first")
+        await approve(link, "sue")
+        await link.comes_up()
+        assert (await LinkAudit(pit.store).run()).problems == ()
+
+
 @pytest.mark.parametrize(
     ("text", "change"),
     [
