@@ -31,7 +31,10 @@ _VERSION: Final = 1
 _ENDING: Final = ".sqlite"
 _LOCKED: Final = "locked"
 _REQUESTED: Final = frozenset({Status.UNCONFIRMED, Status.CORRECTION_REFUSED})
-_OF_ANOTHER_EVENT: Final = (Status.SEQ_REUSED, Status.SEQ_PASSED)
+_OF_ANOTHER_EVENT: Final = tuple(
+    f'"code":"{code}"'.encode() for code in (Status.SEQ_REUSED, Status.SEQ_PASSED)
+)
+"""Parts of the replies to an event whose number the service had already used for another event."""
 _SET_BACK_MAX: Final = timedelta(hours=1)
 """The time by which a clock can be corrected. A larger step back shows that it was wrong."""
 
@@ -107,7 +110,7 @@ class OutboxCopy:
         (count,) = self._connection.execute(
             "SELECT count(*) FROM event WHERE seq > ? AND reply IS NOT NULL"
             " AND NOT instr(reply, ?) AND NOT instr(reply, ?)",
-            (seq, *(f'"code":"{code}"'.encode() for code in _OF_ANOTHER_EVENT)),
+            (seq, *_OF_ANOTHER_EVENT),
         ).fetchone()
         return int(count) < self.answered - seq
 
@@ -129,8 +132,15 @@ class OutboxCopy:
         return last
 
     def payload(self, seq: int) -> bytes | None:
-        """Return the exact bytes of an event, or None if the outbox does not have it."""
-        row = self._connection.execute("SELECT payload FROM event WHERE seq = ?", (seq,)).fetchone()
+        """Return the exact bytes of an event, or None if the outbox does not have it.
+
+        It does not have it either if the service had another event with this number.
+        """
+        row = self._connection.execute(
+            "SELECT payload FROM event WHERE seq = ?"
+            " AND NOT instr(ifnull(reply, x''), ?) AND NOT instr(ifnull(reply, x''), ?)",
+            (seq, *_OF_ANOTHER_EVENT),
+        ).fetchone()
         return None if row is None else bytes(row[0])
 
     def after(self, seq: int) -> Iterator[Answered]:

@@ -525,6 +525,30 @@ async def test_a_missing_outbox_is_reported_and_must_be_declared_lost_by_name(
     assert [state.last_seq for state in states] == [pit.seq["T-1"], 0]
 
 
+async def test_an_older_outbox_that_lacks_nothing_after_redis_is_taken_again(
+    pit: KeptPit, tmp_path: Path
+) -> None:
+    """Redis has just the event whose number this outbox used again, and lost a win after it."""
+    await pit.round({1: PROGRESSIVE}, {1: RAGS}, round_id="R1")
+    path = pit.outbox_path("T-1")
+    older = path.read_bytes()
+    await pit.wagers({1: PROGRESSIVE}, round_id="R2")
+    kept = await Kept.of(pit.redis)
+    path.write_bytes(older)
+    pit.seq["T-1"] -= 1
+    reply = await pit.wagers({2: PROGRESSIVE}, round_id="R2")
+    assert reply.error is not None
+    assert reply.error.code == "seq_reused"
+    await pit.void(round_id="R2")
+    await pit.round({1: PROGRESSIVE}, {1: "As Ks Qs"}, round_id="R3")
+    before = await pit.accounts()
+    await kept.put_back(pit.redis)
+    restored = await pit.restoring(None, "T-2").run()
+    assert restored.finding.balanced
+    assert (restored.replayed.events, len(restored.waiting)) == (3, 1)
+    assert await pit.accounts() == before
+
+
 async def test_a_table_without_progressive_wagers_is_missed_by_nobody(
     redis: Redis, tmp_path: Path
 ) -> None:
