@@ -134,12 +134,13 @@ def fold_slip(slip: str) -> str:
     """Return a slip number in the folded form, in which pitlink compares slip numbers.
 
     Hyphens, capital letters and the zeros in front of a number make no difference. Two numbers with
-    the same letters and digits are the same number, wherever their hyphens are.
+    the same letters and digits are the same number, wherever their hyphens are. So a zero between
+    two digits counts, also behind a hyphen.
 
     >>> fold_slip("S-0001"), fold_slip("s1"), fold_slip("S-0-0-0-1"), fold_slip("00-B-0")
     ('s1', 's1', 's1', '0b0')
-    >>> fold_slip("S-0010"), fold_slip("A-01-B-02")
-    ('s10', 'a1b2')
+    >>> fold_slip("S-0010"), fold_slip("A-01-B-02"), fold_slip("2026-0001"), fold_slip("2026-1")
+    ('s10', 'a1b2', '20260001', '20261')
     """
     return _LEADING_ZEROS.sub("", slip.replace("-", "").casefold())
 
