@@ -197,21 +197,22 @@ class ApprovalBook:
         return Waiting(entry.decode())
 
     async def approve_alone(
-        self, approval: Approval, replaces: str, *, of_empty_link: bool = True
+        self, approval: Approval, replaces: str, *, of_empty_link: bool = True, terms: str = ""
     ) -> None:
         """Store a configuration as the approved one, and write a ledger entry about it.
 
         `replaces` is the digest of the approved configuration that the new one replaces. It is
         empty if no configuration was approved before. With `of_empty_link`, the link must not have
-        any ledger entry.
+        any ledger entry. Otherwise, its terms must still have the digest `terms`, if it is given.
 
         Raises:
             BooksError: ``stale`` if the approved configuration is no longer the one with the digest
-                `replaces`; ``not_empty`` if the link has ledger entries.
+                `replaces`, or if the terms have changed; ``not_empty`` if the link has ledger
+                entries.
             RedisError: Redis failed.
         """
         mode = "empty" if of_empty_link else "alone"
-        await self._run(mode, approval, replaces, await self.waiting())
+        await self._run(mode, approval, replaces, await self.waiting(), terms=terms)
 
     async def approve_first(self, approval: Approval, replaces: str, waiting: Waiting) -> None:
         """Note the first of two approvals in the ledger. It changes nothing else.
@@ -243,6 +244,8 @@ class ApprovalBook:
         replaces: str,
         waiting: Waiting,
         setters: PinSetters = NO_SETTERS,
+        *,
+        terms: str = "",
     ) -> None:
         store, half, event = self._store, waiting.half, msgspec.json.encode(approval)
         if mode == "first":
@@ -265,6 +268,7 @@ class ApprovalBook:
                 half.by if half else "",
                 msgspec.json.encode(half) if half else "{}",
                 setters.text,
+                terms,
             ],
         )
         _done(texts(rows), approval.by)

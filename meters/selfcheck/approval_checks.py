@@ -66,6 +66,7 @@ class Unapproved:
         automatic: true if the service approves it without a person.
         confirmed: true if two people have confirmed all differences as changes of parameters, and
             the floor file only follows. So one person suffices.
+        in_force: the digest of the link's terms for which `confirmed` is true.
         waiting: the first of two approvals.
     """
 
@@ -80,6 +81,7 @@ class Unapproved:
     first: bool = False
     automatic: bool = False
     confirmed: bool = False
+    in_force: str = ""
     waiting: Waiting = field(default_factory=Waiting)
 
     @property
@@ -187,14 +189,17 @@ class Configuration:
         if counts and approved.digest == self.filed.digest:
             return None
         before, confirmed = LinkConfiguration(approved.text), False
+        held = (await self._store.snapshot()).meters
         try:
             changed = self.filed.changed_from(before)
-            confirmed = counts and self.filed.only_follows(before, await self._terms_in_force())
+            confirmed = counts and self.filed.only_follows(before, _terms_in_force(held))
         except ValueError:
             changed = ("what was approved cannot be read",)
         if not counts:
             changed = (*changed, _NO_PERSON.format(by=approved.by))
-        return await self._unapproved(changed, approved, approved.digest, confirmed=confirmed)
+        return await self._unapproved(
+            changed, approved, approved.digest, confirmed=confirmed, in_force=held.get("terms", "")
+        )
 
     async def problem(self) -> str | None:
         """Return the reason why the link must not operate with this floor file, or None."""
@@ -301,7 +306,9 @@ class Configuration:
         if floor:
             await self._store.first_floor.note(floor, by)
         approval = self._approval(by, found.changed, floor=floor, setters=setters)
-        await self._book.approve_alone(approval, found.replaces, of_empty_link=found.first)
+        await self._book.approve_alone(
+            approval, found.replaces, of_empty_link=found.first, terms=found.in_force
+        )
         log.info("floor file approved", link=self._link.id, by=by, digest=approval.digest)
 
     def _approval(
@@ -340,16 +347,6 @@ class Configuration:
                 return False
         return True
 
-    async def _terms_in_force(self) -> Mapping[str, str]:
-        """Return the terms of each meter in Redis, with what two people changed by proposal."""
-        held = (await self._store.snapshot()).meters
-        begins = "terms:"
-        return {
-            name.removeprefix(begins): terms
-            for name, terms in held.items()
-            if name.startswith(begins)
-        }
-
     async def _is_of_program(self) -> bool:
         """Check if a program, and not a person, approved the first floor file in this Redis."""
         noted = await self._store.first_floor.noted()
@@ -370,6 +367,7 @@ class Configuration:
         new: bool = False,
         first: bool = False,
         confirmed: bool = False,
+        in_force: str = "",
     ) -> Unapproved:
         held = (await self._store.snapshot()).meters
         barred = _barred(self._link, held) or await self._held_elsewhere()
@@ -397,6 +395,7 @@ class Configuration:
             first=first,
             automatic=automatic,
             confirmed=confirmed and not seeds_cents,  # a new meter has no values in force
+            in_force=in_force,
             waiting=await self._book.waiting(),
         )
 
@@ -503,6 +502,16 @@ async def _approved_tables(book: ApprovalBook) -> Mapping[str, ApprovedTable]:
         return approved_tables(approved.text) if approved else {}
     except (ForgedError, msgspec.DecodeError):
         return {}
+
+
+def _terms_in_force(meters: Mapping[str, str]) -> Mapping[str, str]:
+    """Return the terms of each meter in Redis, with what two people changed by proposal."""
+    begins = "terms:"
+    return {
+        name.removeprefix(begins): terms
+        for name, terms in meters.items()
+        if name.startswith(begins)
+    }
 
 
 def _will_adopt(found: Unapproved) -> bool:

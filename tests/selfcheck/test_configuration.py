@@ -16,7 +16,7 @@ from meters.floor.floor_file import parse_floor
 from meters.floor_api.errors import ActError
 from meters.floor_api.types import ParameterChange, UnapprovedRow
 from meters.links.links import Links
-from meters.selfcheck.approval_checks import Configuration
+from meters.selfcheck.approval_checks import Configuration, Unapproved
 from tests.approving import approve as people_approve
 from tests.floor_text import link_text, meter_text, table_text
 from tests.lua.books import keyspace
@@ -473,6 +473,39 @@ async def test_a_floor_file_that_followed_goes_back_only_with_two_people(
         await approve(link, "sue")
         await link.comes_up()
         assert (await LinkAudit(pit.store).run()).problems == ()
+
+
+async def test_one_person_approves_no_parameter_that_changes_meanwhile(
+    keeping_redis: Redis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two people can confirm another proposal after the look at the terms in force."""
+    pit = Pit(keeping_redis)
+    await people_approve(Configuration(pit.floor, pit.store))
+    await pit.open()
+    await pit.link_acts.close("pit", "sue", "new limit")
+
+    async def limit(value: int) -> None:
+        change = ParameterChange(
+            meter=PROGRESSIVE, parameter="limit", value=value, reason="as planned"
+        )
+        proposed = await pit.link_acts.propose("pit", "sue", change)
+        await pit.link_acts.confirm("pit", proposed.proposal, "tim")
+
+    await limit(200_000_000)
+    limited = FLOOR.replace('kind = "progressive"', 'limit = 200000000\nkind = "progressive"')
+    caught_up = Configuration(parse_floor(limited), pit.store)
+    found = await caught_up.unapproved()
+    assert found is not None
+    assert found.confirmed
+    await limit(300_000_000)
+
+    async def before() -> Unapproved:
+        return found
+
+    monkeypatch.setattr(caught_up, "unapproved", before)
+    with pytest.raises(BooksError, match="stale"):
+        await caught_up.approve("amy", found.digest)
+    assert (await pit.audit()).problems == ()
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,11 @@
 --       8 the ledger entry of the first approval that waits, empty if there is none
 --       9 the person who approved first   10 the first approval as text
 --       11 as JSON: who set the actor's PIN, and who must not be the other person of the act
+--       12 the digest of the link's terms for which one person suffices; empty for no check
 -- Output, in order of precedence
 --   { 'stale' }          another text was approved after ARGV 6 was read
 --   { 'stale' }          another text was approved first after ARGV 8 was read
+--   { 'stale' }          ARGV 7 is `alone`, and the link's terms are not those of ARGV 12
 --   { 'not_empty' }      ARGV 7 is `empty`, but the link has ledger entries
 --   { 'same_person', first, setter }   the two can be the same person because of PINs that `setter`
 --                        set
@@ -23,6 +25,7 @@
 local APPROVED = KEYS[8]
 local DIGEST, BY, TEXT, DECISION, REPLACED = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local MODE, FIRST, FIRST_BY, FIRST_RECORD, SETTERS = ARGV[7], ARGV[8], ARGV[9], ARGV[10], ARGV[11]
+local TERMS = ARGV[12]
 
 --include books
 --include present
@@ -30,6 +33,7 @@ local MODE, FIRST, FIRST_BY, FIRST_RECORD, SETTERS = ARGV[7], ARGV[8], ARGV[9], 
 
 if (redis.call('HGET', APPROVED, 'digest') or '') ~= REPLACED then return { 'stale' } end
 if (redis.call('HGET', APPROVED, 'first') or '') ~= FIRST then return { 'stale' } end
+if MODE == 'alone' and TERMS ~= '' and meters['terms'] ~= TERMS then return { 'stale' } end
 if MODE == 'empty' and last_entry > 0 then return { 'not_empty' } end
 if MODE == 'second' then
   local who, setter = one_person(FIRST_BY, FIRST_RECORD, BY, SETTERS)
