@@ -5,7 +5,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import Final
 
-from redis.asyncio import BlockingConnectionPool, Connection, Redis, SSLConnection
+from redis.asyncio import Connection, Redis, SSLConnection
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.crc import key_slot
@@ -126,7 +126,7 @@ def _pool(
     bounds: tuple[int, float, float],
     address: ReplicatedAddress,
     settings: Mapping[str, object],
-) -> BlockingConnectionPool:
+) -> KeptConnections:
     """Return a pool of connections of the class `kind`.
 
     `bounds` are the number of connections, the longest wait for an answer, and the longest time to
@@ -144,5 +144,5 @@ def _pool(
         socket_timeout=answer_within_s,
         socket_connect_timeout=connect_within_s,
         retry=Retry(NoBackoff(), 0),
-        **{**UNNAMED, **settings, **tls},  # type: ignore[arg-type]
+        **{**UNNAMED, **settings, **tls},
     )

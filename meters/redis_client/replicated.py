@@ -12,11 +12,12 @@ import contextlib
 from collections.abc import Sequence
 from typing import Final, cast
 
-from redis.asyncio import BlockingConnectionPool, Redis
+from redis.asyncio import Redis
 from redis.asyncio.client import Pipeline
 from redis.exceptions import NoScriptError, RedisError
 
 from meters.floor.redis_address import HostPort
+from meters.redis_client.pool import KeptConnections
 from meters.redis_client.primary_discovery import PrimaryDiscovery
 
 ON_REPLICAS_WITHIN_S: Final = 1.0
@@ -47,9 +48,10 @@ class ReplicatedRedis(Redis):
     """
 
     def __init__(
-        self, pool: BlockingConnectionPool, discovery: PrimaryDiscovery, replicas: int, noted: str
+        self, pool: KeptConnections, discovery: PrimaryDiscovery, replicas: int, noted: str
     ) -> None:
         super().__init__(connection_pool=pool)
+        self._pool = pool
         self.replicas = replicas
         self._discovery = discovery
         self._noted = noted
@@ -144,10 +146,8 @@ class ReplicatedRedis(Redis):
 
     async def _leave(self) -> None:
         """Make every connection search for the primary again."""
-        pool = self.connection_pool
         with contextlib.suppress(RedisError, OSError):
-            await pool.update_active_connections_for_reconnect()  # type: ignore[no-untyped-call]
-            await pool.disconnect(inuse_connections=False)
+            await self._pool.close_all()
 
 
 class _ReplicatedPipeline(Pipeline):
