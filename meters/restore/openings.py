@@ -14,6 +14,7 @@ from typing import Final
 import msgspec
 
 from meters.books.approvals import Approval
+from meters.books.approved_configuration import approved_terms
 from meters.books.checkpoint import Checkpoint
 from meters.books.restore_entries import VERSIONS_RAISED
 from meters.redis_client.link_keys import LinkKeys
@@ -50,6 +51,9 @@ def opening_rows(keys: LinkKeys, checkpoint: Checkpoint) -> Iterator[Row]:
         said = _APPROVAL.decode(approval.event)
         image.put(keys.approved, {"digest": said.digest, "text": said.text, "by": approval.by})
         image.put(keys.approved, {"at": "", "entry": approval.entry})
+        # People can have changed a term by proposal since, and left the floor file as it was.
+        filed = approved_terms(said.text)
+        image.put(meters, {f"file:{one}": filed[one] for one in checkpoint.terms if one in filed})
     yield from image.rows()
 
 

@@ -8,6 +8,7 @@ from redis.asyncio import Redis
 
 from meters.archive.archive_days import ArchiveFiles
 from meters.archive.archiver import Archiver
+from meters.floor_api.types import ParameterChange
 from meters.restore.errors import RestoreError
 from meters.restore.ledger_copy import ArchivedLedger
 from tests.model.days import A_DAY, Days
@@ -105,3 +106,27 @@ async def test_a_table_whose_clock_does_not_show_its_earlier_events_is_named(lat
     with pytest.raises(RestoreError, match="T-2: the events before the archive begins are in no"):
         await late.pit.restoring(late.copy()).run(approved=False)
     assert await late.pit.redis.keys() == []
+
+
+@pytest.mark.duty("D12")
+async def test_a_parameter_that_changed_before_the_archive_begins_stays_in_force(
+    redis: Redis, tmp_path: Path
+) -> None:
+    """The floor file still has the value before the proposal, as it may have for years."""
+    late = Late(redis, tmp_path)
+    pit, limit = late.pit, 200_000_000
+    await late.days.open()
+    await pit.open()
+    await pit.link_acts.close(pit.link.id, "sue", "a limit")
+    change = ParameterChange(meter=PROGRESSIVE, parameter="limit", value=limit, reason="as planned")
+    proposed = await pit.link_acts.propose(pit.link.id, "sue", change)
+    await pit.link_acts.confirm(pit.link.id, proposed.proposal, "tim")
+    await pit.link_acts.open(pit.link.id, "sue")
+    await pit.adopt()
+    await late.keep(first=1)
+    await redis.flushall()
+    restored = await pit.restoring(late.copy(), "T-2").run()
+    assert restored.finding.problems == ()
+    again = KeptPit(redis, tmp_path, f"{FLOOR}\n[archive]\nlive_days = 1\n")
+    await again.goes_on()
+    assert {meter.limit for meter in again.store.link.meter} == {None, limit}
