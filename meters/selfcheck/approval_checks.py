@@ -34,6 +34,8 @@ from meters.users.roles import Right, roles_in_words
 log = structlog.get_logger()
 
 _NAMED_MOST: Final = 5
+_UNPLAYED_MOST: Final = 1_000
+_OPENING: Final = frozenset({b"approve", b"seed", b"inoperable"})
 _LOST: Final = "Redis has lost what was approved"
 _NEW: Final = "the link is new"
 _FIRST: Final = "the first floor file"
@@ -343,7 +345,9 @@ class Configuration:
                 approved = await book.current()
             except ForgedError:
                 return False
-            if approved is None or approved.floor != self._floor_digest or _has_played(held):
+            if approved is None or approved.floor != self._floor_digest:
+                return False
+            if await _has_played(store, held):
                 return False
         return True
 
@@ -518,10 +522,15 @@ def _will_adopt(found: Unapproved) -> bool:
     return found.automatic and found.barred is None
 
 
-def _has_played(held: Snapshot) -> bool:
-    """Check if a link has entries other than its approvals and the seeds of its meters."""
-    seeded = sum(name.startswith("terms:") for name in held.meters)
-    return held.last_entry > held.tallies.get("approvals", 0) + seeded
+async def _has_played(store: LinkStore, held: Snapshot) -> bool:
+    """Check if a link has entries other than those that a service writes when it opens the link.
+
+    They are its approval, the seeds of its meters, and how long it waited for the approval.
+    """
+    if held.last_entry > _UNPLAYED_MOST:
+        return True
+    kinds = {fields["kind"] for _, fields in await store.entries(0, _UNPLAYED_MOST)}
+    return not kinds <= _OPENING
 
 
 async def _with_open_round(store: LinkStore, tables: Sequence[str]) -> str | None:

@@ -320,6 +320,29 @@ async def test_an_interrupted_first_approval_is_not_finished_alone_after_somethi
     assert "amy approved it first, and one more person is needed" in str(await side.problem())
 
 
+@pytest.mark.duty("D4")
+async def test_the_entry_that_a_link_waited_for_its_first_approval_is_no_play(
+    keeping_redis: Redis, tmp_path: Path
+) -> None:
+    """The service writes it as soon as it opens the first link. Then the others wait still."""
+    side = configuration_of(keeping_redis, TWO_LINKS, "side")
+    pit = Pit(keeping_redis, TWO_LINKS)
+    async with running(pit, tmp_path, approved=False) as link:
+        waited = tmp_path / "marks" / "pit.outage.json"
+        await eventually_async(waited.exists, what="the note that the link waits")
+        await approve(link, "amy")
+        await link.comes_up()
+        await eventually_async(lambda: not waited.exists(), what="the entry of the outage")
+    found = await side.unapproved()
+    assert found is not None
+    assert found.first
+    await side.approve("amy", side.filed.digest)
+    assert await side.problem() is None
+    assert (
+        await LinkAudit(LinkStore(keeping_redis, parse_floor(TWO_LINKS).link[1])).run()
+    ).balanced
+
+
 async def test_only_one_of_two_people_finishes_an_interrupted_first_approval(
     keeping_redis: Redis,
 ) -> None:
