@@ -11,6 +11,7 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import Final
 
 import msgspec
@@ -23,11 +24,13 @@ from meters.books.approved_configuration import (
     approved_tables,
 )
 from meters.books.hand_pay_holds import ReopenableHolds, TableHold, holding_claims
+from meters.books.ledger_mark import marked_links
 from meters.books.link_state import Snapshot
 from meters.books.money_terms import adopted, terms_text
 from meters.books.store import BooksError, LinkStore, TermsError
 from meters.books.two_people import NO_SETTERS, PinSetters, is_person
 from meters.floor.floor_file import Floor, Link, link_problem
+from meters.redis_client.shards import AnyRedis
 from meters.selfcheck.check_result import Check
 from meters.users.roles import Right, roles_in_words
 
@@ -124,16 +127,27 @@ def only_unapproved(problem: str | None) -> bool:
     return problem is not None and problem.startswith(NOT_APPROVED)
 
 
+def former_stores(floor: Floor, redis: AnyRedis) -> Sequence[LinkStore]:
+    """Return the data of the links that the floor file no longer names, by their ledger marks.
+
+    Such a link can still have hand pays and open rounds of tables that are now on another link.
+    """
+    former = marked_links(Path(floor.service.data)) - {link.id for link in floor.link}
+    return [
+        LinkStore(redis, Link(id=each, name=each, games=floor.games)) for each in sorted(former)
+    ]
+
+
 class Configuration:
     """Configuration of one link: its settings in the floor file, and their approval in Redis.
 
     Args:
         floor: the floor file.
         store: the link's data in Redis.
-        stores: the data of all links of the floor. This data shows if a table of this link still
-            waits for a hand pay under another link or another name, or if such a hand pay can be
-            reopened. It also shows if a table still has an open round on another link. Such a table
-            must not play. And it shows if the whole floor is empty.
+        stores: the data of all links, also of former ones. This data shows if a table of this link
+            still waits for a hand pay under another link or another name, or if such a hand pay can
+            be reopened. It also shows if a table still has an open round on another link. Such a
+            table must not play. And it shows if the whole floor is empty.
         opens_as: the name of a simulated person as whom the service approves the floor file. The
             default is the service's own name in a demonstration, otherwise None: people approve.
     """

@@ -42,7 +42,7 @@ from meters.mqtt.incoming import Arrivals
 from meters.mqtt.subscriptions import EventSubscriptions
 from meters.redis_client.credentials import session_secret
 from meters.redis_client.shards import AnyRedis
-from meters.selfcheck.approval_checks import Configuration
+from meters.selfcheck.approval_checks import Configuration, former_stores
 from meters.selfcheck.periodic_check import SelfCheck
 from meters.service.announcer import Announcer
 from meters.service.batches_in_work import BatchesInWork
@@ -140,6 +140,7 @@ class MeterService:
             log_secrets,
         )
         stores = {link.id: LinkStore(redis, link) for link in floor.link}
+        every_store = [*stores.values(), *former_stores(floor, redis)]
         days = GamingDays.of_facility(floor.facility)
         self._links = {
             link: LinkService(
@@ -151,7 +152,7 @@ class MeterService:
                 configuration=Configuration(
                     floor,
                     store,
-                    stores.values(),
+                    every_store,
                     opens_as=VALIDATES if options.auto_floor else None,
                 ),
                 unfit=lambda: self._self_check.problem,

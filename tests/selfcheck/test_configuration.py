@@ -17,8 +17,9 @@ from meters.floor_api.errors import ActError
 from meters.floor_api.types import ParameterChange, UnapprovedRow
 from meters.links.links import Links
 from meters.selfcheck.approval_checks import Configuration, Unapproved
+from meters.selfcheck.server_checks import store_checks
 from tests.approving import approve as people_approve
-from tests.floor_text import link_text, meter_text, table_text
+from tests.floor_text import link_text, meter_text, section_text, table_text
 from tests.lua.books import keyspace
 from tests.model.conftest import keeping_redis, keeping_server, soon
 from tests.model.days import A_DAY, Days
@@ -341,6 +342,26 @@ async def test_the_entry_that_a_link_waited_for_its_first_approval_is_no_play(
     assert (
         await LinkAudit(LinkStore(keeping_redis, parse_floor(TWO_LINKS).link[1])).run()
     ).balanced
+
+
+@pytest.mark.duty("D13")
+@pytest.mark.parametrize("left", ["a hand pay", "an open round"])
+async def test_a_renamed_link_leaves_no_hand_pay_and_no_round_behind(
+    keeping_redis: Redis, tmp_path: Path, left: str
+) -> None:
+    """The floor file does not name the former link any more, but its ledger mark does."""
+    await ran_once(keeping_redis, tmp_path)
+    pit = Pit(keeping_redis)
+    pit.seq["T-1"] = 2
+    await pit.wagers({1: PROGRESSIVE}, round_id="R2")
+    barred = "table T-1 has an open round on link pit: leave the table there"
+    if left == "a hand pay":
+        (claim,) = (await pit.result({1: "As Ks Qs"}, round_id="R2")).claims or ()
+        barred = f"table T-1 (asset 104211) is held for claim {claim.claim} as table T-1 of link"
+    renamed = FLOOR.replace('id = "pit"', 'id = "new"')
+    floor = parse_floor(renamed + section_text("[service]", data=tmp_path))
+    found = {check.what: check.seen async for check in store_checks(floor, keeping_redis)}
+    assert f"the link is new; {barred}" in found["configuration of new"]
 
 
 async def test_only_one_of_two_people_finishes_an_interrupted_first_approval(
