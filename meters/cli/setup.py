@@ -345,10 +345,10 @@ def _finish(run: Setup, who: str | None, pin: str, *, asks: bool) -> None:
     if _is_approved(run.record().administrator, pin, asks=asks):
         print_text("waiting for the services")
         problem = units.wait_until_ready(units.SERVICE_PORTS)
-    if problem is not None:
-        print_error(f"a service is not ready: {problem}")
-    else:
-        units.run_audit()
+        if problem is None:
+            units.run_audit()
+        else:
+            print_error(f"a service is not ready: {problem}")
     good = run_check()
     if problem is not None or not good:
         raise typer.Exit(1)

@@ -85,10 +85,13 @@ class Container:
         return self
 
     def __exit__(self, *raised: object) -> None:
-        if self._process.poll() is None:
-            self.signal("SIGKILL")
-        self._process.wait(LONG_S)
-        self._turn.close()
+        try:
+            if self._process.poll() is None:
+                self.signal("SIGKILL")
+            self._process.wait(LONG_S)
+        finally:
+            self._process.kill()
+            self._turn.close()
 
     @property
     def log(self) -> str:
@@ -109,13 +112,13 @@ class Container:
         assert kind == "CMD"
         return self.run(*command).returncode == 0
 
-    def run(self, *command: str) -> subprocess.CompletedProcess[str]:
+    def run(self, *command: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
         """Run a command in the container, and return its output and errors as one text."""
         user, group = self._config["User"].split(":")
         return subprocess.run(
             ["nsenter", "--target", str(self._pid), "--all", "--setuid", user, "--setgid", group,
              "env", "--ignore-environment", *self._config["Env"], *command],
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            input=stdin, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
             text=True, timeout=LONG_S, check=False,
         )  # fmt: skip
 
@@ -125,7 +128,8 @@ class Container:
             raise RuntimeError(self.log)
         nspawn = self._process.pid
         for child in Path(f"/proc/{nspawn}/task/{nspawn}/children").read_text().split():
-            # Before that, the child is nspawn too.
-            if b"nspawn" not in Path(f"/proc/{child}/cmdline").read_bytes():
+            # Before that, the child is nspawn too, or a helper of it without a command line.
+            words = Path(f"/proc/{child}/cmdline").read_bytes()
+            if b"pitlink" in words and b"nspawn" not in words:
                 return int(child)
         return 0

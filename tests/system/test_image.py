@@ -22,6 +22,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.system]
 
 _BASE: Final = "localhost/pitlink-test-base"
 _VERSION: Final = "9.9.9"
+_PIN: Final = "739152"
 _PROGRAMS: Final = ("buildah", "systemd-nspawn", "nsenter", "unshare", "ip")
 _BUILD_WITHIN_S: Final = 900
 _ASK_READY: Final = "from urllib.request import urlopen; urlopen('http://127.0.0.1:8080/readyz')"
@@ -133,6 +134,16 @@ def test_the_image_has_its_health_check_and_its_user(image: Image) -> None:
     assert image.config["Labels"]["org.opencontainers.image.version"] == _VERSION
 
 
+def approve(container: Container) -> None:
+    """Add an administrator, who approves the floor file."""
+    add = ("user", "add", "Ada Lane", "--role", "administrator")
+    for words, typed in ((add, ""), (("approve", "--by", "Ada Lane"), "yes\n")):
+        done = container.run(
+            "pitlink", *words, "--config", "/etc/pitlink/floor.toml", stdin=f"{_PIN}\n{typed}"
+        )
+        assert done.returncode == 0, done.stdout
+
+
 def test_a_service_runs_until_it_is_ready_and_its_health_check_sees_a_fault(
     image: Image, tmp_path: Path
 ) -> None:
@@ -147,6 +158,7 @@ def test_a_service_runs_until_it_is_ready_and_its_health_check_sees_a_fault(
         service = {"broker": broker.url, "redis": redis.url, "data": "/var/lib/pitlink"}
         (settings / "floor.toml").write_text(floor_text(link, service=service))
         with Container(tmp_path, image.root, image.config, mounts, network) as container:
+            approve(container)
             eventually(
                 lambda: container.run("python", "-c", _ASK_READY).returncode == 0, what="ready"
             )
