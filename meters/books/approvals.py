@@ -207,8 +207,7 @@ class ApprovalBook:
 
         Raises:
             BooksError: ``stale`` if the approved configuration is no longer the one with the digest
-                `replaces`, or if the terms have changed; ``not_empty`` if the link has ledger
-                entries.
+                `replaces`, if the terms have changed, or if the link has ledger entries.
             RedisError: Redis failed.
         """
         mode = "empty" if of_empty_link else "alone"

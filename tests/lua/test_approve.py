@@ -64,7 +64,7 @@ async def test_only_what_was_shown_is_replaced(books: Books) -> None:
 
 async def test_one_person_approves_for_an_empty_link_only(books: Books) -> None:
     await books.accept(wagers(1))
-    await _refused(books, "not_empty", of_empty_link=True)
+    await _refused(books, "stale", of_empty_link=True)
 
 
 @pytest.mark.duty("D4")

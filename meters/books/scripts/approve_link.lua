@@ -16,7 +16,7 @@
 --   { 'stale' }          another text was approved after ARGV 6 was read
 --   { 'stale' }          another text was approved first after ARGV 8 was read
 --   { 'stale' }          ARGV 7 is `alone`, and the link's terms are not those of ARGV 12
---   { 'not_empty' }      ARGV 7 is `empty`, but the link has ledger entries
+--   { 'stale' }          ARGV 7 is `empty`, but the link has ledger entries
 --   { 'same_person', first, setter }   the two can be the same person because of PINs that `setter`
 --                        set
 --   { 'done', entry }    of the first of two approvals
@@ -34,7 +34,7 @@ local TERMS = ARGV[12]
 if (redis.call('HGET', APPROVED, 'digest') or '') ~= REPLACED then return { 'stale' } end
 if (redis.call('HGET', APPROVED, 'first') or '') ~= FIRST then return { 'stale' } end
 if MODE == 'alone' and TERMS ~= '' and meters['terms'] ~= TERMS then return { 'stale' } end
-if MODE == 'empty' and last_entry > 0 then return { 'not_empty' } end
+if MODE == 'empty' and last_entry > 0 then return { 'stale' } end
 if MODE == 'second' then
   local who, setter = one_person(FIRST_BY, FIRST_RECORD, BY, SETTERS)
   if who then return { 'same_person', who, setter } end
