@@ -42,6 +42,7 @@ _OPENING: Final = frozenset({b"approve", b"seed", b"inoperable"})
 _LOST: Final = "Redis has lost what was approved"
 _NEW: Final = "the link is new"
 _FIRST: Final = "the first floor file"
+_BACK: Final = "a table was on another link since its approval"
 _NO_PERSON: Final = "approved by {by}, and by no person"
 _SERVICE: Final = "service"
 _KNOWN: Final = (
@@ -92,7 +93,7 @@ class Unapproved:
     @property
     def facility(self) -> tuple[str, ...]:
         """The differences that concern the whole facility, not only this link."""
-        own = ("meter ", "table ", "game ", "approved by ", _NEW, _FIRST)
+        own = ("meter ", "table ", "game ", "approved by ", _NEW, _FIRST, _BACK)
         return tuple(one for one in self.changed if not one.startswith(own))
 
     @property
@@ -172,6 +173,7 @@ class Configuration:
         self._floor = floor
         self._link = next(link for link in floor.link if link.id == store.link.id)
         self._seen = False
+        self._has_its_tables = False
         self.filed = LinkConfiguration.of(floor, self._link)
 
     @cached_property
@@ -203,7 +205,7 @@ class Configuration:
         self._seen = True
         counts = self._opens_as is not None or is_person(approved.by)
         if counts and approved.digest == self.filed.digest:
-            return None
+            return await self._back_too_early(approved)
         before, confirmed = LinkConfiguration(approved.text), False
         held = (await self._store.snapshot()).meters
         try:
@@ -417,6 +419,25 @@ class Configuration:
             waiting=await self._book.waiting(),
         )
 
+    async def _back_too_early(self, approved: Approved) -> Unapproved | None:
+        """Return why a link must not operate although its settings are the approved ones, or None.
+
+        A link that was removed from the floor file keeps its approval. If the floor file goes back,
+        its tables can still have hand pays and open rounds on the links on which they were since.
+        Once nothing is left there, this link has its tables.
+        """
+        if not self._has_its_tables:
+            barred = await self._held_elsewhere()
+            if barred is None and self._opens_as is None:
+                barred = await self._round_left_open()
+            if barred:
+                filed, replaces = self.filed, approved.digest
+                return Unapproved(
+                    filed.digest, replaces, (_BACK,), approved, barred, filed.in_words
+                )
+            self._has_its_tables = True
+        return None
+
     async def _held_elsewhere(self) -> str | None:
         """Return a text if a table of this link has a hand pay elsewhere that is not final.
 
@@ -463,6 +484,8 @@ class Configuration:
         for store, book in self._other_books:
             before = await _approved_tables(book)
             moved = [table for table, one in before.items() if table in ids or one.asset in assets]
+            # With a round of a table on both links, each would wait for the other one.
+            moved = [one for one in moved if not await _with_open_round(self._store, [one])]
             if table := await _with_open_round(store, moved):
                 return _open_round_text(table, store)
         return None

@@ -10,13 +10,14 @@ from redis.asyncio import Redis
 from meters.books.approvals import Approval, ApprovalBook
 from meters.books.approved_configuration import LinkConfiguration
 from meters.books.audit import LinkAudit
+from meters.books.ledger_mark import LedgerMark
 from meters.books.store import BooksError, LinkStore, TermsError
 from meters.books.two_people import PinSetters
 from meters.floor.floor_file import parse_floor
 from meters.floor_api.errors import ActError
 from meters.floor_api.types import ParameterChange, UnapprovedRow
 from meters.links.links import Links
-from meters.selfcheck.approval_checks import Configuration, Unapproved
+from meters.selfcheck.approval_checks import Configuration, Unapproved, former_stores
 from meters.selfcheck.server_checks import store_checks
 from tests.approving import approve as people_approve
 from tests.floor_text import link_text, meter_text, section_text, table_text
@@ -364,6 +365,64 @@ async def test_a_renamed_link_leaves_no_hand_pay_and_no_round_behind(
     assert f"the link is new; {barred}" in found["configuration of new"]
 
 
+@pytest.mark.duty("D13")
+@pytest.mark.parametrize("left", ["a hand pay", "an open round"])
+@pytest.mark.parametrize("kept", ["", "side"], ids=["link removed", "link kept"])
+async def test_a_link_that_comes_back_waits_for_what_its_table_left_on_another(
+    keeping_redis: Redis, tmp_path: Path, left: str, kept: str
+) -> None:
+    """Its approval is still the one of this floor file, so nobody has anything to approve."""
+    data, table = section_text("[service]", data=tmp_path), progressive_table("T-3", "104213")
+    old = link_text("old", meter_text(PROGRESSIVE), table, name="Old")
+    stays = progressive_table("T-4", "4") if kept else ""
+    side = f"{SIDE}{stays}"
+    before = f"{FLOOR}{old}{side if kept else ''}{data}"
+    away = f"{FLOOR}{side}{table}{data}"
+
+    async def approve_all(text: str) -> None:
+        for link in parse_floor(text).link:
+            await people_approve(former_and_present(keeping_redis, text, link.id))
+            LedgerMark(tmp_path, link.id).note(1, "x")
+
+    await approve_all(before)
+    await approve_all(away)
+    pit = Pit(keeping_redis, f"{FLOOR.split('[[link]]')[0]}{side}{table}")
+    await pit.open()
+    await pit.wagers({3: PROGRESSIVE}, table="T-3")
+    barred = "table T-3 has an open round on link side: leave the table there"
+    if left == "a hand pay":
+        (claim,) = (await pit.result({3: "As Ks Qs"}, table="T-3")).claims or ()
+        barred = f"table T-3 (asset 104213) is held for claim {claim.claim} as table T-3 of link"
+    back = former_and_present(keeping_redis, before, "old")
+    assert barred in str(await back.problem())
+    with pytest.raises(TermsError, match="leave"):
+        await back.adopt()
+    if left == "a hand pay":
+        await pit.claims.decide(claim.claim, "validate", "amy")
+        await pit.claims.decide(claim.claim, "pay", "ben", slip="S-1")
+    else:
+        await pit.void(table="T-3")
+    assert await back.problem() is None
+
+
+async def test_of_two_links_with_a_round_of_one_table_neither_waits_for_the_other(
+    keeping_redis: Redis,
+) -> None:
+    """A service that still had the earlier floor file can have accepted the second round."""
+    pit = Pit(keeping_redis)
+    new = Pit(keeping_redis, FLOOR.replace('id = "pit"', 'id = "new"'))
+    for each in (pit, new):
+        await people_approve(Configuration(each.floor, each.store))
+        await each.open()
+        assert (await each.wagers({3: PROGRESSIVE})).error is None
+    stores = [pit.store, new.store]
+    assert await Configuration(pit.floor, pit.store, stores).problem() is None
+    assert (await pit.void()).error is None
+    barred = "table T-1 has an open round on link new: leave the table there"
+    assert barred in str(await Configuration(pit.floor, pit.store, stores).problem())
+    assert await Configuration(new.floor, new.store, stores).problem() is None
+
+
 async def test_only_one_of_two_people_finishes_an_interrupted_first_approval(
     keeping_redis: Redis,
 ) -> None:
@@ -594,6 +653,13 @@ def configuration_of(redis: Redis, text: str, link: str) -> Configuration:
     floor = parse_floor(text)
     stores = {each.id: LinkStore(redis, each) for each in floor.link}
     return Configuration(floor, stores[link], stores.values())
+
+
+def former_and_present(redis: Redis, text: str, link: str) -> Configuration:
+    """Return the configuration of a floor's link, which also knows the links with marks."""
+    floor = parse_floor(text)
+    stores = {each.id: LinkStore(redis, each) for each in floor.link}
+    return Configuration(floor, stores[link], [*stores.values(), *former_stores(floor, redis)])
 
 
 @pytest.mark.section("649a.11(c)(5)(iv)")
