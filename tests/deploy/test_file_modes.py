@@ -163,9 +163,15 @@ def test_images_are_pinned_to_what_the_registry_says(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new"), [("redis:7.2.16", "redis:7.2.5"), ("redis:7.2.16", "other/redis:9.1"), ("", "")]
+    ("old", "new", "written"),
+    [
+        ("redis:7.2.16", "redis:7.2.5", "image: {}"),
+        ("redis:7.2.16", "redis:7.2.5", "- image: {}"),
+        ("redis:7.2.16", "other/redis:9.1", "image: '{}' # x"),
+        ("", "", "image: {}"),
+        ("", "", 'image: "{}"'),
+    ],
 )
-@pytest.mark.parametrize("written", ["image: {}", "- image: {}", 'image: "{}"', "image: '{}' # x"])
 def test_an_image_with_known_weaknesses_is_named(
     tmp_path: Path, old: str, new: str, written: str
 ) -> None:

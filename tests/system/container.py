@@ -91,6 +91,7 @@ class Container:
             self._process.wait(LONG_S)
         finally:
             self._process.kill()
+            self._process.wait()
             self._turn.close()
 
     @property
