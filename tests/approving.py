@@ -34,9 +34,8 @@ async def approve(configuration: Configuration) -> None:
 
 async def approve_first(floor: Floor, redis: AnyRedis) -> None:
     """Approve the first floor file of an empty floor. Do nothing on a floor that is not empty."""
-    stores = [LinkStore(redis, link) for link in floor.link]
-    for store in stores:
-        configuration = Configuration(floor, store, stores)
+    for link in floor.link:
+        configuration = Configuration(floor, LinkStore(redis, link))
         found = await configuration.unapproved()
         if found is not None and found.first:
             await configuration.approve(PEOPLE[0], found.digest)

@@ -11,7 +11,7 @@ from meters.books.chain import CHAIN
 from meters.books.checkpoint import EMPTY, Checkpoint, proven
 from meters.books.correction_requests import Ask, AskAct
 from meters.books.dealt_cards import DEALT_KEPT
-from meters.books.first_floor import FirstFloor
+from meters.books.facility_note import FacilityNote
 from meters.books.indexes import read_snapshot
 from meters.books.ledger_reading import add_replies, read_entries, read_entries_at
 from meters.books.link_state import (
@@ -107,7 +107,7 @@ class LinkStore:
         redis: the client of the Redis that has the link's data.
         fixed_keys: the Redis keys that every Lua script of the link receives first.
         slip_register: the reserved numbers of payout slips, for all links.
-        first_floor: the note of the first floor file that was approved, for all links.
+        facility: the note of the first floor file that was approved, and of all links.
         must_keep: True in a service: Redis must sync all writes before a batch is answered.
         head: the ledger entry with the highest number among the answers to batches. Batches run in
             parallel, so an older answer can arrive after a newer one.
@@ -115,7 +115,8 @@ class LinkStore:
 
     def __init__(self, redis: AnyRedis, link: Link) -> None:
         self.slip_register = SlipRegister(redis)
-        self.first_floor = FirstFloor(redis)
+        self.facility = FacilityNote(redis)
+        self._servers = redis
         redis = redis_of(redis, link.id)
         self.link = link
         self.terms = LinkTerms(link)
@@ -138,6 +139,10 @@ class LinkStore:
         self._decide = redis.register_script(load_script("decide_claim"))
         self._decide_envy = redis.register_script(load_script("decide_envy"))
         self._decide_ask = redis.register_script(load_script("decide_ask"))
+
+    def beside(self, link: Link) -> "LinkStore":
+        """Return the reader and writer of another link's data in the same Redis."""
+        return LinkStore(self._servers, link)
 
     async def open(self, by: str) -> None:
         """Seed new meters, and check that the terms of other meters are unchanged.

@@ -16,7 +16,7 @@ from meters.books.store import BooksError, LinkStore
 from meters.floor.config_option import ConfigOption
 from meters.floor.floor_file import Floor, read_own_floor
 from meters.redis_client.health import redis_problem
-from meters.selfcheck.approval_checks import Configuration, Unapproved, former_stores
+from meters.selfcheck.approval_checks import Configuration, Unapproved
 from meters.selfcheck.opened_store import open_used_store
 from meters.terminal.printing import print_text
 from meters.users.confirmation import as_user_error, confirm_person
@@ -74,10 +74,9 @@ def approve(
 async def _approve(floor: Floor, links: Sequence[str], by: str) -> None:
     async with open_used_store(floor, users_suffice=True) as redis:
         stores = {link.id: LinkStore(redis, link) for link in floor.link}
-        former = former_stores(floor, redis)
         if problem := await redis_problem(stores[links[0]].redis, links[0]):
             raise UserError(problem)
-        due = await _read_due(floor, stores, links, former)
+        due = await _read_due(floor, stores, links)
         if not due:
             raise UserError(_REFUSED["no_change"])
         for link, (_, found) in due.items():
@@ -108,10 +107,7 @@ async def _approve(floor: Floor, links: Sequence[str], by: str) -> None:
 
 
 async def _read_due(
-    floor: Floor,
-    stores: Mapping[str, LinkStore],
-    links: Sequence[str],
-    former: Sequence[LinkStore],
+    floor: Floor, stores: Mapping[str, LinkStore], links: Sequence[str]
 ) -> Mapping[str, tuple[Configuration, Unapproved]]:
     """Return what must be approved, by link.
 
@@ -124,7 +120,7 @@ async def _read_due(
         had, held = mark.seen.entries, await stores[link].snapshot()
         if held.is_opened and (lost := mark.problem(held.last_entry, had)):
             raise UserError(f"{link}: {lost}")
-        configuration = Configuration(floor, stores[link], [*stores.values(), *former])
+        configuration = Configuration(floor, stores[link])
         if found := await configuration.unapproved():
             due[link] = configuration, found
     return due

@@ -8,11 +8,10 @@ counts as none.
 """
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
-from typing import Final
+from typing import Final, Self
 
 import msgspec
 import structlog
@@ -24,13 +23,11 @@ from meters.books.approved_configuration import (
     approved_tables,
 )
 from meters.books.hand_pay_holds import ReopenableHolds, TableHold, holding_claims
-from meters.books.ledger_mark import marked_links
 from meters.books.link_state import Snapshot
 from meters.books.money_terms import adopted, terms_text
 from meters.books.store import BooksError, LinkStore, TermsError
 from meters.books.two_people import NO_SETTERS, PinSetters, is_person
 from meters.floor.floor_file import Floor, Link, link_problem
-from meters.redis_client.shards import AnyRedis
 from meters.selfcheck.check_result import Check
 from meters.users.roles import Right, roles_in_words
 
@@ -128,47 +125,39 @@ def only_unapproved(problem: str | None) -> bool:
     return problem is not None and problem.startswith(NOT_APPROVED)
 
 
-def former_stores(floor: Floor, redis: AnyRedis) -> Sequence[LinkStore]:
-    """Return the data of the links that the floor file no longer names, by their ledger marks.
+@dataclass(frozen=True, slots=True)
+class _KnownLink:
+    """A link's data in Redis: the link of a configuration, another one, or a former one."""
 
-    Such a link can still have hand pays and open rounds of tables that are now on another link.
-    """
-    former = marked_links(Path(floor.service.data)) - {link.id for link in floor.link}
-    return [
-        LinkStore(redis, Link(id=each, name=each, games=floor.games)) for each in sorted(former)
-    ]
+    store: LinkStore
+    book: ApprovalBook
+    reopenable: ReopenableHolds
+
+    @classmethod
+    def of(cls, store: LinkStore) -> Self:
+        return cls(store, ApprovalBook(store), ReopenableHolds(store))
 
 
 class Configuration:
     """Configuration of one link: its settings in the floor file, and their approval in Redis.
 
+    The data of all links is read, also of links that the floor file no longer names. It shows if a
+    table of this link still waits for a hand pay under another link or another name, or if such a
+    hand pay can be reopened. It also shows if a table still has an open round on another link. Such
+    a table must not play. And it shows if the whole floor is empty.
+
     Args:
         floor: the floor file.
         store: the link's data in Redis.
-        stores: the data of all links, also of former ones. This data shows if a table of this link
-            still waits for a hand pay under another link or another name, or if such a hand pay can
-            be reopened. It also shows if a table still has an open round on another link. Such a
-            table must not play. And it shows if the whole floor is empty.
         opens_as: the name of a simulated person as whom the service approves the floor file. The
             default is the service's own name in a demonstration, otherwise None: people approve.
     """
 
-    def __init__(
-        self,
-        floor: Floor,
-        store: LinkStore,
-        stores: Iterable[LinkStore] = (),
-        *,
-        opens_as: str | None = None,
-    ) -> None:
+    def __init__(self, floor: Floor, store: LinkStore, *, opens_as: str | None = None) -> None:
         self._store = store
-        others = tuple(stores)
-        self._holds = tuple((each, ReopenableHolds(each)) for each in others)
-        self._reopenable = ReopenableHolds(store)
-        self._book = ApprovalBook(store)
-        self._other_books = tuple(
-            (each, ApprovalBook(each)) for each in others if each.link.id != store.link.id
-        )
+        self._own = _KnownLink.of(store)
+        self._book = self._own.book
+        self._others: dict[str, _KnownLink] = {}
         self._opens_as = opens_as or (_SERVICE if floor.facility.demonstration else None)
         self._floor = floor
         self._link = next(link for link in floor.link if link.id == store.link.id)
@@ -244,7 +233,7 @@ class Configuration:
                 raise TermsError(found.problem)
         # A restored Redis can lack the note. With it, no other file counts as the first one.
         if approved := await self._book.current():
-            await self._store.first_floor.note(self._floor_digest, approved.by)
+            await self._note(approved.by)
 
     async def approve(
         self, by: str, digest: str, setters: PinSetters = NO_SETTERS
@@ -273,7 +262,8 @@ class Configuration:
             raise BooksError("no_change")
         if found.barred:
             raise BooksError("barred", found.barred)
-        if found.first and await self._store.first_floor.note(self._floor_digest, by):
+        noted = await self._note(by)
+        if found.first and noted:
             await self._adopt(found, by, tuple(setters.own))
             return found.changed
         if setters.by_command:
@@ -310,19 +300,19 @@ class Configuration:
         Raises:
             RedisError: Redis failed.
         """
-        noted = await self._store.first_floor.noted()
+        noted = await self._store.facility.read()
         try:
             approved = await self._book.current()
         except ForgedError:
             return True
-        names = [*([noted[1]] if noted else ()), *([approved.by] if approved else ())]
-        return any(map(is_person, names))
+        names = [noted.by, approved.by if approved else ""]
+        return any(is_person(name) for name in names if name)
 
     async def _adopt(self, found: Unapproved, by: str, setters: tuple[str, ...] = ()) -> None:
         """Approve the floor file as one person, or as the service."""
         floor = self._floor_digest if found.first else ""
         if floor:
-            await self._store.first_floor.note(floor, by)
+            await self._note(by)
         approval = self._approval(by, found.changed, floor=floor, setters=setters)
         await self._book.approve_alone(
             approval, found.replaces, of_empty_link=found.first, terms=found.in_force
@@ -348,29 +338,42 @@ class Configuration:
         them, and a service can open the links that it has reached. After anything else happened on
         one of them, two people approve the others.
         """
-        noted = await self._store.first_floor.noted()
+        noted = await self._store.facility.read()
         if (await self._store.snapshot()).last_entry:
             return False
-        if noted is not None and noted[0] != self._floor_digest:
+        if noted.floor not in ("", self._floor_digest):
             return False
-        for store, book in self._other_books:
-            held = await store.snapshot()
+        for each in await self._other_links():
+            held = await each.store.snapshot()
             if not held.last_entry:
                 continue
             try:
-                approved = await book.current()
+                approved = await each.book.current()
             except ForgedError:
                 return False
             if approved is None or approved.floor != self._floor_digest:
                 return False
-            if await _has_played(store, held):
+            if await _has_played(each.store, held):
                 return False
         return True
 
     async def _is_of_program(self) -> bool:
         """Check if a program, and not a person, approved the first floor file in this Redis."""
-        noted = await self._store.first_floor.noted()
-        return noted is not None and not is_person(noted[1])
+        noted = await self._store.facility.read()
+        return noted.by != "" and not is_person(noted.by)
+
+    async def _note(self, by: str) -> bool:
+        """Note the link, and the floor file as the first one unless another one is noted."""
+        return await self._store.facility.note(self._floor_digest, by, self._link.id)
+
+    async def _other_links(self) -> Sequence[_KnownLink]:
+        """Return the data of all other links: those of the floor file, and former ones."""
+        named = {link.id: link for link in self._floor.link}
+        for each in sorted((await self._store.facility.read()).links | {*named}):
+            if each not in self._others and each != self._link.id:
+                link = named.get(each) or Link(id=each, name=each, games=self._floor.games)
+                self._others[each] = _KnownLink.of(self._store.beside(link))
+        return tuple(self._others.values())
 
     async def _was_approved(self) -> bool:
         if self._seen:
@@ -444,19 +447,20 @@ class Configuration:
         Such a hand pay waits, or was rejected and can be reopened. Elsewhere means: under another
         link or another name. If no table has such a hand pay, the result is None.
         """
-        for store, reopenable in self._holds:
+        for each in (self._own, *await self._other_links()):
+            link = each.store.link.id
             # A claim that is rejected between these two reads is in the second one.
-            for held in await holding_claims(store):
-                if table := self._has_moved(store, held):
+            for held in await holding_claims(each.store):
+                if table := self._has_moved(link, held):
                     return (
                         f"table {table} is held for claim {held.claim.claim} as table {held.table}"
-                        f" of link {store.link.id}: leave it there until that is paid or rejected"
+                        f" of link {link}: leave it there until that is paid or rejected"
                     )
-            for held in await reopenable.claims():
-                if table := self._has_moved(store, held):
+            for held in await each.reopenable.claims():
+                if table := self._has_moved(link, held):
                     return (
                         f"claim {held.claim.claim} of table {table} was rejected, and can still be"
-                        f" reopened: leave the table in link {store.link.id}, as table"
+                        f" reopened: leave the table in link {link}, as table"
                         f" {held.table}, until this gaming day is closed"
                     )
         return None
@@ -481,13 +485,13 @@ class Configuration:
                 " or voided at the panel"
             )
         assets = {table.asset for table in self._link.table}
-        for store, book in self._other_books:
-            before = await _approved_tables(book)
+        for each in await self._other_links():
+            before = await _approved_tables(each.book)
             moved = [table for table, one in before.items() if table in ids or one.asset in assets]
             # With a round of a table on both links, each would wait for the other one.
             moved = [one for one in moved if not await _with_open_round(self._store, [one])]
-            if table := await _with_open_round(store, moved):
-                return _open_round_text(table, store)
+            if table := await _with_open_round(each.store, moved):
+                return _open_round_text(table, each.store)
         return None
 
     async def _held_at_changed_table(self) -> str | None:
@@ -505,7 +509,7 @@ class Configuration:
                     f"table {held.table} is held for claim {held.claim.claim}: leave {_UNCHANGED}"
                     " until that is paid or rejected"
                 )
-        for held in await self._reopenable.claims():
+        for held in await self._own.reopenable.claims():
             if held.table in changed:
                 return (
                     f"claim {held.claim.claim} of table {held.table} was rejected, and can still be"
@@ -527,11 +531,11 @@ class Configuration:
             )
         ]
 
-    def _has_moved(self, store: LinkStore, held: TableHold) -> str | None:
+    def _has_moved(self, link: str, held: TableHold) -> str | None:
         """Return the name of the table of a claim if it is at another place in the floor file."""
         for table in self._link.table:
             same = held.table == table.id or held.asset == table.asset
-            if same and (store.link.id, held.table) != (self._link.id, table.id):
+            if same and (link, held.table) != (self._link.id, table.id):
                 return f"{table.id} (asset {table.asset})"
         return None
 

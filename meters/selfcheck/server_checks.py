@@ -26,7 +26,7 @@ from meters.redis_client.health import redis_problem, redis_warnings
 from meters.redis_client.replication import read_replication
 from meters.redis_client.shards import AnyRedis, every_redis
 from meters.redis_client.user_keys import USERS_TAG
-from meters.selfcheck.approval_checks import Configuration, former_stores
+from meters.selfcheck.approval_checks import Configuration
 from meters.selfcheck.check_result import Check
 from meters.selfcheck.redis_users import check_redis_users
 from meters.selfcheck.redis_weaknesses import check_weaknesses
@@ -81,11 +81,10 @@ async def store_checks(floor: Floor, redis: AnyRedis) -> AsyncIterator[Check]:
         if users_readable:
             yield await _check_users(UserStore(redis))
             yield await _check_log(redis, floor)
-        stores = [LinkStore(redis, link) for link in floor.link]
-        every_store = [*stores, *former_stores(floor, redis)]
-        for store in stores:
+        for link in floor.link:
+            store = LinkStore(redis, link)
             yield _check_schema(f"schema of {store.link.id}", await store.schema())
-            yield await Configuration(floor, store, every_store).check()
+            yield await Configuration(floor, store).check()
             yield await _check_books(store, Path(floor.service.data))
 
 

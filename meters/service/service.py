@@ -42,7 +42,7 @@ from meters.mqtt.incoming import Arrivals
 from meters.mqtt.subscriptions import EventSubscriptions
 from meters.redis_client.credentials import session_secret
 from meters.redis_client.shards import AnyRedis
-from meters.selfcheck.approval_checks import Configuration, former_stores
+from meters.selfcheck.approval_checks import Configuration
 from meters.selfcheck.periodic_check import SelfCheck
 from meters.service.announcer import Announcer
 from meters.service.batches_in_work import BatchesInWork
@@ -140,7 +140,6 @@ class MeterService:
             log_secrets,
         )
         stores = {link.id: LinkStore(redis, link) for link in floor.link}
-        every_store = [*stores.values(), *former_stores(floor, redis)]
         days = GamingDays.of_facility(floor.facility)
         self._links = {
             link: LinkService(
@@ -150,10 +149,7 @@ class MeterService:
                 self._metrics,
                 days=days,
                 configuration=Configuration(
-                    floor,
-                    store,
-                    every_store,
-                    opens_as=VALIDATES if options.auto_floor else None,
+                    floor, store, opens_as=VALIDATES if options.auto_floor else None
                 ),
                 unfit=lambda: self._self_check.problem,
                 adopt=self._adopt,

@@ -14,7 +14,7 @@ from redis.exceptions import ConnectionError as NotConnected
 from redis.exceptions import NoPermissionError, RedisError, ResponseError
 from redis.retry import Retry
 
-from meters.books.first_floor import FIRST_FLOOR_KEY
+from meters.books.facility_note import FACILITY_KEY
 from meters.books.script_loader import load_script
 from meters.books.slip_numbers import SLIPS_KEY
 from meters.keys.authority import Authority
@@ -50,7 +50,7 @@ BOOKS_KEYS: Final = (
     LinkKeys("people").meters,
     LinkKeys("main").event_group,
     SLIPS_KEY,
-    FIRST_FLOOR_KEY,
+    FACILITY_KEY,
     "pitlink:probe",
 )
 _CALL: Final = re.compile(r"redis\.p?call\(\s*['\"]([A-Za-z]+)['\"]")

@@ -254,7 +254,7 @@ async def test_a_new_link_that_one_person_restores_waits_for_two_people(
         assert restoring.is_due(found)
         await restoring.carry_out(found, "tess", lambda *_: None)
 
-    configuration = Configuration(floor, store, [pit.store])
+    configuration = Configuration(floor, store)
     for person in ("tess", "sue"):
         with pytest.raises(RestoreError, match="new: Redis has no approval"):
             await restore()

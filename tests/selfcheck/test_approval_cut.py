@@ -58,9 +58,8 @@ def floor_of(sections: str, url: str) -> Floor:
 async def approve(floor: Floor, by: str) -> None:
     """Approve what is not approved on each link, as the command does, and the floor page."""
     async with open_redis(floor) as redis:
-        stores = [LinkStore(redis, link) for link in floor.link]
-        for store in stores:
-            configuration = Configuration(floor, store, stores)
+        for link in floor.link:
+            configuration = Configuration(floor, LinkStore(redis, link))
             if found := await configuration.unapproved():
                 await configuration.approve(by, found.digest)
 
@@ -68,9 +67,8 @@ async def approve(floor: Floor, by: str) -> None:
 async def approve_again(floor: Floor, by: str) -> None:
     """Approve what the interrupted act left."""
     async with open_redis(floor) as redis:
-        stores = [LinkStore(redis, link) for link in floor.link]
-        for store in stores:
-            configuration = Configuration(floor, store, stores)
+        for link in floor.link:
+            configuration = Configuration(floor, LinkStore(redis, link))
             found = await configuration.unapproved()
             if found is None:
                 continue

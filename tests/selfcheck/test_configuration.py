@@ -10,14 +10,13 @@ from redis.asyncio import Redis
 from meters.books.approvals import Approval, ApprovalBook
 from meters.books.approved_configuration import LinkConfiguration
 from meters.books.audit import LinkAudit
-from meters.books.ledger_mark import LedgerMark
 from meters.books.store import BooksError, LinkStore, TermsError
 from meters.books.two_people import PinSetters
 from meters.floor.floor_file import parse_floor
 from meters.floor_api.errors import ActError
 from meters.floor_api.types import ParameterChange, UnapprovedRow
 from meters.links.links import Links
-from meters.selfcheck.approval_checks import Configuration, Unapproved, former_stores
+from meters.selfcheck.approval_checks import Configuration, Unapproved
 from meters.selfcheck.server_checks import store_checks
 from tests.approving import approve as people_approve
 from tests.floor_text import link_text, meter_text, section_text, table_text
@@ -200,7 +199,7 @@ async def test_a_new_link_on_a_running_floor_waits_for_two_people(
     stores = {each.id: LinkStore(keeping_redis, each) for each in floor.link}
 
     def of(link: str = "side", opens_as: str | None = None) -> Configuration:
-        return Configuration(floor, stores[link], stores.values(), opens_as=opens_as)
+        return Configuration(floor, stores[link], opens_as=opens_as)
 
     digest = of().filed.digest
     for opens_as in (None, "simulated floorperson"):
@@ -350,7 +349,7 @@ async def test_the_entry_that_a_link_waited_for_its_first_approval_is_no_play(
 async def test_a_renamed_link_leaves_no_hand_pay_and_no_round_behind(
     keeping_redis: Redis, tmp_path: Path, left: str
 ) -> None:
-    """The floor file does not name the former link any more, but its ledger mark does."""
+    """The floor file does not name the former link any more, but Redis still has its data."""
     await ran_once(keeping_redis, tmp_path)
     pit = Pit(keeping_redis)
     pit.seq["T-1"] = 2
@@ -369,20 +368,19 @@ async def test_a_renamed_link_leaves_no_hand_pay_and_no_round_behind(
 @pytest.mark.parametrize("left", ["a hand pay", "an open round"])
 @pytest.mark.parametrize("kept", ["", "side"], ids=["link removed", "link kept"])
 async def test_a_link_that_comes_back_waits_for_what_its_table_left_on_another(
-    keeping_redis: Redis, tmp_path: Path, left: str, kept: str
+    keeping_redis: Redis, left: str, kept: str
 ) -> None:
     """Its approval is still the one of this floor file, so nobody has anything to approve."""
-    data, table = section_text("[service]", data=tmp_path), progressive_table("T-3", "104213")
+    table = progressive_table("T-3", "104213")
     old = link_text("old", meter_text(PROGRESSIVE), table, name="Old")
     stays = progressive_table("T-4", "4") if kept else ""
     side = f"{SIDE}{stays}"
-    before = f"{FLOOR}{old}{side if kept else ''}{data}"
-    away = f"{FLOOR}{side}{table}{data}"
+    before = f"{FLOOR}{old}{side if kept else ''}"
+    away = f"{FLOOR}{side}{table}"
 
     async def approve_all(text: str) -> None:
         for link in parse_floor(text).link:
-            await people_approve(former_and_present(keeping_redis, text, link.id))
-            LedgerMark(tmp_path, link.id).note(1, "x")
+            await people_approve(configuration_of(keeping_redis, text, link.id))
 
     await approve_all(before)
     await approve_all(away)
@@ -393,7 +391,7 @@ async def test_a_link_that_comes_back_waits_for_what_its_table_left_on_another(
     if left == "a hand pay":
         (claim,) = (await pit.result({3: "As Ks Qs"}, table="T-3")).claims or ()
         barred = f"table T-3 (asset 104213) is held for claim {claim.claim} as table T-3 of link"
-    back = former_and_present(keeping_redis, before, "old")
+    back = configuration_of(keeping_redis, before, "old")
     assert barred in str(await back.problem())
     with pytest.raises(TermsError, match="leave"):
         await back.adopt()
@@ -414,13 +412,13 @@ async def test_of_two_links_with_a_round_of_one_table_neither_waits_for_the_othe
     for each in (pit, new):
         await people_approve(Configuration(each.floor, each.store))
         await each.open()
+    for each in (pit, new):
         assert (await each.wagers({3: PROGRESSIVE})).error is None
-    stores = [pit.store, new.store]
-    assert await Configuration(pit.floor, pit.store, stores).problem() is None
+    assert await Configuration(pit.floor, pit.store).problem() is None
     assert (await pit.void()).error is None
     barred = "table T-1 has an open round on link new: leave the table there"
-    assert barred in str(await Configuration(pit.floor, pit.store, stores).problem())
-    assert await Configuration(new.floor, new.store, stores).problem() is None
+    assert barred in str(await Configuration(pit.floor, pit.store).problem())
+    assert await Configuration(new.floor, new.store).problem() is None
 
 
 async def test_only_one_of_two_people_finishes_an_interrupted_first_approval(
@@ -440,7 +438,7 @@ async def test_a_program_approves_only_what_no_person_has_approved(keeping_redis
         floor = parse_floor(text)
         stores = {each.id: LinkStore(keeping_redis, each) for each in floor.link}
         for store in stores.values():
-            simulated = Configuration(floor, store, stores.values(), opens_as="simulated person")
+            simulated = Configuration(floor, store, opens_as="simulated person")
             await simulated.adopt()
             approved = await ApprovalBook(store).current()
             assert approved is not None
@@ -453,7 +451,7 @@ async def test_a_program_approves_only_what_no_person_has_approved(keeping_redis
         await pit.approve(person, pit.filed.digest)
     await pit.adopt()
     floor = parse_floor(TWO_LINKS)
-    back = Configuration(floor, stores["pit"], stores.values(), opens_as="simulated person")
+    back = Configuration(floor, stores["pit"], opens_as="simulated person")
     with pytest.raises(TermsError, match="positions: 6 → 7; two people approve it"):
         await back.adopt()
 
@@ -649,17 +647,9 @@ def progressive_table(table: str, asset: str) -> str:
 
 
 def configuration_of(redis: Redis, text: str, link: str) -> Configuration:
-    """Return the configuration of a floor's link, as the service makes it."""
     floor = parse_floor(text)
-    stores = {each.id: LinkStore(redis, each) for each in floor.link}
-    return Configuration(floor, stores[link], stores.values())
-
-
-def former_and_present(redis: Redis, text: str, link: str) -> Configuration:
-    """Return the configuration of a floor's link, which also knows the links with marks."""
-    floor = parse_floor(text)
-    stores = {each.id: LinkStore(redis, each) for each in floor.link}
-    return Configuration(floor, stores[link], [*stores.values(), *former_stores(floor, redis)])
+    (one,) = [each for each in floor.link if each.id == link]
+    return Configuration(floor, LinkStore(redis, one))
 
 
 @pytest.mark.section("649a.11(c)(5)(iv)")
