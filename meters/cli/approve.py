@@ -112,13 +112,15 @@ async def _read_due(
     """Return what must be approved, by link.
 
     Raises:
-        UserError: Redis has lost ledger entries of a link, but not all of its data.
+        UserError: Redis has lost ledger entries of a link, but not all of its data, and no restore
+            has begun. The entries of the approvals would take the numbers of lost ones.
     """
     due = {}
     for link in links:
         mark = LedgerMark(Path(floor.service.data), link)
         had, held = mark.seen.entries, await stores[link].snapshot()
-        if held.is_opened and (lost := mark.problem(held.last_entry, had)):
+        lost = mark.problem(held.last_entry, had) if held.is_opened else None
+        if lost and not await _is_restored(stores[link]):
             raise UserError(f"{link}: {lost}")
         configuration = Configuration(floor, stores[link])
         if found := await configuration.unapproved():
@@ -126,8 +128,19 @@ async def _read_due(
     return due
 
 
+async def _is_restored(store: LinkStore) -> bool:
+    """Check if a restore of the link has begun, and has not finished."""
+    return bool(await store.redis.exists(store.keys.restoring))
+
+
 async def _is_lost(floor: Floor, store: LinkStore) -> bool:
-    """Check if the ledger mark has entries of a link, and Redis no data or only approvals."""
+    """Check if a link must be restored after its approval.
+
+    A restore has begun, or the ledger mark has entries of the link, and Redis no data or only
+    approvals.
+    """
+    if await _is_restored(store):
+        return True
     had = LedgerMark(Path(floor.service.data), store.link.id).seen.entries
     held = await store.snapshot()
     return not held.is_opened and held.last_entry < had

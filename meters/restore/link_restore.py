@@ -196,7 +196,8 @@ class LinkRestore:
         await writer.begin(by, now_text())
         if found.writes and self._copy and self._read_copy:
             await self._write(writer, self._copy, self._read_copy, advance)
-            await self._check_approved()
+        # `pitlink approve` accepts a ledger that lost entries only during a restore.
+        await self._check_approved()
         await store.open(by)
         replayed = await self._replay_outboxes(found, by, advance)
         entries = (await store.snapshot()).last_entry
@@ -260,15 +261,15 @@ class LinkRestore:
 
         A restore approves nothing. So people must approve a link again that Redis has lost whole,
         also if the archive has an approval of it: whoever restores the link could have written the
-        archive. If Redis has data of the link and the archive has more, the last approval can be in
-        the archive. It is checked when the data is written.
+        archive. The last approval of another link can be in the archive, or lost. It is checked
+        when the data of the archive is written: then people can give a lost approval again, and
+        their ledger entries follow those of the archive.
 
         Raises:
             RestoreError: the floor file is not approved.
             RedisError: Redis failed.
         """
-        held = found.held.standing
-        if held is StoreCondition.EMPTY or (held is StoreCondition.THERE and not found.writes):
+        if found.held.standing is StoreCondition.EMPTY:
             await self._check_approved()
 
     async def _check_approved(self) -> None:

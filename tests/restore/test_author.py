@@ -8,6 +8,7 @@ from typing import Any, Final
 import pytest
 from redis.asyncio import Redis
 
+from meters.books.audit import LinkAudit
 from meters.floor.floor_file import read_floor
 from meters.floor.gaming_day import GamingDays
 from meters.selfcheck.approval_checks import Configuration
@@ -17,10 +18,11 @@ from meters.users.roles import Role
 from meters.users.users import Actor
 from meters.wire.clock import now
 from tests.approving import approve
-from tests.floor_text import section_text
+from tests.floor_text import section_text, table_text
 from tests.model.pit import FLOOR
 from tests.processes import run_pitlink
 from tests.restore.pit import KeptPit
+from tests.restore.stores import Kept
 from tests.servers import RedisServer
 
 pytestmark = [pytest.mark.slow, pytest.mark.duty("D17")]
@@ -35,6 +37,12 @@ class Lost:
     def __init__(self, pit: KeptPit, home: Path) -> None:
         self.pit = pit
         self._config = home / "floor.toml"
+
+    def change(self, added: str) -> KeptPit:
+        """Add a section to the floor file. Return the link with it."""
+        text = f"{self._config.read_text()}{added}"
+        self._config.write_text(text)
+        return KeptPit(self.pit.redis, self.pit.home, text)
 
     def run(self, *command: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
         """Run a command on the floor."""
@@ -52,6 +60,7 @@ class Lost:
             ("Sue", Role.SUPERVISOR, True),
             ("Flo", Role.FLOORPERSON, True),
             ("New", Role.ADMINISTRATOR, False),
+            ("Bea", Role.SUPERVISOR, True),
         ):
             await directory.users.add(name, role, PIN, Actor("test"), own=own)
 
@@ -142,6 +151,33 @@ async def test_a_floor_that_redis_lost_is_approved_and_then_restored(lost: Lost)
     lost.pit.mark.note(99, "0" * 40)
     refused = lost.restore("--by", "New", pin=PIN)
     assert "New has to choose a PIN of their own first" in refused.stderr, "Redis has data"
+
+
+@pytest.mark.duty("D4")
+async def test_an_approval_that_was_lost_is_given_again_during_the_restore(lost: Lost) -> None:
+    """Redis is older than the approval. Neither of the two commands waits for the other one."""
+    await lost.add_users()
+    assert lost.restore("--by", "Sue", pin=PIN).returncode == 0
+    older = await Kept.of(lost.pit.redis)
+    new = lost.change(table_text("T-3", "progressive", asset="104213"))
+    await approve(Configuration(new.floor, new.store))
+    await new.goes_on()
+    await new.wagers({1: "progressive"}, table="T-3", round_id="R1")
+    balances = (await new.store.snapshot()).accounts
+    await older.put_back(new.redis)
+    early = lost.run("approve", "--by", "Sue", stdin=f"{PIN}\nyes\n")
+    assert "`pitlink restore` (deploy/docs/recover/restore.md) brings them back" in early.stderr
+    refused = lost.restore("--by", "Sue", pin=PIN)
+    assert "approve it with `pitlink approve`, then run this command again" in refused.stderr
+    for name in ("Sue", "Bea"):
+        approved = lost.run("approve", "--by", name, stdin=f"{PIN}\nyes\n")
+        assert approved.returncode == 0, approved.stderr
+        assert "after the approval, restore it with `pitlink restore`" in approved.stdout
+    assert not (await LinkAudit(new.store).run()).balanced, "the link still waits for the restore"
+    done = lost.restore("--by", "Sue", pin=PIN)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert (await new.store.snapshot()).accounts == balances
+    assert (await LinkAudit(new.store).run()).problems == ()
 
 
 @pytest.mark.parametrize(("by", "name"), [(["--by", "tess"], "tess"), ([], "technician")])
