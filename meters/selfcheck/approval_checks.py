@@ -3,8 +3,8 @@
 One person approves the first floor file of an empty floor. Each later change of a link, a meter or
 their terms takes two people: they approve the floor file, or they have confirmed a proposal. The
 service approves nothing, except in a demonstration or with a simulated floorperson: there it
-approves the first floor file, and changes of what a program approved. Elsewhere such an approval
-counts as none.
+approves the first floor file, and changes and new links until a person has approved a link.
+Elsewhere such an approval counts as none.
 """
 
 import hashlib
@@ -295,18 +295,18 @@ class Configuration:
         return Check(what, holds=True, seen=f"as {by} approved it, {approved.at} ({short})")
 
     async def is_of_people(self) -> bool:
-        """Check if a person has approved this link, or the first floor file in this Redis.
+        """Check if a person has approved a link, or the first floor file in this Redis.
 
         Raises:
             RedisError: Redis failed.
         """
         noted = await self._store.facility.read()
         try:
-            approved = await self._book.current()
+            known = (self._own, *await self._other_links())
+            names = [one.by for each in known if (one := await each.book.current())]
         except ForgedError:
             return True
-        names = [noted.by, approved.by if approved else ""]
-        return any(is_person(name) for name in names if name)
+        return any(is_person(name) for name in (noted.by, *names) if name)
 
     async def _adopt(self, found: Unapproved, by: str, setters: tuple[str, ...] = ()) -> None:
         """Approve the floor file as one person, or as the service."""
@@ -358,9 +358,9 @@ class Configuration:
         return True
 
     async def _is_of_program(self) -> bool:
-        """Check if a program, and not a person, approved the first floor file in this Redis."""
+        """Check if a program approved the first floor file in this Redis, and no person any link."""
         noted = await self._store.facility.read()
-        return noted.by != "" and not is_person(noted.by)
+        return noted.by != "" and not await self.is_of_people()
 
     async def _note(self, by: str) -> bool:
         """Note the link, and the floor file as the first one unless another one is noted."""
@@ -399,10 +399,9 @@ class Configuration:
             for meter, seed in self.filed.seeds_cents.items()
             if f"terms:{meter}" not in held
         }
+        of_no_person = new or (approved is not None and not is_person(approved.by))
         automatic = self._opens_as is not None and (
-            first
-            or (new and await self._is_of_program())
-            or (approved is not None and not is_person(approved.by))
+            first or (of_no_person and await self._is_of_program())
         )
         if barred is None and not automatic:
             barred = await self._round_left_open() or await self._held_at_changed_table()

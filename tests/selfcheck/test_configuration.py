@@ -431,7 +431,7 @@ async def test_only_one_of_two_people_finishes_an_interrupted_first_approval(
 
 
 @pytest.mark.duty("D4")
-async def test_a_program_approves_only_what_no_person_has_approved(keeping_redis: Redis) -> None:
+async def test_a_program_approves_only_until_a_person_has_approved_a_link(keeping_redis: Redis) -> None:
     """Without a demonstration or a simulated person, an approval by a program counts as none."""
     changed = TWO_LINKS.replace("positions = 7", "positions = 6", 1)
     for text in (TWO_LINKS, changed):
@@ -454,6 +454,16 @@ async def test_a_program_approves_only_what_no_person_has_approved(keeping_redis
     back = Configuration(floor, stores["pit"], opens_as="simulated person")
     with pytest.raises(TermsError, match="positions: 6 → 7; two people approve it"):
         await back.adopt()
+    third = link_text("third", meter_text(PROGRESSIVE), progressive_table("T-5", "5"))
+    new = configuration_of(keeping_redis, changed + third, "third", opens_as="simulated person")
+    with pytest.raises(TermsError, match="the link is new; two people approve it"):
+        await new.adopt()
+    side = configuration_of(keeping_redis, changed, "side", opens_as="simulated person")
+    assert await side.problem() is None, "a program has approved it before"
+    other = changed.replace('id = "p"', 'id = "q"').replace('["p"]', '["q"]')
+    side = configuration_of(keeping_redis, other, "side", opens_as="simulated person")
+    with pytest.raises(TermsError, match="meter q added.*two people approve it"):
+        await side.adopt()
 
 
 @pytest.mark.duty("D4")
@@ -646,10 +656,12 @@ def progressive_table(table: str, asset: str) -> str:
     return table_text(table, PROGRESSIVE, asset=asset)
 
 
-def configuration_of(redis: Redis, text: str, link: str) -> Configuration:
+def configuration_of(
+    redis: Redis, text: str, link: str, *, opens_as: str | None = None
+) -> Configuration:
     floor = parse_floor(text)
     (one,) = [each for each in floor.link if each.id == link]
-    return Configuration(floor, LinkStore(redis, one))
+    return Configuration(floor, LinkStore(redis, one), opens_as=opens_as)
 
 
 @pytest.mark.section("649a.11(c)(5)(iv)")
