@@ -46,7 +46,7 @@ _KNOWN: Final = (
     "{setter} set your PIN in the last 24 hours, and may have changed the floor file:"
     " another person must approve it"
 )
-_UNCHANGED: Final = "its game, game file, meters and positions as they were"
+_UNCHANGED: Final = "its asset number, game, game file, meters and positions as they were"
 NOT_APPROVED: Final = "the floor file is not as approved"
 """The beginning of the problem of a link that waits for people who approve the floor file."""
 _WHERE: Final = "under Links, or with `pitlink approve`"
@@ -358,7 +358,7 @@ class Configuration:
         return True
 
     async def _is_of_program(self) -> bool:
-        """Check if a program approved the first floor file in this Redis, and no person any link."""
+        """Check if a program approved the first floor file, and no person has approved a link."""
         noted = await self._store.facility.read()
         return noted.by != "" and not await self.is_of_people()
 
@@ -454,13 +454,14 @@ class Configuration:
                     return (
                         f"table {table} is held for claim {held.claim.claim} as table {held.table}"
                         f" of link {link}: leave it there until that is paid or rejected"
+                        f"{self._put_back(link)}"
                     )
             for held in await each.reopenable.claims():
                 if table := self._has_moved(link, held):
                     return (
                         f"claim {held.claim.claim} of table {table} was rejected, and can still be"
                         f" reopened: leave the table in link {link}, as table"
-                        f" {held.table}, until this gaming day is closed"
+                        f" {held.table}, until this gaming day is closed{self._put_back(link)}"
                     )
         return None
 
@@ -471,8 +472,9 @@ class Configuration:
         could not change a parameter. If the game changes, the round would be settled by other rules
         than those under which its wagers were accepted. If the table loses a meter, a replay would
         not know the wagers on this meter any more. If it loses positions, the result of such a
-        position would be refused. If the service approves by itself, there is no such limit,
-        because a demonstration's floor is new in each run.
+        position would be refused. If its asset number changes, its win would show another table,
+        and this number could play on another link. If the service approves by itself, there is no
+        such limit, because a demonstration's floor is new in each run.
         """
         ids = {table.id for table in self._link.table}
         gone = [table for table in await _approved_tables(self._book) if table not in ids]
@@ -490,7 +492,8 @@ class Configuration:
             # With a round of a table on both links, each would wait for the other one.
             moved = [one for one in moved if not await _with_open_round(self._store, [one])]
             if table := await _with_open_round(each.store, moved):
-                return _open_round_text(table, each.store)
+                back = self._put_back(each.store.link.id)
+                return f"{_open_round_text(table, each.store)}{back}"
         return None
 
     async def _held_at_changed_table(self) -> str | None:
@@ -517,18 +520,24 @@ class Configuration:
         return None
 
     async def _changed_tables(self) -> list[str]:
-        """Return the tables whose game or game file changes, or that lose a meter or positions."""
+        """Return the tables that change, other than by a new meter or more positions."""
         approved, filed = await _approved_tables(self._book), approved_tables(self.filed.text)
         return [
             table
             for table, before in sorted(approved.items())
             if (now := filed.get(table))
             and (
-                now.plays != before.plays
+                (now.asset, now.plays) != (before.asset, before.plays)
                 or not {*before.meters} <= {*now.meters}
                 or now.positions < before.positions
             )
         ]
+
+    def _put_back(self, link: str) -> str:
+        """Return the end of a text about a link: on a removed one, nobody can act."""
+        if link in {each.id for each in self._floor.link}:
+            return ""
+        return f"; first put link {link} back into the floor file"
 
     def _has_moved(self, link: str, held: TableHold) -> str | None:
         """Return the name of the table of a claim if it is at another place in the floor file."""

@@ -23,8 +23,8 @@ FIRST = game_text("first", ["m"], wager_text("own", "m"))
 SECOND = game_text("second", ["m"], wager_text("other", "m"))
 BESIDES = FIRST.replace('"10% of meter"', '"10% of meter + $100"')
 OPEN_ROUND = (
-    "table {table} has an open round: leave its game, game file, meters and positions as they were"
-    " until the round is settled, or voided at the panel"
+    "table {table} has an open round: leave its asset number, game, game file, meters and positions"
+    " as they were until the round is settled, or voided at the panel"
 )
 SUITED, STRAIGHT = ["9s", "8s"], ["7s", "6s", "5s"]
 
@@ -229,11 +229,12 @@ async def test_a_game_cannot_change_before_its_hand_pay_is_final(
     _, found = await restarted(pit, text)
     assert found is not None
     assert found.barred == (
-        f"claim {claim.claim} of table T-1 was rejected, and can still be reopened: leave its game,"
-        " game file, meters and positions as they were until this gaming day is closed"
+        f"claim {claim.claim} of table T-1 was rejected, and can still be reopened: leave its asset"
+        " number, game, game file, meters and positions as they were until this gaming day is"
+        " closed"
         if act
-        else f"table T-1 is held for claim {claim.claim}: leave its game, game file, meters and"
-        " positions as they were until that is paid or rejected"
+        else f"table T-1 is held for claim {claim.claim}: leave its asset number, game, game"
+        " file, meters and positions as they were until that is paid or rejected"
     )
 
 

@@ -362,6 +362,7 @@ async def test_a_renamed_link_leaves_no_hand_pay_and_no_round_behind(
     floor = parse_floor(renamed + section_text("[service]", data=tmp_path))
     found = {check.what: check.seen async for check in store_checks(floor, keeping_redis)}
     assert f"the link is new; {barred}" in found["configuration of new"]
+    assert "; first put link pit back into the floor file (" in found["configuration of new"]
 
 
 @pytest.mark.duty("D13")
@@ -431,7 +432,9 @@ async def test_only_one_of_two_people_finishes_an_interrupted_first_approval(
 
 
 @pytest.mark.duty("D4")
-async def test_a_program_approves_only_until_a_person_has_approved_a_link(keeping_redis: Redis) -> None:
+async def test_a_program_approves_only_until_a_person_has_approved_a_link(
+    keeping_redis: Redis,
+) -> None:
     """Without a demonstration or a simulated person, an approval by a program counts as none."""
     changed = TWO_LINKS.replace("positions = 7", "positions = 6", 1)
     for text in (TWO_LINKS, changed):
@@ -462,7 +465,7 @@ async def test_a_program_approves_only_until_a_person_has_approved_a_link(keepin
     assert await side.problem() is None, "a program has approved it before"
     other = changed.replace('id = "p"', 'id = "q"').replace('["p"]', '["q"]')
     side = configuration_of(keeping_redis, other, "side", opens_as="simulated person")
-    with pytest.raises(TermsError, match="meter q added.*two people approve it"):
+    with pytest.raises(TermsError, match=r"meter q added.*two people approve it"):
         await side.adopt()
 
 
@@ -782,6 +785,8 @@ async def test_a_table_with_an_open_round_begins_no_link_of_its_own(keeping_redi
     moved = configuration_of(keeping_redis, text, "side")
     with pytest.raises(BooksError, match="table T-1 has an open round on link pit"):
         await people_approve(moved)
+    with pytest.raises(BooksError, match="table T-1 has an open round: leave its asset number"):
+        await people_approve(configuration_of(keeping_redis, text, "pit"))
     assert (await pit.void()).error is None
     await people_approve(moved)
     assert await moved.problem() is None
