@@ -90,6 +90,7 @@ def _write_floor(home: Path, redis: str) -> Path:
     return config
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", _WITHOUT_END, ids=" ".join)
 def test_a_command_that_waits_for_its_store_ends(
     tmp_path: Path, silent: SilentRedis, command: tuple[str, ...]
@@ -132,6 +133,7 @@ def test_a_tables_agent_ends_in_good_order(tmp_path: Path) -> None:
             assert table.stop() == 0
 
 
+@pytest.mark.slow
 def test_bots_end_in_good_order(tmp_path: Path) -> None:
     config = str(_write_floor(tmp_path, "embedded"))
     with Pitlink("bots", "--config", config, deaf=True) as bots:

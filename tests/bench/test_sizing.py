@@ -174,6 +174,7 @@ def test_floor_without_tables_is_one_that_the_service_reads() -> None:
     assert len({link.id for link in floor.link}) == 3
 
 
+@pytest.mark.slow
 def test_two_measurements_at_once_are_refused() -> None:
     done = run_pitlink("--sizing", "--rules", program=bench_command)
     assert (done.returncode, done.stdout) == (2, "")

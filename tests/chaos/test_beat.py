@@ -11,6 +11,8 @@ from tests.chaos.devices import Devices
 from tests.mqtt.stand import Stand
 from tests.servers import eventually
 
+pytestmark = pytest.mark.slow
+
 SILENCE_S: Final = 3.0
 BEAT_S: Final = 1.0
 BEAT: Final = "pitlink/v1/main/controller"

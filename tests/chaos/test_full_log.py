@@ -3,6 +3,8 @@
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from tests.mqtt.stand import Stand
 from tests.processes import pitlink_command
 from tests.waiting import dies_with_us, eventually
@@ -16,6 +18,7 @@ LINES = b"\n".join(
 )
 
 
+@pytest.mark.slow
 def test_service_and_agent_work_with_their_logs_on_a_full_disk(tmp_path: Path) -> None:
     """`/dev/full` refuses each byte, as a full disk does."""
     with Stand(tmp_path) as stand, Path("/dev/full").open("wb") as full:

@@ -49,6 +49,7 @@ def batches_taken(stand: Stand) -> float:
     return stand.service.counted("pitlink_intake_lag_seconds_count")
 
 
+@pytest.mark.slow
 @pytest.mark.section("649a.11(c)(5)(i)")
 def test_a_hit_is_shown(stand: Stand) -> None:
     """Without any failure the jackpot is shown."""

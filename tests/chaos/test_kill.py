@@ -15,6 +15,8 @@ from tests.ledgers import read_ledger
 from tests.mqtt.stand import Service
 from tests.servers import Mosquitto, RedisServer, eventually, free_port
 
+pytestmark = pytest.mark.slow
+
 LINK, TABLES, ROUNDS = "tcp-five", ("TCP-05", "TCP-06", "TCP-07", "TCP-08"), 60
 WAGER_CENTS, PROGRESSIVE_BPS = 500, 2_000
 PLAYED_WITHIN_S = 240.0
@@ -125,7 +127,6 @@ def test_four_tables_at_once_every_meter_equals_an_independent_sum(
         service.close()
 
 
-@pytest.mark.slow
 def test_the_same_after_everything_was_killed_in_the_middle(
     config_and_port: tuple[Path, int], redis_server: RedisServer, mosquitto: Mosquitto
 ) -> None:

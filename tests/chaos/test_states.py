@@ -19,7 +19,7 @@ from tests.mqtt.stranger import Ear
 from tests.servers import eventually
 from tests.staff import Colleague, hire
 
-pytestmark = [pytest.mark.slow, pytest.mark.duty("D11")]
+pytestmark = pytest.mark.duty("D11")
 
 BACK_WITHIN_S: Final = 60.0
 ADDED_MICROS: Final = 100 * 1_400
@@ -179,8 +179,13 @@ def kill_broker(seat: Seat) -> None:
 PARTS: Final = (kill_service, kill_redis, kill_broker, Seat.restart)
 
 
-@pytest.mark.duty("D11")
-@pytest.mark.parametrize("name", STATES)
+@pytest.mark.parametrize(
+    "name",
+    [
+        name if name == "a wager lit" else pytest.param(name, marks=pytest.mark.slow)
+        for name in STATES
+    ],
+)
 def test_whatever_is_killed_the_state_is_the_same_again(stand: Stand, name: str) -> None:
     """The round then ends as if nothing had happened, and its wager counts once."""
     bring, finish, is_closed = STATES[name]
@@ -205,7 +210,7 @@ def test_whatever_is_killed_the_state_is_the_same_again(stand: Stand, name: str)
     assert stand.service.audit()["balanced"]
 
 
-@pytest.mark.duty("D11")
+@pytest.mark.slow
 def test_a_result_on_its_way_arrives_once_whatever_is_killed(stand: Stand) -> None:
     """The service is down while the round is settled. Then each other part is killed in turn."""
     with Seat(stand) as seat:

@@ -91,6 +91,7 @@ async def test_replies_that_come_twice_or_to_others_change_nothing(
     assert service.numbers == [1, 2, 3]
 
 
+@pytest.mark.slow
 async def test_it_goes_on_after_the_broker_was_killed(
     agent: Agent, service: ScriptedService, mosquitto: Mosquitto
 ) -> None:
@@ -119,6 +120,7 @@ async def test_it_goes_on_after_the_service_was_gone(
     assert types_of(service) == ["wagers"]
 
 
+@pytest.mark.slow
 @pytest.mark.duty("D13")
 async def test_duty_d13_silence_locks_new_wagers_out_until_the_beat_is_back(
     agent: Agent, service: ScriptedService

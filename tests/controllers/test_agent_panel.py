@@ -210,6 +210,7 @@ async def test_a_decision_while_the_agent_was_away_comes_with_the_hello(
         await eventually_async(lambda: not agent.table_state.claims_wait)
 
 
+@pytest.mark.slow
 async def test_duty_d1_meters_are_given_only_while_the_link_lives(
     agent: Agent, service: ScriptedService
 ) -> None:

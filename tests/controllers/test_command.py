@@ -21,6 +21,8 @@ from tests.deploy.tree import DOCS
 from tests.floor_text import section_text
 from tests.servers import Mosquitto, eventually_async, free_port, pitlink_command, run_pitlink
 
+pytestmark = pytest.mark.slow
+
 EVENTS_PAGE: Final = DOCS / "reference" / "device-events.md"
 ROUND = "wager 3 progressive; lockout; chips 1; hand 3 As Ks Qs; dealer 2c 3c 4c; settle"
 

@@ -89,6 +89,7 @@ async def is_refused(agent: Agent, text: str) -> None:
         assert answer.light is True
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("before", "refused", "sent"),
     [
@@ -114,6 +115,7 @@ async def test_what_cannot_be_kept_is_refused_and_taken_once_there_is_room(
     await until_code(agent, refused, None)
 
 
+@pytest.mark.slow
 async def test_a_reply_that_cannot_be_kept_is_not_passed_on_until_there_is_room(
     agent: Agent, service: ScriptedService, disk: SmallDisk
 ) -> None:

@@ -143,6 +143,7 @@ def test_a_deck_with_an_all_six_card_is_stacked_behind_it() -> None:
     assert (dealt.hands[WINNER], dealt.community) == (stacked.hand, stacked.community)
 
 
+@pytest.mark.slow
 def test_a_hand_with_which_the_player_would_fold_is_not_stacked() -> None:
     layout, rng = LAYOUTS["RD"], random.Random(5)
     kept = stacked_hand(layout, "keystone_bonus", "straight_flush", rng, lambda cards: 51 in cards)

@@ -6,6 +6,8 @@ from collections import Counter
 from datetime import UTC, datetime
 from pathlib import Path
 
+import pytest
+
 from controllers.table.device_events import parse_event
 from controllers.table.replies import absorb
 from controllers.table.state import Layout, Phase, TableState
@@ -34,6 +36,7 @@ def play_table(layout: Layout, lines: list[bytes]) -> list[MoneyEvent]:
     return sent
 
 
+@pytest.mark.slow
 def test_every_event_is_taken_and_the_wagers_are_those_expected() -> None:
     expected = json.loads((SHIFT / "expected.json").read_text())
     floor = read_floor(SHIFT / "floor.toml")

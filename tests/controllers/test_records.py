@@ -115,6 +115,7 @@ def played_and_settled(rng: random.Random) -> tuple[RoundRecord, bytes]:
     return record, msgspec.json.encode(settled.lines)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(6))
 def test_a_round_settled_again_has_the_same_lines(seed: int) -> None:
     rng = random.Random(seed)

@@ -19,6 +19,7 @@ async def service(mosquitto: Mosquitto) -> AsyncIterator[ScriptedService]:
         yield service
 
 
+@pytest.mark.slow
 async def test_the_events_of_a_bot_reach_the_service_unchanged(
     mosquitto: Mosquitto, service: ScriptedService, tmp_path: Path
 ) -> None:
@@ -65,6 +66,7 @@ async def test_a_bot_clears_what_an_earlier_run_left_on_the_table(
     assert [event["type"] for event in service.applied[:3]] == ["wagers", "void", "wagers"]
 
 
+@pytest.mark.slow
 async def test_a_bot_waits_for_a_lost_link_and_goes_on(
     mosquitto: Mosquitto, service: ScriptedService, tmp_path: Path
 ) -> None:

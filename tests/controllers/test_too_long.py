@@ -57,6 +57,7 @@ async def test_the_agent_and_the_panel_say_that_an_event_is_too_long_for_the_bro
             await eventually_async(lambda: agent.fault() is None, what="a table without fault")
 
 
+@pytest.mark.slow
 async def test_a_service_that_does_not_answer_is_not_taken_for_a_limit(
     mosquitto: Mosquitto, service: ScriptedService, outbox: Path
 ) -> None:

@@ -27,8 +27,6 @@ ROW: Final = re.compile(
     r"^[│|]\s*([a-z ]*[a-z])\s*[│|]\s*(\S+)\s*[│|]\s*(\S+)\s*[│|]$", re.MULTILINE
 )
 
-pytestmark = pytest.mark.slow
-
 
 def summary(output: str) -> tuple[Mapping[str, int], Mapping[str, int]]:
     """Return the summary's two columns by row: this run, and the ledger; dollars in micros."""
@@ -152,6 +150,7 @@ def test_demo_balances_and_goes_on_where_it_was(tmp_path: Path) -> None:
     assert ledger_second == {row: first[row] + second[row] for row in first}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
 def test_demo_ends_cleanly_at_a_signal(tmp_path: Path, how: signal.Signals) -> None:
     data = tmp_path / "data"
@@ -168,6 +167,7 @@ def test_demo_ends_cleanly_at_a_signal(tmp_path: Path, how: signal.Signals) -> N
     assert not (data / "broker.url").exists()
 
 
+@pytest.mark.slow
 def test_demo_ends_with_the_services_last_words_when_that_dies(tmp_path: Path) -> None:
     data = tmp_path / "data"
     port = free_port()
@@ -183,6 +183,7 @@ def test_demo_ends_with_the_services_last_words_when_that_dies(tmp_path: Path) -
     eventually(lambda: not in_use(data), what="the parts ending")
 
 
+@pytest.mark.slow
 def test_demo_that_is_killed_leaves_nothing_running(tmp_path: Path) -> None:
     data = tmp_path / "data"
     port = free_port()
@@ -196,6 +197,7 @@ def test_demo_that_is_killed_leaves_nothing_running(tmp_path: Path) -> None:
     assert json.loads(done.stdout)["balanced"] is True
 
 
+@pytest.mark.slow
 def test_demo_leaves_wins_to_people_with_its_option(tmp_path: Path) -> None:
     """A table with a hand pay is held until two people have validated and paid it."""
     data = tmp_path / "data"
@@ -233,6 +235,7 @@ def test_demo_leaves_wins_to_people_with_its_option(tmp_path: Path) -> None:
         assert "The ledger balances to the micro" in demo.output
 
 
+@pytest.mark.slow
 def test_demo_refuses_a_port_that_is_in_use(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
@@ -241,6 +244,7 @@ def test_demo_refuses_a_port_that_is_in_use(tmp_path: Path) -> None:
     assert done.stderr == f"pitlink: port {port} is in use; choose another with --port\n"
 
 
+@pytest.mark.slow
 def test_demo_refuses_data_that_another_uses(tmp_path: Path) -> None:
     lock = try_lock(tmp_path / "demo.lock", fcntl.LOCK_EX)
     assert lock is not None
@@ -251,6 +255,7 @@ def test_demo_refuses_data_that_another_uses(tmp_path: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "arguments", [("--tables", "0"), ("--speed", "0"), ("--for", "0"), ("--port", "99999")]
 )

@@ -178,6 +178,7 @@ async def test_redis_that_cannot_start_says_why(tmp_path: Path) -> None:
     assert not has_supervisor(tmp_path / "redis")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("parts", ["on PATH", "carried along"], indirect=True)
 async def test_broker_carries_retained_values_wills_and_qos_1(parts: str, tmp_path: Path) -> None:
     async with embedded_broker(tmp_path) as url:
@@ -246,6 +247,7 @@ async def test_broker_takes_its_port_again(tmp_path: Path) -> None:
         assert second == first
 
 
+@pytest.mark.slow
 async def test_brokers_that_start_at_once_get_a_port_each(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -72,6 +72,7 @@ async def test_rounds_of_devices_and_of_the_panel_are_counted(
         await play(agent, "next")
 
 
+@pytest.mark.slow
 async def test_a_void_that_a_floorperson_confirms_at_the_panel_is_subtracted(
     agent: BookedAgent, service: ScriptedService, books: TableBooks
 ) -> None:

@@ -190,6 +190,7 @@ _ATTACKS: Final[dict[str, Callable[[Machine], object]]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("attack", _ATTACKS)
 def test_what_leads_elsewhere_or_never_ends_is_named_and_ends(
     machine: Machine, attack: str
@@ -204,6 +205,7 @@ def test_what_leads_elsewhere_or_never_ends_is_named_and_ends(
     assert not backup_note(machine.data).exists(), "nobody hears of a backup that is not complete"
 
 
+@pytest.mark.slow
 def test_what_an_account_says_cannot_change_the_terminal_of_root(machine: Machine) -> None:
     (machine.marks / "\x1b[2J.json").symlink_to(machine.secret)
     machine.give()
@@ -212,6 +214,7 @@ def test_what_an_account_says_cannot_change_the_terminal_of_root(machine: Machin
     assert "\x1b" not in done.stderr
 
 
+@pytest.mark.slow
 def test_a_mark_that_becomes_a_link_during_the_wait_for_its_lock(machine: Machine) -> None:
     with machine.waiting() as backup:
         put_link(machine.marks / "main.json", machine.secret)

@@ -74,6 +74,7 @@ def missing_paths(page: Path) -> Iterator[str]:
             yield name
 
 
+@pytest.mark.slow
 def test_each_command_is_accepted_as_written() -> None:
     commands = list(typed())
     refused = {f"{where}: {words}": why for where, words in commands if (why := refusal(words))}

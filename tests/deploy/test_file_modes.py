@@ -55,6 +55,7 @@ def test_a_whole_floor_leaves_nothing_open_to_others(tmp_path: Path) -> None:
     assert open_to_others(data) == []
 
 
+@pytest.mark.slow
 def test_no_process_of_ours_leaves_a_core_file(tmp_path: Path) -> None:
     look = "import sys, resource; from meters.cli.main import run\n"
     look += "sys.argv = ['pitlink', '--version']\n"

@@ -173,6 +173,7 @@ def test_what_has_the_archive_runs_on_one_node() -> None:
         assert near["labelSelector"]["matchLabels"] == {"volume": "pitlink-archive"}
 
 
+@pytest.mark.slow
 def test_what_pods_refer_to_is_made(tmp_path: Path) -> None:
     """The floor file, the keys or a manual step of the example creates each file they need."""
     config = write_floor(tmp_path / "floor.toml", broker="mqtts://broker:8883")

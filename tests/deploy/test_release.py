@@ -13,6 +13,8 @@ import pytest
 from tests.deploy.tree import ROOT
 from tests.selfcheck.installed import Installed
 
+pytestmark = pytest.mark.slow
+
 VERSION: Final = "9.9.9"
 ENTRY: Final = f"## {VERSION}, 2026-11-26\n"
 
@@ -105,7 +107,6 @@ def test_a_wrong_argument_is_refused(wrong: str, reason: str) -> None:
     assert (done.returncode, reason in done.stderr) == (1, True)
 
 
-@pytest.mark.slow
 @pytest.mark.duty("D9")
 def test_everybody_who_builds_a_commit_gets_the_same_bytes(checkout: Path, tmp_path: Path) -> None:
     """In another directory, with other times and permissions of the files, too."""

@@ -35,6 +35,7 @@ def test_a_script_can_be_run_and_stops_at_the_first_error(name: str) -> None:
     assert subprocess.run(["bash", "-n", path], check=False).returncode == 0
 
 
+@pytest.mark.slow
 @pytest.mark.duty("D11")
 def test_a_copy_made_under_load_is_a_store_of_its_own(tmp_path: Path) -> None:
     """Unpacked as documented, Redis starts on it, with everything written before it was made."""
@@ -74,6 +75,7 @@ def test_a_copy_made_under_load_is_a_store_of_its_own(tmp_path: Path) -> None:
         client.close()
 
 
+@pytest.mark.slow
 def test_it_reports_that_there_is_nothing_to_copy(tmp_path: Path) -> None:
     nowhere = str(tmp_path / "none")
     done = run("backup", tmp_path, "--redis", nowhere, "--data", nowhere, "--tables", nowhere)

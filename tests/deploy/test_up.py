@@ -164,6 +164,7 @@ def test_a_floor_over_tls_runs_and_goes_on_where_it_was(tmp_path: Path) -> None:
         assert floor.end() == 0, floor.words
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("servers")
 def test_a_part_that_ends_ends_all_and_is_named(tmp_path: Path) -> None:
     """Its port is occupied, so mosquitto does not start, and nothing keeps running."""

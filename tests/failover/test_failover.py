@@ -19,8 +19,6 @@ from tests.servers import Mosquitto, eventually
 from tests.staff import Colleague, hire
 from tests.waiting import LONG_S
 
-pytestmark = pytest.mark.slow
-
 TABLES: Final = [f"T-{number}" for number in range(1, 9)]
 BOOKS: Final = f"pitlink:{{{LINK}}}:meters"
 _WITHIN_S: Final = 2 * LONG_S
@@ -140,6 +138,7 @@ def entries(server: Follower) -> int:
     return int(server.ask("HGET", BOOKS, "entries"))
 
 
+@pytest.mark.slow
 @pytest.mark.duty("D10")
 async def test_nothing_is_answered_that_no_replica_has(
     tmp_path: Path, mosquitto: Mosquitto
@@ -164,6 +163,7 @@ async def test_nothing_is_answered_that_no_replica_has(
         check_all(service, players, watched.primary)
 
 
+@pytest.mark.slow
 @pytest.mark.duty("D13")
 async def test_a_primary_without_replicas_stops_the_link_until_one_is_back(
     tmp_path: Path, mosquitto: Mosquitto
@@ -189,6 +189,7 @@ def _missing(service: Service) -> str:
     return " ".join(line for line in lines if line.startswith("pitlink_redis_servers_missing{"))
 
 
+@pytest.mark.slow
 async def test_a_sentinel_and_a_replica_that_are_gone_are_counted(
     tmp_path: Path, mosquitto: Mosquitto
 ) -> None:
@@ -207,6 +208,7 @@ async def test_a_sentinel_and_a_replica_that_are_gone_are_counted(
             assert event in service.process.errors
 
 
+@pytest.mark.slow
 @pytest.mark.duty("D11")
 async def test_a_cluster_promotes_a_replica_when_a_links_primary_is_killed(
     tmp_path: Path, mosquitto: Mosquitto

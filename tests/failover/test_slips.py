@@ -1,5 +1,7 @@
 """Payout slips in a Redis Cluster, where links and reservations are in different slots."""
 
+import pytest
+
 from meters.books.slip_numbers import SLIPS_KEY, SLIPS_TAG
 from meters.floor.floor_file import parse_floor
 from meters.redis_client.connect import open_redis
@@ -10,6 +12,7 @@ from tests.model.pit import FLOOR
 from tests.model.test_slips import CLAIM, OTHER, SECOND, Facility
 
 
+@pytest.mark.slow
 async def test_one_slip_pays_one_claim_of_a_cluster() -> None:
     with Cluster(SLIPS_KEY) as cluster:
         floor = parse_floor(FLOOR + section_text("[service]", redis=cluster.url))

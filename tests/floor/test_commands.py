@@ -17,6 +17,8 @@ from meters.cli.main import command_line
 from tests.floor.example import FLOOR, SHIPPED
 from tests.servers import Mosquitto, RedisServer, eventually, free_port, run_pitlink
 
+pytestmark = pytest.mark.slow
+
 COMMANDS: Final = sorted(point.name for point in entry_points(group="pitlink.commands"))
 BROKER: Final = "mqtt://pit:s3cret@10.0.0.7:1883"
 REDIS: Final = "redis://10.0.0.8:6379/0"

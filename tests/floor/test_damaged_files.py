@@ -127,6 +127,7 @@ def test_a_wrong_cell_of_the_law_is_named_with_its_line(home: Path) -> None:
         chapter.load("649a")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("command", "was", "becomes", "reason"),
     [

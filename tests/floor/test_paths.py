@@ -95,6 +95,7 @@ def test_every_path_is_the_floor_files(
         assert options.endswith("house/ca%20s.pem&ssl_keyfile=/etc/r.key")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", READING, ids=" ".join)
 def test_a_store_that_was_never_opened_is_reported_and_not_created(
     home: Path, elsewhere: Path, command: tuple[str, ...]
@@ -107,6 +108,7 @@ def test_a_store_that_was_never_opened_is_reported_and_not_created(
     assert list(elsewhere.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_restore_takes_an_empty_archive_for_none(home: Path) -> None:
     """`pitlink archive` creates the directory even if it finds no store."""
     (home / "days").mkdir()
@@ -115,6 +117,7 @@ def test_restore_takes_an_empty_archive_for_none(home: Path) -> None:
     assert f"the Redis in {home / 'kept'} was never opened" in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", READING[:5], ids=" ".join)
 def test_a_store_that_has_users_alone_has_no_books_to_read(
     home: Path, elsewhere: Path, command: tuple[str, ...]
@@ -131,6 +134,7 @@ def test_a_store_that_has_users_alone_has_no_books_to_read(
     assert list(elsewhere.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_commands_from_anywhere_work_on_the_store_of_the_service(
     home: Path, elsewhere: Path, tmp_path: Path
 ) -> None:
@@ -156,6 +160,7 @@ def test_commands_from_anywhere_work_on_the_store_of_the_service(
     assert sorted(path.name for path in tmp_path.iterdir()) == ["elsewhere", "house"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kept", ["marks/main.ledger-mark.json", "tables/T-1.sqlite"])
 @pytest.mark.parametrize("command", ["serve", "audit"])
 def test_data_that_an_earlier_release_kept_elsewhere_is_not_passed_over(

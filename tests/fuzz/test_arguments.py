@@ -23,6 +23,7 @@ WORDS: Final = (
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_any_arguments_are_refused_without_a_traceback(seed: int, tmp_path: Path) -> None:
     random = Random(seed)

@@ -27,6 +27,7 @@ SMALL: Final = settings(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", TARGETS.values(), ids=TARGETS)
 async def test_a_target_survives_its_share(target: Target) -> None:
     share = shares(INPUTS, [*TARGETS.values()])[target.name]

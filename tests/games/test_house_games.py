@@ -26,6 +26,7 @@ from tests.games.texts import envy_text, game_text, wager_text
 ROUNDS = 600
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("game", ["keystone_stud", "lucky_seven"])
 def test_a_second_settlement_of_the_file_agrees_line_by_line(game: str) -> None:
     rng = random.Random(17)

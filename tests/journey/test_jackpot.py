@@ -15,8 +15,6 @@ SEED = "$10,000.00"
 WON = "$10,000.56"
 """The seed, and 28% of two wagers of a dollar (649a.12(j)(3))."""
 
-pytestmark = pytest.mark.slow
-
 
 def meter(page: Page) -> Locator:
     """Return the amount of the 5 of 6 Progressive on the signage."""
@@ -118,6 +116,7 @@ async def test_jackpot_is_won_validated_paid_and_the_table_released(
         assert balanced(pit)
 
 
+@pytest.mark.slow
 async def test_jackpot_that_is_rejected_goes_back_to_the_meter(
     browser: Browser, tmp_path: Path
 ) -> None:

@@ -92,6 +92,7 @@ def test_again_it_keeps_all_and_adds_a_table(mine: Path, tmp_path: Path) -> None
             assert data.splitlines()[-2 if name.endswith(".key") else 0].decode() not in done.stdout
 
 
+@pytest.mark.slow
 def test_a_floor_file_that_names_its_keys_is_not_to_be_changed(mine: Path, tmp_path: Path) -> None:
     """Keys are made in one place and copied to another, as `pitlink install-keys` does."""
     for named, line in (
@@ -105,6 +106,7 @@ def test_a_floor_file_that_names_its_keys_is_not_to_be_changed(mine: Path, tmp_p
         assert ("Put  keys" in done.stdout) == (named is None)
 
 
+@pytest.mark.slow
 def test_the_servers_files_name_the_places_where_they_will_be(mine: Path, tmp_path: Path) -> None:
     """The configuration, otherwise written only once, is written again with the given places."""
     config = str(write_floor(tmp_path / "floor.toml"))
@@ -374,6 +376,7 @@ def hosts_in(keys: Path, server: str) -> tuple[list[str], list[str]]:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("server", "option"), [("broker", "--broker-host"), ("redis", "--redis-host")]
 )

@@ -85,6 +85,7 @@ async def publish_much(broker: SecuredMosquitto, keys: Path) -> None:
         await observer.since()
 
 
+@pytest.mark.slow
 async def test_what_waits_for_a_session_that_nobody_uses_is_bounded(
     own_broker: SecuredMosquitto, keys: Path
 ) -> None:
@@ -95,6 +96,7 @@ async def test_what_waits_for_a_session_that_nobody_uses_is_bounded(
     assert memory_kb(own_broker) - before < GROWS_BY_MAX_KB
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("qos", [0, 1])
 async def test_what_waits_for_a_connection_that_reads_nothing_is_bounded(
     own_broker: SecuredMosquitto, keys: Path, qos: int
@@ -210,6 +212,7 @@ async def test_a_burst_for_a_service_that_is_busy_arrives_whole(
         assert heard == [*events, b"the last"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("qos", [0, 1])
 async def test_what_a_flood_had_dropped_is_not_under_way_for_ever(
     own_broker: SecuredMosquitto, keys: Path, qos: int

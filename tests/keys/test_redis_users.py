@@ -83,6 +83,7 @@ async def empty_after(floor: Floor) -> AsyncIterator[AnyRedis]:
         await users.delete(*every)
 
 
+@pytest.mark.slow
 @pytest.mark.duty("D20")
 async def test_each_has_a_user_of_its_own(store: SecuredRedis, keys: Path, tmp_path: Path) -> None:
     """Users are stored and books opened. Neither client may access the other's keys."""
@@ -101,6 +102,7 @@ async def test_each_has_a_user_of_its_own(store: SecuredRedis, keys: Path, tmp_p
         assert found["operators' log"].seen.startswith("1 entries")
 
 
+@pytest.mark.slow
 async def test_users_can_be_asked_all_that_the_pages_ask(
     store: SecuredRedis, keys: Path, tmp_path: Path
 ) -> None:

@@ -64,6 +64,7 @@ async def connect(port: int, keys: Path, party: Identity) -> None:
         await pace.pause()
 
 
+@pytest.mark.slow
 async def test_all_connect_though_each_handshake_takes_longer_than_a_silent_proxy_may(
     broker: SecuredMosquitto, keys: Path
 ) -> None:

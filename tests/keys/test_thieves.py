@@ -117,6 +117,7 @@ def accepted(answers: Sequence[Sequence[bytes]]) -> bool:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("when", ["before", "after"])
 @pytest.mark.parametrize("stay", [True, False], ids=["online", "offline"])
 async def test_no_event_is_lost_to_who_joins_a_group(
@@ -154,6 +155,7 @@ def subscribe_by_hand(floor: Floor, pattern: str) -> None:
             connection.recv(16)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("group", ["+", "#", "", "{group}/x", "+{group}", "pitlink-{half}+"])
 async def test_a_group_cannot_be_joined_by_a_pattern_of_its_name(floor: Floor, group: str) -> None:
     """The broker ends the connection, refuses it, or treats it as another group."""
@@ -181,6 +183,7 @@ def test_who_has_the_keys_of_another_floor_is_not_let_in(floor: Floor, tmp_path:
     assert len(names) == 2
 
 
+@pytest.mark.slow
 async def test_what_a_renewed_service_knew_is_of_no_use(floor: Floor, keys: Path) -> None:
     """A renewal changes the group's name. The old session receives no events of others."""
     config = write_floor(floor.home / "floor.toml", broker=floor.broker.url)
@@ -206,6 +209,7 @@ async def test_what_a_renewed_service_knew_is_of_no_use(floor: Floor, keys: Path
             assert accepted(await play(floor))
 
 
+@pytest.mark.slow
 async def test_services_of_two_groups_count_each_event_once(floor: Floor, keys: Path) -> None:
     """While services are given new keys one by one, each group receives every event.
 

@@ -113,6 +113,7 @@ def test_every_command_works(pit: Pit) -> None:
     eventually(pit.service.ready, what="the service ready still")
 
 
+@pytest.mark.slow
 def test_a_second_worker_needs_a_key_of_its_own(pit: Pit) -> None:
     """Two services of one name would disconnect each other from the broker forever."""
     done = run_pitlink("serve", "--config", str(pit.config))

@@ -75,6 +75,7 @@ def test_a_level_leaves_out_what_is_less_grave_of_the_libraries_too(
     assert len(spoken("json", level)) == logged
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", [("serve",), ("table", "T-1", "--events")])
 @pytest.mark.parametrize(("given", "named"), [("--log=xml", "xml"), ("--log-level=loud", "loud")])
 def test_a_form_or_level_that_there_is_not_is_refused_in_words(

@@ -60,6 +60,7 @@ async def test_it_continues_day_by_day_and_does_nothing_twice(kept: Kept) -> Non
     assert (await kept.audit()).balanced
 
 
+@pytest.mark.slow
 @pytest.mark.duty("D16")
 async def test_decided_wins_leave_with_their_day_and_what_is_looked_at_stays(kept: Kept) -> None:
     """The last 25 wins of each progressive, replies that a table may need, and open claims stay."""

@@ -252,6 +252,7 @@ async def _paid(pit: Pit, number: int) -> None:
     await pit.claims.decide(claim, "pay", "ben", slip=f"A-{number}")
 
 
+@pytest.mark.slow
 @pytest.mark.duty("D17", "D19")
 @pytest.mark.parametrize("live_days", [1, 5])
 async def test_a_day_can_be_closed_and_archived_between_two_audits(

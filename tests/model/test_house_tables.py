@@ -20,6 +20,7 @@ from tests.model.test_house_games import FLOOR
 ROUNDS = 60
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("table_id", ["T-1", "T-2", "T-3"])
 async def test_a_bot_plays_a_house_game_and_both_settlements_agree(
     keeping_redis: Redis, table_id: str

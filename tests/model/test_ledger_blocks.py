@@ -106,6 +106,7 @@ async def test_wagers_go_on_and_repeated_events_get_their_reply(played: Pit) -> 
     assert (await played.audit()).problems == ()
 
 
+@pytest.mark.slow
 async def test_a_week_is_archived_trimmed_and_audited(redis: Redis, tmp_path: Path) -> None:
     """No block has entries of two gaming days, so whole blocks are deleted with their day."""
     plain = Kept(Pit(redis), tmp_path / "archive")

@@ -507,6 +507,7 @@ async def test_store_that_was_emptied_is_not_taken_for_a_new_one_after_a_restart
         await restarted.comes_up()
 
 
+@pytest.mark.slow
 async def test_redis_that_is_killed_stops_the_link_until_it_is_back(
     link: Running, keeping_server: RedisServer
 ) -> None:
@@ -521,6 +522,7 @@ async def test_redis_that_is_killed_stops_the_link_until_it_is_back(
     assert await link.pit.meter(PROGRESSIVE) == held
 
 
+@pytest.mark.slow
 async def test_present_meters_are_published_when_the_link_is_back(link: Running) -> None:
     await move_balance(link.pit, "meter:progressive", 1)
     await link.goes_down("+1")

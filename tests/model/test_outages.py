@@ -66,6 +66,7 @@ async def test_an_outage_of_the_store_is_in_the_ledger_when_it_is_back(
         await eventually_async(lambda: not kept(tmp_path), what="nothing kept any more")
 
 
+@pytest.mark.slow
 @pytest.mark.duty("D17")
 async def test_a_link_that_comes_and_goes_makes_an_entry_a_minute(
     keeping_redis: Redis, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -203,6 +203,7 @@ async def killed(server: RedisServer, when: str) -> None:
     assert await process.wait() == 9
 
 
+@pytest.mark.slow
 async def test_process_killed_between_reserving_and_paying_hinders_no_honest_retry(
     facility: Facility, memory_server: RedisServer
 ) -> None:
@@ -215,6 +216,7 @@ async def test_process_killed_between_reserving_and_paying_hinders_no_honest_ret
     assert await facility.problems() == []
 
 
+@pytest.mark.slow
 async def test_process_killed_after_paying_loses_no_number(
     facility: Facility, memory_server: RedisServer
 ) -> None:

@@ -112,6 +112,7 @@ async def test_each_state_of_a_table_is_exported(agent: Agent, service: Scripted
     }
 
 
+@pytest.mark.slow
 async def test_a_table_without_its_controller_is_not_playable(
     mosquitto: Mosquitto, service: ScriptedService, tmp_path: Path
 ) -> None:
@@ -137,6 +138,7 @@ def test_beats_that_did_not_come_are_counted() -> None:
     assert pulse.age_s(7.0) == pytest.approx(0.6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("panel", [True, False])
 async def test_the_command_serves_them(tmp_path: Path, *, panel: bool) -> None:
     """This holds without a connection to the broker too, because then they are needed."""
@@ -162,6 +164,7 @@ async def test_the_command_serves_them(tmp_path: Path, *, panel: bool) -> None:
         assert not [line for line in text.splitlines() if "T-2" in line]
 
 
+@pytest.mark.slow
 def test_an_address_that_is_none_is_refused(tmp_path: Path) -> None:
     done = run_pitlink(
         "table", "T-1", "--config", str(tmp_path / "f"), "--events", "--metrics", "9100"

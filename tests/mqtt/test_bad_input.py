@@ -61,6 +61,7 @@ def test_bad_event_is_refused_and_changes_nothing(
     assert stand.service.process.running
 
 
+@pytest.mark.slow
 def test_the_books_are_the_same_after_every_kind(stand: Stand, table: Asker) -> None:
     """The ledger has no new entry, and every balance is unchanged to the micro."""
     table.accept(opening(1))
@@ -225,6 +226,7 @@ class TestStatus:
         status.publish(b"", retain=True)
 
 
+@pytest.mark.slow
 def test_retained_junk_does_no_harm_now_or_after_a_restart(stand: Stand, table: Asker) -> None:
     """A retained message on a table's topic is refused once, and again by a new service."""
     before = stand.books()

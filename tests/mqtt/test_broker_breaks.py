@@ -66,6 +66,7 @@ async def test_what_waits_for_the_broker_ends_with_the_connection(relay: Relay, 
             await waiting
 
 
+@pytest.mark.slow
 async def test_a_connection_that_carries_nothing_is_left(relay: Relay) -> None:
     """The connection is half open: nobody has closed it, and nothing arrives any more."""
     client = patient(relay)
@@ -76,6 +77,7 @@ async def test_a_connection_that_carries_nothing_is_left(relay: Relay) -> None:
             await anext(client.messages)
 
 
+@pytest.mark.slow
 async def test_a_quiet_connection_is_kept(relay: Relay, monkeypatch: pytest.MonkeyPatch) -> None:
     """A broker without messages answers a ping."""
     client = patient(relay)
@@ -88,6 +90,7 @@ async def test_a_quiet_connection_is_kept(relay: Relay, monkeypatch: pytest.Monk
                 await anext(client.messages)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", BREAKS)
 async def test_an_agent_is_back_however_the_broker_is_away(
     mosquitto: Mosquitto, relay: Relay, tmp_path: Path, how: Behavior

@@ -1,5 +1,7 @@
 """A table that floods its topic: others are answered, books stay right, the log stays short."""
 
+import pytest
+
 from tests.fuzz.flooder import payloads
 from tests.fuzz.service_targets import check_event
 from tests.mqtt.events import wagers
@@ -10,6 +12,7 @@ from tests.servers import eventually
 MESSAGES = 4_000
 
 
+@pytest.mark.slow
 def test_the_others_play_on_and_the_flood_is_counted(stand: Stand, table: Asker) -> None:
     mad, before = stand.table(), stand.books()
     logged = stand.service.process.errors.count("\n") + stand.service.process.output.count("\n")

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.controllers.test_command import station
 from tests.floor_text import Value
 from tests.games.dates import EAST, WEST, dated_floor, today_in_the_west
@@ -12,6 +14,7 @@ BEGUN = "wager 1 own; lockout; chips 1"
 FINISHED = "hand 1 As Ks; community Qs Js Ts; settle"
 
 
+@pytest.mark.slow
 async def test_a_round_is_finished_by_programs_that_start_after_its_game_has_expired(
     tmp_path: Path,
 ) -> None:

@@ -38,6 +38,7 @@ async def listen_on(relay: Relay) -> None:
         await worker.batch(9)
 
 
+@pytest.mark.slow
 async def test_the_service_notices_a_network_that_carries_nothing(mosquitto: Mosquitto) -> None:
     async with Relay(mosquitto.port).running() as relay:
         with pytest.raises(BrokerError):
@@ -54,6 +55,7 @@ async def test_what_a_broker_does_not_take_is_bounded(mosquitto: Mosquitto) -> N
                 assert worker.unsent_bytes < 70_000_000
 
 
+@pytest.mark.slow
 async def test_an_agent_notices_it_locks_out_and_comes_back(
     mosquitto: Mosquitto, tmp_path: Path
 ) -> None:

@@ -15,7 +15,7 @@ from tests.servers import eventually
 MARK = "mark"
 CONTROLLER = "pitlink/v1/main/controller"
 
-pytestmark = pytest.mark.duty("D13")
+pytestmark = [pytest.mark.duty("D13"), pytest.mark.slow]
 
 
 def first_kept(stand: Stand, topic: str) -> list[dict[str, Any]]:

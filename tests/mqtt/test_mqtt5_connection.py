@@ -48,6 +48,7 @@ async def test_messages_are_carried_as_the_contract_says(shared_mosquitto: Mosqu
         assert await two.batch(9) == [Message("shared/in", b"4", retain=False)]
 
 
+@pytest.mark.slow
 async def test_a_retained_message_expires(shared_mosquitto: Mosquitto) -> None:
     at = address(shared_mosquitto.port)
 
@@ -412,6 +413,7 @@ async def test_a_broker_that_hears_nothing_for_long_is_pinged_although_it_speaks
         await asyncio.wait({speaking})
 
 
+@pytest.mark.slow
 async def test_a_quiet_broker_is_asked_and_a_silent_one_is_left(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

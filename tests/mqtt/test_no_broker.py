@@ -10,7 +10,7 @@ from tests.mqtt.stand import Stand
 from tests.servers import eventually
 from tests.waiting import LONG_S
 
-pytestmark = pytest.mark.duty("D14")
+pytestmark = [pytest.mark.duty("D14"), pytest.mark.slow]
 
 
 @pytest.mark.duty("D10")

@@ -104,6 +104,7 @@ PACKETS = st.one_of(
 )
 
 
+@pytest.mark.slow
 @given(st.lists(PACKETS, max_size=8), st.lists(st.integers(1, 70_000), max_size=20))
 @settings(deadline=None)
 def test_packets_arrive_whole_and_in_order_in_whatever_pieces(

@@ -117,6 +117,7 @@ def warnings(table: Asker) -> list[str]:
     return [line for line in lines if "property ignored" in line and f'"{table.table}"' in line]
 
 
+@pytest.mark.slow
 def test_every_kind_of_reply_returns_the_correlation_data(
     stand: Stand, table: Asker, device: Device
 ) -> None:

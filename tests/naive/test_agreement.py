@@ -10,6 +10,7 @@ CHUNKS = 4
 ROUNDS_IN_A_QUICK_RUN = 500
 
 
+@pytest.mark.slow
 @pytest.mark.section("649a.11(c)", "679a.11(c)", "679a.11(d)", "682a.11(d)", "682a.11(e)")
 @pytest.mark.parametrize("game", GAMES)
 def test_some_random_rounds_agree(game: str) -> None:

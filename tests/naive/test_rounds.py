@@ -72,6 +72,7 @@ def cards_of(played: Round) -> list[str]:
     return cards
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("game", EXPECTED_PAYOUTS)
 def test_every_payout_is_tried(game: str) -> None:
     rng = Random(f"payouts in {game}")

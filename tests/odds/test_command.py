@@ -131,6 +131,7 @@ def test_everything_is_listed_together(run: Run) -> None:
     assert max(map(len, text.stdout.splitlines())) <= 100
 
 
+@pytest.mark.slow
 def test_tables_for_people_fit_the_page(run: Run) -> None:
     result = run(
         *("--game", "three_card_poker", "--wager", "ante", "--wager", "pair_plus"),
@@ -276,6 +277,7 @@ def test_a_floor_file_and_draws_contradict_each_other(run: Run, tmp_path: Path) 
     assert refused(run("--config", str(tmp_path / "none.toml"))).exit_status == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wagers", [["progressive"], ["five_card_hand_bonus_dealer"]])
 def test_a_plot_is_drawn_besides_the_printed_table(
     wagers: list[str], run: Run, tmp_path: Path
@@ -347,6 +349,7 @@ def test_wagers_with_tiers_alone_cannot_be_plotted(
     assert not plot.exists()
 
 
+@pytest.mark.slow
 def test_wagers_with_tiers_are_left_out_of_a_plot(run: Run, tmp_path: Path) -> None:
     plot = tmp_path / "edge.png"
     chosen = ("--games", str(HOUSE), "--wager", "keystone_bonus", "--wager", "progressive")
@@ -404,6 +407,7 @@ def test_the_command_prints_times_for_people_and_for_programs(run: Run) -> None:
     assert "hit_times" not in listed(run(*asked[:4], "--json"))[0]
 
 
+@pytest.mark.slow
 def test_times_of_a_shared_meter_are_those_of_one_game(run: Run) -> None:
     """Two games share the meter, and have different chances. So the command names its condition."""
     asked = ("--games", str(HOUSE), "--rounds-per-hour", "600")

@@ -51,6 +51,7 @@ def test_three_card_hands() -> None:
     }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.section("649a.6(d)")
 def test_five_card_hands() -> None:
     assert count_hands("five_card", (3, 2), unseen) == FIVE_CARDS
@@ -83,6 +84,7 @@ def test_best_five_of_seven() -> None:
     assert count_best_five(7, unseen) == FIVE_OF_SEVEN
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cards", [8, 9])
 def test_best_five_of_every_deal_are_counted(cards: int) -> None:
     """All deals of eight or nine cards have a hand, and the royal flushes can be counted by hand.
@@ -107,6 +109,7 @@ def test_best_five_are_counted_in_as_many_steps_as_announced() -> None:
     assert sum(steps) == steps_of_best_five()
 
 
+@pytest.mark.slow
 @pytest.mark.section("682a.6(d)")
 @pytest.mark.reading("F12")
 @pytest.mark.reading("F5")
@@ -171,6 +174,7 @@ def test_suits_by_name_matter_only_where_five_or_all_are_of_one(ranking: str, si
             assert len({judge(sorted(other)) for other in renamed(hand)}) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("ranking", "groups"), [("three_card", (3,)), ("prime", (3, 3)), ("aces", (5,))]
 )

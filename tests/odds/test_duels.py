@@ -35,6 +35,7 @@ def chances(found: Duel) -> set[tuple[str, int, int, int, int]]:
     return set(zip(*columns, strict=True))
 
 
+@pytest.mark.slow
 @pytest.mark.section("649a.11(c)(3)")
 @pytest.mark.section("649a.11(c)(3)(i)")
 @pytest.mark.section("679a.11(c)(3)(i)")

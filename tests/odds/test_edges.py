@@ -50,6 +50,7 @@ def test_pair_plus(counted: Enumerator) -> None:
     }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.section("649a.12(g)(1)")
 @pytest.mark.reading("T4")
 def test_a_mini_royal_is_added_to_the_ante_bonus_of_b_alone(counted: Enumerator) -> None:

@@ -93,6 +93,7 @@ def often_won(reseed: str) -> Chapter:
     return read_chapter(text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reseed", ["$40 for 1", "$0"])
 def test_wagers_at_random_lose_the_edge_of_the_long_run(reseed: str, counted: Enumerator) -> None:
     """A meter is played for a long time, in cash, and the house keeps the edge of the long run.

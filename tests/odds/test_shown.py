@@ -56,6 +56,7 @@ def columns(text: str) -> list[tuple[list[str], list[str]]]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [80, 100, 200])
 @pytest.mark.parametrize(
     ("game", "wager"),
@@ -87,6 +88,7 @@ def percent_of(entry: OddsEntry) -> str:
     return f"{round(numerator * 10**6 / denominator) / 10**4:.4f}%"
 
 
+@pytest.mark.slow
 def test_every_paytables_edge_is_shown_exactly(shown: Shown, counted: Enumerator) -> None:
     for game, wager in (("three_card_prime", "ante"), ("three_card_poker", "pair_plus")):
         text = shown(game, wager)
@@ -94,6 +96,7 @@ def test_every_paytables_edge_is_shown_exactly(shown: Shown, counted: Enumerator
             assert f" {entry.house_edge} " in text.replace("\n", " \n")
 
 
+@pytest.mark.slow
 def test_additional_payments_have_a_column(shown: Shown, counted: Enumerator) -> None:
     text = shown("three_card_prime", "ante")
     line = next(line for line in text.splitlines() if "mini-royal" in line)
@@ -103,6 +106,7 @@ def test_additional_payments_have_a_column(shown: Shown, counted: Enumerator) ->
     assert {line.hand: line.beside for line in first.hands}["straight"] == {"play": "2 to 1"}
 
 
+@pytest.mark.slow
 def test_a_game_that_rank_alone_does_not_decide_says_what_that_costs(shown: Shown) -> None:
     text = shown("three_card_prime", "ante")
     assert "Best strategy by the rank of the hand alone" in text

@@ -144,6 +144,7 @@ def test_hands_of_one_strength_may_be_played_both_ways(counted: Enumerator) -> N
         folded_strengths(load("679a"), counted)
 
 
+@pytest.mark.slow
 @pytest.mark.section("649a.11(c)(3)")
 @pytest.mark.section("679a.11(c)(3)")
 @pytest.mark.parametrize("chapter", ["649a", "679a"])

@@ -44,6 +44,7 @@ def own(panel: PanelStand, **changed: str | None) -> dict[str, str]:
     return {name: value for name, value in headers.items() if value is not None}
 
 
+@pytest.mark.slow
 @pytest.mark.duty("D20")
 @pytest.mark.parametrize("key", ["", "wrong", KEY + "x", KEY[:-1]])
 @pytest.mark.parametrize("path", ["/", "/api/v1/table", "/api/v1/table/stream"])
@@ -76,6 +77,7 @@ async def test_the_address_with_the_key_sets_a_cookie_and_goes_on_without_it(
         assert KEY not in page.text
 
 
+@pytest.mark.slow
 @pytest.mark.duty("D20")
 @pytest.mark.parametrize("shown", ["key", "cookie"])
 async def test_an_address_that_shows_many_wrong_ones_is_not_listened_to_for_a_minute(
@@ -206,6 +208,7 @@ async def test_over_https_the_cookie_never_comes_in_the_clear(panel: PanelStand)
             assert ("strict-transport-security" in let_in.headers) is secure
 
 
+@pytest.mark.slow
 async def test_every_answer_of_a_panel_has_the_security_headers(panel: PanelStand) -> None:
     async with panel.client() as client, panel.client(key="") as stranger:
         for path in ("/", "/?key=no", "/api/v1/table", "/nowhere", "/assets/x/y.js"):
@@ -238,6 +241,7 @@ async def test_an_invalid_or_refused_event_gets_an_answer(
         assert (answer.status_code, answer.json()["error"]["code"]) == (status, code)
 
 
+@pytest.mark.slow
 async def test_a_waiting_event_is_answered_so_within_a_bound_and_sent_once(
     panel: PanelStand, service: ScriptedService
 ) -> None:
@@ -291,6 +295,7 @@ def test_the_key_is_kept_for_its_owner_alone(tmp_path: Path) -> None:
         panel_key(path / "below")
 
 
+@pytest.mark.slow
 def test_the_technician_renews_the_key_which_ends_every_session(tmp_path: Path) -> None:
     floor = tmp_path / "floor.toml"
     floor.write_text(FLOOR + section_text("[service]", data=tmp_path))
@@ -308,6 +313,7 @@ def test_the_technician_renews_the_key_which_ends_every_session(tmp_path: Path) 
     assert "there is no table T-9" in nobody.stderr
 
 
+@pytest.mark.slow
 def test_a_key_that_no_agent_reads_is_not_made(tmp_path: Path) -> None:
     """The agent of an installed floor has another data directory than its floor file says."""
     floor = tmp_path / "floor.toml"

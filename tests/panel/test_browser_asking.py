@@ -31,6 +31,7 @@ async def test_the_panel_waits_and_goes_on_by_itself(
     await expect(page.locator("#returned")).to_contain_text("The round is void: Misdeal")
 
 
+@pytest.mark.slow
 async def test_a_refusal_says_who_and_why_and_the_dealer_is_back_in_the_round(
     hand: Hand, service: ScriptedService, page: Page
 ) -> None:
@@ -40,6 +41,7 @@ async def test_a_refusal_says_who_and_why_and_the_dealer_is_back_in_the_round(
     await expect(hand.button("Void the round…")).to_be_enabled()
 
 
+@pytest.mark.slow
 async def test_it_can_be_withdrawn_on_any_tablet(
     hand: Hand, service: ScriptedService, page: Page, browser: Browser, panel: PanelStand
 ) -> None:
@@ -53,6 +55,7 @@ async def test_it_can_be_withdrawn_on_any_tablet(
     assert service.applied[-1]["type"] == "withdrawal"
 
 
+@pytest.mark.slow
 async def test_a_hand_entered_differently_waits_too(hand: Hand, service: ScriptedService) -> None:
     service.confirming = True
     await hand.wager("Position 3 Progressive")
@@ -69,6 +72,7 @@ async def test_a_hand_entered_differently_waits_too(hand: Hand, service: Scripte
     await hand.says("Settlement of round R1")
 
 
+@pytest.mark.slow
 async def test_one_wrong_light_is_taken_back_and_the_round_goes_on(
     hand: Hand, service: ScriptedService, page: Page
 ) -> None:

@@ -12,6 +12,8 @@ from tests.panel.test_browser_owed import ENVY_OF_IT, FLUSH
 from tests.panel.test_browser_pad import SIZES
 from tests.panel.test_browser_round import CLAIM, COLLECTED
 
+pytestmark = pytest.mark.slow
+
 LOST: Final = 13
 ENVY_CASE: Final[dict[str, object]] = {
     "lines": [

@@ -37,6 +37,7 @@ async def taps_of(page: Page) -> int:
     return taps
 
 
+@pytest.mark.slow
 async def test_round_without_winners_takes_few_taps(
     hand: Hand, service: ScriptedService, page: Page
 ) -> None:
@@ -49,6 +50,7 @@ async def test_round_without_winners_takes_few_taps(
     ]
 
 
+@pytest.mark.slow
 async def test_round_with_one_winner_takes_its_cards_only(
     hand: Hand, service: ScriptedService, page: Page
 ) -> None:
@@ -76,6 +78,7 @@ async def test_no_win_is_shown_and_can_be_taken_back(hand: Hand, panel: PanelSta
     assert panel.agent.table_state.no_win == (3,)
 
 
+@pytest.mark.slow
 async def test_dealer_is_warned_of_a_win_that_was_entered_before(hand: Hand, page: Page) -> None:
     await hand.wager("Position 3 Progressive", "Position 5 Progressive")
     await hand.lock(2)
@@ -89,6 +92,7 @@ async def test_dealer_is_warned_of_a_win_that_was_entered_before(hand: Hand, pag
     await expect(warning).to_have_count(0)
 
 
+@pytest.mark.slow
 @pytest.mark.section("649a.12(i)(3)")
 async def test_hands_that_are_evidence_are_still_asked_for(
     hand: Hand, service: ScriptedService

@@ -39,6 +39,7 @@ async def settle(hand: Hand, position: int, cards: str) -> None:
     await expect(hand.button("Next round")).to_be_visible()
 
 
+@pytest.mark.slow
 @pytest.mark.section("649a.11(c)(5)(iii)")
 async def test_a_win_that_waits_stays_in_sight_through_every_step_of_later_rounds(
     hand: Hand, service: ScriptedService, page: Page
@@ -85,6 +86,7 @@ TWO: Final[dict[str, object]] = {
 ENVY_DONE: Final = "Round R1, position 5, Envy Bonus for position 3: paid"
 
 
+@pytest.mark.slow
 @pytest.mark.section("649a.11(c)(5)(iii)")
 async def test_a_line_that_was_paid_on_the_settlement_is_not_asked_for_again(
     hand: Hand, service: ScriptedService, page: Page
@@ -150,6 +152,7 @@ async def test_lines_are_ticked_off_one_by_one_and_stay_so_after_a_restart(
     await page.close()
 
 
+@pytest.mark.slow
 @pytest.mark.section("649a.11(c)(5)(v)")
 @pytest.mark.parametrize("event", ["paid", "rejected"])
 async def test_an_envy_bonus_that_the_floor_settled_does_not_read_pay(
@@ -174,6 +177,7 @@ async def test_an_envy_bonus_that_the_floor_settled_does_not_read_pay(
     await expect(page.locator('.line[data-state="pay"]')).to_have_count(0)
 
 
+@pytest.mark.slow
 async def test_a_late_touch_on_another_tablet_puts_no_later_settlement_away(
     hand: Hand, panel: PanelStand, service: ScriptedService, page: Page
 ) -> None:
@@ -192,6 +196,7 @@ async def test_a_late_touch_on_another_tablet_puts_no_later_settlement_away(
     await hand.says("Settlement of round R2")
 
 
+@pytest.mark.slow
 @pytest.mark.section("649a.11(c)(5)(v)")
 @pytest.mark.parametrize("on", ["settlement", "strip"])
 async def test_a_line_that_becomes_due_just_before_the_touch_is_still_to_be_paid(
@@ -226,6 +231,7 @@ async def test_a_line_that_becomes_due_just_before_the_touch_is_still_to_be_paid
     await expect(page.get_by_text("PAY $10.00")).to_have_count(0)
 
 
+@pytest.mark.slow
 async def test_a_win_that_is_rejected_in_a_later_round_is_shown_and_not_paid(
     hand: Hand, service: ScriptedService
 ) -> None:
@@ -242,6 +248,7 @@ async def test_a_win_that_is_rejected_in_a_later_round_is_shown_and_not_paid(
     await expect(strip).to_have_count(0)
 
 
+@pytest.mark.slow
 async def test_a_settlement_is_left_alone_until_the_dealer_goes_on_and_shown_again(
     hand: Hand, panel: PanelStand, service: ScriptedService, page: Page
 ) -> None:
@@ -263,6 +270,7 @@ async def test_a_settlement_is_left_alone_until_the_dealer_goes_on_and_shown_aga
     await hand.says("Settlement of round R1")
 
 
+@pytest.mark.slow
 @pytest.mark.reading("T9")
 async def test_boxes_of_one_player_are_joined_and_stay_so_with_the_same_wagers(
     hand: Hand, panel: PanelStand, service: ScriptedService
@@ -286,6 +294,7 @@ async def test_boxes_of_one_player_are_joined_and_stay_so_with_the_same_wagers(
     assert [(each["position"], each["patron"]) for each in placed] == [(3, "p3"), (4, "p3")]
 
 
+@pytest.mark.slow
 async def test_what_goes_back_after_a_refused_lock_out_is_said_position_by_position(
     hand: Hand, service: ScriptedService, page: Page
 ) -> None:
@@ -307,6 +316,7 @@ async def test_what_goes_back_after_a_refused_lock_out_is_said_position_by_posit
     )
 
 
+@pytest.mark.slow
 @pytest.mark.section("649a.13")
 async def test_what_goes_back_after_a_void_is_said_until_the_next_wager(
     hand: Hand, page: Page
@@ -321,6 +331,7 @@ async def test_what_goes_back_after_a_void_is_said_until_the_next_wager(
     await expect(back).to_have_count(0)
 
 
+@pytest.mark.slow
 async def test_a_late_refusal_is_shown_on_every_tablet_until_the_next_event_is_accepted(
     hand: Hand, service: ScriptedService, browser: Browser, panel: PanelStand
 ) -> None:
@@ -340,6 +351,7 @@ async def test_a_late_refusal_is_shown_on_every_tablet_until_the_next_event_is_a
     await expect(hand.page.locator("#refusal")).to_have_count(0)
 
 
+@pytest.mark.slow
 @pytest.mark.section("649a.8(b)")
 async def test_a_wrong_count_is_there_on_every_tablet_and_after_a_reload(
     hand: Hand, browser: Browser, panel: PanelStand
@@ -355,6 +367,7 @@ async def test_a_wrong_count_is_there_on_every_tablet_and_after_a_reload(
     await expect(hand.page.locator(".differs")).to_have_count(0)
 
 
+@pytest.mark.slow
 async def test_what_is_owed_fits_every_screen_and_is_accessible(
     browser: Browser, panel: PanelStand, service: ScriptedService
 ) -> None:

@@ -2,11 +2,14 @@
 
 from typing import Final
 
+import pytest
 from playwright.async_api import Page, expect
 
 from tests.controllers.scripted import ScriptedService
 from tests.panel.stand import Hand
 from tests.panel.test_browser_owed import WAITS, settle
+
+pytestmark = pytest.mark.slow
 
 SIZES: Final = ((1280, 800), (1280, 720), (1024, 768))
 ONE_LINE_PX: Final = 56

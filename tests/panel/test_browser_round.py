@@ -95,6 +95,7 @@ async def test_a_wrong_count_stops_the_table_and_shows_what_to_compare(
     await hand.says("Dealer's hand")
 
 
+@pytest.mark.slow
 async def test_mistakes_are_taken_back_before_the_round_is_settled(
     hand: Hand, panel: PanelStand, service: ScriptedService, page: Page
 ) -> None:
@@ -126,6 +127,7 @@ async def test_mistakes_are_taken_back_before_the_round_is_settled(
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.section("649a.8(b)")
 async def test_no_count_is_asked_if_all_wagers_are_electronic(
     hand: Hand, panel: PanelStand, page: Page
@@ -180,6 +182,7 @@ async def test_a_hand_pay_holds_the_table_until_its_documents_are_done(
     await hand.wager("Position 1 Progressive")
 
 
+@pytest.mark.slow
 async def test_a_win_that_is_rejected_is_not_paid(
     hand: Hand, service: ScriptedService, page: Page
 ) -> None:
@@ -192,6 +195,7 @@ async def test_a_win_that_is_rejected_is_not_paid(
     await expect(hand.button("Next round")).to_be_visible()
 
 
+@pytest.mark.slow
 async def test_the_reason_is_shown_on_demand_and_stays_visible(
     hand: Hand, service: ScriptedService, page: Page
 ) -> None:
@@ -206,6 +210,7 @@ async def test_the_reason_is_shown_on_demand_and_stays_visible(
     await hand.says("649a.12(j)(1): this hand pays 100% of the meter.")
 
 
+@pytest.mark.slow
 async def test_two_tablets_show_the_same_table(
     hand: Hand, panel: PanelStand, browser: Browser
 ) -> None:
@@ -218,6 +223,7 @@ async def test_two_tablets_show_the_same_table(
     await other.says("Dealer's hand")
 
 
+@pytest.mark.slow
 async def test_a_whole_round_is_played_with_the_keyboard_alone(
     hand: Hand, service: ScriptedService, page: Page
 ) -> None:

@@ -55,6 +55,7 @@ async def stop_with_all_standing(page: Page) -> None:
     await page.clock.run_for(700)
 
 
+@pytest.mark.slow
 async def test_second_touch_does_not_hit_what_came_under_the_finger(
     page: Page, panel: PanelStand
 ) -> None:
@@ -94,6 +95,7 @@ async def wager_elsewhere(hand: Hand, panel: PanelStand) -> None:
     await eventually_async(heard, within_s=20)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["mouse", "touch"])
 async def test_a_press_during_which_a_wager_is_accepted_counts(
     page: Page, panel: PanelStand, kind: str
@@ -139,6 +141,7 @@ async def test_what_rests_on_the_page_hides_nothing_for_longer_than_a_second(
     await expect(light).to_have_attribute("aria-pressed", "true")
 
 
+@pytest.mark.slow
 async def test_key_that_is_held_down_is_one_press(
     hand: Hand, panel: PanelStand, page: Page
 ) -> None:
@@ -151,6 +154,7 @@ async def test_key_that_is_held_down_is_one_press(
     assert [placed.position for placed in panel.agent.table_state.wagers] == [3, 4]
 
 
+@pytest.mark.slow
 async def test_cards_picked_for_one_hand_never_go_over_to_another(
     hand: Hand, panel: PanelStand, page: Page
 ) -> None:
@@ -182,6 +186,7 @@ async def test_text_typed_for_one_hand_never_goes_over_to_another(
     await expect(field).to_have_value("")
 
 
+@pytest.mark.slow
 async def test_reading_t8_a_fold_says_what_becomes_of_the_cards(
     hand: Hand, service: ScriptedService, page: Page
 ) -> None:
@@ -208,6 +213,7 @@ async def test_reading_t8_a_fold_says_what_becomes_of_the_cards(
     ]
 
 
+@pytest.mark.slow
 async def test_focus_goes_on_with_the_round_for_who_has_a_keyboard(hand: Hand, page: Page) -> None:
     await hand.wager("Position 3 Progressive")
     await hand.touch("Lock-out: no more bets")
@@ -248,6 +254,7 @@ async def test_what_was_touched_while_the_table_hung_does_not_take_effect_later(
         await expect(page.locator("#standing")).to_contain_text("Betting open")
 
 
+@pytest.mark.slow
 async def test_look_at_the_last_settlement_while_the_table_goes_on_is_no_error(
     page: Page, panel: PanelStand, service: ScriptedService
 ) -> None:

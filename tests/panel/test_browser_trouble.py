@@ -24,6 +24,7 @@ SIZES = {
 METER = '[data-meter="progressive"]'
 
 
+@pytest.mark.slow
 async def test_duty_d14_the_table_is_plainly_shut_while_the_link_is_down_and_its_round_goes_on(
     hand: Hand, service: ScriptedService, page: Page
 ) -> None:
@@ -103,6 +104,7 @@ async def test_duty_d11_a_round_and_its_settlement_are_there_after_a_restart(
             await hand.touch("Next round")
 
 
+@pytest.mark.slow
 async def test_a_tablet_whose_address_is_no_longer_valid_says_so_until_it_has_the_new_one(
     mosquitto: Mosquitto, service: ScriptedService, page: Page, tmp_path: Path
 ) -> None:
@@ -142,6 +144,7 @@ async def test_a_connection_that_died_without_a_word_is_said_so_and_opened_again
         await page.close()
 
 
+@pytest.mark.slow
 async def test_duty_d13_a_table_that_does_not_agree_with_the_service_is_voided(
     mosquitto: Mosquitto, page: Page, tmp_path: Path
 ) -> None:

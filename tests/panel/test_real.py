@@ -17,6 +17,8 @@ from tests.mqtt.stand import Service, Stand
 from tests.panel.stand import Hand
 from tests.servers import Pitlink, free_port, run_pitlink
 
+pytestmark = pytest.mark.slow
+
 METER: Final = '[data-meter="five_of_six_progressive"]'
 ADDRESS: Final = re.compile(r"Panel of table S-1: (http://\S+)\?key=(\S+)")
 
@@ -44,7 +46,6 @@ async def opened(page: Page, address: str) -> Hand:
     return Hand(page, address)
 
 
-@pytest.mark.slow
 @pytest.mark.section("649a.11(c)(9)(iv)")
 async def test_a_royal_flush_at_the_5_of_6_is_hit_held_validated_and_released(
     stand: Stand, page: Page
@@ -77,7 +78,6 @@ async def test_a_royal_flush_at_the_5_of_6_is_hit_held_validated_and_released(
     assert stand.service.audit()["balanced"]
 
 
-@pytest.mark.slow
 async def test_duty_d11_service_and_agent_are_killed_in_mid_round_and_the_round_is_settled(
     stand: Stand, page: Page
 ) -> None:
@@ -105,7 +105,6 @@ async def test_duty_d11_service_and_agent_are_killed_in_mid_round_and_the_round_
     assert stand.service.audit()["balanced"]
 
 
-@pytest.mark.slow
 @pytest.mark.duty("D17")
 async def test_a_correction_waits_for_a_floorperson_through_the_loss_of_every_part(
     stand: Stand, page: Page
@@ -140,7 +139,6 @@ async def test_a_correction_waits_for_a_floorperson_through_the_loss_of_every_pa
     assert stand.service.audit()["balanced"]
 
 
-@pytest.mark.slow
 async def test_a_frozen_agent_is_a_lost_one_and_no_number_outlives_it(
     stand: Stand, page: Page
 ) -> None:
@@ -158,7 +156,6 @@ async def test_a_frozen_agent_is_a_lost_one_and_no_number_outlives_it(
         await expect(page.locator(METER)).to_contain_text("$10,000.00")
 
 
-@pytest.mark.slow
 async def test_events_may_come_besides_the_panel_and_standard_output_is_theirs(
     stand: Stand, page: Page
 ) -> None:
@@ -176,7 +173,6 @@ async def test_events_may_come_besides_the_panel_and_standard_output_is_theirs(
         assert table.wait() == 0
 
 
-@pytest.mark.slow
 def test_interrupted_it_ends_well_and_an_occupied_port_is_reported_plainly(stand: Stand) -> None:
     port = free_port()
     with paneled(stand.service, port) as (table, _):
@@ -219,7 +215,6 @@ async def rejected(stand: Stand, hand: Hand) -> str:
     return claim
 
 
-@pytest.mark.slow
 @pytest.mark.section("649a.11(c)(9)(iv)")
 @pytest.mark.parametrize("lost", ["nothing", "agent", "service", "broker"])
 async def test_a_reopened_hand_pay_is_held_whatever_part_is_lost_meanwhile(

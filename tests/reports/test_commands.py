@@ -60,6 +60,7 @@ async def _report(floor: Path, *asked: str) -> Result:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["audit", "report"])
 async def test_a_later_release_must_read_its_own_data(
     floor_file: Path, redis: Redis, command: str
@@ -80,6 +81,7 @@ def _micros(row: dict[str, str]) -> int:
     return int(Decimal(row["amount_dollars"]).scaleb(6))
 
 
+@pytest.mark.slow
 async def test_a_day_is_printed(floor_file: Path) -> None:
     """By default it is the last closed day."""
     done = await _pitlink(floor_file, "report", "day")
@@ -95,6 +97,7 @@ async def test_a_day_is_printed(floor_file: Path) -> None:
         assert said.lower() in done.stdout.lower(), said
 
 
+@pytest.mark.slow
 async def test_csv_of_the_open_day_ends_where_the_audit_is(floor_file: Path) -> None:
     """Meter by meter, to the micro; every day's closing is the next one's opening."""
     audited = await _pitlink(floor_file, "audit", "--json")
@@ -373,6 +376,7 @@ async def test_a_file_that_cannot_be_written_is_reported(floor_file: Path) -> No
     assert "no.csv: cannot be written" in str(done.exception)
 
 
+@pytest.mark.slow
 def test_an_unreachable_store_is_reported(tmp_path: Path) -> None:
     floor = tmp_path / "floor.toml"
     floor.write_text(FLOOR + section_text("[service]", redis="unix:///nowhere"))

@@ -190,6 +190,7 @@ async def test_a_round_in_hand_at_the_hour_is_of_the_day_that_its_entries_are_of
     assert both.pot(TABLES).closing_micros == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("day_starts", "begins", "crossed", "hours"),
     [

@@ -64,6 +64,7 @@ def _noted(home: Path, name: str) -> AuditNote:
     return note
 
 
+@pytest.mark.slow
 async def test_an_audit_says_that_there_is_no_mark(shop: Shop, tmp_path: Path) -> None:
     """This is the case if the floor file is read through a link in another directory."""
     assert json.loads((await _pitlink(tmp_path, "audit", "--json")).stdout)["unmarked"] == ["pit"]
@@ -76,6 +77,7 @@ async def test_an_audit_says_that_there_is_no_mark(shop: Shop, tmp_path: Path) -
     assert said not in (await _pitlink(tmp_path, "audit")).stdout
 
 
+@pytest.mark.slow
 async def test_the_audit_of_each_night_begins_with_the_last_audited_day(
     shop: Shop, tmp_path: Path
 ) -> None:
@@ -102,6 +104,7 @@ async def test_the_audit_of_each_night_begins_with_the_last_audited_day(
     assert f"ok    last whole audit: {first.at}: all in order" in checked.stdout
 
 
+@pytest.mark.slow
 async def test_an_audit_that_found_something_is_noted_and_the_next_begins_before_it(
     shop: Shop, tmp_path: Path
 ) -> None:
@@ -125,6 +128,7 @@ async def test_an_audit_that_found_something_is_noted_and_the_next_begins_before
     assert _noted(tmp_path, AUDIT_NOTE).through == {"pit": "2026-01-20"}
 
 
+@pytest.mark.slow
 async def test_the_audit_of_a_night_begins_with_the_first_day_if_no_audit_found_it_correct(
     shop: Shop, tmp_path: Path
 ) -> None:
@@ -138,6 +142,7 @@ async def test_the_audit_of_a_night_begins_with_the_first_day_if_no_audit_found_
     assert (await _pitlink(tmp_path, "audit", "--since-last")).returncode == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["damaged", "lost"])
 async def test_a_file_that_is_not_as_it_was_ends_the_archive_with_1_and_is_noted(
     shop: Shop, tmp_path: Path, how: str

@@ -53,6 +53,7 @@ def test_cell_that_is_longer_than_a_page_continues_on_the_next(wide: bool) -> No
     assert "next" in text
 
 
+@pytest.mark.slow
 def test_title_is_not_left_alone_at_the_foot_of_a_page() -> None:
     for height in range(40, 60):
         first = ReportSection("First", COLUMNS, ROWS[:height])

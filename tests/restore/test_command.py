@@ -100,7 +100,6 @@ def pit(tmp_path: Path, redis_server: RedisServer, mosquitto: Mosquitto) -> Iter
         service.close()
 
 
-@pytest.mark.slow
 @pytest.mark.duty("D11")
 def test_a_floor_goes_on_as_if_its_redis_had_not_been_lost(
     pit: Pit, redis_server: RedisServer, tmp_path: Path
@@ -145,6 +144,7 @@ def test_a_floor_goes_on_as_if_its_redis_had_not_been_lost(
     assert pit.meters() != was
 
 
+@pytest.mark.slow
 def test_errors_are_reported_in_words(tmp_path: Path) -> None:
     config = write_floor(
         tmp_path, broker=f"mqtt://127.0.0.1:{free_port()}", redis="redis://127.0.0.1:1", port=1

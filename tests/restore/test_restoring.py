@@ -112,6 +112,7 @@ async def play(pit: KeptPit, *rounds: int) -> None:
     assert (await pit.audit()).balanced
 
 
+@pytest.mark.slow
 @pytest.mark.duty("D11")
 @pytest.mark.parametrize("deleted", [0, 2])
 async def test_an_archive_gives_the_store_the_days_that_it_had(pit: KeptPit, deleted: int) -> None:

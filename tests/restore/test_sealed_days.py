@@ -39,7 +39,7 @@ from tests.restore.stores import Keys, read_store
 from tests.restore.test_restoring import DRAWN, EVERYTHING
 from tests.servers import RedisServer
 
-pytestmark = pytest.mark.duty("D11")
+pytestmark = [pytest.mark.duty("D11"), pytest.mark.slow]
 
 
 @pytest.fixture(autouse=True)
@@ -89,7 +89,6 @@ class SealedFloor(Floor):
         """Do nothing: the state machine's own test checks this."""
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("floor", [POKER, MIXED], ids=["poker", "mixed"])
 def test_sealed_days_make_the_store_that_their_entries_make(
     memory_server: RedisServer, floor: ModelFloor

@@ -97,6 +97,7 @@ async def held_data(pit: Sent) -> dict[str, Any]:
     return {**tables, "accounts": snapshot.accounts, "tallies": snapshot.tallies}
 
 
+@pytest.mark.slow
 async def test_an_upgraded_store_has_all_and_plays_on(pit: Sent) -> None:
     was, entries = await held_data(pit), await pit.store.entries(0, 1_000)
     earlier = await make_earlier(pit.store)
@@ -131,6 +132,7 @@ async def test_an_upgraded_store_has_all_and_plays_on(pit: Sent) -> None:
     assert (await pit.audit()).problems == ()
 
 
+@pytest.mark.slow
 async def test_days_of_both_layouts_are_archived_trimmed_and_restored(
     pit: Sent, tmp_path: Path
 ) -> None:

@@ -63,6 +63,7 @@ def test_every_three_card_hand_is_counted() -> None:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.section("649a.6(d)")
 def test_every_five_card_hand_is_counted() -> None:
     assert Counter(five_card_hand(hand) for hand in combinations(DECK, 5)) == {
@@ -80,6 +81,7 @@ def test_every_five_card_hand_is_counted() -> None:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.section("649a.6(d)")
 @pytest.mark.section("649a.11(c)(9)")
 @pytest.mark.parametrize("suits", [1, 2, 4])
@@ -200,6 +202,7 @@ def plain_three_card_place(hand: tuple[Card, ...]) -> tuple[int, list[int]]:
     return (2 if flush else 1 if len(set(ranks)) == 2 else 0), order
 
 
+@pytest.mark.slow
 @pytest.mark.section("649a.6(b)")
 @pytest.mark.section("649a.6(c)")
 @pytest.mark.section("679a.6(b)")

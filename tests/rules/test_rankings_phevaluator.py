@@ -106,6 +106,7 @@ def test_all_six_card_hands_agree(start: int, end: int) -> None:
     assert hands == sum(comb(51 - low, 5) for low in range(start, end))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cards", [7, 8, 9])
 @pytest.mark.parametrize("suits", [4, 2], ids=["deck", "two_suits"])
 def test_the_best_five_of_more_cards_agree(cards: int, suits: int) -> None:

@@ -18,6 +18,8 @@ from bonus.settling.table_rules import meter_rules
 from bonus.wagers import MICROS_PER_CENT, PaidFrom
 from tests.rules.dealing import terms_at
 
+pytestmark = pytest.mark.slow
+
 RULES = meter_rules("three_card_poker")
 TERMS = terms_at()
 SPADES = [card for card in DECK if card & 3 == 3]

@@ -89,6 +89,7 @@ def test_a_top_award_rarer_than_one_in_a_hundred_million_is_named(
     assert ("The top award, royal flush, is rarer" in said) == named
 
 
+@pytest.mark.slow
 @pytest.mark.duty("D22")
 def test_no_ranking_has_a_rarer_hand() -> None:
     """Up to six cards, even one deal of all is not so rare; of more cards, the best five count."""

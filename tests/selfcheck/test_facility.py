@@ -52,6 +52,7 @@ def test_an_amount_below_which_nobody_validates_is_warned_of(
     } == (subsections)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("most", "level"), [(97, "warning"), (98, "info")])
 async def test_the_service_warns_of_what_does_not_hold_and_of_nothing_else(
     most: int, level: str
@@ -78,6 +79,7 @@ def dated_floor(directory: Path, expires: str) -> Floor:
     return parse_floor(floor_text(link_text("pit", meter_text("m"), table), games=str(directory)))
 
 
+@pytest.mark.slow
 async def test_an_expired_game_stops_no_link(tmp_path: Path) -> None:
     """Its tables accept no wagers. But open rounds go on, and other tables play other games."""
     floor = dated_floor(tmp_path, "2026-01-31")
@@ -96,6 +98,7 @@ async def test_an_expired_game_stops_no_link(tmp_path: Path) -> None:
     assert [(line["log_level"], line["seen"]) for line in found] == [("warning", said)]
 
 
+@pytest.mark.slow
 async def test_a_running_service_warns_once_of_a_game_that_comes_to_a_date(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -56,6 +56,7 @@ def seen(*said: str) -> str:
     return check.seen
 
 
+@pytest.mark.slow
 def test_what_was_installed_is_as_recorded_and_its_digest_is_anybodys(home: Path) -> None:
     """The digest can be calculated without our code, from the wheel that was submitted."""
     check = read_software().check
@@ -205,6 +206,7 @@ def test_programs_from_elsewhere_are_not_those_installed(
     seen("bonus does not run from where it was installed")
 
 
+@pytest.mark.slow
 def test_a_checkout_has_nothing_to_be_held_against() -> None:
     """The tests run from a checkout, or from a copy that deploy/test made of it."""
     assert importlib.util.find_spec("meters") is not None

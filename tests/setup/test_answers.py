@@ -28,6 +28,7 @@ def machine(tmp_path: Path) -> Machine:
     return Machine(tmp_path / "root")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "said"),
     [
@@ -51,6 +52,7 @@ def test_a_wrong_answer_is_refused_before_anything_is_written(
     assert machine.contents() == {}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "status", "said"),
     [
@@ -124,6 +126,7 @@ def test_the_services_are_asked_without_the_proxy_of_the_machine(
     assert (problem is None) if said is None else (said in str(problem))
 
 
+@pytest.mark.slow
 def test_a_redis_with_data_of_another_program_is_refused() -> None:
     """After a restart with our settings, it would begin without this data."""
     with RedisServer(tcp=True, options={"appendonly": "no"}) as store:
@@ -137,6 +140,7 @@ def test_a_redis_with_data_of_another_program_is_refused() -> None:
     units.check_redis(store.port)
 
 
+@pytest.mark.slow
 def test_a_floor_of_the_house_keeps_its_tables_and_comments(
     machine: Machine, tmp_path: Path
 ) -> None:
@@ -162,6 +166,7 @@ def test_a_floor_of_the_house_keeps_its_tables_and_comments(
     assert machine.path(FLOOR).read_text().splitlines() == lines, "the example does not replace it"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
@@ -180,6 +185,7 @@ def test_a_floor_file_that_cannot_be_used_is_refused(
     assert machine.contents() == {}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("zone", "used"),
     [("America/Denver", "America/Denver"), ("Etc/UTC", "America/New_York")],
@@ -193,6 +199,7 @@ def test_the_default_time_zone_is_that_of_the_machine(
     assert read_floor(machine.path(FLOOR)).facility.timezone == used
 
 
+@pytest.mark.slow
 def test_an_existing_floor_must_fit(machine: Machine) -> None:
     """A floor file that a person wrote is never changed. If it fits, the rest is installed."""
     path = machine.path(FLOOR)
@@ -210,6 +217,7 @@ def test_an_existing_floor_must_fit(machine: Machine) -> None:
     assert 'name = "Another"' in path.with_name("floor.toml.pitlink").read_text()
 
 
+@pytest.mark.slow
 def test_the_questions_have_defaults_and_one_answer_for_each_file(machine: Machine) -> None:
     """A wrong answer is asked for again; a file that the person refuses is not written."""
     main, terminal = pty.openpty()
@@ -233,6 +241,7 @@ def test_the_questions_have_defaults_and_one_answer_for_each_file(machine: Machi
     assert "redis.conf  not written" in said
 
 
+@pytest.mark.slow
 def test_the_agent_of_a_table_gets_only_its_own_keys(tmp_path: Path) -> None:
     services, machine = Machine(tmp_path / "services"), Machine(tmp_path / "table")
     assert services.setup(*ANSWERS, "--machines", "several").returncode == 0
@@ -267,6 +276,7 @@ def test_the_agent_of_a_table_gets_only_its_own_keys(tmp_path: Path) -> None:
     assert "has no keys of a table" in wrong.stderr
 
 
+@pytest.mark.slow
 def test_keys_that_were_brought_badly_are_refused(tmp_path: Path) -> None:
     """A person who brings the keys cannot make root show another file to the agent."""
     services, machine = Machine(tmp_path / "services"), Machine(tmp_path / "table")

@@ -17,6 +17,8 @@ from tests.servers import pitlink_command
 from tests.setup.machine import ANSWERS, Machine
 from tests.waiting import LONG_S, require
 
+pytestmark = pytest.mark.slow
+
 REDIS: Final = "etc/redis/redis.conf"
 FLOOR: Final = "etc/pitlink/floor.toml"
 
@@ -56,7 +58,6 @@ def test_it_writes_every_file_and_a_second_run_changes_nothing(machine: Machine)
         assert "installed for" not in again.stdout
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("line", range(0, 22, 3))
 def test_a_run_after_a_kill_finishes_the_rest(tmp_path: Path, line: int) -> None:
     """The result has the same files as a run without a kill, and no temporary ones."""

@@ -34,6 +34,7 @@ def install(keys: Path, machine: Machine, *parts: str) -> subprocess.CompletedPr
     return run_pitlink("install-keys", str(keys), *parts, "--root", str(machine.root))
 
 
+@pytest.mark.slow
 @pytest.mark.duty("D20")
 def test_keys_go_to_their_places_and_nobody_else_reads_them(keys: Path, machine: Machine) -> None:
     """After a second run nothing from before remains."""
@@ -66,6 +67,7 @@ def test_keys_go_to_their_places_and_nobody_else_reads_them(keys: Path, machine:
     assert "is no directory of keys" in install(keys.parent / "root", machine).stderr
 
 
+@pytest.mark.slow
 @pytest.mark.duty("D20")
 def test_keys_that_others_can_read_are_installed_again(keys: Path, machine: Machine) -> None:
     assert install(keys, machine, "redis").returncode == 0
@@ -75,6 +77,7 @@ def test_keys_that_others_can_read_are_installed_again(keys: Path, machine: Mach
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
+@pytest.mark.slow
 @pytest.mark.duty("D20")
 def test_the_owner_of_keys_cannot_lead_root_elsewhere(
     keys: Path, machine: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -97,6 +100,7 @@ def test_the_owner_of_keys_cannot_lead_root_elsewhere(
     assert list(elsewhere.iterdir()) == []
 
 
+@pytest.mark.slow
 @pytest.mark.duty("D20")
 @pytest.mark.parametrize("left", ["etc/redis/pitlink/redis.key", "etc/redis/pitlink.new"])
 def test_what_the_owner_of_keys_puts_in_their_place_is_not_read(
@@ -116,6 +120,7 @@ def test_what_the_owner_of_keys_puts_in_their_place_is_not_read(
     assert not path.exists() or path.is_file()
 
 
+@pytest.mark.slow
 @pytest.mark.duty("D20")
 @pytest.mark.parametrize("kind", ["link to a directory", "link to a file", "pipe"])
 def test_whoever_brings_keys_cannot_lead_root_elsewhere(
@@ -193,6 +198,7 @@ def test_root_writes_no_key_through_a_directory_that_another_account_replaced(
     assert (elsewhere / "ca.crt").read_text() == "root follows its own link"
 
 
+@pytest.mark.slow
 @pytest.mark.duty("D20")
 def test_a_table_that_moved_gets_the_bundle_of_its_link(keys: Path, machine: Machine) -> None:
     """Of two bundles the command installs neither: only the floor file says which one is right."""
@@ -214,6 +220,7 @@ def test_a_table_that_moved_gets_the_bundle_of_its_link(keys: Path, machine: Mac
     assert (placed / "high.A-1" / "table.key").exists()
 
 
+@pytest.mark.slow
 def test_without_names_it_installs_what_the_directory_has(keys: Path, machine: Machine) -> None:
     """A second machine of services has neither the keys of the broker nor the user mosquitto."""
     shutil.rmtree(keys / "broker")
@@ -227,6 +234,7 @@ def test_without_names_it_installs_what_the_directory_has(keys: Path, machine: M
     assert not machine.path("etc/mosquitto").exists()
 
 
+@pytest.mark.slow
 def test_a_user_that_this_machine_does_not_have_is_named(keys: Path, machine: Machine) -> None:
     path = machine.path("etc/passwd")
     path.write_text(path.read_text().replace("pitlink-table:", "other:"))
@@ -238,6 +246,7 @@ def test_a_user_that_this_machine_does_not_have_is_named(keys: Path, machine: Ma
     assert install(keys, machine, "services").returncode == 0
 
 
+@pytest.mark.slow
 @pytest.mark.duty("D20")
 def test_a_machine_gets_only_the_bundles_of_its_own_services(
     keys: Path, machine: Machine, tmp_path: Path

@@ -17,6 +17,8 @@ from tests.floor_text import floor_text, link_text, meter_text, table_text
 from tests.servers import run_pitlink
 from tests.setup.machine import Machine
 
+pytestmark = pytest.mark.slow
+
 ADDRESSES: Final = ("10.0.0.8", "10.0.0.9", "10.0.0.10")
 SENTINELS: Final = "rediss+sentinel://10.0.0.8,10.0.0.9,10.0.0.10:26380/pit?replicas=2"
 

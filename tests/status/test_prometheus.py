@@ -18,6 +18,8 @@ from meters.status.http_client import get, open_client
 from tests.floor_text import Value, floor_text, link_text, table_text
 from tests.servers import run_pitlink
 
+pytestmark = pytest.mark.slow
+
 _TOKEN: Final = "a-token-that-only-prometheus-knows"  # noqa: S105
 _RULES: Final = {"groups": [{"rules": [{"name": "PitlinkAllDown"}]}]}
 

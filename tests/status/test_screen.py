@@ -177,6 +177,7 @@ def live(floor: Floor, tmp_path: Path) -> Iterator[tuple[subprocess.Popen[bytes]
     os.close(ours)
 
 
+@pytest.mark.slow
 def test_the_live_screen_is_drawn_again_until_ctrl_c(
     live: tuple[subprocess.Popen[bytes], int],
 ) -> None:

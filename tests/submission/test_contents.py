@@ -38,6 +38,7 @@ def filing(floor: str, request: pytest.FixtureRequest) -> Filing:
     return found
 
 
+@pytest.mark.slow
 @FLOORS
 def test_the_json_is_exactly_the_structure(filing: Filing) -> None:
     assert submission_json(filing.submission) == filing.json
@@ -120,6 +121,7 @@ def test_the_settings_of_the_facility_are_filed(house: Filing) -> None:
     }
 
 
+@pytest.mark.slow
 def test_validation_has_one_figure_at_each_wager_and_in_the_settings(house: Filing) -> None:
     """A wager does not claim that every win is validated while the settings have a threshold."""
     texts = [
@@ -172,6 +174,7 @@ def test_every_table_has_the_wagers_of_the_floor_file(filing: Filing) -> None:
             assert set(row["not_offered"]) == names - set(expected)
 
 
+@pytest.mark.slow
 @FLOORS
 def test_the_odds_are_those_that_the_odds_command_prints(
     filing: Filing, commands: Commands
@@ -552,6 +555,7 @@ def sha256(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("zone", ["Pacific/Kiritimati", "Pacific/Pago_Pago"])
 def test_the_date_is_that_of_the_facility(zone: str, commands: Commands, tmp_path: Path) -> None:
     """The two zones are 25 hours apart, so their dates always differ."""

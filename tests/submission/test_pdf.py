@@ -20,6 +20,8 @@ from meters.submission.pdf import submission_pdf
 from tests.games.naive import HOUSE
 from tests.submission.filings import Commands, Filing, pages_of
 
+pytestmark = pytest.mark.slow
+
 FLOORS = pytest.mark.parametrize(
     "floor", ["house", pytest.param("shipped", marks=pytest.mark.slow)]
 )

@@ -46,6 +46,7 @@ def tree(directory: Path) -> dict[str, bytes | None]:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "says"),
     [
@@ -89,11 +90,13 @@ def test_a_directory_with_files_stays_as_it_is(floor: Path, commands: Commands) 
     assert said == f"{out}: the directory has files, and none is replaced: name a new directory"
 
 
+@pytest.mark.slow
 def test_an_earlier_submission_is_not_replaced(floor: Path, commands: Commands) -> None:
     commands.submit(floor, floor.parent / "out")
     assert "none is replaced" in refusal(commands, floor, floor.parent / "out")
 
 
+@pytest.mark.slow
 def test_an_empty_directory_is_filled(floor: Path, commands: Commands) -> None:
     out = floor.parent / "out"
     out.mkdir()
@@ -190,6 +193,7 @@ def test_help_teaches(commands: Commands) -> None:
         assert part in text
 
 
+@pytest.mark.slow
 def test_a_floor_of_a_demonstration_is_said_to_be_one(floor: Path, commands: Commands) -> None:
     floor.write_text(GOOD.replace('"Test House"', '"Test House"\ndemonstration = true'))
     out = floor.parent / "out"

@@ -76,6 +76,7 @@ def listed(floor: Path) -> list[tuple[str, str, bool]]:
     return [(row["name"], row["role"], row["enabled"]) for row in rows]
 
 
+@pytest.mark.slow
 def test_users_are_added_disabled_enabled_and_listed(floor: Path) -> None:
     empty = user(floor, "list")
     assert (empty.returncode, "was never opened" in empty.stderr) == (1, True)
@@ -99,6 +100,7 @@ def test_users_are_added_disabled_enabled_and_listed(floor: Path) -> None:
     assert user(floor, "pin", "flo", pin="264907").stdout.startswith("Flo has another PIN\n")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", [("add", "Bob", "--role", "dealer"), ("pin", "Ada")])
 def test_a_pin_is_generated_and_printed_once(floor: Path, words: tuple[str, ...]) -> None:
     add_ada(floor)
@@ -146,6 +148,7 @@ def test_invalid_input_is_reported_in_a_line_and_changes_nothing(
     ] == ["Ada"]
 
 
+@pytest.mark.slow
 def test_who_did_it_is_whom_the_system_knows_and_not_what_the_environment_says(
     floor: Path,
 ) -> None:
@@ -229,6 +232,7 @@ def _read_until(terminal: int, end: str) -> str:
     return shown
 
 
+@pytest.mark.slow
 def test_it_works_on_the_embedded_redis_and_what_it_did_stays(tmp_path: Path) -> None:
     floor = tmp_path / "floor.toml"
     floor.write_text(_floor("embedded", tmp_path))
@@ -236,6 +240,7 @@ def test_it_works_on_the_embedded_redis_and_what_it_did_stays(tmp_path: Path) ->
     assert listed(floor) == [("Ada", "administrator", True)]
 
 
+@pytest.mark.slow
 def test_a_user_added_next_to_a_running_service_can_sign_in_there(tmp_path: Path) -> None:
     floor = tmp_path / "floor.toml"
     port = free_port()
@@ -260,6 +265,7 @@ def answers(address: str) -> bool:
         return False
 
 
+@pytest.mark.slow
 def test_an_unknown_role_is_reported_and_not_mistaken_for_an_unreachable_store(
     floor: Path,
 ) -> None:

@@ -248,6 +248,7 @@ async def test_a_copied_last_entry_of_a_step_is_named(staffed: Register) -> None
     assert len(await problems(staffed)) == 1
 
 
+@pytest.mark.slow
 async def test_services_and_commands_write_together(redis: Redis) -> None:
     """Each continues from the other's head. No entry is lost, and all are valid."""
     crowd = [register_with(redis, FIRST) for _ in range(4)]

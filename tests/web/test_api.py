@@ -154,6 +154,7 @@ async def test_the_slip_is_one_pdf_that_names_who_printed_it(staffed: Stand) -> 
     assert (missing.status_code, error_of(missing)) == (404, "unknown_claim")
 
 
+@pytest.mark.slow
 @pytest.mark.duty("D17")
 async def test_the_person_who_printed_a_slip_is_in_the_log(staffed: Stand) -> None:
     async with staffed.signed_in("Audrey") as audrey:
@@ -308,6 +309,7 @@ async def test_a_bad_act_is_refused_and_changes_nothing(
     assert staffed.links.done == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("path", "body", "status", "code"),
     [

@@ -30,6 +30,7 @@ from tests.web.signage_page import (
 from tests.web.stand import Stand, jackpot, row
 
 
+@pytest.mark.slow
 @pytest.mark.duty("D1")
 async def test_the_number_moves_without_a_reload(page: Page, stand: Stand) -> None:
     stand.put(112_362, 1)
@@ -129,6 +130,7 @@ async def test_one_silent_link_leaves_the_other_as_it_is(page: Page, stand: Stan
     await shows(page, "$7,200.00", OTHER, within_s=1)
 
 
+@pytest.mark.slow
 async def test_a_stopped_server_marks_the_meters_until_it_is_back(page: Page, stand: Stand) -> None:
     """The lost stream is enough: the meters are marked before four seconds of silence."""
     stand.put(112_362, 1)
@@ -144,6 +146,7 @@ async def test_a_stopped_server_marks_the_meters_until_it_is_back(page: Page, st
     assert await was_not_reloaded(page)
 
 
+@pytest.mark.slow
 async def test_a_page_that_is_turned_away_comes_again(
     page: Page, stand: Stand, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -184,6 +187,7 @@ async def test_an_inoperable_meter_shows_no_number(page: Page, stand: Stand) -> 
     await is_unavailable(page, within_s=5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", ["link", "meter"])
 async def test_what_is_closed_keeps_its_number_and_says_so(
     page: Page, stand: Stand, what: str
@@ -252,6 +256,7 @@ async def test_a_lower_version_is_ignored(page: Page, stand: Stand) -> None:
     assert await was_not_reloaded(page)
 
 
+@pytest.mark.slow
 async def test_a_meter_of_a_restarted_service_is_shown_though_its_version_is_lower(
     page: Page, stand: Stand
 ) -> None:

@@ -36,6 +36,7 @@ async def empty(route: Route) -> None:
     await route.fulfill(content_type="text/javascript", body="export {};")
 
 
+@pytest.mark.slow
 @pytest.mark.duty("D1")
 @pytest.mark.parametrize("path", DISPLAYS)
 async def test_amounts_disappear_if_the_script_stops(page: Page, stand: Stand, path: str) -> None:
@@ -53,6 +54,7 @@ async def test_amounts_disappear_if_the_script_stops(page: Page, stand: Stand, p
     await expect(page.locator(MARK)).to_be_hidden()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", DISPLAYS)
 async def test_amounts_disappear_if_the_scripts_never_come(
     browser: Browser, stand: Stand, path: str
@@ -82,6 +84,7 @@ async def test_there_is_no_amount_without_javascript(
         assert not await page.locator(what).is_visible()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("failing", "answer"),
     [(ODOMETER, fail), (ASSETS, fail), (ODOMETER, empty)],
@@ -107,6 +110,7 @@ async def test_a_page_that_lacks_a_file_is_loaded_again(
     assert len(loads) == 3
 
 
+@pytest.mark.slow
 async def test_a_page_whose_file_never_comes_is_loaded_again(page: Page, stand: Stand) -> None:
     stand.put(112_362, 1)
     await page.add_init_script(
@@ -119,6 +123,7 @@ async def test_a_page_whose_file_never_comes_is_loaded_again(page: Page, stand: 
     await shows(page, "$1,123.62")
 
 
+@pytest.mark.slow
 async def test_floor_amounts_disappear_if_the_script_stops(room: FloorRoom) -> None:
     page = await room.page("desk")
     await page.clock.install()

@@ -16,6 +16,8 @@ from tests.web.floor_hand import (
 )
 from tests.web.stand import CLAIM, SMALL
 
+pytestmark = pytest.mark.slow
+
 SMALLEST_PX = 44
 
 # Finds pressable elements that are smaller than a thumb.

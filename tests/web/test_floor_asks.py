@@ -54,6 +54,7 @@ async def test_it_arrives_by_itself_on_top_with_cards_before_and_after(room: Flo
     await check_accessible(page)
 
 
+@pytest.mark.slow
 async def test_a_declared_hand_is_shown_in_words_instead_of_cards(room: FloorRoom) -> None:
     (hand,) = ASK_RESULT.cards
     won = msgspec.structs.replace(hand, before=(), before_no_win=True)
@@ -68,6 +69,7 @@ async def test_a_declared_hand_is_shown_in_words_instead_of_cards(room: FloorRoo
     await expect(rows.nth(1)).to_contain_text("Settled as declared to win nothing")
 
 
+@pytest.mark.slow
 async def test_a_press_confirms_after_it_was_said_again(room: FloorRoom) -> None:
     room.stand.asks.put(ASK)
     page = await room.signed_in("Flo")
@@ -84,6 +86,7 @@ async def test_a_press_confirms_after_it_was_said_again(room: FloorRoom) -> None
     assert room.stand.asks.acts == [(ASK.ask, "confirm_correction", "Flo", "")]
 
 
+@pytest.mark.slow
 async def test_what_is_confirmed_or_refused_is_shown_again_card_by_card(room: FloorRoom) -> None:
     room.stand.asks.put(ASK_RESULT)
     page = await room.signed_in("Flo")
@@ -94,6 +97,7 @@ async def test_what_is_confirmed_or_refused_is_shown_again_card_by_card(room: Fl
         await answer(page, "Cancel")
 
 
+@pytest.mark.slow
 async def test_a_refusal_says_why(room: FloorRoom) -> None:
     room.stand.asks.put(ASK)
     page = await room.signed_in("Sue")
@@ -106,6 +110,7 @@ async def test_a_refusal_says_why(room: FloorRoom) -> None:
     assert room.stand.asks.acts == [(ASK.ask, "refuse_correction", "Sue", "The cards were dealt")]
 
 
+@pytest.mark.slow
 async def test_what_the_table_withdrew_meanwhile_is_reported(room: FloorRoom) -> None:
     room.stand.asks.put(ASK)
     page = await room.signed_in("Flo")
@@ -116,6 +121,7 @@ async def test_what_the_table_withdrew_meanwhile_is_reported(room: FloorRoom) ->
     assert room.stand.asks.acts == []
 
 
+@pytest.mark.slow
 async def test_another_correction_of_the_table_is_another_card(room: FloorRoom) -> None:
     room.stand.asks.put(ASK)
     page = await room.signed_in("Flo")
@@ -126,6 +132,7 @@ async def test_another_correction_of_the_table_is_another_card(room: FloorRoom) 
     await expect(card_of(page, ASK)).to_have_count(0)
 
 
+@pytest.mark.slow
 async def test_who_may_not_decide_sees_it_without_buttons(room: FloorRoom) -> None:
     room.stand.asks.put(ASK)
     page = await room.signed_in("Dana")
@@ -133,6 +140,7 @@ async def test_who_may_not_decide_sees_it_without_buttons(room: FloorRoom) -> No
     await expect(card_of(page, ASK).get_by_role("button")).to_have_count(0)
 
 
+@pytest.mark.slow
 async def test_a_wager_to_correct_is_shown_with_what_to_look_at(room: FloorRoom) -> None:
     wager = AskedWager(position=5, wager="progressive", amount=100, patron="p5")
     for what, words in (("add_wager", "the chip is there"), ("take_back_wager", "has no chip")):

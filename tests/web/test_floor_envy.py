@@ -21,6 +21,7 @@ def acts_of(room: FloorRoom) -> list[tuple[str, str, str]]:
     return [(claim, act, actor) for claim, act, actor, *_ in room.stand.claims.acts]
 
 
+@pytest.mark.slow
 async def test_envy_is_not_offered_for_payment_while_its_win_is_pending(room: FloorRoom) -> None:
     page = await room.signed_in("Flo")
     card = claim_card(page, CLAIM)
@@ -28,6 +29,7 @@ async def test_envy_is_not_offered_for_payment_while_its_win_is_pending(room: Fl
     await expect(card.get_by_role("button", name="Envy paid")).to_have_count(0)
 
 
+@pytest.mark.slow
 async def test_one_press_confirms_all_envy_of_a_win(room: FloorRoom) -> None:
     page = await room.signed_in("Flo", size="phone")
     room.stand.claims.put(msgspec.structs.replace(SMALL, state="validated", envy=CLAIM.envy,
@@ -42,6 +44,7 @@ async def test_one_press_confirms_all_envy_of_a_win(room: FloorRoom) -> None:
     assert acts_of(room) == [("c2", "pay_envy", "Flo")]
 
 
+@pytest.mark.slow
 async def test_who_pays_by_hand_is_asked_whether_the_envy_is_paid(room: FloorRoom) -> None:
     room.stand.claims.put(msgspec.structs.replace(
         CLAIM, state="validated", validated_by="Sue", envy_state="validated"))  # fmt: skip

@@ -7,6 +7,8 @@ from playwright.async_api import Page, expect
 
 from tests.web.floor_hand import FloorRoom
 
+pytestmark = pytest.mark.slow
+
 PLACES: Final = """() => [...document.querySelectorAll(".presses button")].map((button) => {
   const { x, y, width, height } = button.getBoundingClientRect();
   return [x, y, width, height];

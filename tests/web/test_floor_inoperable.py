@@ -26,6 +26,7 @@ def fail(room: FloorRoom, reasons: Mapping[str, str]) -> None:
     room.stand.bell.ring()
 
 
+@pytest.mark.slow
 @pytest.mark.duty("D14")
 @pytest.mark.parametrize("size", ["phone", "tablet", "desk"])
 async def test_every_view_names_an_inoperable_link_until_it_operates(
@@ -63,6 +64,7 @@ async def test_a_dealer_sees_it_too(room: FloorRoom) -> None:
     await expect(bar(await room.signed_in("Dana"))).to_contain_text("Pit 2")
 
 
+@pytest.mark.slow
 async def test_a_read_that_failed_is_repeated(room: FloorRoom) -> None:
     page = await room.signed_in("Flo")
     await expect(page.locator(".claim").first).to_be_visible()
@@ -71,6 +73,7 @@ async def test_a_read_that_failed_is_repeated(room: FloorRoom) -> None:
     await expect(bar(page)).to_contain_text("Pit 2")
 
 
+@pytest.mark.slow
 async def test_a_change_without_an_event_is_noticed_and_an_unknown_link_has_its_id(
     room: FloorRoom,
 ) -> None:

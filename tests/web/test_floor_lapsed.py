@@ -68,6 +68,7 @@ async def lapsed_page(room: FloorRoom, size: str = "phone") -> Page:
     return page
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["desk", "phone"])
 async def test_a_page_that_nobody_touches_announces_new_wins(room: FloorRoom, kind: str) -> None:
     page = await lapsed_page(room)
@@ -114,6 +115,7 @@ async def test_an_act_of_a_lapsed_page_needs_the_pin_in_its_dialog(room: FloorRo
     await expect(claim_card(page, SMALL)).to_have_count(0)
 
 
+@pytest.mark.slow
 async def test_a_session_that_lapses_while_a_dialog_is_open_needs_the_pin(room: FloorRoom) -> None:
     """The page does not know it yet. The service refuses the act, and the dialog asks."""
     page = await room.signed_in("Flo")
@@ -129,6 +131,7 @@ async def test_a_session_that_lapses_while_a_dialog_is_open_needs_the_pin(room: 
     assert acts_of(room) == [("c2", "reject", "Flo")]
 
 
+@pytest.mark.slow
 async def test_the_pin_can_be_entered_before_an_act(room: FloorRoom) -> None:
     page = await lapsed_page(room)
     await press(page, "Enter PIN")
@@ -140,6 +143,7 @@ async def test_the_pin_can_be_entered_before_an_act(room: FloorRoom) -> None:
     await expect(dialog(page).get_by_label("PIN of Flo")).to_have_count(0)
 
 
+@pytest.mark.slow
 async def test_a_slip_is_printed_with_the_pin(room: FloorRoom) -> None:
     page = await lapsed_page(room)
     await claim_card(page, CLAIM).get_by_role("link", name="Payout slip").click()
@@ -150,6 +154,7 @@ async def test_a_slip_is_printed_with_the_pin(room: FloorRoom) -> None:
     await expect(claim_card(page, CLAIM)).to_be_visible()
 
 
+@pytest.mark.slow
 async def test_the_screen_of_a_dedicated_tablet_stays_on(room: FloorRoom) -> None:
     page = await room.page()
     await page.add_init_script("""

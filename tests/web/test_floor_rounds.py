@@ -50,6 +50,7 @@ async def shown(page: Page) -> list[str]:
     return [str(await row.get_attribute("data-claim")) for row in await rows.all()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", ["phone", "tablet", "desk"])
 async def test_many_wins_are_short_rows_in_their_rounds_the_largest_first(
     room: FloorRoom, size: str
@@ -67,6 +68,7 @@ async def test_many_wins_are_short_rows_in_their_rounds_the_largest_first(
     await check_view(page)
 
 
+@pytest.mark.slow
 async def test_a_row_opens_with_everything_and_closes_again(room: FloorRoom) -> None:
     fill(room)
     page = await room.signed_in("Flo", size="phone", bypass_csp=True)
@@ -107,6 +109,7 @@ async def test_wins_are_found_by_words_and_state(room: FloorRoom) -> None:
     await expect(page.locator(".claim")).to_have_count(2)
 
 
+@pytest.mark.slow
 async def test_a_win_that_arrives_opens_or_closes_no_other(room: FloorRoom) -> None:
     page = await room.signed_in("Flo")
     await expect(page.locator(".claim")).to_have_count(2)
@@ -117,6 +120,7 @@ async def test_a_win_that_arrives_opens_or_closes_no_other(room: FloorRoom) -> N
     await expect(claim_card(page, CLAIM).get_by_role("button", name="Reject")).to_be_visible()
 
 
+@pytest.mark.slow
 async def test_a_larger_win_does_not_move_rows_under_a_finger(room: FloorRoom) -> None:
     """The round of the larger win is shown above, once the finger is lifted."""
     page = await room.signed_in("Flo")
@@ -132,6 +136,7 @@ async def test_a_larger_win_does_not_move_rows_under_a_finger(room: FloorRoom) -
     await expect(page.locator(".claim").first).to_have_attribute("data-claim", ROYAL.claim)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wins", [2, WINS])
 async def test_the_focus_is_on_the_first_win_after_the_sign_in(room: FloorRoom, wins: int) -> None:
     if wins == WINS:

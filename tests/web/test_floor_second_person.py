@@ -42,6 +42,7 @@ async def test_a_second_person_confirms_a_rejection(room: FloorRoom) -> None:
     assert _acts(room) == [("request_reject", "Flo"), ("reject", "Finn")]
 
 
+@pytest.mark.slow
 async def test_a_request_in_a_short_row_is_confirmed_there(room: FloorRoom) -> None:
     """The request and the title of the Envy Bonuses agree whether these are due."""
     row = msgspec.structs.replace(CLAIM, two_people_reject=True)
@@ -70,6 +71,7 @@ async def test_a_request_in_a_short_row_is_confirmed_there(room: FloorRoom) -> N
     assert _acts(room) == [("request_reject", "Flo"), ("reject", "Finn")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", ["phone", "upright", "tablet", "desk"])
 async def test_slip_and_dispute_are_next_to_each_other(room: FloorRoom, size: str) -> None:
     room.stand.claims.put(LARGE)
@@ -79,6 +81,7 @@ async def test_slip_and_dispute_are_next_to_each_other(room: FloorRoom, size: st
     assert len({box["y"] for box in boxes if box is not None}) == 1
 
 
+@pytest.mark.slow
 async def test_envy_bonuses_that_are_paid_are_not_decided_again(room: FloorRoom) -> None:
     room.stand.claims.put(msgspec.structs.replace(CLAIM, envy_state="paid"))
     flo = await room.signed_in("Flo", size="phone")
@@ -91,6 +94,7 @@ async def test_envy_bonuses_that_are_paid_are_not_decided_again(room: FloorRoom)
     assert _acts(room) == [("reject", "Flo")]
 
 
+@pytest.mark.slow
 async def test_the_second_person_can_validate_instead(room: FloorRoom) -> None:
     room.stand.claims.put(LARGE)
     await room.stand.claims.reject(CLAIM.claim, "Flo", reason="Card fouled")
@@ -101,6 +105,7 @@ async def test_the_second_person_can_validate_instead(room: FloorRoom) -> None:
     assert _acts(room)[-1] == ("validate", "Finn")
 
 
+@pytest.mark.slow
 @pytest.mark.duty("D4")
 async def test_two_people_reopen_a_rejected_win(room: FloorRoom) -> None:
     claims = room.stand.claims
@@ -139,6 +144,7 @@ async def test_two_people_reopen_a_rejected_win(room: FloorRoom) -> None:
     assert _acts(room) == [("request_reopen", "Flo"), ("reopen", "Finn")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", ["phone", "upright", "tablet", "desk"])
 async def test_the_acts_of_a_past_win_fit_into_its_dialog(room: FloorRoom, size: str) -> None:
     room.stand.claims.put(msgspec.structs.replace(LARGE, state="paid", slip="A-1001"))
@@ -149,6 +155,7 @@ async def test_the_acts_of_a_past_win_fit_into_its_dialog(room: FloorRoom, size:
     assert await acts.evaluate("element => element.scrollWidth <= element.clientWidth")
 
 
+@pytest.mark.slow
 async def test_a_slip_number_is_corrected_in_place(room: FloorRoom) -> None:
     claims = room.stand.claims
     claims.put(msgspec.structs.replace(LARGE, state="paid", paid_by="Finn", slip="A-1001"))
@@ -169,6 +176,7 @@ async def test_a_slip_number_is_corrected_in_place(room: FloorRoom) -> None:
     assert claims.acts == [("c1", "correct_slip", "Flo", "Digits swapped", "A-1010", False)]
 
 
+@pytest.mark.slow
 async def test_a_request_to_reopen_is_announced_and_confirmed_under_waiting(
     room: FloorRoom,
 ) -> None:
@@ -184,6 +192,7 @@ async def test_a_request_to_reopen_is_announced_and_confirmed_under_waiting(
     await expect(finn.get_by_text("Reopening to confirm: Table")).to_have_count(1)
 
 
+@pytest.mark.slow
 async def test_a_rejection_names_both_people(room: FloorRoom) -> None:
     room.stand.claims.put(
         msgspec.structs.replace(
@@ -197,6 +206,7 @@ async def test_a_rejection_names_both_people(room: FloorRoom) -> None:
     await expect(dialog(finn)).to_contain_text("Rejection requested byFlo")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("width", "height"), [(390, 844), (800, 1280), (1366, 768)])
 async def test_a_row_with_a_request_fits_and_says_why_its_button_is_disabled(
     room: FloorRoom, width: int, height: int

@@ -1,5 +1,6 @@
 """Sign-in on the floor page in a real browser, and what remains after a session ends."""
 
+import pytest
 from playwright.async_api import Page, expect
 
 from meters.users.users import Actor
@@ -44,6 +45,7 @@ async def test_a_wrong_pin_and_a_wrong_name_show_the_same_message(room: FloorRoo
     await expect(page.locator(".who")).to_contain_text("Flo")
 
 
+@pytest.mark.slow
 async def test_a_name_that_is_locked_out_sees_until_when(room: FloorRoom) -> None:
     page = await room.page()
     await page.goto(f"{room.stand.url}/floor")
@@ -72,6 +74,7 @@ async def test_a_name_and_a_pin_are_asked_for(room: FloorRoom) -> None:
     await expect(page.get_by_role("alert")).to_have_text("Your PIN is needed.")
 
 
+@pytest.mark.slow
 async def test_an_unreachable_service_is_reported(room: FloorRoom) -> None:
     page = await room.page()
     await page.goto(f"{room.stand.url}/floor")
@@ -85,6 +88,7 @@ async def test_an_unreachable_service_is_reported(room: FloorRoom) -> None:
     await expect(page.locator(".who")).to_contain_text("Flo")
 
 
+@pytest.mark.slow
 async def test_a_reload_keeps_who_is_signed_in_and_the_view(room: FloorRoom) -> None:
     page = await room.signed_in("Sue")
     await go(page, "Links")
@@ -93,6 +97,7 @@ async def test_a_reload_keeps_who_is_signed_in_and_the_view(room: FloorRoom) -> 
     await expect(page.get_by_role("heading", name="Links")).to_be_visible()
 
 
+@pytest.mark.slow
 async def test_going_back_leaves_no_dialog_over_another_view(room: FloorRoom) -> None:
     page = await room.signed_in("Flo")
     await go(page, "Wins")
@@ -103,6 +108,7 @@ async def test_going_back_leaves_no_dialog_over_another_view(room: FloorRoom) ->
     await expect(page.locator("dialog[open]")).to_have_count(0)
 
 
+@pytest.mark.slow
 async def test_a_session_that_the_service_ends_leaves_nothing(room: FloorRoom) -> None:
     page = await room.signed_in("Flo")
     await press(claim_card(page, CLAIM), "Reject")
@@ -114,6 +120,7 @@ async def test_a_session_that_the_service_ends_leaves_nothing(room: FloorRoom) -
     await check_dark(page, room)
 
 
+@pytest.mark.slow
 async def test_who_signs_out_while_the_service_is_away_is_out(room: FloorRoom) -> None:
     page = await room.signed_in("Flo")
     await expect(claim_card(page, CLAIM)).to_be_visible()
@@ -126,6 +133,7 @@ async def test_who_signs_out_while_the_service_is_away_is_out(room: FloorRoom) -
     await expect(page.locator(".who")).to_contain_text("Finn")
 
 
+@pytest.mark.slow
 async def test_another_sign_in_in_the_browser_shows_on_all_its_pages(room: FloorRoom) -> None:
     first = await room.page()
     await first.goto(f"{room.stand.url}/floor")
@@ -135,6 +143,7 @@ async def test_another_sign_in_in_the_browser_shows_on_all_its_pages(room: Floor
     await expect(second.locator(".who")).to_contain_text("Flo")
 
 
+@pytest.mark.slow
 async def test_signing_out_ends_every_page_of_the_browser(room: FloorRoom) -> None:
     page = await room.signed_in("Flo")
     second = await page.context.new_page()

@@ -39,6 +39,7 @@ def wins(page: Page) -> Locator:
     return page.locator(".wins li:has(> .row)")
 
 
+@pytest.mark.slow
 async def test_wins_of_a_round_are_together_under_its_sum(room: FloorRoom) -> None:
     """The sum has no rejected win. A filter can show only some wins of a round."""
     both = {"round": "R5", "turns": 2, "envy_state": "paid"}
@@ -67,6 +68,7 @@ async def test_wins_of_a_round_are_together_under_its_sum(room: FloorRoom) -> No
     await expect(heads).to_have_text(["TCP-03 · Round R5 2 wins: $1,000.00 + Envy $200.00"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", ["phone", "upright", "tablet", "desk"])
 async def test_the_two_dates_of_the_search_are_in_one_row(room: FloorRoom, size: str) -> None:
     page = await room.signed_in("Flo", "wins", size)
@@ -84,6 +86,7 @@ async def top(of: Locator) -> float:
     return box["y"]
 
 
+@pytest.mark.slow
 @pytest.mark.duty("D16")
 async def test_the_last_25_wins_of_a_progressive_and_then_earlier_ones(room: FloorRoom) -> None:
     """Duty D16: the wins of a progressive, latest first, page by page."""
@@ -137,6 +140,7 @@ async def test_wins_are_found_by_words_table_state_and_day(room: FloorRoom) -> N
     await expect(wins(page)).to_have_count(1)
 
 
+@pytest.mark.slow
 async def test_days_begin_when_they_do_in_the_facilitys_zone(room: FloorRoom) -> None:
     page = await room.page()
     await page.goto(f"{room.stand.url}/floor")
@@ -151,6 +155,7 @@ async def test_days_begin_when_they_do_in_the_facilitys_zone(room: FloorRoom) ->
         assert await evaluated(page, "format.dayStart(...given)", asked) == expected
 
 
+@pytest.mark.slow
 async def test_days_begin_when_they_do_on_the_other_side_of_the_world(
     shared_redis_server: RedisServer, browser: Browser
 ) -> None:
@@ -173,6 +178,7 @@ async def test_amounts_are_read_as_people_type_them(room: FloorRoom) -> None:
         assert await evaluated(page, "format.typedCents(given)", typed) == cents, typed
 
 
+@pytest.mark.slow
 async def test_a_win_opens_with_everything_and_its_slip(room: FloorRoom) -> None:
     room.stand.claims.claims["h1"] = paid(1)
     page = await room.signed_in("Audrey")
@@ -215,6 +221,7 @@ async def test_a_link_is_closed_with_a_reason_and_opened_again(room: FloorRoom) 
     assert [what for what, *_ in room.stand.links.done] == ["close", "open"]
 
 
+@pytest.mark.slow
 @pytest.mark.duty("D12")
 async def test_a_parameter_changes_only_while_closed_and_by_two(room: FloorRoom) -> None:
     """Duties D4 and D12: one person proposes, another confirms, on a closed link."""
@@ -242,6 +249,7 @@ async def test_a_parameter_changes_only_while_closed_and_by_two(room: FloorRoom)
     assert room.stand.links.done[-1] == ("parameter", "tcp-main", "Sam", "P-1")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("wagers", "paytables", "offered"), [((100, 250), ("A",), 3), ((100,), (), 2)]
 )
@@ -262,6 +270,7 @@ async def test_only_values_that_can_be_proposed_are_offered(
         await expect(dialog(sue).get_by_label("New: limit")).to_be_visible()
 
 
+@pytest.mark.slow
 async def test_a_link_without_a_broker_can_be_closed_and_opened(room: FloorRoom) -> None:
     """The tables of this service cannot play. The acts of people need no broker."""
     sue = await room.signed_in("Sue", "links")
@@ -275,6 +284,7 @@ async def test_a_link_without_a_broker_can_be_closed_and_opened(room: FloorRoom)
     await expect(shown.get_by_role("button", name="Change a parameter").first).to_be_enabled()
 
 
+@pytest.mark.slow
 async def test_parameters_that_do_not_fit_can_be_put_right(room: FloorRoom) -> None:
     """The link is inoperable. People can change its parameters, but cannot open it."""
     sue, sam = await room.signed_in("Sue", "links"), await room.signed_in("Sam", "links", "phone")
@@ -316,6 +326,7 @@ async def test_a_meter_is_adjusted_for_a_malfunction_by_two(room: FloorRoom) -> 
     await expect(meter(sue).locator(".amount")).to_have_text("$1,100.12")
 
 
+@pytest.mark.slow
 @pytest.mark.duty("D12")
 async def test_a_change_of_the_facility_is_shown_and_approved_once(room: FloorRoom) -> None:
     """Both links wait for it, and one of them for its own change too."""
@@ -339,6 +350,7 @@ async def test_a_change_of_the_facility_is_shown_and_approved_once(room: FloorRo
     assert sorted(done) == [("approve", "pit-2", "Sue"), ("approve", "tcp-main", "Sue")]
 
 
+@pytest.mark.slow
 @pytest.mark.duty("D15")
 async def test_both_people_see_the_figures_and_warnings_of_an_adjustment(room: FloorRoom) -> None:
     """A slip of the finger adds $50,000 to a meter that never held more than $1,500."""
@@ -364,6 +376,7 @@ async def test_both_people_see_the_figures_and_warnings_of_an_adjustment(room: F
     await expect(dialog(ada).locator(".figures")).to_contain_text("After it$51,123.62")
 
 
+@pytest.mark.slow
 async def test_a_proposal_decided_meanwhile_is_reported(room: FloorRoom) -> None:
     sue, sam = await room.signed_in("Sue", "links"), await room.signed_in("Sam", "links")
     await press(meter(sue), "Adjust")
@@ -396,6 +409,7 @@ async def test_what_was_done_with_a_link_is_shown(room: FloorRoom) -> None:
     await expect(shown).to_contain_text("reason 10")
 
 
+@pytest.mark.slow
 @pytest.mark.duty("D17")
 async def test_an_act_on_a_win_names_its_amount_its_hand_and_its_claim(room: FloorRoom) -> None:
     words = "Mini-Royal, spades, $1,510.00; slip S-1"
@@ -407,6 +421,7 @@ async def test_an_act_on_a_win_names_its_amount_its_hand_and_its_claim(room: Flo
     await expect(row.locator(".about")).to_have_text(f"TCP-03 · {words} · claim TCP-03-R9-1")
 
 
+@pytest.mark.slow
 @pytest.mark.duty("D17")
 async def test_the_seals_of_the_ledger_and_of_the_operators_log_are_shown(room: FloorRoom) -> None:
     """Staff copy them to a place outside the system."""
@@ -416,6 +431,7 @@ async def test_the_seals_of_the_ledger_and_of_the_operators_log_are_shown(room: 
     await expect(sealed.last).to_contain_text("Operators' log sealed at entry 34: 0b570b57")
 
 
+@pytest.mark.slow
 async def test_voids_after_cards_and_hands_entered_again_are_shown(room: FloorRoom) -> None:
     links = room.stand.links
     links.note_of_table("tcp-main", "result", "TCP-01", "round R1: position 3 As Ks Qs, taken back")
@@ -463,6 +479,7 @@ async def test_a_changed_floor_file_is_shown_and_approved(room: FloorRoom) -> No
     assert room.stand.links.done == [("approve", "tcp-main", "Sue", "link")]
 
 
+@pytest.mark.slow
 async def test_a_press_during_which_another_link_changes_counts(room: FloorRoom) -> None:
     """If the page replaced the button under the finger, the press would be lost."""
     page = await room.page()
@@ -505,6 +522,7 @@ async def test_an_answer_that_was_overtaken_does_not_hide_the_later_one(room: Fl
     await expect(state).to_have_text("Inoperable")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("view", "path"), [("Links", "links"), ("People", "users")])
 async def test_an_answer_for_a_view_that_was_left_is_no_error(
     room: FloorRoom, view: str, path: str
@@ -527,6 +545,7 @@ async def test_an_answer_for_a_view_that_was_left_is_no_error(
     assert room.errors == []
 
 
+@pytest.mark.slow
 async def test_a_floor_file_is_approved_only_if_possible_and_by_those_who_may(
     room: FloorRoom,
 ) -> None:
@@ -546,6 +565,7 @@ async def test_a_floor_file_is_approved_only_if_possible_and_by_those_who_may(
     await expect(shown.get_by_role("button")).to_have_count(0)
 
 
+@pytest.mark.slow
 async def test_an_auditor_and_a_floorperson_change_no_link(room: FloorRoom) -> None:
     for name in ("Audrey", "Flo"):
         page = await room.signed_in(name, "links")
@@ -580,6 +600,7 @@ async def test_an_administrator_adds_a_user_who_signs_in(room: FloorRoom) -> Non
     await expect(other.locator(".who")).to_have_text("Noah floorperson")
 
 
+@pytest.mark.slow
 async def test_a_user_is_disabled_enabled_and_given_a_pin(room: FloorRoom) -> None:
     page = await room.signed_in("Ada", "people", "phone")
     user = page.locator('[data-user="Flo"]')
@@ -604,6 +625,7 @@ async def test_a_user_is_disabled_enabled_and_given_a_pin(room: FloorRoom) -> No
     await expect(other.locator(".who")).to_contain_text("Flo")
 
 
+@pytest.mark.slow
 async def test_each_role_has_its_views(room: FloorRoom) -> None:
     for name, views in (
         ("Flo", ["Waiting", "Wins", "Links"]),
@@ -634,6 +656,7 @@ async def test_names_are_text_and_never_markup(room: FloorRoom) -> None:
     assert await page.evaluate("window.hurt === undefined")
 
 
+@pytest.mark.slow
 async def test_the_page_is_small_and_asks_nobody_else(room: FloorRoom) -> None:
     page = await room.page("phone")
     urls: list[str] = []
@@ -650,6 +673,7 @@ async def test_the_page_is_small_and_asks_nobody_else(room: FloorRoom) -> None:
     assert 20_000 < total < 150_000
 
 
+@pytest.mark.slow
 async def test_a_demonstration_says_so(shared_redis_server: RedisServer, browser: Browser) -> None:
     text = FLOOR.replace("[facility]", "[facility]\ndemonstration = true", 1)
     async with floor_room(shared_redis_server, browser, text) as room:

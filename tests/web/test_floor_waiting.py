@@ -89,6 +89,7 @@ async def test_a_win_arrives_without_a_reload_with_a_sound(room: FloorRoom) -> N
     assert await page.evaluate("window.neverReloaded")
 
 
+@pytest.mark.slow
 async def test_the_sound_can_be_switched_off_and_stays_off(room: FloorRoom) -> None:
     page = await room.page()
     await page.add_init_script(COUNT_NOTES)
@@ -103,6 +104,7 @@ async def test_the_sound_can_be_switched_off_and_stays_off(room: FloorRoom) -> N
     await expect(page.locator(".sound")).to_have_text("Sound off")
 
 
+@pytest.mark.slow
 async def test_how_long_a_win_has_waited_is_loud_after_three_minutes(room: FloorRoom) -> None:
     page = await room.page()
     await page.clock.install()
@@ -119,6 +121,7 @@ async def test_how_long_a_win_has_waited_is_loud_after_three_minutes(room: Floor
     await expect(waited).to_contain_text("03:")
 
 
+@pytest.mark.slow
 async def test_a_win_is_validated_when_it_was_said_again(room: FloorRoom) -> None:
     page = await room.signed_in("Flo", size="phone")
     await press(claim_card(page, CLAIM), "Validate")
@@ -131,6 +134,7 @@ async def test_a_win_is_validated_when_it_was_said_again(room: FloorRoom) -> Non
     assert acts_of(room) == [("c1", "validate", "Flo")]
 
 
+@pytest.mark.slow
 async def test_what_is_not_paid_by_hand_is_done_once_validated(room: FloorRoom) -> None:
     page = await room.signed_in("Flo")
     await press(claim_card(page, SMALL), "Validate")
@@ -139,6 +143,7 @@ async def test_what_is_not_paid_by_hand_is_done_once_validated(room: FloorRoom) 
     await expect(page.locator(".count")).to_have_text("1")
 
 
+@pytest.mark.slow
 async def test_escape_decides_nothing_and_gives_the_focus_back(room: FloorRoom) -> None:
     page = await room.signed_in("Flo")
     button = claim_card(page, CLAIM).get_by_role("button", name="Validate")
@@ -157,6 +162,7 @@ async def test_escape_decides_nothing_and_gives_the_focus_back(room: FloorRoom) 
     assert acts_of(room) == []
 
 
+@pytest.mark.slow
 async def test_the_focus_returns_to_a_win_that_was_redrawn(room: FloorRoom) -> None:
     page = await room.signed_in("Flo")
     await press(claim_card(page, CLAIM), "Validate")
@@ -181,6 +187,7 @@ async def test_a_rejection_needs_a_reason_and_says_whether_envy_is_due(room: Flo
     assert room.stand.claims.acts == [("c1", "reject", "Flo", "Hand misread", None, True)]
 
 
+@pytest.mark.slow
 async def test_a_hand_that_stands_leaves_the_envy_due(room: FloorRoom) -> None:
     page = await room.signed_in("Flo")
     await press(claim_card(page, CLAIM), "Reject")
@@ -191,6 +198,7 @@ async def test_a_hand_that_stands_leaves_the_envy_due(room: FloorRoom) -> None:
     assert room.stand.claims.acts == [("c1", "reject", "Flo", "The light was out", None, False)]
 
 
+@pytest.mark.slow
 async def test_without_envy_only_the_reason_is_asked_for(room: FloorRoom) -> None:
     page = await room.signed_in("Flo")
     await press(claim_card(page, SMALL), "Reject")
@@ -224,6 +232,7 @@ async def test_another_person_pays_with_the_number_of_the_slip(room: FloorRoom) 
     assert room.stand.claims.acts[-1] == ("c1", "pay", "Finn", None, "PS-00412", False)
 
 
+@pytest.mark.slow
 async def test_two_who_press_together_get_one_outcome_and_see_whose(room: FloorRoom) -> None:
     pages = [await room.signed_in("Flo"), await room.signed_in("Finn")]
     for page in pages:
@@ -243,6 +252,7 @@ async def test_two_who_press_together_get_one_outcome_and_see_whose(room: FloorR
     assert len(acts_of(room)) == 1
 
 
+@pytest.mark.slow
 async def test_a_button_pressed_twice_sends_once(room: FloorRoom) -> None:
     page = await room.signed_in("Flo")
     sent: list[str] = []
@@ -255,6 +265,7 @@ async def test_a_button_pressed_twice_sends_once(room: FloorRoom) -> None:
     assert len(sent) == 1
 
 
+@pytest.mark.slow
 async def test_a_second_tap_on_validate_is_no_confirmation(room: FloorRoom) -> None:
     page = await room.signed_in("Flo")
     button = claim_card(page, CLAIM).get_by_role("button", name="Validate")
@@ -268,6 +279,7 @@ async def test_a_second_tap_on_validate_is_no_confirmation(room: FloorRoom) -> N
     assert acts_of(room) == []
 
 
+@pytest.mark.slow
 async def test_a_press_during_which_a_win_goes_counts(room: FloorRoom) -> None:
     """A colleague's decision removes a card. The cards below do not move under the finger."""
     earlier = msgspec.structs.replace(CLAIM, claim="TCP-01-R3-1", table="TCP-01")
@@ -291,6 +303,7 @@ async def test_a_press_during_which_a_win_goes_counts(room: FloorRoom) -> None:
     await expect(claim_card(page, earlier)).to_have_count(0)
 
 
+@pytest.mark.slow
 async def test_a_missing_answer_is_reported_as_such(room: FloorRoom) -> None:
     page = await room.page()
     await page.clock.install()
@@ -326,6 +339,7 @@ async def test_a_lost_connection_is_reported_and_restored(room: FloorRoom) -> No
     await expect(page.locator(".line")).to_be_hidden()
 
 
+@pytest.mark.slow
 async def test_a_line_that_died_without_a_word_is_found_out(
     room: FloorRoom, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -345,6 +359,7 @@ async def test_a_line_that_died_without_a_word_is_found_out(
     await old(page)
 
 
+@pytest.mark.slow
 async def test_a_connection_that_died_without_a_word_is_opened_again(room: FloorRoom) -> None:
     page = await room.page()
     async with Relay(room.stand.port).running() as relay:
@@ -364,6 +379,7 @@ async def test_a_connection_that_died_without_a_word_is_opened_again(room: Floor
         await page.close()
 
 
+@pytest.mark.slow
 async def test_a_service_that_starts_again_is_found_again(room: FloorRoom) -> None:
     page = await room.signed_in("Flo")
     await expect(page.locator(".claim")).to_have_count(2)
@@ -392,6 +408,7 @@ async def test_the_slip_of_a_win_opens_as_a_pdf(room: FloorRoom) -> None:
     assert await link.get_attribute("target") == "_blank"
 
 
+@pytest.mark.slow
 async def test_a_dealer_sees_what_waits_and_no_more(room: FloorRoom) -> None:
     page = await room.signed_in("Dana", size="phone")
     card = claim_card(page, CLAIM)
@@ -403,6 +420,7 @@ async def test_a_dealer_sees_what_waits_and_no_more(room: FloorRoom) -> None:
     await expect(page.locator("nav")).to_be_hidden()
 
 
+@pytest.mark.slow
 async def test_an_auditor_sees_everything_and_decides_nothing(room: FloorRoom) -> None:
     page = await room.signed_in("Audrey")
     card = claim_card(page, CLAIM)
@@ -411,6 +429,7 @@ async def test_an_auditor_sees_everything_and_decides_nothing(room: FloorRoom) -
     await expect(card.get_by_role("button")).to_have_count(0)
 
 
+@pytest.mark.slow
 async def test_items_of_a_house_game_have_their_titles(
     shared_redis_server: RedisServer, browser: Browser, tmp_path: Path
 ) -> None:

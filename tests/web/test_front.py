@@ -45,6 +45,7 @@ def check_headers(answer: httpx.Response, what: str) -> None:
 METHODS: Final = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PROPFIND")
 
 
+@pytest.mark.slow
 async def test_every_route_by_every_method_answers_with_the_security_headers(
     staffed: Stand,
 ) -> None:
@@ -84,6 +85,7 @@ async def test_a_head_request_answers_as_get_without_the_body(staffed: Stand) ->
         assert (await client.head("/api/v1/meters/stream")).status_code == 405
 
 
+@pytest.mark.slow
 async def test_what_the_staff_is_shown_is_kept_nowhere(staffed: Stand) -> None:
     async with staffed.signed_in("Ada") as ada:
         for route, case in CASES.items():
@@ -92,6 +94,7 @@ async def test_what_the_staff_is_shown_is_kept_nowhere(staffed: Stand) -> None:
                     check_headers(answer, route)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("host", "known"),
     [

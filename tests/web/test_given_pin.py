@@ -46,6 +46,7 @@ async def choose(stand: Stand, name: str, new: str = OWN) -> None:
         assert (await person.post("/api/v1/me/pin", body)).status_code == 204
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by", ["an administrator", "command"])
 @pytest.mark.parametrize("role", list(Role))
 async def test_until_one_has_chosen_nothing_else_is_done(stand: Stand, by: str, role: Role) -> None:
@@ -85,6 +86,7 @@ async def test_a_given_pin_serves_once(stand: Stand) -> None:
     assert await refusal(stand, GIVEN) == (401, "wrong_name_or_pin")
 
 
+@pytest.mark.slow
 async def test_a_given_pin_serves_for_a_day(stand: Stand) -> None:
     await stand.user_directory.users.set_pin("Flo", GIVEN, COMMAND)
     user = stand.user_keys.user("flo")
@@ -113,6 +115,7 @@ async def test_a_pin_is_generated_and_shown_once(stand: Stand) -> None:
     assert not any(pin in logged for pin in pins[:2])
 
 
+@pytest.mark.slow
 @pytest.mark.duty("D17")
 async def test_every_pin_that_is_set_is_on_the_acts_of_who_is_concerned(stand: Stand) -> None:
     async with stand.signed_in("Ada") as ada:
@@ -134,6 +137,7 @@ async def test_every_pin_that_is_set_is_on_the_acts_of_who_is_concerned(stand: S
     assert logged.count("pin_set") == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", ["phone", "tablet"])
 async def test_the_page_asks_for_a_pin_of_ones_own_before_anything_else(
     room: FloorRoom, size: str
@@ -161,6 +165,7 @@ async def test_the_page_asks_for_a_pin_of_ones_own_before_anything_else(
     await expect(entries.nth(1)).to_contain_text(COMMAND.name)
 
 
+@pytest.mark.slow
 async def test_the_page_shows_a_generated_pin_once(room: FloorRoom) -> None:
     page = await room.signed_in("Ada", "people", bypass_csp=True)
     await press(page.locator('[data-user="Flo"]'), "New PIN")

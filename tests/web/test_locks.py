@@ -12,6 +12,8 @@ from tests.web.floor_hand import FloorRoom, answer, check_accessible, press
 from tests.web.stand import PIN, Stand
 from tests.web.test_api import error_of
 
+pytestmark = pytest.mark.slow
+
 STRANGER = "203.0.113.66"
 HERS = "203.0.113.7"
 WRONG = "264907"

@@ -37,6 +37,7 @@ async def streams(room: FloorRoom, displays: int, staff: int) -> None:
     await eventually_async(count, what=f"{displays} and {staff} streams")
 
 
+@pytest.mark.slow
 async def test_eight_displays_and_two_floor_pages_work_in_one_browser(room: FloorRoom) -> None:
     stand = room.stand
     stand.keep_beating()
@@ -116,6 +117,7 @@ async def test_a_browser_without_the_shared_worker_has_a_stream_for_each_page(
     await shows(page, "$1,123.99")
 
 
+@pytest.mark.slow
 async def test_pages_share_a_stream_again_after_the_worker_could_not_be_loaded(
     room: FloorRoom,
 ) -> None:

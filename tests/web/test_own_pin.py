@@ -55,6 +55,7 @@ async def test_a_pin_of_ones_own_is_chosen_and_the_session_continues(stand: Stan
         assert "retry-after" in locked.headers
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", ["phone", "tablet"])
 async def test_the_page_lets_everybody_choose_a_pin(room: FloorRoom, size: str) -> None:
     page = await room.signed_in("Dana", size=size, bypass_csp=True)
@@ -86,6 +87,7 @@ async def test_the_page_lets_everybody_choose_a_pin(room: FloorRoom, size: str) 
     await expect(page.locator(".who")).to_contain_text("Dana")
 
 
+@pytest.mark.slow
 async def test_a_pin_set_by_the_same_administrator_is_reported_at_the_payment(
     room: FloorRoom,
 ) -> None:

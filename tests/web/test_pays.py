@@ -230,6 +230,7 @@ async def test_a_table_that_there_is_not_is_refused(stand: Stand) -> None:
     assert message == "link tcp-main has no table TCP-02: its tables are TCP-01"
 
 
+@pytest.mark.slow
 @pytest.mark.duty("D1")
 async def test_the_meter_on_the_page_moves_and_is_never_old(page: Page, stand: Stand) -> None:
     stand.put(151_234, 5)
@@ -278,6 +279,7 @@ async def test_signage_takes_the_change_when_the_link_opens_again(page: Page, st
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("width", "height"), [(1280, 800), (390, 844)])
 @pytest.mark.parametrize("floor", [EVERY_METER, HOUSE_FLOOR], ids=["chapter", "house"])
 async def test_it_fits_and_axe_finds_nothing(

@@ -173,6 +173,7 @@ async def test_a_hundred_requests_in_one_go_are_answered_in_their_order(stand: S
     assert [part[:3] for part in answer.split(b"HTTP/1.1 ")[1:]] == wanted
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "said",
     ["\x1b[31mevil", "203.0.113.7, nobody", "a" * 4_000, "unknown", "fe80::1%\x1b[2J", "=cmd|x",
@@ -191,6 +192,7 @@ async def test_a_proxy_says_an_address_or_is_refused(staffed: Stand, said: str) 
     assert {row["client"] for row in log} <= {"", "127.0.0.1"}
 
 
+@pytest.mark.slow
 async def test_an_address_that_a_proxy_says_is_logged_in_one_spelling(staffed: Stand) -> None:
     body = b'{"name": "flo", "pin": "000000"}'
     length = f"Content-Length: {len(body)}"

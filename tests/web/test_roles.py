@@ -289,6 +289,7 @@ async def test_each_role_does_what_its_rights_say_and_nothing_else(stand: Stand,
             assert (await happened(stand) != before) == changes, route
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("who", WITHOUT)
 async def test_without_a_session_that_holds_only_the_public_routes_work(
     stand: Stand, who: str
@@ -308,6 +309,7 @@ async def test_without_a_session_that_holds_only_the_public_routes_work(
             assert await happened(stand) == before, route
 
 
+@pytest.mark.slow
 @pytest.mark.duty("D20")
 async def test_a_lapsed_session_reads_what_it_could_and_does_nothing_else(stand: Stand) -> None:
     async with stand.signed_in("Sue") as sue:

@@ -46,6 +46,7 @@ async def opened(
     return page
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", ["tablet", "phone"])
 @pytest.mark.parametrize("table", list(ROUNDS))
 async def test_a_whole_round_of_each_game_is_settled_as_by_the_command(
@@ -70,6 +71,7 @@ async def test_the_totals_are_the_sums_of_the_lines(disputes: FloorRoom) -> None
     )
 
 
+@pytest.mark.slow
 async def test_an_error_is_next_to_the_field_that_it_names_in_words(disputes: FloorRoom) -> None:
     page = await opened(disputes)
     await page.locator("#table").select_option("FPR-01")
@@ -92,6 +94,7 @@ async def test_an_error_is_next_to_the_field_that_it_names_in_words(disputes: Fl
     await expect(problem(page, "dealer")).to_contain_text("The dealer's hand is missing")
 
 
+@pytest.mark.slow
 async def test_all_errors_of_a_round_are_shown_at_once(disputes: FloorRoom) -> None:
     page = await opened(disputes)
     await page.locator("#table").select_option("TPR-01")
@@ -114,6 +117,7 @@ async def test_all_errors_of_a_round_are_shown_at_once(disputes: FloorRoom) -> N
         await expect(problem(page, field)).to_contain_text(text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("words", "titles"), [
     ("For each player", ["Hand of position 1", "Fourth card of position 1", "Hand of position 4",
                          "Dealer's hand"]),
@@ -138,6 +142,7 @@ async def test_the_pad_goes_on_by_itself_to_each_card_that_is_needed(
     await expect(page.locator("#pad-title")).to_be_hidden()
 
 
+@pytest.mark.slow
 async def test_used_cards_are_dimmed_and_a_tap_takes_a_card_out(disputes: FloorRoom) -> None:
     page = await opened(disputes)
     await tap(page, "Position 2")
@@ -154,6 +159,7 @@ async def test_used_cards_are_dimmed_and_a_tap_takes_a_card_out(disputes: FloorR
     await expect(page.locator('[data-hand="2.cards"] .card')).to_have_count(1)
 
 
+@pytest.mark.slow
 async def test_a_void_round_returns_every_wager_without_cards(disputes: FloorRoom) -> None:
     page = await opened(disputes)
     given = {**ROUNDS["TPR-01"], "irregularity": "void"}
@@ -163,6 +169,7 @@ async def test_a_void_round_returns_every_wager_without_cards(disputes: FloorRoo
     assert await shown_lines(page) == expected_lines(given)
 
 
+@pytest.mark.slow
 async def test_a_table_shows_only_what_it_offers(disputes: FloorRoom) -> None:
     page = await opened(disputes)
     await page.locator("#table").select_option("FPR-01")
@@ -178,6 +185,7 @@ async def test_a_table_shows_only_what_it_offers(disputes: FloorRoom) -> None:
     await expect(page.get_by_role("button", name="Settle", exact=True)).to_have_count(0)
 
 
+@pytest.mark.slow
 async def test_the_printed_page_has_the_entered_round_and_signatures(disputes: FloorRoom) -> None:
     page = await opened(disputes)
     await enter(page, "FPR-01", ROUNDS["FPR-01"])
@@ -193,6 +201,7 @@ async def test_the_printed_page_has_the_entered_round_and_signatures(disputes: F
     await expect(page.locator(".work")).to_be_hidden()
 
 
+@pytest.mark.slow
 async def test_the_round_of_a_claim_is_filled_in_and_what_is_not_known_is_named(
     disputes: FloorRoom,
 ) -> None:
@@ -238,6 +247,7 @@ async def test_the_round_of_a_claim_is_filled_in_and_what_is_not_known_is_named(
     await expect(page.locator(".result")).not_to_contain_text("claim")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", ["phone", "desk"])
 async def test_the_floor_page_opens_the_round_of_a_win(disputes: FloorRoom, size: str) -> None:
     page = await disputes.signed_in("Flo", size=size)
@@ -250,6 +260,7 @@ async def test_the_floor_page_opens_the_round_of_a_win(disputes: FloorRoom, size
     await expect(dispute.locator('[data-hand="3.cards"] .card')).to_have_count(3)
 
 
+@pytest.mark.slow
 @pytest.mark.duty("D20")
 async def test_the_page_asks_to_sign_in_and_goes_on_when_somebody_has(disputes: FloorRoom) -> None:
     page = await disputes.page()

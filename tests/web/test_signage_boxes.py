@@ -128,6 +128,7 @@ async def recorded(page: Page, stand: Stand, link: Link, path: str) -> dict[str,
     return shown
 
 
+@pytest.mark.slow
 @pytest.mark.duty("D1")
 @pytest.mark.parametrize("path", [*SIGNAGE, *PAYTABLES])
 async def test_no_box_overlaps_another_or_leaves_its_place(

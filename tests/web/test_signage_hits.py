@@ -84,6 +84,7 @@ async def test_a_hit_is_celebrated_with_its_hand_amount_and_table(page: Page, st
     await shows(page, "$1,000.00")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("decision", ["validated", "paid"])
 async def test_a_good_win_is_said_to_be_validated_for_a_while(
     page: Page, stand: Stand, decision: str
@@ -107,6 +108,7 @@ async def test_a_good_win_is_said_to_be_validated_for_a_while(
     await shows(page, "$1,000.25")
 
 
+@pytest.mark.slow
 async def test_paid_after_validated_starts_no_new_celebration(page: Page, stand: Stand) -> None:
     await page.clock.install()
     await page.add_init_script(ALONE)
@@ -124,6 +126,7 @@ async def test_paid_after_validated_starts_no_new_celebration(page: Page, stand:
     await expect(page.locator(NOTE)).to_be_hidden()
 
 
+@pytest.mark.slow
 async def test_a_rejected_win_is_put_right(page: Page, stand: Stand) -> None:
     """The note disappears, the celebration ends, and the amount is back on the meter (duty D15)."""
     stand.put(151_234, 5)
@@ -150,6 +153,7 @@ async def test_a_page_loaded_later_shows_the_hit_and_celebrates_nothing(
     await expect(page.locator(".celebration-table")).to_have_text("Table TCP-07")
 
 
+@pytest.mark.slow
 async def test_a_hit_of_before_the_service_began_is_not_celebrated(
     page: Page, stand: Stand
 ) -> None:
@@ -229,6 +233,7 @@ async def test_a_lost_stream_ends_the_celebration(page: Page, stand: Stand) -> N
     assert await falls_silent(page, LITTLE_MS) < 4_000
 
 
+@pytest.mark.slow
 async def test_a_win_below_the_facility_s_bound_is_not_celebrated(page: Page) -> None:
     async with standing("[signage]\ncelebrate_from = 100_000") as stand:
         stand.put(151_234, 5)

@@ -86,6 +86,7 @@ async def test_the_page_has_the_facility_s_colors_and_words(page: Page) -> None:
     assert refused == [] or all("ERR_" in each for each in refused)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("body", [DRAWING, png()], ids=["svg", "png"])
 async def test_the_logo_is_shown(page: Page, tmp_path: Path, body: bytes) -> None:
     async with standing(logo_section(tmp_path / "logo", body)) as stand:
@@ -192,6 +193,7 @@ def test_everything_in_the_facility_s_colors_can_be_read(
     assert contrast(made["on-accent"], made["accent"]) >= 4.5
 
 
+@pytest.mark.slow
 async def test_a_demonstration_says_so(page: Page) -> None:
     floor = FLOOR.replace("[facility]", "[facility]\ndemonstration = true")
     async with standing(floor=floor) as stand:
@@ -212,6 +214,7 @@ async def test_a_demonstration_says_so(page: Page) -> None:
         assert seen == "demonstration"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("section", ["", OWN], ids=["the house's look", "a facility's"])
 @pytest.mark.parametrize(("width", "height"), [(1920, 1080), (1024, 768), (390, 844)])
 async def test_axe_finds_nothing(browser: Browser, section: str, width: int, height: int) -> None:

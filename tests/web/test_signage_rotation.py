@@ -35,6 +35,7 @@ async def test_what_fits_is_shown_together(page: Page, stand: Stand) -> None:
     await expect(page.locator(".pause")).to_be_hidden()
 
 
+@pytest.mark.slow
 async def test_links_take_turns_if_the_floor_file_says_so(page: Page) -> None:
     async with standing(LINKS) as stand:
         put_all(stand)
@@ -49,6 +50,7 @@ async def test_links_take_turns_if_the_floor_file_says_so(page: Page) -> None:
             await expect(page.locator("h2:visible")).to_have_text("Pit 2")
 
 
+@pytest.mark.slow
 async def test_a_meter_that_comes_into_view_shows_what_is_current(page: Page) -> None:
     """A meter that is not visible does not animate. Its value is there when its turn comes."""
     async with standing(METERS) as stand:
@@ -60,6 +62,7 @@ async def test_a_meter_that_comes_into_view_shows_what_is_current(page: Page) ->
         await shows(page, "$2,000.00", OTHER, within_s=1)
 
 
+@pytest.mark.slow
 async def test_a_hit_brings_its_meter_up_immediately(page: Page) -> None:
     async with standing('[signage]\nrotate = "meters"\nrotate_seconds = 600') as stand:
         put_all(stand)
@@ -72,6 +75,7 @@ async def test_a_hit_brings_its_meter_up_immediately(page: Page) -> None:
         await expect(page.locator(f"{BONUS} .note")).to_be_visible()
 
 
+@pytest.mark.slow
 async def test_a_viewer_can_hold_a_view(page: Page) -> None:
     """The rotation can be stopped, with the keyboard alone (WCAG 2.2.2)."""
     async with standing(METERS) as stand:
@@ -99,6 +103,7 @@ async def test_a_viewer_can_hold_a_view(page: Page) -> None:
         await expect(page.locator(f"{BONUS}:visible")).to_have_count(1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("width", "height"),
     [(1920, 1080), (3840, 2160), (1080, 1920), (2560, 720), (1024, 768), (800, 480), (480, 800)],
@@ -151,6 +156,7 @@ async def test_a_phone_scrolls_instead(browser: Browser) -> None:
         await expect(page.locator(".meter:visible")).to_have_count(3)
 
 
+@pytest.mark.slow
 async def test_a_screen_that_changes_is_divided_again(page: Page) -> None:
     async with standing(floor=CROWDED) as stand:
         put_all(stand)

@@ -111,6 +111,7 @@ async def page(page: Page) -> Page:
     return page
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGSTOP])
 async def test_a_service_that_is_killed_ended_or_frozen(page: Page, number: signal.Signals) -> None:
     async with serving() as (process, url):
@@ -139,6 +140,7 @@ async def test_a_stream_that_is_cut(page: Page, stand: Stand) -> None:
     await wire.cut()
 
 
+@pytest.mark.slow
 async def test_a_stream_that_stands_still(page: Page, stand: Stand) -> None:
     """No error occurs. Only the silence shows it, and so does its end."""
     stand.put(112_362, 1)
@@ -154,6 +156,7 @@ async def test_a_stream_that_stands_still(page: Page, stand: Stand) -> None:
     await wire.cut()
 
 
+@pytest.mark.slow
 async def test_a_connection_that_died_without_a_word_is_opened_again(
     page: Page, stand: Stand
 ) -> None:
@@ -175,6 +178,7 @@ async def test_a_connection_that_died_without_a_word_is_opened_again(
         await page.close()
 
 
+@pytest.mark.slow
 async def test_a_controller_that_fell_silent_before_the_page_was_loaded(
     page: Page, stand: Stand
 ) -> None:
@@ -202,6 +206,7 @@ async def test_a_link_that_becomes_inoperable_and_comes_back(page: Page, stand: 
     await is_heard(page)
 
 
+@pytest.mark.slow
 async def test_it_comes_back_however_often_it_is_lost(page: Page, stand: Stand) -> None:
     stand.put(112_362, 1)
     await opened(page, stand)

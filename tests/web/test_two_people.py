@@ -122,6 +122,7 @@ async def test_nobody_pays_what_they_validate_at_the_same_time(
             assert (await finn.post(f"{path}/pay", {"slip": f"S-{number}"})).status_code == 200
 
 
+@pytest.mark.slow
 @BOTH_ORDERS
 async def test_nobody_pays_under_another_name_what_they_validate_at_the_same_time(
     stand: RealStand, *, first: bool
@@ -144,6 +145,7 @@ async def test_nobody_pays_under_another_name_what_they_validate_at_the_same_tim
         assert breaches == 0
 
 
+@pytest.mark.slow
 @BOTH_ORDERS
 async def test_nobody_is_two_people_through_an_administrator_that_they_added(
     stand: RealStand, *, first: bool
@@ -201,6 +203,7 @@ async def test_a_win_is_validated_or_rejected_and_never_both(
                 ).status_code == 200
 
 
+@pytest.mark.slow
 @BOTH_ORDERS
 async def test_nobody_confirms_under_another_name_what_they_propose(
     stand: RealStand, *, first: bool
@@ -220,6 +223,7 @@ async def test_nobody_confirms_under_another_name_what_they_propose(
             assert {answer.status_code for answer in refused} == {409}
 
 
+@pytest.mark.slow
 @BOTH_ORDERS
 async def test_a_pin_that_is_set_meanwhile_makes_nobody_a_second_person(
     stand: RealStand, *, first: bool
@@ -242,6 +246,7 @@ async def test_a_pin_that_is_set_meanwhile_makes_nobody_a_second_person(
             assert (await sam.post(f"{path}/confirm")).status_code == 200
 
 
+@pytest.mark.slow
 @BOTH_ORDERS
 async def test_who_is_disabled_changes_no_user_at_the_same_time(
     stand: RealStand, *, first: bool
@@ -265,6 +270,7 @@ async def test_who_is_disabled_changes_no_user_at_the_same_time(
             await bea.post(f"/api/v1/users/{name}/disable")
 
 
+@pytest.mark.slow
 @BOTH_ORDERS
 async def test_who_is_disabled_sets_no_pin_and_adds_nobody_at_the_same_time(
     stand: RealStand, *, first: bool
@@ -290,6 +296,7 @@ async def test_who_is_disabled_sets_no_pin_and_adds_nobody_at_the_same_time(
             await bea.post("/api/v1/users/Ada/enable")
 
 
+@pytest.mark.slow
 @BOTH_ORDERS
 async def test_nobody_approves_the_floor_file_that_they_may_have_changed(
     stand: RealStand, *, first: bool
