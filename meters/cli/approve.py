@@ -27,6 +27,7 @@ _REFUSED = {
     "stale": "another floor file was approved meanwhile: look at it again",
     "no_change": "the floor file is approved already",
 }
+_HALF = "a restore was interrupted while it wrote the data: run `pitlink restore` again"
 
 
 def approve(
@@ -113,14 +114,18 @@ async def _read_due(
 
     Raises:
         UserError: Redis has lost ledger entries of a link, but not all of its data, and no restore
-            has begun. The entries of the approvals would take the numbers of lost ones.
+            has begun, or one has written only a part of the data. The entries of the approvals
+            would take the numbers of lost ones.
     """
     due = {}
     for link in links:
         mark = LedgerMark(Path(floor.service.data), link)
         had, held = mark.seen.entries, await stores[link].snapshot()
         lost = mark.problem(held.last_entry, had) if held.is_opened else None
-        if lost and not await _is_restored(stores[link]):
+        if await _is_restored(stores[link]):
+            if not held.meters:
+                raise UserError(f"{link}: {_HALF}")
+        elif lost:
             raise UserError(f"{link}: {lost}")
         configuration = Configuration(floor, stores[link])
         if found := await configuration.unapproved():

@@ -11,6 +11,7 @@ from redis.asyncio import Redis
 from meters.books.audit import LinkAudit
 from meters.floor.floor_file import read_floor
 from meters.floor.gaming_day import GamingDays
+from meters.restore.store_writing import StoreWriter
 from meters.selfcheck.approval_checks import Configuration
 from meters.users.directory import UserDirectory
 from meters.users.pins import PinHashing
@@ -178,6 +179,18 @@ async def test_an_approval_that_was_lost_is_given_again_during_the_restore(lost:
     assert done.returncode == 0, done.stdout + done.stderr
     assert (await new.store.snapshot()).accounts == balances
     assert (await LinkAudit(new.store).run()).problems == ()
+
+
+@pytest.mark.duty("D4")
+async def test_nobody_approves_what_a_restore_has_written_by_half(lost: Lost) -> None:
+    """The approvals would be the first entries of the ledger, instead of those of the archive."""
+    await lost.add_users()
+    writer = StoreWriter(lost.pit.redis, lost.pit.store.keys)
+    await writer.begin("Sue", "2026-11-20T02:14:07.000Z")
+    await writer.clear()
+    refused = lost.run("approve", "--by", "Sue", stdin=f"{PIN}\nyes\n")
+    assert "a restore was interrupted while it wrote the data" in refused.stderr
+    assert not (await lost.pit.store.snapshot()).last_entry
 
 
 @pytest.mark.parametrize(("by", "name"), [(["--by", "tess"], "tess"), ([], "technician")])
