@@ -77,9 +77,11 @@ async def _approve(floor: Floor, links: Sequence[str], by: str) -> None:
         stores = {link.id: LinkStore(redis, link) for link in floor.link}
         if problem := await redis_problem(stores[links[0]].redis, links[0]):
             raise UserError(problem)
-        due = await _read_due(floor, stores, links)
+        due, lost = await _read_due(floor, stores, links)
         if not due:
-            raise UserError(_REFUSED["no_change"])
+            raise UserError("; ".join(lost) or _REFUSED["no_change"])
+        for problem in lost:
+            print_text(problem)
         for link, (_, found) in due.items():
             _show(link, found)
             if await _is_lost(floor, stores[link]):
@@ -109,28 +111,26 @@ async def _approve(floor: Floor, links: Sequence[str], by: str) -> None:
 
 async def _read_due(
     floor: Floor, stores: Mapping[str, LinkStore], links: Sequence[str]
-) -> Mapping[str, tuple[Configuration, Unapproved]]:
-    """Return what must be approved, by link.
+) -> tuple[Mapping[str, tuple[Configuration, Unapproved]], Sequence[str]]:
+    """Return what must be approved, by link, and a text for each link that must wait for a restore.
 
-    Raises:
-        UserError: Redis has lost ledger entries of a link, but not all of its data, and no restore
-            has begun, or one has written only a part of the data. The entries of the approvals
-            would take the numbers of lost ones.
+    Such a link has lost ledger entries, but not all of its data, and no restore has begun, or one
+    has written only a part of the data. The entries of the approvals would take the numbers of lost
+    ones. Other links do not wait: a restore can begin with a link that needs an approval.
     """
-    due = {}
+    due, lost = {}, []
     for link in links:
         mark = LedgerMark(Path(floor.service.data), link)
         had, held = mark.seen.entries, await stores[link].snapshot()
-        lost = mark.problem(held.last_entry, had) if held.is_opened else None
+        problem = mark.problem(held.last_entry, had) if held.is_opened else None
         if await _is_restored(stores[link]):
-            if not held.meters:
-                raise UserError(f"{link}: {_HALF}")
-        elif lost:
-            raise UserError(f"{link}: {lost}")
+            problem = None if held.meters else _HALF
         configuration = Configuration(floor, stores[link])
-        if found := await configuration.unapproved():
+        if problem:
+            lost.append(f"{link}: {problem}")
+        elif found := await configuration.unapproved():
             due[link] = configuration, found
-    return due
+    return due, lost
 
 
 async def _is_restored(store: LinkStore) -> bool:

@@ -9,6 +9,8 @@ import pytest
 from redis.asyncio import Redis
 
 from meters.books.audit import LinkAudit
+from meters.books.ledger_mark import LedgerMark
+from meters.books.store import LinkStore
 from meters.floor.floor_file import read_floor
 from meters.floor.gaming_day import GamingDays
 from meters.restore.store_writing import StoreWriter
@@ -19,7 +21,7 @@ from meters.users.roles import Role
 from meters.users.users import Actor
 from meters.wire.clock import now
 from tests.approving import approve
-from tests.floor_text import section_text, table_text
+from tests.floor_text import link_text, meter_text, section_text, table_text
 from tests.model.pit import FLOOR
 from tests.processes import run_pitlink
 from tests.restore.pit import KeptPit
@@ -37,17 +39,18 @@ class Lost:
 
     def __init__(self, pit: KeptPit, home: Path) -> None:
         self.pit = pit
-        self._config = home / "floor.toml"
+        self.config = home / "floor.toml"
 
-    def change(self, added: str) -> KeptPit:
-        """Add a section to the floor file. Return the link with it."""
-        text = f"{self._config.read_text()}{added}"
-        self._config.write_text(text)
+    def change(self, added: str, *, before: str = "") -> KeptPit:
+        """Add sections to the floor file, at its end or before others. Return the link with it."""
+        here, others, rest = self.config.read_text().partition(before or "\0")
+        text = f"{here}{added}\n{others}{rest}"
+        self.config.write_text(text)
         return KeptPit(self.pit.redis, self.pit.home, text)
 
     def run(self, *command: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
         """Run a command on the floor."""
-        return run_pitlink(*command, "--config", str(self._config), stdin=stdin)
+        return run_pitlink(*command, "--config", str(self.config), stdin=stdin)
 
     def restore(self, *options: str, pin: str = "") -> subprocess.CompletedProcess[str]:
         """Restore, with a line on standard input."""
@@ -156,17 +159,28 @@ async def test_a_floor_that_redis_lost_is_approved_and_then_restored(lost: Lost)
 
 @pytest.mark.duty("D4")
 async def test_an_approval_that_was_lost_is_given_again_during_the_restore(lost: Lost) -> None:
-    """Redis is older than the approval. Neither of the two commands waits for the other one."""
+    """Redis is older than the approval, and another link lost entries too.
+
+    Neither of the two commands waits for the other one.
+    """
     await lost.add_users()
     assert lost.restore("--by", "Sue", pin=PIN).returncode == 0
+    side = lost.change(link_text("side", meter_text("progressive"))).floor.link[1]
+    store = LinkStore(lost.pit.redis, side)
+    await approve(Configuration(read_floor(lost.config), store))
+    await store.open("service")
     older = await Kept.of(lost.pit.redis)
-    new = lost.change(table_text("T-3", "progressive", asset="104213"))
+    LedgerMark(lost.pit.home, "side").note(99, "")
+    new = lost.change(
+        table_text("T-3", "progressive", asset="104213"), before='[[link]]\nid = "side"'
+    )
     await approve(Configuration(new.floor, new.store))
     await new.goes_on()
     await new.wagers({1: "progressive"}, table="T-3", round_id="R1")
     balances = (await new.store.snapshot()).accounts
     await older.put_back(new.redis)
     early = lost.run("approve", "--by", "Sue", stdin=f"{PIN}\nyes\n")
+    assert "pit: Redis holds" in early.stderr
     assert "`pitlink restore` (deploy/docs/recover/restore.md) brings them back" in early.stderr
     refused = lost.restore("--by", "Sue", pin=PIN)
     assert "approve it with `pitlink approve`, then run this command again" in refused.stderr
