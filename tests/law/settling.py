@@ -1,4 +1,4 @@
-"""Rounds settled through the public interface, and the outcome of each wager."""
+"""Rounds settled through the public interface and by the text alone, and each wager's outcome."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -9,6 +9,7 @@ import pytest
 
 from bonus.settling.rounds import RoundError
 from bonus.settling.settle import settle_line
+from tests.naive.agreement import disagreement
 
 ANTE: Final = 1000
 """An Ante of $10, and most other wagers, in cents."""
@@ -51,6 +52,10 @@ class SettlementText(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         (line,) = [line for line in self.lines if (line.item, line.position) == (item, position)]
         return line
 
+    def said(self) -> list[str]:
+        """Return each line in words: what is paid and returned, and from where if not the tray."""
+        return [_said(line) for line in self.lines]
+
     def items(self) -> list[tuple[int, str]]:
         """Return the settled items, in order."""
         return [(line.position, line.item) for line in self.lines]
@@ -59,6 +64,17 @@ class SettlementText(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """Return an item's outcome, the amount paid and the amount returned."""
         line = self.of(item, position)
         return line.outcome, line.paid, line.returned
+
+
+def _said(line: LineText) -> str:
+    words = [f"{line.position} {line.item} {line.outcome}"]
+    if line.outcome == "paid":
+        words.append(f"{line.paid}+{line.returned}" if line.returned else f"{line.paid}")
+    if line.paid_from not in {None, "table_inventory"}:
+        words.append(str(line.paid_from))
+    for name, value in (("", line.percent), ("of ", line.envy_of), ("on ", line.on)):
+        words += [] if value is None else [f"{name}{value}{'' if name else '%'}"]
+    return " ".join(words)
 
 
 PUSHED: Final = ("returned", 0, ANTE)
@@ -77,11 +93,13 @@ def box(position: int, cards: str | None, wagers: Mapping[str, int], **more: obj
 
 
 def settled(game: str, boxes: Sequence[JSON], dealer: str | None, **more: object) -> SettlementText:
-    """Settle a round."""
+    """Settle a round; the second settlement, which knows only the text, must say the same."""
     fields = {"game": game, "positions": list(boxes), **more}
     if dealer is not None:
         fields["dealer"] = dealer.split()
     answer = msgspec.json.encode(settle_line(json.dumps(fields).encode()))
+    if differs := disagreement(fields):
+        pytest.fail(differs)
     return msgspec.json.decode(answer, type=SettlementText)
 
 

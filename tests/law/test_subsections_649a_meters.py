@@ -7,11 +7,24 @@ percentage divides evenly.
 from collections.abc import Mapping
 
 import pytest
+from msgspec import to_builtins
 
-from tests.law.settling import ANTE, JSON, LOST, SettlementText, box, refused, settled
+from tests.law.settling import (
+    ANTE,
+    JSON,
+    LOST,
+    MeterText,
+    SettlementText,
+    box,
+    refused,
+    settled,
+)
 
 GAME = "three_card_poker"
-CHOICES: Mapping[str, object] = {"ante_bonus": "b-A", "pair_plus": "A", "progressive": "A"}
+CHOICES: Mapping[str, object] = {
+    "ante_bonus": "b-A", "pair_plus": "A", "progressive": "A",
+    "six_card_bonus": "A",
+}  # fmt: skip
 MAIN = {"ante": ANTE, "play": ANTE}
 DOLLAR = 100
 HELD = {
@@ -94,6 +107,7 @@ THREE_CARDS = [
 
 
 @pytest.mark.section("649a.7(d)(4)", "649a.11(c)(5)", "649a.12(e)(1)", "649a.12(e)(2)")
+@pytest.mark.reading("G2")
 @pytest.mark.parametrize(("cards", "by_a", "by_b"), THREE_CARDS)
 @pytest.mark.parametrize("dealer", [RAGS, "Ac As Ad"], ids=["queen high", "three aces"])
 def test_the_progressive_pays_odds_whatever_the_dealer_has(
@@ -229,31 +243,33 @@ def test_a_jackpot_on_the_dealers_hand_is_divided_equally() -> None:
 @pytest.mark.section("649a.11(c)(8)", "649a.12(i)(3)")
 @pytest.mark.reading("T19")
 @pytest.mark.reading("T20")
-def test_magic_card_and_lucky_bonus_are_paid_in_addition() -> None:
+@pytest.mark.parametrize(
+    ("magic", "lucky", "drawn"),
+    [
+        ("4c", 5, ["5 lucky_bonus 500 on player", "2 magic_card 2000 on player"]),
+        ("6c", 4, []),  # in a hand without a wager on it, and a position without one
+        ("4d", None, []),  # of the rank of a card alone
+        ("3c", None, ["5 magic_card 2000 on player"]),  # a hand that was folded
+        ("7d", 2, ["4 magic_card 2000 on dealer", "2 magic_card 2000 on dealer",
+                   "2 lucky_bonus 500 on player"]),
+        ("Js", "dealer", ["5 magic_card 2000 on player", "4 magic_card 2000 on dealer",
+                          "4 lucky_bonus 500 on dealer", "2 magic_card 2000 on player",
+                          "2 magic_card 2000 on dealer", "2 lucky_bonus 500 on dealer"]),
+    ],
+)  # fmt: skip
+def test_magic_card_and_lucky_bonus_are_paid_in_addition(
+    magic: str, lucky: int | str | None, drawn: list[str]
+) -> None:
     own, dealers = "five_card_hand_bonus", "five_card_hand_bonus_dealer"
     boxes = [
         box(2, "Ad 9h 4c", MAIN | {own: DOLLAR, dealers: DOLLAR}),
         box(4, "Kd 6c 5h", MAIN | {dealers: DOLLAR}),
-        box(5, "Jd 8h 3c", MAIN | {own: DOLLAR}),
+        box(5, "Jd 8h 3c", {"ante": ANTE, own: DOLLAR}, folded=True),
     ]
-    drawn: dict[str, object] = {"magic_card": "4c", "lucky_position": 5}
-    settlement = played(boxes, draw=drawn)
-    extra = [line for line in settlement.lines if line.item in {"magic_card", "lucky_bonus"}]
-    assert [(line.item, line.position, line.on, line.paid) for line in extra] == [
-        ("lucky_bonus", 5, "player", 5 * DOLLAR),
-        ("magic_card", 2, "player", 20 * DOLLAR),
-    ]
-    assert {line.paid_from for line in extra} == {"game_account"}
-    community = played(boxes, draw={"magic_card": "Js", "lucky_position": "dealer"})
-    extra = [line for line in community.lines if line.item in {"magic_card", "lucky_bonus"}]
-    assert [(line.item, line.position, line.on) for line in extra] == [
-        ("magic_card", 5, "player"),
-        ("magic_card", 4, "dealer"),
-        ("lucky_bonus", 4, "dealer"),
-        ("magic_card", 2, "player"),
-        ("magic_card", 2, "dealer"),
-        ("lucky_bonus", 2, "dealer"),
-    ]
+    settlement = played(boxes, draw={"magic_card": magic, "lucky_position": lucky})
+    extra = [line for line in settlement.lines if line.on]
+    assert {(line.paid_from, line.rule) for line in extra} <= {("game_account", "649a.12(i)(3)")}
+    assert [f"{line.position} {line.item} {line.paid} on {line.on}" for line in extra] == drawn
 
 
 FIVE_OF_SIX = [
@@ -265,11 +281,19 @@ FIVE_OF_SIX = [
     ("9s 8s 2s", "2c Js Ks", 0, 10),
     ("9s 8h 7s", "2c Jd Ts", 0, 5),
     ("9s 9h 7s", "2c 9d Ts", 0, 0),
+    # Two hands in one: only the highest is paid.
+    ("6h 5h 2h", "9h 8h 7s", 0, 10),
+    ("9d 7h 7c", "9h 9s 7s", 0, 20),
+    ("Ad 4h 5c", "9h 2s 3s", 0, 5),
+    ("Ad Qh Jc", "Kh 2s 3s", 0, 0),
+    ("6h 5h 9c", "9h 8h 7h", 0, 250),
+    ("9d 5h 9c", "9h 8h 9s", 0, 100),
 ]
 
 
 @pytest.mark.section("649a.7(d)(8)", "649a.11(c)(9)", "649a.11(c)(9)(iv)")
 @pytest.mark.section("649a.12(j)(1)", "649a.12(j)(2)", "649a.12(j)(3)", "649a.12(j)(4)")
+@pytest.mark.reading("T23")
 @pytest.mark.parametrize(("cards", "dealer", "percent", "times"), FIVE_OF_SIX)
 def test_5_of_6_goes_by_the_best_five_with_the_dealers_cards(
     cards: str, dealer: str, *, percent: int, times: int
@@ -325,6 +349,7 @@ def envies(settlement: SettlementText, item: str) -> list[tuple[int, int | None,
 
 
 @pytest.mark.section("649a.11(c)(5)(v)", "649a.12(e)(5)")
+@pytest.mark.reading("T10")
 @pytest.mark.parametrize(
     ("wager_cents", "spades_cents", "other_cents"),
     [(DOLLAR, 10_000, 2_500), (5 * DOLLAR, 50_000, 12_500)],
@@ -337,7 +362,7 @@ def test_another_players_royals_bring_envy_bonuses_and_the_dealers_none(
         box(1, "9c 5d 2c", wagers),
         box(2, "Ah Kh Qh", wagers),
         box(3, "As Ks Qs", MAIN),
-        box(4, "8c 6d 3c", MAIN),
+        box(4, "8c 7c 6c", MAIN),  # a straight flush of three brings none
     ]
     settlement = played(boxes, "Ad Kd Qd", "4c 4d", wager_cents=wager_cents)
     assert envies(settlement, "progressive_envy") == [
@@ -349,6 +374,7 @@ def test_another_players_royals_bring_envy_bonuses_and_the_dealers_none(
 
 @pytest.mark.section("649a.11(c)(7)(v)", "649a.12(h)(5)")
 @pytest.mark.reading("T11")
+@pytest.mark.reading("T12")
 @pytest.mark.parametrize(
     ("wager_cents", "royal_cents", "straight_flush_cents"),
     [(DOLLAR, 100_000, 30_000), (5 * DOLLAR, 500_000, 150_000)],
@@ -448,18 +474,26 @@ def test_a_fold_leaves_hand_bonus_and_5_of_6() -> None:
 @pytest.mark.reading("T8")
 @pytest.mark.parametrize(
     ("kept_by", "brings"),
-    [(None, False), ("five_card_hand_bonus_dealer", True), ("five_of_six_progressive", True)],
+    [
+        (None, False),
+        ("six_card_bonus", True),
+        ("five_card_hand_bonus", True),
+        ("five_card_hand_bonus_dealer", True),
+        ("five_of_six_progressive", True),
+    ],
 )
 def test_a_folded_hand_is_held_where_a_wager_keeps_its_cards(
     kept_by: str | None, *, brings: bool
 ) -> None:
-    wagers = {"ante": ANTE} | ({kept_by: DOLLAR} if kept_by else {})
+    wagers = {"ante": ANTE, "progressive": DOLLAR} | ({kept_by: DOLLAR} if kept_by else {})
     boxes = [
-        box(1, "9c 5d 3c", MAIN | {"progressive": DOLLAR}),
+        box(1, "9c 5d 3c", MAIN | {"progressive": DOLLAR, "five_card_progressive": DOLLAR}),
         box(2, "As Ks Qs", wagers, folded=True),
     ]
     settlement = played(boxes)
     assert envies(settlement, "progressive_envy") == ([(1, 2, 10_000)] if brings else [])
+    assert envies(settlement, "five_card_envy") == ([(1, 2, 100_000)] if brings else [])
+    assert settlement.worth("progressive", 2) == LOST
 
 
 @pytest.mark.section("649a.11(c)(5)", "649a.11(c)(7)", "649a.11(c)(8)", "649a.11(c)(9)")
@@ -479,3 +513,170 @@ def test_the_wagers_of_a_player_are_settled_in_the_chapters_order() -> None:
         "five_card_hand_bonus_dealer",
         "five_of_six_progressive",
     ]
+
+
+OWN, DEALERS, FIVE = (
+    "five_card_hand_bonus", "five_card_hand_bonus_dealer", "five_card_progressive",
+)  # fmt: skip
+ROUNDS: Mapping[str, tuple[list[JSON], str, str, JSON, str, JSON]] = {
+    "one patron at two boxes has no envy of the own hand": (
+        [
+            box(5, "Ad Kd Qd", {"pair_plus": 100}, patron="p2"),
+            box(4, "As Ks Qs", {"pair_plus": 100, "progressive": 500}, patron="p1"),
+            box(3, "2s 4d 7c", {"pair_plus": 100, "progressive": 500}, patron="p1"),
+            box(2, "Ah Kh Qh", {"pair_plus": 100}, patron="p2"),
+            box(1, None, {"ante": 100, "progressive": 500}, patron="p3", folded=True),
+        ],
+        "Jd 9c 2d",
+        JACK_TEN,
+        {"progressive": {"wager": 500, "amount": 777_777}},
+        """5 pair_plus paid 3500+100
+        4 progressive_envy paid 12500 of 5
+        3 progressive_envy paid 12500 of 5
+        1 progressive_envy paid 12500 of 5
+        4 pair_plus paid 3500+100
+        4 progressive paid 777777 hand_pay 100%
+        1 progressive_envy paid 50000 of 4
+        3 pair_plus collected
+        3 progressive collected
+        2 pair_plus paid 3500+100
+        4 progressive_envy paid 12500 of 2
+        3 progressive_envy paid 12500 of 2
+        1 progressive_envy paid 12500 of 2
+        1 ante collected
+        1 progressive collected""",
+        {"progressive": {"amount": 500_000}},
+    ),
+    "each takes a tenth of what the one before left, with a fraction that stays": (
+        [
+            box(3, "7h 6h 5h", {"pair_plus": 100, FIVE: 100}),
+            box(2, "Jh Qh Th", {"pair_plus": 100, FIVE: 100}),
+        ],
+        "Jd 9c 2d",
+        "9h 8h",
+        {FIVE: {"wager": 100, "amount": 1_000_005}},
+        """3 pair_plus paid 3500+100
+        3 five_card_progressive paid 100000 hand_pay 10%
+        2 five_card_envy paid 30000 of 3
+        2 pair_plus paid 3500+100
+        2 five_card_progressive paid 90000 hand_pay 10%
+        3 five_card_envy paid 30000 of 2""",
+        {FIVE: {"amount": 810_005}},
+    ),
+    "one share a patron of the dealer's hand": (
+        [
+            box(4, "As Kd 9s", {"pair_plus": 100, DEALERS: 100}, patron="p2"),
+            box(3, "Ks Td 9d", {"pair_plus": 100, DEALERS: 100}, patron="p2"),
+            box(2, "2s 3d Jc", {"ante": 100, DEALERS: 100}, patron="p1", folded=True),
+            box(1, "2d 3c Jd", {"pair_plus": 100, DEALERS: 100}),
+        ],
+        "7h 6h 5h",
+        "9h 8h",
+        {OWN: {"wager": 100, "amount": 1_000_001, "reserve": 7}},
+        """4 pair_plus collected
+        4 five_card_hand_bonus_dealer paid 33333 hand_pay 10%
+        3 pair_plus collected
+        3 five_card_hand_bonus_dealer collected
+        2 ante collected
+        2 five_card_hand_bonus_dealer paid 33333 hand_pay 10%
+        1 pair_plus collected
+        1 five_card_hand_bonus_dealer paid 33333 hand_pay 10%""",
+        {OWN: {"amount": 900_002, "reserve": 7}},
+    ),
+    "odds on the dealer's hand are paid at every box": (
+        [
+            box(2, "2h 5h Jc", {"pair_plus": 100, DEALERS: 100}, patron="p1"),
+            box(1, "2d 5c Jd", {"pair_plus": 100, DEALERS: 100}, patron="p1"),
+        ],
+        "Ts 4s 6s",
+        "7s 8s",
+        {OWN: {"wager": 100, "amount": 1_000_001}},
+        """2 pair_plus collected
+        2 five_card_hand_bonus_dealer paid 5000 game_account
+        1 pair_plus collected
+        1 five_card_hand_bonus_dealer paid 5000 game_account""",
+        {OWN: {"amount": 1_000_001, "reserve": 0}},
+    ),
+    "the own straight flush before the dealer's, each meter for itself": (
+        [box(1, "Jh Qh Th", {"pair_plus": 100, OWN: 100, DEALERS: 100, FIVE: 100})],
+        "7h 6h 5h",
+        "9h 8h",
+        {
+            OWN: {"wager": 100, "amount": 1_000_000, "reserve": 16},
+            FIVE: {"wager": 100, "amount": 2_000_000},
+        },
+        """1 pair_plus paid 3500+100
+        1 five_card_progressive paid 200000 hand_pay 10%
+        1 five_card_hand_bonus paid 100000 hand_pay 10%
+        1 five_card_hand_bonus_dealer paid 90000 hand_pay 10%""",
+        {OWN: {"amount": 810_000, "reserve": 16}, FIVE: {"amount": 1_800_000}},
+    ),
+    # The own tenth comes first; half of the other 900,001 is 450,000.
+    "the dealer's royal leaves the reserve and a cent that does not divide": (
+        [
+            box(2, "9s 8s 7s", {"pair_plus": 100, DEALERS: 100, OWN: 100}),
+            box(1, "2d 3c Jd", {"pair_plus": 100, DEALERS: 100}),
+        ],
+        "As Ks Qs",
+        JACK_TEN,
+        {OWN: {"wager": 100, "amount": 1_000_001, "reserve": 2_000}},
+        """2 pair_plus paid 3500+100
+        2 five_card_hand_bonus paid 100000 hand_pay 10%
+        2 five_card_hand_bonus_dealer paid 450000 hand_pay 100%
+        1 pair_plus collected
+        1 five_card_hand_bonus_dealer paid 450000 hand_pay 100%""",
+        {OWN: {"amount": 2_001, "reserve": 0}},
+    ),
+    "a tenth of an empty meter is nothing": (
+        [
+            box(2, "As Ks Qs", {"pair_plus": 100, OWN: 333}),
+            box(1, "9s 8s 7s", {"pair_plus": 100, OWN: 333}),
+        ],
+        "Jd 9c 2d",
+        JACK_TEN,
+        {OWN: {"wager": 333, "amount": 3_330_139}},
+        """2 pair_plus paid 3500+100
+        2 five_card_hand_bonus paid 3330139 hand_pay 100%
+        1 pair_plus paid 3500+100
+        1 five_card_hand_bonus paid 0 hand_pay 10%""",
+        {OWN: {"amount": 0, "reserve": 0}},
+    ),
+}
+
+
+@pytest.mark.section("649a.11(c)(5)(v)", "649a.11(c)(7)", "649a.11(c)(8)", "649a.12(h)(4)")
+@pytest.mark.section("649a.12(i)(2)", "649a.12(i)(4)")
+@pytest.mark.reading("G3")
+@pytest.mark.reading("T9")
+@pytest.mark.reading("T16")
+@pytest.mark.reading("T17")
+@pytest.mark.reading("T18")
+@pytest.mark.reading("T21")
+@pytest.mark.parametrize(
+    ("boxes", "dealer", "community", "held", "said", "after"), ROUNDS.values(), ids=ROUNDS
+)
+def test_a_round_of_several_turns_is_settled_line_by_line(
+    boxes: list[JSON], dealer: str, community: str, *, held: JSON, said: str, after: JSON
+) -> None:
+    settlement = settled(
+        GAME, boxes, dealer, paytables=CHOICES, community=community.split(), meters=held
+    )
+    assert settlement.said() == [line.strip() for line in said.splitlines()]
+    assert {name: to_builtins(meter) for name, meter in settlement.meters.items()} == {
+        name: {"reserve": None} | meter for name, meter in after.items()
+    }
+
+
+@pytest.mark.section("649a.13(c)", "649a.12(i)(4)")
+@pytest.mark.reading("G3")
+def test_fractions_of_a_cent_that_a_void_round_takes_off_are_rounded_down() -> None:
+    settlement = settled(
+        GAME,
+        [box(1, None, {"pair_plus": 100, OWN: 333})],
+        None,
+        paytables=CHOICES,
+        meters={OWN: {"wager": 333, "amount": 3_330_100, "reserve": 100}},
+        irregularity="void",
+    )
+    # 69.93 and 26.64 cents.
+    assert settlement.meters[OWN] == MeterText(3_330_030, 73)

@@ -104,6 +104,8 @@ def test_suits_are_equal() -> None:
         ("5h 5d 5c As Kd", "4h 4d 4c Ah Kc Ts"),
         ("2s 3h 4c 5d 9s", "Ah 2d 3s 4h Jc 9h"),
         ("As Ts 8s 6s 2h", "Ad Td 8d 5d Kc Qh"),
+        ("Kd Kh Qs Qh 2s", "Js Jc 9c 9d 7c 7d"),  # of three pairs, the two highest
+        ("As Kc Jd Th 9d", "Ac Kd Js 9c 8s 3h"),
     ],
 )
 def test_the_highest_card_that_the_other_lacks_decides(higher: str, lower: str) -> None:
@@ -200,20 +202,16 @@ SIX_CARDS = [
 @pytest.mark.parametrize(("cards", "all_six", "hand", "times"), SIX_CARDS)
 def test_all_six_is_paid_on_six_cards(cards: str, all_six: str, *, hand: str, times: int) -> None:
     dealer = "Jc 7c 6c 3h 3d 2c" if all_six != "3c" else JACKS
-    settlement = dealt(cards, dealer, MAIN | {"all_six": ANTE}, all_six_card=all_six)
-    line = settlement.of("all_six")
-    assert (line.hand, line.rule) == (hand, "682a.12(f)")
-    assert settlement.worth("all_six") == won(times)
-
-
-@pytest.mark.section("682a.12(f)")
-def test_six_to_a_royal_is_a_royal_flush_but_for_paytable_e() -> None:
-    wagers = MAIN | {"all_six": ANTE}
-    for letter in "ABCD":
+    for letter in "ABCDE":
         choices = {**CHOICES, "all_six": letter}
-        six = dealt("Ad Kd Qd Jd Td", JACKS.replace("Jd", "7d"), wagers, choices=choices,
-                    all_six_card="9d")  # fmt: skip
-        assert six.worth("all_six") == won(1_000)
+        wagers = MAIN | {"all_six": ANTE}
+        settlement = dealt(cards, dealer, wagers, choices=choices, all_six_card=all_six)
+        line = settlement.of("all_six")
+        assert line.rule == "682a.12(f)"
+        if letter == "E":
+            assert (line.hand, settlement.worth("all_six")) == (hand, won(times))
+        elif times >= 1_000:
+            assert (line.hand, settlement.worth("all_six")) == ("royal_flush", won(1_000))
 
 
 @pytest.mark.section("682a.7(d)", "682a.7(d)(1)")
@@ -464,6 +462,10 @@ def test_a_payout_limit_leaves_out_the_six_card_royal_flush() -> None:
     )
     assert settlement.worth("all_six") == won(200_000)
     assert settlement.worth("aces_bonus") == won(50)
+    wagers = MAIN | {"all_six": 20_000}
+    cut = dealt("As Ks Qs Js Ts", JACKS, wagers, choices=choices | {"all_six": "A"},
+                all_six_card="9s")  # fmt: skip
+    assert cut.worth("all_six") == ("paid", FIFTY_THOUSAND, 20_000)
 
 
 @pytest.mark.section("682a.12(g)")

@@ -1,9 +1,9 @@
 """Random rounds settled twice, by the text alone and by the real code, until the two differ."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from random import Random
-from typing import Final
+from typing import Any, Final, cast
 
 from tests.naive.produced import settle_by_pitlink
 from tests.naive.rounds import random_round
@@ -16,8 +16,8 @@ REPEATED_EVERY: Final = 4
 """One of so many rounds is settled by the real code three times."""
 
 
-def disagreement(game: str, chunk: int, rounds: int) -> str | None:
-    """Return the first of some rounds on which the settlements differ, or None if all agree.
+def first_disagreement(game: str, chunk: int, rounds: int) -> str | None:
+    """Return the first of some random rounds on which the settlements differ, or None.
 
     Args:
         game: the game.
@@ -26,13 +26,22 @@ def disagreement(game: str, chunk: int, rounds: int) -> str | None:
     """
     rng = Random(f"{game} {chunk}")
     for number in range(rounds):
-        played = random_round(game, rng)
-        by_text = outcome(settle, played)
         # pitlink plans wagers at their second use, and keeps their lines from then on.
-        for _ in range(3 if number % REPEATED_EVERY == 0 else 1):
-            produced = outcome(settle_by_pitlink, played)
-            if by_text != produced:
-                return f"round {number} of chunk {chunk}:\n{difference(played, by_text, produced)}"
+        times = 3 if number % REPEATED_EVERY == 0 else 1
+        if differs := disagreement(random_round(game, rng), times):
+            return f"round {number} of chunk {chunk}:\n{differs}"
+    return None
+
+
+def disagreement(played: Mapping[str, Any], times: int = 1) -> str | None:
+    """Return what the two settlements of a round say differently, or None."""
+    boxes = [{"folded": False, **box} for box in played["positions"]]
+    whole = cast("Round", {"dealer": [], **played, "positions": boxes})
+    by_text = outcome(settle, whole)
+    for _ in range(times):
+        produced = outcome(settle_by_pitlink, whole)
+        if by_text != produced:
+            return difference(whole, by_text, produced)
     return None
 
 

@@ -4,7 +4,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from tests.naive.agreement import GAMES, ROUNDS_IN_A_CHUNK, disagreement
+from tests.naive.agreement import GAMES, ROUNDS_IN_A_CHUNK, first_disagreement
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -13,7 +13,7 @@ def main(arguments: Sequence[str]) -> int:
     for game in asked.game or GAMES:
         chunks = range(asked.first, asked.first + -(-asked.rounds // ROUNDS_IN_A_CHUNK))
         for chunk in chunks:
-            if differs := disagreement(game, chunk, ROUNDS_IN_A_CHUNK):
+            if differs := first_disagreement(game, chunk, ROUNDS_IN_A_CHUNK):
                 sys.stdout.write(f"{game}, {differs}\n")
                 return 1
         sys.stdout.write(f"{game}: {len(chunks) * ROUNDS_IN_A_CHUNK:,} rounds agree\n")

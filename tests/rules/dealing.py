@@ -1,6 +1,6 @@
 """Rounds with given cards for the tests, and views of their settlements."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from bonus.cards import Card, parse_card
@@ -103,7 +103,3 @@ def play(
     settlement = settle_round(played, meter_rules("three_card_poker"), terms)
     dues, after = resolve(settlement, {**seeds(terms), **(held or {})}, terms)
     return Played(tuple(due.line for due in dues), after)
-
-
-def items(lines: Sequence[Line]) -> list[tuple[int, str]]:
-    return [(line.position, line.item) for line in lines]
