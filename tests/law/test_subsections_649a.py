@@ -158,6 +158,8 @@ def test_a_mini_royal_is_paid_above_a_straight_flush_where_it_is_offered() -> No
     offered = {**CHOICES, "mini_royal": {"ante_bonus": 7, "pair_plus": 50}}
     royal = dealt("Ah Kh Qh", wagers=wagers, choices=offered)
     assert (royal.of("ante_bonus").paid, royal.of("pair_plus").paid) == (7 * ANTE, 50 * ANTE)
+    assert royal.of("ante_bonus").rule == "649a.12(g)(1)"
+    assert royal.of("pair_plus").rule == "649a.12(g)(2)"
     straight_flush = dealt("Kh Qh Jh", wagers=wagers, choices=offered)
     assert straight_flush.of("ante_bonus").paid == 5 * ANTE
     assert straight_flush.of("pair_plus").paid == 35 * ANTE

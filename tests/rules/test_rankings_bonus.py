@@ -10,17 +10,10 @@ import pytest
 from bonus.cards import DECK, Card, card_name, rank_of, suit_of
 from bonus.hands import (
     AcesHand,
-    FivePrimeHand,
-    PrimeHand,
     aces_hand,
     aces_hand_best_four,
-    five_prime_hand,
-    prime_hand,
-    six_card_hand,
-    super_royal_hand,
 )
 from bonus.hands.rankings import RANKINGS
-from tests.rules.dealing import cards
 
 
 def plain_aces(hand: Sequence[Card], length: int) -> AcesHand:
@@ -60,114 +53,6 @@ def test_the_aces_bonus_is_judged_as_its_definitions_read(ranks: Sequence[int], 
         hand = rng.sample(deck, 5)
         assert aces_hand(hand) == plain_aces(hand, 5), [*map(card_name, hand)]
         assert aces_hand_best_four(hand) == plain_aces(hand, 4), [*map(card_name, hand)]
-
-
-@pytest.mark.section("682a.6(d)")
-@pytest.mark.reading("F5")
-@pytest.mark.reading("F7")
-@pytest.mark.reading("F12")
-@pytest.mark.reading("G5")
-@pytest.mark.parametrize(
-    ("hand", "by_text", "by_best_four"),
-    [
-        ("Ac Ad Ah As Kd", "four_aces", "four_aces"),
-        ("2c 2d 2h 2s Ad", "four_of_a_kind", "four_of_a_kind"),
-        ("Ah Kh Qh Jh Th", "royal_flush", "royal_flush"),
-        ("Ah Kh Qh Jh 2c", "other", "royal_flush"),
-        ("Ah Kh Qh Jh Ac", "two_aces", "royal_flush"),
-        ("9h Kh Qh Jh Th", "straight_flush", "straight_flush"),
-        ("9h Kh Qh Jh Tc", "straight", "flush"),  # a flush ranks above a straight
-        ("Ah 2h 3h 4h 5h", "straight_flush", "straight_flush"),
-        ("Ah 2h 3h 4h 9h", "flush", "straight_flush"),
-        ("Ah 2h 3h 4h 9c", "other", "straight_flush"),
-        ("Ac Ad Ah Ks Kd", "three_aces", "three_aces"),  # a full house is not listed
-        ("Kc Kd Kh As Ad", "three_of_a_kind", "three_of_a_kind"),
-        ("Ac Ad Ah 2s 3d", "three_aces", "three_aces"),
-        ("2h 4h 6h 8h Th", "flush", "flush"),
-        ("2h 4h 6h 8h Tc", "other", "flush"),
-        ("Ah 2h 3h 4c 5h", "straight", "flush"),
-        ("Ah 2d 3h 4c 5h", "straight", "straight"),
-        ("Ah 2d 3h 4c 9h", "other", "straight"),
-        ("Ah Ad 2d 3h 4c", "two_aces", "straight"),
-        ("Kh Ah 2d 3h 9c", "other", "other"),
-        ("Ah Ad 2d 2h 4c", "two_pair", "two_pair"),
-        ("Kh Kd 2d 2h 4c", "two_pair", "two_pair"),
-        ("Ah Ad 9d 2h 4c", "two_aces", "two_aces"),
-        ("Kh Kd 9d 2h Ac", "other", "other"),
-    ],
-)
-def test_the_aces_bonus_by_example(hand: str, by_text: str, by_best_four: str) -> None:
-    assert aces_hand(cards(hand)).value == by_text
-    assert aces_hand_best_four(cards(hand)).value == by_best_four
-    assert RANKINGS["aces"].of(cards(hand)).value == by_text
-    assert RANKINGS["aces_best_four"].of(cards(hand)).value == by_best_four
-
-
-@pytest.mark.section("649a.6(d)(8)")
-@pytest.mark.section("679a.6(d)")
-@pytest.mark.section("682a.6(e)")
-@pytest.mark.reading("T5")
-@pytest.mark.parametrize(
-    ("hand", "six", "super_royal"),
-    [
-        ("9d Td Jd Qd Kd Ad", "six_card_royal_diamonds", "super_royal_diamonds"),
-        ("Kd Ad 9d Td Qd Jd", "six_card_royal_diamonds", "super_royal_diamonds"),
-        ("9h Th Jh Qh Kh Ah", "six_card_royal", "super_royal"),
-        ("9s Ts Js Qs Ks As", "six_card_royal", "super_royal"),
-        ("9h Td Jd Qd Kd Ad", "royal_flush", "royal_flush"),
-        ("8d Td Jd Qd Kd Ad", "royal_flush", "royal_flush"),
-        ("As Ts Js Qs Ks Ad", "royal_flush", "royal_flush"),
-        ("8d 9d Td Jd Qd Kd", "straight_flush", "straight_flush"),
-        ("9d Td Jd Qd Kd Ah", "straight_flush", "straight_flush"),
-        ("Kd Ad 2d 3d 4d 5d", "straight_flush", "straight_flush"),
-        ("9d Td Jd Qd Kh Ad", "flush", "flush"),
-        ("9d Td Jd Qc Kh Ad", "straight", "straight"),
-        ("9d 9h 9c Ac Ah Ad", "full_house", "full_house"),
-        ("9d 9h 9c 9s Ah Ad", "four_of_a_kind", "four_of_a_kind"),
-        ("9d 9h 9c 2s Ah Kd", "three_of_a_kind", "three_of_a_kind"),
-        ("9d 9h 4c 4s 2h 2d", "two_pair", "two_pair"),
-        ("9d 9h 4c 5s 2h Ad", "pair", "pair"),
-        ("9d 8h 4c 5s 2h Ad", "high_card", "high_card"),
-    ],
-)
-def test_six_cards_by_example(hand: str, six: str, super_royal: str) -> None:
-    assert six_card_hand(cards(hand)).value == six
-    assert super_royal_hand(cards(hand)).value == super_royal
-
-
-@pytest.mark.section("679a.11(d)(1)")
-@pytest.mark.reading("P4")
-@pytest.mark.parametrize(
-    ("hand", "name"),
-    [
-        ("2c 3s 4c 5s 6c 7s", PrimeHand.SAME_COLOR_PLAYER_AND_DEALER),
-        ("2d 3h 4d 5h 6d 7h", PrimeHand.SAME_COLOR_PLAYER_AND_DEALER),
-        ("2c 3s 4c 5h 6d 7h", PrimeHand.SAME_COLOR_PLAYER),
-        ("2c 3s 4c 5s 6c 7h", PrimeHand.SAME_COLOR_PLAYER),
-        ("2d 3h 4d 5s 6d 7h", PrimeHand.SAME_COLOR_PLAYER),
-        ("2d 3h 4c 5d 6d 7h", PrimeHand.MIXED),
-        ("2d 3c 4c 5s 6s 7s", PrimeHand.MIXED),  # the dealer's colors alone do not count
-    ],
-)
-def test_prime_by_example(hand: str, name: PrimeHand) -> None:
-    assert prime_hand(cards(hand)) == name
-
-
-@pytest.mark.section("682a.11(e)(1)")
-@pytest.mark.reading("F6")
-@pytest.mark.parametrize(
-    ("hand", "name"),
-    [
-        ("2c 3s 4c 5s 6c", FivePrimeHand.ALL_FIVE_SAME_COLOR),
-        ("2d 3h 4d 5h 6d", FivePrimeHand.ALL_FIVE_SAME_COLOR),
-        ("2c 3s 4c 5s 6d", FivePrimeHand.FOUR_SAME_COLOR),
-        ("2c 3d 4h 5d 6h", FivePrimeHand.FOUR_SAME_COLOR),
-        ("2c 3s 4c 5d 6h", FivePrimeHand.MIXED),
-        ("2d 3h 4d 5s 6c", FivePrimeHand.MIXED),
-    ],
-)
-def test_five_card_prime_by_example(hand: str, name: FivePrimeHand) -> None:
-    assert five_prime_hand(cards(hand)) == name
 
 
 @pytest.mark.parametrize("name", sorted(RANKINGS))

@@ -10,7 +10,6 @@ import pytest
 
 from bonus.cards import DECK, Card, card_name, rank_of, suit_of
 from bonus.hands import FourCardHand, best_four
-from tests.rules.dealing import cards
 
 STRAIGHTS = ([12, 0, 1, 2], *([low, low + 1, low + 2, low + 3] for low in range(10)))
 """The straights of 682a.6(b)(5), lowest first."""
@@ -138,114 +137,6 @@ def test_the_best_four_are_the_highest_of_all_fours(dealt: int, lowest: int, sui
         assert strength == best_four(highest)[1], [*map(card_name, hand)]
         seen.add(name)
     assert len(seen) >= (2 if suits == 1 else 5)
-
-
-@pytest.mark.section("682a.6(a)")
-@pytest.mark.section("682a.6(b)")
-@pytest.mark.parametrize(
-    ("hand", "name"),
-    [
-        ("9c 9d 9h 9s", "four_of_a_kind"),
-        ("Ah 2h 3h 4h", "straight_flush"),
-        ("Ah Kh Qh Jh", "straight_flush"),
-        ("9c 9d 9h 2s", "three_of_a_kind"),
-        ("2s 7s 9s Ks", "flush"),
-        ("Ah 2h 3h 4c", "straight"),
-        ("Ah Kc Qh Jh", "straight"),
-        ("Kh Ah 2h 3h", "flush"),  # an ace is low or high and never between
-        ("Qh Kh Ac 2h", "high_card"),
-        ("Kh Ac 2h 3h", "high_card"),
-        ("9c 9d 2h 2s", "two_pair"),
-        ("9c 9d 2h 3s", "pair"),
-        ("2c 3c 4c 6d", "high_card"),
-    ],
-)
-def test_four_cards_by_example(hand: str, name: str) -> None:
-    assert best_four(cards(hand))[0].value == name
-
-
-@pytest.mark.section("682a.6(b)")
-@pytest.mark.parametrize(
-    ("hand", "four", "name"),
-    [
-        ("Ac Ad Ah As Kd", "Ac Ad Ah As", "four_of_a_kind"),
-        ("6s 7s 8s 9s 9d", "6s 7s 8s 9s", "straight_flush"),
-        ("2s 3s 4s 5s 6s As", "3s 4s 5s 6s", "straight_flush"),
-        ("As 2s 3s 4s Ks", "As 2s 3s 4s", "straight_flush"),
-        ("9s 9d 9h 2s 3s 4s", "9s 9d 9h 4s", "three_of_a_kind"),  # above four spades
-        ("9s 9d 9h Js Td Qd", "9s 9d 9h Qd", "three_of_a_kind"),  # above a straight
-        ("9s 9d 9h Ks Kd", "9s 9d 9h Kd", "three_of_a_kind"),
-        ("9s 9d 9h Ks Kd Kc", "Ks Kd Kc 9s", "three_of_a_kind"),
-        ("2s 5s 7s 9s Ks As", "7s 9s Ks As", "flush"),
-        ("6s 7s 8s 9d As", "As 6s 7s 8s", "flush"),  # above a straight
-        ("6s 7s 8s 9d 9h 8d", "6s 7s 8s 9d", "straight"),  # above two pairs
-        ("5d 6s 7s 8s 9d Ad", "6s 7s 8s 9d", "straight"),
-        ("Ad 2c 3c 4c 5d", "2c 3c 4c 5d", "straight"),
-        ("2s 2d 9s 9d Kh Kc", "Kh Kc 9s 9d", "two_pair"),
-        ("2s 2d 9s 9d Kh", "9s 9d 2s 2d", "two_pair"),
-        ("2s 2d 9s Td Kh", "2s 2d Td Kh", "pair"),
-        ("2s 4d 6s 8d Th Qh", "6s 8d Th Qh", "high_card"),
-    ],
-)
-def test_the_best_four_by_example(hand: str, four: str, name: str) -> None:
-    assert best_four(cards(hand))[0].value == name
-    assert best_four(cards(hand)) == best_four(cards(four))
-
-
-@pytest.mark.section("682a.6(b)")
-@pytest.mark.section("682a.6(c)")
-@pytest.mark.reading("G4")
-@pytest.mark.reading("F8")
-@pytest.mark.parametrize(
-    ("higher", "lower"),
-    [
-        ("3c 3d 3h 3s", "2c 2d 2h 2s"),
-        ("2c 2d 2h 2s", "As Ks Qs Js"),
-        ("2c 3c 4c 5c", "Ad 2d 3d 4d"),  # A-2-3-4 is the lowest straight flush
-        ("Ad 2d 3d 4d", "Ac Ah As Kc"),
-        ("3c 3d 3h 2s", "2c 2d 2h As"),
-        ("9c 9d 9h As", "9s 9c 9d Ks"),
-        ("2c 2d 2h 3s", "As Ks Qs 9s"),
-        ("As 5s 3s 2s", "Kd Qd Jd 9d"),
-        ("As 9s 3s 2s", "Ad 8d 7d 6d"),
-        ("As 9s 5s 3s", "Ad 9d 5d 2d"),
-        ("2s 3s 4s 6s", "Ad Kc Qd Jd"),
-        ("2c 3c 4c 5d", "Ad 2c 3c 4c"),  # A-2-3-4 is the lowest straight
-        ("Ad Kd Qd Jc", "Kd Qd Jc Td"),
-        ("Ad 2c 3c 4c", "As Ac Kd Kh"),
-        ("Kc Kd 2c 2d", "Qc Qd Jc Jd"),  # the higher pair before the lower
-        ("Kc Kd 3c 3d", "Ks Kh 2c 2d"),
-        ("2c 2d 3c 3d", "Ac Ad Kh Qh"),
-        ("3c 3d 4h 5h", "2c 2d Ah Kh"),  # the pair before the odd cards
-        ("9c 9d Kh 2h", "9s 9h Qh Jh"),
-        ("9c 9d Kh 3h", "9s 9h Kc 2h"),
-        ("2c 2d 3h 4h", "Ac Kd Qd 9d"),
-        ("Ac 2d 3h 5h", "Kc Qd Jd 9d"),
-        ("Ac 9d 3h 2h", "Ad 8d 7d 6h"),
-        ("Ac 9d 4h 2h", "Ad 9c 3d 2c"),
-        ("Ac 9d 4h 3h", "Ad 9c 4d 2c"),
-    ],
-)
-def test_reading_f8_the_higher_of_two_hands(higher: str, lower: str) -> None:
-    assert best_four(cards(higher))[1] > best_four(cards(lower))[1]
-
-
-@pytest.mark.section("682a.6(c)")
-@pytest.mark.reading("F8")
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        ("As Ks Qs Js", "Ad Kd Qd Jd 2c 3c"),
-        ("9c 9d 9h As 2c", "9c 9d 9s Ad Kc Qc"),
-        ("As 9s 5s 3s 2s", "Ad 9d 5d 3d Kc"),
-        ("Ad Kd Qd Jc 9h", "Ac Kc Qc Jd 8d 2h"),
-        ("Kc Kd 3c 3d Ah", "Ks Kh 3s 3h 2c 2d"),  # a third pair does not play
-        ("9c 9d Kh 3h 2h", "9s 9h Kc 3d"),
-        ("Ac 9d 7h 5h 3h", "Ad 9c 7c 5c 2d"),
-    ],
-)
-def test_reading_f8_the_fifth_and_sixth_card_never_play(one: str, other: str) -> None:
-    assert best_four(cards(one))[1] == best_four(cards(other))[1]
 
 
 @pytest.mark.parametrize("count", [0, 3, 7])

@@ -97,46 +97,6 @@ def test_reading_g6_a_line_that_the_limit_cuts_names_it_and_one_that_just_fits_d
     ]
 
 
-@pytest.mark.reading("T4")
-@pytest.mark.section("649a.12(g)(1)")
-@pytest.mark.section("649a.12(g)(2)")
-def test_reading_t4_a_mini_royal_is_paid_by_its_own_subsection() -> None:
-    paytables = {
-        "ante_bonus": "b-C",
-        "pair_plus": "A",
-        "mini_royal": {"ante_bonus": 7, "pair_plus": 60},
-    }
-    royal = at(3, "As Ks Qs", {"ante": 10, "play": 10, "pair_plus": 10})
-    lines = settled(POKER, royal, paytables=paytables, dealer=["2c", "7d", "Qh"])
-    assert [(line["item"], line["hand"], line["paid"], line["rule"]) for line in lines[2:]] == [
-        ("ante_bonus", "mini_royal", 70, "649a.12(g)(1)"),
-        ("pair_plus", "mini_royal", 600, "649a.12(g)(2)"),
-    ]
-    other = at(3, "Ks Qs Js", {"ante": 10, "play": 10, "pair_plus": 10})
-    lines = settled(POKER, other, paytables=paytables, dealer=["2c", "7d", "Qh"])
-    assert [(line["hand"], line["paid"], line["rule"]) for line in lines[2:]] == [
-        ("straight_flush", 40, "649a.12(b)"),
-        ("straight_flush", 350, "649a.12(d)"),
-    ]
-
-
-@pytest.mark.reading("P9")
-@pytest.mark.section("649a.6(e)")
-@pytest.mark.section("679a.6(b)(1)")
-@pytest.mark.parametrize(
-    ("dealer", "outcome"),
-    [(["2c", "7d", "9h"], "returned"), (["Ah", "Kh", "Qh"], "returned")],
-)
-def test_a_suited_ace_king_queen_is_a_straight_flush_in_649a_alone(
-    dealer: list[str], outcome: str
-) -> None:
-    royal = at(3, "As Ks Qs", {"ante": 10, "play": 10})
-    poker = settled(POKER, royal, dealer=dealer)
-    assert (poker[1]["hand"], poker[1]["outcome"]) == ("straight_flush", outcome)
-    prime = settled(PRIME, royal, dealer=dealer)
-    assert {line["hand"] for line in prime} == {"mini_royal"}
-
-
 @pytest.mark.reading("T9")
 def test_reading_t9_a_patron_called_3_is_not_who_plays_position_3() -> None:
     lines = settled(
