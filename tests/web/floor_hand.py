@@ -1,6 +1,6 @@
 """Actions of a person on the floor page: sign in, press, type and look."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Final
 
@@ -10,6 +10,7 @@ from playwright.async_api import Browser, BrowserContext, Locator, Page, Viewpor
 
 from meters.floor_api.types import ClaimRow, EnvyOwed, Wagered
 from meters.web.security import COOKIE
+from tests.browsers import Finger
 from tests.servers import RedisServer
 from tests.web.stand import CLAIM, FLOOR, PIN, Stand
 
@@ -51,6 +52,11 @@ class FloorRoom:
         self._browser = browser
         self._contexts: list[BrowserContext] = []
 
+    @property
+    def acts(self) -> list[tuple[str, str, str]]:
+        """The acts on claims so far: the claim, the act and who did it."""
+        return [(claim, act, actor) for claim, act, actor, *_ in self.stand.claims.acts]
+
     async def page(self, size: str = "tablet", *, bypass_csp: bool = False) -> Page:
         """Return a page of one of the sizes, not signed in."""
         width, height = SIZES[size]
@@ -66,13 +72,11 @@ class FloorRoom:
     async def signed_in(
         self, name: str, view: str = "", size: str = "tablet", *, bypass_csp: bool = False
     ) -> Page:
-        """Return a page on which a user has signed in."""
         page = await self.page(size, bypass_csp=bypass_csp)
         await self.sign_in(page, name, view)
         return page
 
     async def sign_in(self, page: Page, name: str, view: str = "") -> None:
-        """Open the page and sign in."""
         await page.goto(f"{self.stand.url}/floor{view and '#'}{view}")
         await type_sign_in(page, name)
         await expect(page.locator(".who")).to_contain_text(name)
@@ -101,14 +105,12 @@ async def floor_room(
 
 
 async def type_sign_in(page: Page, name: str, pin: str = PIN) -> None:
-    """Type a name and a PIN, and press the button."""
     await page.get_by_label("Name").fill(name)
     await page.get_by_label("PIN", exact=True).fill(pin)
     await page.get_by_role("button", name="Sign in", exact=True).click()
 
 
 async def go(page: Page, view: str) -> None:
-    """Switch to another view."""
     await page.get_by_role("link", name=view).click()
 
 
@@ -123,7 +125,7 @@ async def lapse(room: FloorRoom, page: Page) -> None:
     assert await room.stand.redis.hincrby(key, "touched", -300_000)
 
 
-def claim_card(page: Page, row: ClaimRow) -> Locator:
+def claim_card(page: Page, row: ClaimRow = CLAIM) -> Locator:
     """Return a win in the list of waiting claims."""
     return page.locator(f'.claim[data-claim="{row.claim}"]')
 
@@ -133,13 +135,31 @@ async def press(within: Page | Locator, name: str) -> None:
     await within.get_by_role("button", name=name).first.click()
 
 
+async def press_while(
+    page: Page, button: Locator, path: str, change: Callable[[], Awaitable[None] | None]
+) -> None:
+    """Press a button with a finger; between down and up, something changes that the page reads."""
+    await button.scroll_into_view_if_needed()
+    finger = Finger(page, "touch")
+    await finger.down(button)
+    async with page.expect_response(f"**/api/v1/{path}") as read:
+        if (changing := change()) is not None:
+            await changing
+    await (await read.value).finished()
+    await evaluated(page, f"await api.get('/api/v1/{path}')")
+    await finger.up()
+
+
+async def resize(page: Page, size: str) -> None:
+    width, height = SIZES[size]
+    await page.set_viewport_size({"width": width, "height": height})
+
+
 def dialog(page: Page) -> Locator:
-    """Return the open dialog."""
     return page.locator("dialog[open]")
 
 
 async def answer(page: Page, name: str) -> None:
-    """Press the button that answers the open dialog."""
     await dialog(page).get_by_role("button", name=name).click()
 
 

@@ -3,7 +3,7 @@
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, Literal
 
 import msgspec
 
@@ -75,7 +75,6 @@ class ClaimsInMemory(Claims):
     acts: list[tuple[str, str, str, str | None, str | None, bool]] = field(default_factory=list)
 
     def put(self, row: ClaimRow) -> None:
-        """Add a claim, or replace it."""
         self.claims[row.claim] = row
         self.bell.ring()
 
@@ -115,7 +114,9 @@ class ClaimsInMemory(Claims):
         if act == "pay" and row.state == "pending":
             raise ActError("wrong_state", f"claim {claim} has not been validated yet")
         if row.state != ("validated" if act == "pay" else "pending"):
-            raise ActError("wrong_state", f"claim {claim} is already {row.state} by {_who(row)}")
+            raise ActError(
+                "wrong_state", f"claim {claim} is already {row.state} by {row.decided_by}"
+            )
         if act == "pay":
             _check_another(row.validated_by, actor, setters)
         self.acts.append((claim, act, actor, reason, slip, envy_not_due))
@@ -141,12 +142,7 @@ class ClaimsInMemory(Claims):
             return await self.decide(
                 claim, "reject", actor, reason=reason, envy_not_due=envy_not_due
             )
-        self.acts.append((claim, "request_reject", actor, reason, None, envy_not_due))
-        request = ClaimRequestRow(
-            entry=7, act="reject", by=actor, at=AT, reason=reason, envy_not_due=envy_not_due
-        )
-        self.put(msgspec.structs.replace(row, request=request))
-        return self.claims[claim]
+        return self._request(row, "reject", actor, reason, not_due=envy_not_due)
 
     async def request_reopening(
         self, claim: str, actor: str, *, reason: str, setters: PinSetters = NO_SETTERS
@@ -154,12 +150,15 @@ class ClaimsInMemory(Claims):
         row = await self.find(claim)
         if row.state != "rejected":
             raise ActError("wrong_state", f"claim {claim} is not rejected: it is {row.state}")
-        self.acts.append((claim, "request_reopen", actor, reason, None, False))
-        request = ClaimRequestRow(
-            entry=9, act="reopen", by=actor, at=AT, reason=reason, envy_not_due=False
-        )
+        return self._request(row, "reopen", actor, reason, not_due=False)
+
+    def _request(
+        self, row: ClaimRow, act: Literal["reject", "reopen"], by: str, why: str, *, not_due: bool
+    ) -> ClaimRow:
+        self.acts.append((row.claim, f"request_{act}", by, why, None, not_due))
+        request = ClaimRequestRow(entry=7, act=act, by=by, at=AT, reason=why, envy_not_due=not_due)
         self.put(msgspec.structs.replace(row, request=request))
-        return self.claims[claim]
+        return self.claims[row.claim]
 
     async def confirm(
         self, claim: str, actor: str, entry: int, setters: PinSetters = NO_SETTERS
@@ -243,10 +242,6 @@ def _decided(row: ClaimRow) -> bool:
     return win and row.envy_state in {None, *_OVER}
 
 
-def _who(row: ClaimRow) -> str | None:
-    return row.decided_by
-
-
 def _words_of(row: ClaimRow) -> str:
     parts = (
         row.claim, row.patron, row.hand_name, row.slip, row.reason, row.decided_by,
@@ -286,7 +281,6 @@ class AsksInMemory(Asks):
     acts: list[tuple[str, AskAct, str, str]] = field(default_factory=list)
 
     def put(self, row: AskRow) -> None:
-        """Add a correction request of a table."""
         self.rows[row.ask] = row
         self.bell.ring()
 
@@ -320,13 +314,13 @@ class LinksInMemory(Links):
         if self._view_of(link).state == "closed":
             raise ActError("wrong_state", "the link is closed already")
         self._note(link, "close", actor, "link", reason)
-        return self._put(link, state="closed", reason=reason, closed_by=actor, closed_at=AT)
+        return self.put(link, state="closed", reason=reason, closed_by=actor, closed_at=AT)
 
     async def open(self, link: str, actor: str) -> LinkView:
         if self._view_of(link).state != "closed":
             raise ActError("wrong_state", "the link is open already")
         self._note(link, "open", actor, "link", "")
-        return self._put(link, state="operable", reason="", closed_by=None, closed_at=None)
+        return self.put(link, state="operable", reason="", closed_by=None, closed_at=None)
 
     async def approve(
         self, link: str, actor: str, digest: str, setters: PinSetters = NO_SETTERS
@@ -339,37 +333,22 @@ class LinksInMemory(Links):
         if unapproved.digest != digest:
             raise ActError("stale", "the floor file is not what was shown: look again")
         self._note(link, "approve", actor, "link", ", ".join(unapproved.changed))
-        return self._put(link, state="operable", reason="", unapproved=None)
+        return self.put(link, state="operable", reason="", unapproved=None)
+
+    def put(self, link: str, **changed: object) -> LinkView:
+        self.links_by_id[link] = msgspec.structs.replace(self.links_by_id[link], **changed)
+        self._bell.ring()
+        return self.links_by_id[link]
 
     def put_unapproved(self, link: str, row: UnapprovedRow) -> None:
-        """Make the floor file differ from the approved one."""
-        self._put(link, state="inoperable", reason="not as approved", unapproved=row)
+        self.put(link, state="inoperable", reason="not as approved", unapproved=row)
 
-    def put_parameters(
-        self, link: str, meter: str, *, wagers: tuple[int, ...], paytables: tuple[str, ...]
-    ) -> None:
-        """Set the wagers and the paytables that can be proposed for a meter."""
-        meters = tuple(
-            msgspec.structs.replace(one, wagers=wagers, paytables=paytables)
-            if one.meter == meter
-            else one
+    def put_meter(self, link: str, meter: str, **changed: object) -> None:
+        meters = (
+            msgspec.structs.replace(one, **changed) if one.meter == meter else one
             for one in self._view_of(link).meters
         )
-        self._put(link, meters=meters)
-
-    def put_without_broker(self, link: str, closed_by: str | None) -> None:
-        """Make a link inoperable because its service has no broker."""
-        self._put(
-            link, state="inoperable", reason="no broker", closed_by=closed_by,
-            closed_at=closed_by and AT,
-        )  # fmt: skip
-
-    def put_wrong_parameters(self, link: str) -> None:
-        """Make a closed link inoperable because its parameters do not fit."""
-        self._put(
-            link, state="inoperable", reason="parameters do not fit", wrong_parameters=True,
-            closed_by="Sue", closed_at=AT,
-        )  # fmt: skip
+        self.put(link, meters=tuple(meters))
 
     async def propose(
         self,
@@ -400,7 +379,7 @@ class LinksInMemory(Links):
             amount=amount, reason=reason, by=actor, at=AT, state="open",
         )  # fmt: skip
         self._note(link, "propose", actor, row.proposal, f"{before} → {after}")
-        self._put(link, proposals=(*standing.proposals, row))
+        self.put(link, proposals=(*standing.proposals, row))
         return row
 
     async def confirm(
@@ -422,16 +401,11 @@ class LinksInMemory(Links):
         return [row for row in rows if before is None or row.entry < before][:limit]
 
     def reset(self) -> None:
-        """Open every link, and delete all proposals."""
         for link in self.links_by_id:
-            self._put(
+            self.put(
                 link, state="operable", closed_by=None, closed_at=None, proposals=(),
                 unapproved=None, wrong_parameters=False, meters=self._meters[link],
             )  # fmt: skip
-
-    def put_proposal(self, link: str, row: ProposalRow) -> None:
-        """Set the pending proposal."""
-        self._put(link, proposals=(row,))
 
     def _view_of(self, link: str) -> LinkView:
         if link not in self.links_by_id:
@@ -446,47 +420,29 @@ class LinksInMemory(Links):
 
     def _decide(self, row: ProposalRow, state: str, actor: str) -> ProposalRow:
         left = tuple(each for each in self._view_of(row.link).proposals if each is not row)
-        self._put(row.link, proposals=left)
+        self.put(row.link, proposals=left)
         if state == "confirmed" and row.amount is not None:
-            meters = tuple(
-                msgspec.structs.replace(each, amount=each.amount + row.amount)
-                if each.meter == row.meter
-                else each
-                for each in self._view_of(row.link).meters
-            )
-            self._put(row.link, meters=meters)
+            (meter,) = (one for one in self._view_of(row.link).meters if one.meter == row.meter)
+            self.put_meter(row.link, row.meter, amount=meter.amount + row.amount)
         changed = {"state": state, "decided_by": actor, "decided_at": AT}
         return msgspec.convert(msgspec.structs.asdict(row) | changed, ProposalRow)
-
-    def _put(self, link: str, **changed: object) -> LinkView:
-        self.links_by_id[link] = msgspec.structs.replace(self.links_by_id[link], **changed)
-        self._bell.ring()
-        return self.links_by_id[link]
 
     def note_of_table(
         self, link: str, what: str, table: str, details: str, claim: str = ""
     ) -> None:
         """Record an act of a table or on a claim, as the ledger lists it among the acts."""
-        entry = len(self._acts[link]) + 1
-        self._acts[link].append(
-            ActRow(
-                entry=entry,
-                at=AT,
-                by=f"table:{table}",
-                what=what,
-                of=claim or "R1",
-                hand_record=claim and "R1-3",
-                table=table,
-                told=details,
-            )
-        )
+        self._append(
+            link, by=f"table:{table}", what=what, of=claim or "R1", hand_record=claim and "R1-3",
+            table=table, told=details,
+        )  # fmt: skip
 
     def _note(self, link: str, what: str, actor: str, of: str, details: str) -> None:
         self.done.append((what, link, actor, of))
-        entry = len(self._acts[link]) + 1
-        self._acts[link].append(
-            ActRow(entry=entry, at=AT, by=actor, what=what, of=of, table="", told=details)
-        )
+        self._append(link, by=actor, what=what, of=of, table="", told=details)
+
+    def _append(self, link: str, **fields: str) -> None:
+        row = {"entry": len(self._acts[link]) + 1, "at": AT, **fields}
+        self._acts[link].append(msgspec.convert(row, ActRow))
 
 
 COUNTED = MeterAccounting(

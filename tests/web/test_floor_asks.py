@@ -14,7 +14,6 @@ pytestmark = pytest.mark.duty("D17")
 
 
 def card_of(page: Page, ask: AskRow) -> Locator:
-    """Return the card of a correction request."""
     return page.locator(f'[data-ask="{ask.ask}"]')
 
 
@@ -52,6 +51,11 @@ async def test_it_arrives_by_itself_on_top_with_cards_before_and_after(room: Flo
         "To confirm: Table TCP-04, round R6, Hand entered differently."
     )
     await check_accessible(page)
+    for label in ("Confirm", "Refuse"):
+        await press(card, label)
+        await expect(dialog(page)).to_contain_text("Taken back: Typed wrong")
+        await check_cards(dialog(page), ENTERED, SETTLED)
+        await answer(page, "Cancel")
 
 
 @pytest.mark.slow
@@ -70,74 +74,43 @@ async def test_a_declared_hand_is_shown_in_words_instead_of_cards(room: FloorRoo
 
 
 @pytest.mark.slow
-async def test_a_press_confirms_after_it_was_said_again(room: FloorRoom) -> None:
-    room.stand.asks.put(ASK)
-    page = await room.signed_in("Flo")
-    card = card_of(page, ASK)
-    await expect(card).to_contain_text("Reason: Misdeal")
+async def test_a_correction_is_confirmed_or_refused_once_after_it_was_said_again(
+    room: FloorRoom,
+) -> None:
+    asks = room.stand.asks
+    asks.put(ASK)
+    dana, page = await room.signed_in("Dana"), await room.signed_in("Flo")
+    await expect(card_of(dana, ASK)).to_contain_text("To confirm")
+    await expect(card_of(dana, ASK).get_by_role("button")).to_have_count(0)
+    await press(card_of(page, ASK), "Confirm")
+    asks.rows.clear()
+    await answer(page, "Confirm")
+    await expect(dialog(page)).to_contain_text("The table no longer asks")
+    await answer(page, "Close")
+    other = msgspec.structs.replace(ASK, ask="tcp-main.TCP-03-43", reason="Fouled deck")
+    asks.put(other)
+    card = card_of(page, other)
+    await expect(card).to_contain_text("Reason: Fouled deck")
     await expect(card).to_contain_text("Not settled: the round is void")
+    await expect(card_of(page, ASK)).to_have_count(0)
     await press(card, "Confirm")
     await expect(dialog(page)).to_contain_text("Table TCP-03, round R41")
     await check_cards(card, ENTERED)
     await check_cards(dialog(page), ENTERED)
-    assert room.stand.asks.acts == []
+    assert asks.acts == []
     await answer(page, "Confirm")
     await expect(card).to_have_count(0)
-    assert room.stand.asks.acts == [(ASK.ask, "confirm_correction", "Flo", "")]
-
-
-@pytest.mark.slow
-async def test_what_is_confirmed_or_refused_is_shown_again_card_by_card(room: FloorRoom) -> None:
-    room.stand.asks.put(ASK_RESULT)
-    page = await room.signed_in("Flo")
-    for label in ("Confirm", "Refuse"):
-        await press(card_of(page, ASK_RESULT), label)
-        await expect(dialog(page)).to_contain_text("Taken back: Typed wrong")
-        await check_cards(dialog(page), ENTERED, SETTLED)
-        await answer(page, "Cancel")
-
-
-@pytest.mark.slow
-async def test_a_refusal_says_why(room: FloorRoom) -> None:
-    room.stand.asks.put(ASK)
-    page = await room.signed_in("Sue")
+    asks.put(ASK)
     await press(card_of(page, ASK), "Refuse")
     await answer(page, "Refuse")
     await expect(dialog(page)).to_contain_text("Say why.")
     await dialog(page).get_by_label("Why? The dealer reads it").fill("The cards were dealt")
     await answer(page, "Refuse")
     await expect(card_of(page, ASK)).to_have_count(0)
-    assert room.stand.asks.acts == [(ASK.ask, "refuse_correction", "Sue", "The cards were dealt")]
-
-
-@pytest.mark.slow
-async def test_what_the_table_withdrew_meanwhile_is_reported(room: FloorRoom) -> None:
-    room.stand.asks.put(ASK)
-    page = await room.signed_in("Flo")
-    await press(card_of(page, ASK), "Confirm")
-    room.stand.asks.rows.clear()
-    await answer(page, "Confirm")
-    await expect(dialog(page)).to_contain_text("The table no longer asks")
-    assert room.stand.asks.acts == []
-
-
-@pytest.mark.slow
-async def test_another_correction_of_the_table_is_another_card(room: FloorRoom) -> None:
-    room.stand.asks.put(ASK)
-    page = await room.signed_in("Flo")
-    other = msgspec.structs.replace(ASK, ask="tcp-main.TCP-03-43", reason="Fouled deck")
-    room.stand.asks.rows.clear()
-    room.stand.asks.put(other)
-    await expect(card_of(page, other)).to_contain_text("Fouled deck")
-    await expect(card_of(page, ASK)).to_have_count(0)
-
-
-@pytest.mark.slow
-async def test_who_may_not_decide_sees_it_without_buttons(room: FloorRoom) -> None:
-    room.stand.asks.put(ASK)
-    page = await room.signed_in("Dana")
-    await expect(card_of(page, ASK)).to_contain_text("To confirm")
-    await expect(card_of(page, ASK).get_by_role("button")).to_have_count(0)
+    assert asks.acts == [
+        (other.ask, "confirm_correction", "Flo", ""),
+        (ASK.ask, "refuse_correction", "Flo", "The cards were dealt"),
+    ]
 
 
 @pytest.mark.slow

@@ -9,7 +9,7 @@ from playwright.async_api import Locator, Page, expect
 
 from tests.mqtt.stand import Stand
 from tests.staff import PIN, Colleague, hire
-from tests.web.floor_hand import FloorRoom, go, type_sign_in
+from tests.web.floor_hand import FloorRoom, go, resize, type_sign_in
 from tests.web.test_floor_access import check_view
 
 VIEWS: Final = ("Waiting", "Wins", "Links", "People")
@@ -21,18 +21,14 @@ def bar(page: Page) -> Locator:
 
 
 def fail(room: FloorRoom, reasons: Mapping[str, str]) -> None:
-    """Make links inoperable; all others operate."""
     room.stand.health.reasons = dict(reasons)
     room.stand.bell.ring()
 
 
 @pytest.mark.slow
 @pytest.mark.duty("D14")
-@pytest.mark.parametrize("size", ["phone", "tablet", "desk"])
-async def test_every_view_names_an_inoperable_link_until_it_operates(
-    room: FloorRoom, size: str
-) -> None:
-    page = await room.signed_in("Ada", size=size, bypass_csp=True)
+async def test_every_view_names_an_inoperable_link_until_it_operates(room: FloorRoom) -> None:
+    page = await room.signed_in("Ada", bypass_csp=True)
     await expect(page.locator(".claim").first).to_be_visible()
     await expect(bar(page)).to_be_hidden()
     fail(room, {"pit-2": REASON})
@@ -40,16 +36,19 @@ async def test_every_view_names_an_inoperable_link_until_it_operates(
         await go(page, view)
         await expect(bar(page)).to_have_text(f"Inoperable: Pit 2. {REASON}.")
         await expect(bar(page).and_(page.get_by_role("status"))).to_be_visible()
-        await page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
-        await expect(bar(page)).to_be_in_viewport()
-        await check_view(page)
+        for size in ("phone", "tablet", "desk"):
+            await resize(page, size)
+            await page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
+            await expect(bar(page)).to_be_in_viewport()
+            await check_view(page)
     fail(room, {})
     await expect(bar(page)).to_be_hidden()
 
 
-async def test_links_with_one_reason_are_one_line(room: FloorRoom) -> None:
+async def test_links_with_one_reason_are_one_line_for_a_dealer_too(room: FloorRoom) -> None:
+    """A dealer has no right to read the links themselves."""
     fail(room, {"tcp-main": "no broker", "pit-2": "no broker"})
-    page = await room.signed_in("Flo")
+    page = await room.signed_in("Dana")
     lines = bar(page).locator("p")
     await expect(lines).to_have_text(["Inoperable: Three Card Poker Jackpot, Pit 2. No broker."])
     fail(room, {"tcp-main": "no broker", "pit-2": REASON})
@@ -58,28 +57,16 @@ async def test_links_with_one_reason_are_one_line(room: FloorRoom) -> None:
     ])  # fmt: skip
 
 
-async def test_a_dealer_sees_it_too(room: FloorRoom) -> None:
-    """A dealer has no right to read the links themselves."""
-    fail(room, {"pit-2": REASON})
-    await expect(bar(await room.signed_in("Dana"))).to_contain_text("Pit 2")
-
-
 @pytest.mark.slow
-async def test_a_read_that_failed_is_repeated(room: FloorRoom) -> None:
-    page = await room.signed_in("Flo")
-    await expect(page.locator(".claim").first).to_be_visible()
-    await page.route("**/readyz", lambda route: route.abort(), times=1)
-    fail(room, {"pit-2": REASON})
-    await expect(bar(page)).to_contain_text("Pit 2")
-
-
-@pytest.mark.slow
-async def test_a_change_without_an_event_is_noticed_and_an_unknown_link_has_its_id(
+async def test_a_failed_read_is_repeated_and_a_change_without_an_event_is_noticed(
     room: FloorRoom,
 ) -> None:
     """With two services, another one can answer than the one that sends the events."""
     page = await room.signed_in("Flo")
     await expect(page.locator(".claim").first).to_be_visible()
+    await page.route("**/readyz", lambda route: route.abort(), times=1)
+    fail(room, {"pit-2": REASON})
+    await expect(bar(page)).to_contain_text("Pit 2")
     room.stand.health.reasons = {"new-link": REASON}
     await expect(bar(page)).to_have_text(f"Inoperable: new-link. {REASON}.")
     room.stand.health.reasons = {}

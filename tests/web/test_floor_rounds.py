@@ -7,7 +7,6 @@ import pytest
 from playwright.async_api import Page, expect
 
 from meters.floor_api.types import ClaimRow
-from tests.browsers import Finger
 from tests.web.floor_hand import (
     ROYAL,
     FloorRoom,
@@ -16,6 +15,7 @@ from tests.web.floor_hand import (
     claim_card,
     dialog,
     press,
+    press_while,
     type_sign_in,
 )
 from tests.web.in_memory import CLAIM, SMALL
@@ -45,7 +45,6 @@ def fill(room: FloorRoom) -> None:
 
 
 async def shown(page: Page) -> list[str]:
-    """Return the claims in the order in which the page shows them."""
     rows = page.locator(".claim")
     return [str(await row.get_attribute("data-claim")) for row in await rows.all()]
 
@@ -86,7 +85,7 @@ async def test_a_row_opens_with_everything_and_closes_again(room: FloorRoom) -> 
     await row.get_by_role("button", name="Validate: ").click()
     await answer(page, "Validate $900.00")
     await expect(row).to_contain_text("To be paid")
-    assert [act[:3] for act in room.stand.claims.acts] == [("w4", "validate", "Flo")]
+    assert room.acts == [("w4", "validate", "Flo")]
 
 
 async def test_wins_are_found_by_words_and_state(room: FloorRoom) -> None:
@@ -124,14 +123,8 @@ async def test_a_win_that_arrives_opens_or_closes_no_other(room: FloorRoom) -> N
 async def test_a_larger_win_does_not_move_rows_under_a_finger(room: FloorRoom) -> None:
     """The round of the larger win is shown above, once the finger is lifted."""
     page = await room.signed_in("Flo")
-    button = claim_card(page, CLAIM).get_by_role("button", name="Validate")
-    await button.scroll_into_view_if_needed()
-    finger = Finger(page, "touch")
-    await finger.down(button)
-    async with page.expect_response("**/api/v1/claims") as read:
-        room.stand.claims.put(ROYAL)
-    await (await read.value).finished()
-    await finger.up()
+    button = claim_card(page).get_by_role("button", name="Validate")
+    await press_while(page, button, "claims", lambda: room.stand.claims.put(ROYAL))
     await expect(dialog(page)).to_contain_text(CLAIM.table)
     await expect(page.locator(".claim").first).to_have_attribute("data-claim", ROYAL.claim)
 

@@ -34,12 +34,19 @@ async def test_who_signs_in_is_named_and_may_sign_out(room: FloorRoom) -> None:
     await check_dark(page, room)
 
 
-async def test_a_wrong_pin_and_a_wrong_name_show_the_same_message(room: FloorRoom) -> None:
+async def test_what_a_sign_in_lacks_or_has_wrong_is_said(room: FloorRoom) -> None:
+    """A wrong PIN and a wrong name show the same message."""
     page = await room.page()
     await page.goto(f"{room.stand.url}/floor")
+    said = page.get_by_role("alert")
+    await press(page, "Sign in")
+    await expect(said).to_have_text("Your name is needed.")
+    await page.get_by_label("Name").fill("Flo")
+    await page.keyboard.press("Enter")
+    await expect(said).to_have_text("Your PIN is needed.")
     for name in ("Flo", "Nobody"):
         await type_sign_in(page, name, "264907")
-        await expect(page.get_by_role("alert")).to_have_text("The name or the PIN is wrong.")
+        await expect(said).to_have_text("The name or the PIN is wrong.")
         await expect(page.get_by_label("PIN", exact=True)).to_have_value("")
     await type_sign_in(page, "Flo")
     await expect(page.locator(".who")).to_contain_text("Flo")
@@ -64,16 +71,6 @@ async def test_a_name_that_is_locked_out_sees_until_when(room: FloorRoom) -> Non
     assert said[2] == ":"
 
 
-async def test_a_name_and_a_pin_are_asked_for(room: FloorRoom) -> None:
-    page = await room.page()
-    await page.goto(f"{room.stand.url}/floor")
-    await press(page, "Sign in")
-    await expect(page.get_by_role("alert")).to_have_text("Your name is needed.")
-    await page.get_by_label("Name").fill("Flo")
-    await page.keyboard.press("Enter")
-    await expect(page.get_by_role("alert")).to_have_text("Your PIN is needed.")
-
-
 @pytest.mark.slow
 async def test_an_unreachable_service_is_reported(room: FloorRoom) -> None:
     page = await room.page()
@@ -89,22 +86,19 @@ async def test_an_unreachable_service_is_reported(room: FloorRoom) -> None:
 
 
 @pytest.mark.slow
-async def test_a_reload_keeps_who_is_signed_in_and_the_view(room: FloorRoom) -> None:
+async def test_a_reload_keeps_user_and_view_and_going_back_leaves_no_dialog(
+    room: FloorRoom,
+) -> None:
     page = await room.signed_in("Sue")
     await go(page, "Links")
     await page.reload()
     await expect(page.locator(".who")).to_contain_text("Sue")
     await expect(page.get_by_role("heading", name="Links")).to_be_visible()
-
-
-@pytest.mark.slow
-async def test_going_back_leaves_no_dialog_over_another_view(room: FloorRoom) -> None:
-    page = await room.signed_in("Flo")
     await go(page, "Wins")
     await page.locator(".wins button").first.click()
     await expect(page.locator("dialog[open]")).to_be_visible()
     await page.go_back()
-    await expect(page.get_by_role("heading", name="Waiting")).to_be_visible()
+    await expect(page.get_by_role("heading", name="Links")).to_be_visible()
     await expect(page.locator("dialog[open]")).to_have_count(0)
 
 
@@ -134,21 +128,14 @@ async def test_who_signs_out_while_the_service_is_away_is_out(room: FloorRoom) -
 
 
 @pytest.mark.slow
-async def test_another_sign_in_in_the_browser_shows_on_all_its_pages(room: FloorRoom) -> None:
+async def test_signing_in_and_out_shows_on_every_page_of_the_browser(room: FloorRoom) -> None:
     first = await room.page()
     await first.goto(f"{room.stand.url}/floor")
     second = await first.context.new_page()
     await second.goto(f"{room.stand.url}/floor")
     await type_sign_in(first, "Flo")
     await expect(second.locator(".who")).to_contain_text("Flo")
-
-
-@pytest.mark.slow
-async def test_signing_out_ends_every_page_of_the_browser(room: FloorRoom) -> None:
-    page = await room.signed_in("Flo")
-    second = await page.context.new_page()
-    await second.goto(f"{room.stand.url}/floor")
     await expect(claim_card(second, CLAIM)).to_be_visible()
-    await press(page, "Sign out")
+    await press(first, "Sign out")
     await expect(second.locator(".notice.wait")).to_have_text("You were signed out.")
     await check_dark(second, room)

@@ -5,18 +5,12 @@ import re
 import time
 
 import pytest
-from playwright.async_api import Page, expect
+from playwright.async_api import expect
 
 from meters.users.roles import Role
 from meters.users.users import Actor
 from meters.web.security import RouteAccess
-from tests.web.floor_hand import (
-    FloorRoom,
-    check_accessible,
-    dialog,
-    press,
-    type_sign_in,
-)
+from tests.web.floor_hand import FloorRoom, check_accessible, dialog, press, resize, type_sign_in
 from tests.web.stand import PIN, Stand
 from tests.web.test_api import error_of
 from tests.web.test_floor_access import check_view
@@ -34,7 +28,6 @@ def stand(staffed: Stand) -> Stand:
 
 
 async def refusal(stand: Stand, pin: str) -> tuple[int, str]:
-    """Return how Flo's attempt to sign in is refused."""
     answer = await stand.try_to_sign_in("Flo", pin)
     return answer.status_code, error_of(answer)
 
@@ -138,18 +131,17 @@ async def test_every_pin_that_is_set_is_on_the_acts_of_who_is_concerned(stand: S
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("size", ["phone", "tablet"])
-async def test_the_page_asks_for_a_pin_of_ones_own_before_anything_else(
-    room: FloorRoom, size: str
-) -> None:
+async def test_the_page_asks_for_a_pin_of_ones_own_before_anything_else(room: FloorRoom) -> None:
     await room.stand.user_directory.users.set_pin("Flo", GIVEN, COMMAND)
-    page = await room.page(size, bypass_csp=True)
+    page = await room.page(bypass_csp=True)
     await page.goto(f"{room.stand.url}/floor#wins")
     await type_sign_in(page, "Flo", GIVEN)
     await expect(page.get_by_role("heading", name="Choose a PIN")).to_be_focused()
     await expect(page.locator("nav a").first).to_be_hidden()
     await expect(page.locator(".claim")).to_have_count(0)
-    await check_view(page)
+    for size in ("phone", "tablet"):
+        await resize(page, size)
+        await check_view(page)
     await press(page, "Choose a PIN")
     for label, typed in (("Current PIN", GIVEN), ("New PIN", OWN), ("New PIN again", OWN)):
         await dialog(page).get_by_label(label, exact=True).fill(typed)
@@ -158,7 +150,7 @@ async def test_the_page_asks_for_a_pin_of_ones_own_before_anything_else(
     await expect(page.locator("nav a").first).to_be_visible()
     await expect(page.locator("main[data-view=wins]")).to_be_visible()
     await press(page, "My PIN")
-    await press_summary(page)
+    await dialog(page).locator("summary").click()
     entries = dialog(page).locator(".entries li")
     await expect(entries).to_have_count(3)
     await expect(entries.nth(1)).to_contain_text("New PIN")
@@ -181,8 +173,3 @@ async def test_the_page_shows_a_generated_pin_once(room: FloorRoom) -> None:
     await expect(page.locator('[data-user="Flo"]')).to_contain_text("serves until")
     async with room.stand.signed_in("Flo", pin) as flo:
         assert flo.me.choose_pin
-
-
-async def press_summary(page: Page) -> None:
-    """Unfold the history of the account."""
-    await dialog(page).locator("summary").click()

@@ -11,6 +11,7 @@ from tests.web.floor_hand import (
     claim_card,
     dialog,
     press,
+    resize,
     type_sign_in,
 )
 from tests.web.stand import CLAIM, PIN, Stand
@@ -19,21 +20,11 @@ from tests.web.test_floor_access import check_view
 
 ADAS = "264907"
 OWN = "905183"
-LINK = "/api/v1/links/pit-2/proposals"
-ADJUSTMENT = {"kind": "adjustment", "meter": "progressive", "amount": -5, "reason": "cable"}
 
 
 @pytest.fixture
 def stand(staffed: Stand) -> Stand:
     return staffed
-
-
-async def set_by_ada(stand: Stand, *names: str) -> None:
-    """Have Ada set PINs for users, as an administrator may."""
-    async with stand.signed_in("Ada") as ada:
-        for name in names:
-            answer = await ada.post(f"/api/v1/users/{name}/pin", {"pin": ADAS})
-            assert (answer.status_code, answer.json()["pin_by"]) == (200, "Ada")
 
 
 async def test_a_pin_of_ones_own_is_chosen_and_the_session_continues(stand: Stand) -> None:
@@ -56,16 +47,17 @@ async def test_a_pin_of_ones_own_is_chosen_and_the_session_continues(stand: Stan
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("size", ["phone", "tablet"])
-async def test_the_page_lets_everybody_choose_a_pin(room: FloorRoom, size: str) -> None:
-    page = await room.signed_in("Dana", size=size, bypass_csp=True)
+async def test_the_page_lets_everybody_choose_a_pin(room: FloorRoom) -> None:
+    page = await room.signed_in("Dana", bypass_csp=True)
     await check_view(page)
     await press(page, "My PIN")
     asked = dialog(page)
     said = asked.get_by_role("alert")
     change = asked.get_by_role("button", name="Change my PIN")
     await expect(change).to_be_enabled()
-    await check_view(page)
+    for size in ("phone", "tablet"):
+        await resize(page, size)
+        await check_view(page)
 
     async def fill(old: str, new: str, again: str) -> None:
         for label, typed in (("Current PIN", old), ("New PIN", new), ("New PIN again", again)):
@@ -91,7 +83,10 @@ async def test_the_page_lets_everybody_choose_a_pin(room: FloorRoom, size: str) 
 async def test_a_pin_set_by_the_same_administrator_is_reported_at_the_payment(
     room: FloorRoom,
 ) -> None:
-    await set_by_ada(room.stand, "Flo", "Finn")
+    async with room.stand.signed_in("Ada") as ada:
+        for name in ("Flo", "Finn"):
+            answer = await ada.post(f"/api/v1/users/{name}/pin", {"pin": ADAS})
+            assert (answer.status_code, answer.json()["pin_by"]) == (200, "Ada")
     async with room.stand.signed_in("Finn", ADAS) as finn:
         await finn.post("/api/v1/me/pin", {"pin": ADAS, "new_pin": OWN})
     await room.stand.claims.decide("c1", "validate", "Flo")
