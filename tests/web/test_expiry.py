@@ -17,6 +17,7 @@ MARK = f"{MAIN} .unavailable"
 SCRIPTS = re.compile(r"/assets/.*\.js$")
 ODOMETER = re.compile("signage_odometer.js")
 ASSETS = re.compile(r"/assets/")
+Answer = Callable[[Route], Awaitable[None]]
 DISPLAYS = ["/signage", "/signage/tcp-main", "/signage/tcp-main/pays"]
 
 
@@ -55,33 +56,30 @@ async def test_amounts_disappear_if_the_script_stops(page: Page, stand: Stand, p
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("path", DISPLAYS)
-async def test_amounts_disappear_if_the_scripts_never_come(
-    browser: Browser, stand: Stand, path: str
-) -> None:
-    """The page cannot be loaded again either."""
+async def test_amounts_disappear_if_the_scripts_never_come(browser: Browser, stand: Stand) -> None:
+    """The pages cannot be loaded again either."""
     stand.put(112_362, 1)
     context = await browser.new_context()
     await context.route(SCRIPTS, fail)
-    page = await context.new_page()
-    await page.goto(stand.url + path)
-    await page.route("**/signage**", fail)
-    assert await page.locator(AMOUNT).is_visible()
-    await is_expired(page)
+    pages = [await context.new_page() for _ in DISPLAYS]
+    for page, path in zip(pages, DISPLAYS, strict=True):
+        await page.goto(stand.url + path)
+        assert await page.locator(AMOUNT).is_visible()
+        await page.route("**/signage**", fail)
+    for page in pages:
+        await is_expired(page)
 
 
-@pytest.mark.parametrize("path", DISPLAYS)
-async def test_there_is_no_amount_without_javascript(
-    browser: Browser, stand: Stand, path: str
-) -> None:
+async def test_there_is_no_amount_without_javascript(browser: Browser, stand: Stand) -> None:
     stand.put(112_362, 1)
     stand.hit()
     context = await browser.new_context(java_script_enabled=False)
     page = await context.new_page()
-    await page.goto(stand.url + path)
-    assert await page.locator(MARK).is_visible()
-    for what in (AMOUNT, f"{MAIN} .note", ".connection"):
-        assert not await page.locator(what).is_visible()
+    for path in DISPLAYS:
+        await page.goto(stand.url + path)
+        assert await page.locator(MARK).is_visible()
+        for what in (AMOUNT, f"{MAIN} .note", ".connection"):
+            assert not await page.locator(what).is_visible(), (path, what)
 
 
 @pytest.mark.slow
@@ -91,10 +89,7 @@ async def test_there_is_no_amount_without_javascript(
     ids=["one", "all", "empty"],
 )
 async def test_a_page_that_lacks_a_file_is_loaded_again(
-    browser: Browser,
-    stand: Stand,
-    failing: re.Pattern[str],
-    answer: Callable[[Route], Awaitable[None]],
+    browser: Browser, stand: Stand, failing: re.Pattern[str], answer: Answer
 ) -> None:
     """One file answers 502, or all of them, as while a service restarts behind a proxy."""
     stand.put(112_362, 1)

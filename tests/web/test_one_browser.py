@@ -4,6 +4,7 @@ A browser opens only six connections to a server that speaks HTTP/1.1.
 """
 
 import pytest
+import pytest_asyncio
 from playwright.async_api import Page, expect
 
 from tests.waiting import eventually_async
@@ -23,6 +24,15 @@ window.SharedWorker = class extends Shared {
 PATHS = ["/signage", "/signage/tcp-main", "/signage/tcp-main/pays", "/signage/pit-2"]
 
 
+@pytest_asyncio.fixture(loop_scope="session")
+async def room(room: FloorRoom) -> FloorRoom:
+    """Return a room whose displays have current amounts."""
+    room.stand.keep_beating()
+    room.stand.put(112_362, 1)
+    room.stand.put(500_000, 1, link="pit-2")
+    return room
+
+
 async def is_live(page: Page) -> None:
     await expect(page.locator(".connection")).to_have_text("Live")
 
@@ -40,8 +50,6 @@ async def streams(room: FloorRoom, displays: int, staff: int) -> None:
 @pytest.mark.slow
 async def test_eight_displays_and_two_floor_pages_work_in_one_browser(room: FloorRoom) -> None:
     stand = room.stand
-    stand.keep_beating()
-    stand.put(112_362, 1)
     first = await room.signed_in("Flo")
     second = await first.context.new_page()
     await second.goto(f"{stand.url}/floor")
@@ -59,9 +67,6 @@ async def test_eight_displays_and_two_floor_pages_work_in_one_browser(room: Floo
 
 async def test_displays_go_on_when_others_are_closed(room: FloorRoom) -> None:
     stand = room.stand
-    stand.keep_beating()
-    stand.put(112_362, 1)
-    stand.put(500_000, 1, link="pit-2")
     first = await room.page("desk")
     second, other = await first.context.new_page(), await first.context.new_page()
     for page, path in ((first, PATHS[1]), (second, PATHS[1]), (other, PATHS[3])):
@@ -80,8 +85,6 @@ async def test_displays_go_on_when_others_are_closed(room: FloorRoom) -> None:
 
 async def test_every_display_notices_a_lost_stream_and_returns(room: FloorRoom) -> None:
     stand = room.stand
-    stand.keep_beating()
-    stand.put(112_362, 1)
     first = await room.page("desk")
     pages = [first, *[await first.context.new_page() for _ in range(3)]]
     for page in pages:
@@ -106,8 +109,6 @@ async def test_a_browser_without_the_shared_worker_has_a_stream_for_each_page(
     room: FloorRoom, script: str
 ) -> None:
     stand = room.stand
-    stand.keep_beating()
-    stand.put(112_362, 1)
     page = await room.page("desk")
     await page.add_init_script(script or "window.SharedWorker = class extends SharedWorker {"
         " constructor() { super('/assets/none.js'); } };")  # fmt: skip
@@ -122,8 +123,6 @@ async def test_pages_share_a_stream_again_after_the_worker_could_not_be_loaded(
     room: FloorRoom,
 ) -> None:
     stand = room.stand
-    stand.keep_beating()
-    stand.put(112_362, 1)
     first = await room.page("desk")
     second = await first.context.new_page()
     for page in (first, second):

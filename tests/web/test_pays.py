@@ -7,12 +7,12 @@ from typing import Final
 import msgspec
 import pytest
 import pytest_asyncio
-from axe_playwright_python.async_playwright import Axe
 from playwright.async_api import Browser, Page, expect
 
 from meters.floor.floor_file import Link
 from tests.floor_text import floor_text, link_text, meter_text, table_text
 from tests.games.naive import HOUSE
+from tests.web.floor_hand import check_accessible
 from tests.web.pays_tables import Tables
 from tests.web.signage_page import MAIN, is_unavailable, opened, shows, standing
 from tests.web.stand import Stand
@@ -88,19 +88,6 @@ HOUSE_FLOOR: Final = floor_text(
     ),
     games=str(HOUSE),
 )
-STUD_MEGA: Final = """
-Royal flush of spades | 100% of the meter + $1,000 | $200
-Royal flush | 50% of the meter | $100
-Four of a kind | $25 |
-Flush | $15 |
-Straight | $10 |
-Three of a kind | $3 |
-"""
-DUEL_MEGA: Final = """
-Royal flush | 100% of the meter
-Full house | $20
-Flush | $15
-"""
 # In River Duel, a royal flush of spades is paid as any royal flush.
 STUD_AND_DUEL_MEGA: Final = """
 Royal flush of spades | 100% of the meter + $1,000 | $200 | 100% of the meter
@@ -113,11 +100,8 @@ Three of a kind | $3 | |
 """
 
 METERS: Final = (
-    "progressive",
-    "five_card_hand_bonus",
-    "five_card_progressive",
-    "five_of_six_progressive",
-)
+    "progressive", "five_card_hand_bonus", "five_card_progressive", "five_of_six_progressive",
+)  # fmt: skip
 PAYS: Final = "/signage/tcp-main/pays"
 
 
@@ -167,12 +151,6 @@ async def test_the_signage_says_which_hands_win_the_meter(stand: Stand) -> None:
         assert line in text.replace("\N{NO-BREAK SPACE}", " ")
 
 
-async def test_a_link_that_there_is_not_is_refused(stand: Stand) -> None:
-    response = await stand.get("/signage/nowhere/pays")
-    assert response.status_code == 404
-    assert "tcp-main, pit-2" in response.json()["error"]["message"]
-
-
 @pytest.mark.duty("D1")
 async def test_a_table_s_page_shows_only_what_the_table_offers(stand: Stand) -> None:
     text = (await stand.get(f"{PAYS}/TCP-01")).text
@@ -181,23 +159,6 @@ async def test_a_table_s_page_shows_only_what_the_table_offers(stand: Stand) -> 
         "five_of_six_progressive": rows(FIVE_OF_SIX),
     }
     assert "Table TCP-01" in text
-
-
-@pytest.mark.duty("D1")
-async def test_a_table_s_page_shows_the_payouts_of_its_game(house_stand: Stand) -> None:
-    """By hand from the game files. What is no percentage is shown with the first tier only."""
-    assert Tables((await house_stand.get(f"{PAYS}/KS-1")).text).of == {
-        "keystone_mega": rows(STUD_MEGA),
-        "keystone_major": [
-            "Royal flush | 100% of the meter", "Straight flush | 100% of the meter",
-        ],
-        "keystone_minor": ["Four of a kind | 100% of the meter", "Full house | 10% of the meter"],
-    }  # fmt: skip
-    assert Tables((await house_stand.get(f"{PAYS}/RD-1")).text).of == {
-        "keystone_mega": rows(DUEL_MEGA),
-        "keystone_major": ["Straight flush | 100% of the meter"],
-        "keystone_minor": ["Four of a kind | 100% of the meter"],
-    }
 
 
 @pytest.mark.duty("D1")
@@ -223,11 +184,16 @@ async def test_games_that_pay_differently_are_named_on_the_page_of_their_link(
     ) in text
 
 
-async def test_a_table_that_there_is_not_is_refused(stand: Stand) -> None:
-    response = await stand.get(f"{PAYS}/TCP-02")
-    assert response.status_code == 404
-    message = response.json()["error"]["message"]
-    assert message == "link tcp-main has no table TCP-02: its tables are TCP-01"
+async def test_a_link_or_a_table_that_there_is_not_is_refused_with_those_that_are(
+    stand: Stand,
+) -> None:
+    for path, known in (
+        ("/signage/nowhere/pays", "tcp-main, pit-2"),
+        (f"{PAYS}/TCP-02", "link tcp-main has no table TCP-02: its tables are TCP-01"),
+    ):
+        response = await stand.get(path)
+        assert response.status_code == 404
+        assert known in response.json()["error"]["message"]
 
 
 @pytest.mark.slow
@@ -252,16 +218,13 @@ async def test_a_touch_shows_the_next_paytable(browser: Browser, stand: Stand) -
 
 
 @pytest.mark.duty("D1")
-async def test_a_changed_paytable_is_shown_in_its_present_form(stand: Stand) -> None:
-    stand.board.put_terms(with_paytable(stand, "B"))
-    assert Tables((await stand.get(PAYS)).text).of["progressive"] == rows(PROGRESSIVE_B)
-
-
-async def test_an_open_page_takes_the_change_by_itself(page: Page, stand: Stand) -> None:
+async def test_a_changed_paytable_is_shown_in_its_present_form(page: Page, stand: Stand) -> None:
+    """An open page takes the change by itself."""
     await page.goto(stand.url + PAYS)
     meter = page.locator('[data-meter="progressive"]')
     await expect(meter).to_contain_text("$70")
     stand.board.put_terms(with_paytable(stand, "B"))
+    assert Tables((await stand.get(PAYS)).text).of["progressive"] == rows(PROGRESSIVE_B)
     await expect(meter).to_contain_text("$90", timeout=20_000)
 
 
@@ -280,24 +243,15 @@ async def test_signage_takes_the_change_when_the_link_opens_again(page: Page, st
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("width", "height"), [(1280, 800), (390, 844)])
 @pytest.mark.parametrize("floor", [EVERY_METER, HOUSE_FLOOR], ids=["chapter", "house"])
-async def test_it_fits_and_axe_finds_nothing(
-    browser: Browser, floor: str, width: int, height: int
-) -> None:
+async def test_it_fits_and_axe_finds_nothing(browser: Browser, floor: str) -> None:
     async with standing(floor=floor) as stand:
-        await _fits(browser, stand, width, height)
-
-
-async def _fits(browser: Browser, stand: Stand, width: int, height: int) -> None:
-    context = await browser.new_context(
-        viewport={"width": width, "height": height}, bypass_csp=True
-    )
-    page = await context.new_page()
-    await page.goto(stand.url + PAYS)
-    assert await page.evaluate(
-        "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
-    )
-    results = await Axe().run(page)
-    assert results.violations_count == 0, results.generate_report()
-    await context.close()
+        page = await browser.new_page(bypass_csp=True)
+        for width, height in ((1280, 800), (390, 844)):
+            await page.set_viewport_size({"width": width, "height": height})
+            await page.goto(stand.url + PAYS)
+            assert await page.evaluate(
+                "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
+            )
+            await check_accessible(page)
+        await page.close()

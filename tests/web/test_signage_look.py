@@ -6,7 +6,6 @@ import zlib
 from pathlib import Path
 
 import pytest
-from axe_playwright_python.async_playwright import Axe
 from playwright.async_api import Browser, Page, expect
 
 from bonus.errors import UserError
@@ -15,6 +14,7 @@ from meters.floor.floor_file import parse_floor
 from meters.floor.logo import LOGO_BYTES_MAX, read_logo
 from meters.http.static_files import Assets
 from meters.web.theme import PAGES, themed
+from tests.web.floor_hand import check_accessible
 from tests.web.signage_page import MAIN, opened, shows, standing
 from tests.web.stand import FLOOR, jackpot
 
@@ -32,8 +32,6 @@ viewBox="0 0 40 10" width="40" height="10"><style>.a{fill:#b3202a}</style>
 
 
 def png() -> bytes:
-    """Return a red PNG of one pixel."""
-
     def chunk(name: bytes, data: bytes) -> bytes:
         body = name + data
         return struct.pack(">I", len(data)) + body + struct.pack(">I", zlib.crc32(body))
@@ -148,24 +146,20 @@ def test_what_is_no_logo_is_refused(tmp_path: Path, body: bytes, reason: str) ->
     with pytest.raises(UserError, match=reason) as caught:
         read_logo(Branding(logo=str(path)))
     assert str(path) in str(caught.value)
+    for name, why in (("none.svg", "No such file"), (".", "directory")):
+        with pytest.raises(UserError, match=f"cannot be read: .*{why}"):
+            read_logo(Branding(logo=str(tmp_path / name)))
 
 
-@pytest.mark.parametrize(("name", "reason"), [("none.svg", "No such file"), (".", "directory")])
-def test_a_missing_logo_is_reported(tmp_path: Path, name: str, reason: str) -> None:
-    with pytest.raises(UserError, match=f"cannot be read: .*{reason}"):
-        read_logo(Branding(logo=str(tmp_path / name)))
-
-
-@pytest.mark.parametrize(
-    "section",
-    ['title = "Other"', 'ink = "#ffffff"', 'wording = { foot = "x" }', "rotate_seconds = 30"],
-)
-def test_another_look_is_another_version(section: str) -> None:
+def test_another_look_is_another_version() -> None:
     """Thus a display that was already open shows the new theme by itself."""
     assets = Assets.load(PAGES)
     plain = themed(assets, parse_floor(FLOOR))
     assert themed(assets, parse_floor(FLOOR)).version == plain.version
-    assert themed(assets, parse_floor(f"{FLOOR}\n[signage]\n{section}")).version != plain.version
+    for look in (
+        'title = "Other"', 'ink = "#ffffff"', 'wording = { foot = "x" }', "rotate_seconds = 30",
+    ):  # fmt: skip
+        assert themed(assets, parse_floor(f"{FLOOR}\n[signage]\n{look}")).version != plain.version
 
 
 @pytest.mark.parametrize(
@@ -223,20 +217,14 @@ async def test_axe_finds_nothing(browser: Browser, section: str, width: int, hei
         stand.put(151_234, 5)
         stand.put(720_000, 1, link="pit-2")
         stand.board.put_jackpot("tcp-main", jackpot(), news=False)
-        context = await browser.new_context(
+        page = await browser.new_page(
             viewport={"width": width, "height": height}, bypass_csp=True, reduced_motion="reduce"
         )
-        page = await context.new_page()
         await opened(page, stand)
         stand.keep_beating(pit_2="closed")
         await expect(page.locator('[data-link="pit-2"] .shut').first).to_be_visible()
-        await finds_nothing(page)
+        await check_accessible(page)
         stand.hit(claim="c2", amount=200_000)
         await expect(page.locator(".celebration")).to_be_visible()
-        await finds_nothing(page)
-        await context.close()
-
-
-async def finds_nothing(page: Page) -> None:
-    results = await Axe().run(page)
-    assert results.violations_count == 0, results.generate_report()
+        await check_accessible(page)
+        await page.close()

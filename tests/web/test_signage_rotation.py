@@ -1,7 +1,7 @@
 """Rotation on a screen that cannot show all meters together, or should not."""
 
 import pytest
-from playwright.async_api import Browser, Page, expect
+from playwright.async_api import Page, expect
 
 from tests.floor_text import link_text, meter_text
 from tests.web.signage_page import MAIN, OTHER, opened, shows, standing
@@ -10,6 +10,23 @@ from tests.web.stand import FLOOR, Stand
 BONUS = '[data-meter="five_card_hand_bonus"]'
 LINKS = '[signage]\nrotate = "links"\nrotate_seconds = 3'
 METERS = '[signage]\nrotate = "meters"\nrotate_seconds = 3'
+
+SIZES = (
+    (1920, 1080), (3840, 2160), (1080, 1920), (2560, 720), (1024, 768), (800, 480), (480, 800),
+)  # fmt: skip
+DIVIDE = """async () => {
+  const address = document.querySelector("script[src]").src.replace("signage.js", "");
+  const { Rotation } = await import(address + "signage_rotation.js");
+  const rotation = new Rotation(document.querySelector(".floor"),
+    document.createElement("button"));
+  rotation.arrange();
+  return rotation.views.map((view) => {
+    rotation.reveal(view);
+    const cells = view.map((meter) => meter.querySelector(".digit").clientHeight);
+    return [view.length, Math.min(...cells),
+      document.documentElement.scrollHeight <= window.innerHeight];
+  });
+}"""
 
 # This link has so many meters that no wall can show all of them in three-inch numerals.
 CROWDED = FLOOR + "".join(
@@ -104,38 +121,25 @@ async def test_a_viewer_can_hold_a_view(page: Page) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("width", "height"),
-    [(1920, 1080), (3840, 2160), (1080, 1920), (2560, 720), (1024, 768), (800, 480), (480, 800)],
-)
-async def test_a_crowded_floor_is_read_from_thirty_feet(
-    browser: Browser, width: int, height: int
+async def test_a_crowded_floor_is_read_from_thirty_feet_and_divided_for_each_screen(
+    page: Page,
 ) -> None:
     """Every meter has its turn, no view scrolls, and numerals are a ninth of the shorter side."""
-    async with standing(floor=CROWDED, signage="[signage]\nrotate_seconds = 3") as stand:
+    async with standing(floor=CROWDED, signage="[signage]\nrotate_seconds = 600") as stand:
         put_all(stand)
-        page = await browser.new_page(viewport={"width": width, "height": height})
         await opened(page, stand)
-        views = await page.evaluate(
-            """async () => {
-              const address = document.querySelector("script[src]").src.replace("signage.js", "");
-              const { Rotation } = await import(address + "signage_rotation.js");
-              const rotation = new Rotation(document.querySelector(".floor"),
-                document.createElement("button"));
-              rotation.arrange();
-              return rotation.views.map((view) => {
-                rotation.reveal(view);
-                const cells = view.map((meter) => meter.querySelector(".digit").clientHeight);
-                return [view.length, Math.min(...cells),
-                  document.documentElement.scrollHeight <= window.innerHeight];
-              });
-            }"""
-        )
-        assert len(views) > 1
-        assert sum(count for count, _, _ in views) == 18
-        for count, cell, fits in views:
-            assert fits
-            assert cell * 0.84 >= min(width, height) / 9 - 2, (count, cell)
+        await expect(page.locator(".meter:visible")).not_to_have_count(18)
+        for width, height in SIZES:
+            await page.set_viewport_size({"width": width, "height": height})
+            views = await page.evaluate(DIVIDE)
+            assert len(views) > 1
+            assert sum(count for count, _, _ in views) == 18
+            for count, cell, fits in views:
+                assert fits, (width, height)
+                assert cell * 0.84 >= min(width, height) / 9 - 2, (width, height, count, cell)
+        # A phone scrolls instead.
+        await page.set_viewport_size({"width": 390, "height": 844})
+        await expect(page.locator(".meter:visible")).to_have_count(18)
 
 
 async def test_a_touch_shows_the_next_view(page: Page) -> None:
@@ -148,19 +152,9 @@ async def test_a_touch_shows_the_next_view(page: Page) -> None:
             await page.locator(".floor").click()
 
 
-async def test_a_phone_scrolls_instead(browser: Browser) -> None:
+async def test_a_phone_scrolls_instead(page: Page) -> None:
     async with standing(METERS) as stand:
         put_all(stand)
-        page = await browser.new_page(viewport={"width": 390, "height": 844})
+        await page.set_viewport_size({"width": 390, "height": 844})
         await opened(page, stand)
         await expect(page.locator(".meter:visible")).to_have_count(3)
-
-
-@pytest.mark.slow
-async def test_a_screen_that_changes_is_divided_again(page: Page) -> None:
-    async with standing(floor=CROWDED) as stand:
-        put_all(stand)
-        await opened(page, stand)
-        await expect(page.locator(".meter:visible")).not_to_have_count(18)
-        await page.set_viewport_size({"width": 390, "height": 844})
-        await expect(page.locator(".meter:visible")).to_have_count(18)

@@ -16,7 +16,7 @@ import pytest_asyncio
 from playwright.async_api import Page, expect
 
 from tests.mqtt.relay import Relay
-from tests.waiting import dies_with_us, eventually_async, free_port
+from tests.waiting import dies_with_us, eventually_async
 from tests.web.signage_page import (
     LITTLE_MS,
     as_time_passes,
@@ -51,62 +51,8 @@ async def serving() -> AsyncIterator[tuple[asyncio.subprocess.Process, str]]:
         await process.wait()
 
 
-class Wire:
-    """A connection path to the service that can be cut, or stay open with nothing passing."""
-
-    def __init__(self, port: int) -> None:
-        self.port = free_port()
-        self.url = f"http://127.0.0.1:{self.port}"
-        self._behind = port
-        self._open: set[asyncio.StreamWriter] = set()
-        self._through = asyncio.Event()
-        self._through.set()
-        self._server: asyncio.Server | None = None
-
-    async def join(self) -> None:
-        self._server = await asyncio.start_server(self._connect, "127.0.0.1", self.port)
-
-    async def cut(self) -> None:
-        """End every connection, and accept no new one."""
-        if self._server is not None:
-            self._server.close()
-            self._server = None
-        for writer in list(self._open):
-            writer.transport.abort()
-        await asyncio.sleep(0)
-
-    def stall(self) -> None:
-        """Let nothing through in either direction; connections stay open."""
-        self._through.clear()
-
-    def flow(self) -> None:
-        """Let everything through again."""
-        self._through.set()
-
-    async def _connect(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
-            there, back = await asyncio.open_connection("127.0.0.1", self._behind)
-        except OSError:
-            writer.transport.abort()
-            return
-        self._open |= {writer, back}
-        await asyncio.gather(self._pass(reader, back), self._pass(there, writer))
-        self._open -= {writer, back}
-
-    async def _pass(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
-            while data := await reader.read(65536):
-                await self._through.wait()
-                writer.write(data)
-                await writer.drain()
-        except OSError:
-            pass
-        writer.close()
-
-
 @pytest_asyncio.fixture(loop_scope="session")
 async def page(page: Page) -> Page:
-    """Return a page whose time the test controls."""
     await hold_time(page)
     return page
 
@@ -124,36 +70,26 @@ async def test_a_service_that_is_killed_ended_or_frozen(page: Page, number: sign
             await is_heard(page)
 
 
-async def test_a_stream_that_is_cut(page: Page, stand: Stand) -> None:
+async def test_a_stream_that_is_cut_or_stands_still(page: Page, stand: Stand) -> None:
+    """If it stands still, no error occurs. Only the silence shows it, and so does its end."""
     stand.put(112_362, 1)
-    wire = Wire(stand.port)
-    await wire.join()
-    await page.goto(f"{wire.url}/signage")
-    await page.evaluate("window.neverReloaded = true")
-    await is_heard(page)
-    for _ in range(2):
-        await wire.cut()
-        assert await falls_silent(page, LITTLE_MS) <= WITHIN_MS
-        await wire.join()
+    async with Relay(stand.port).running() as relay:
+        await page.goto(f"http://127.0.0.1:{relay.port}/signage")
+        await page.evaluate("window.neverReloaded = true")
         await is_heard(page)
-    assert await was_not_reloaded(page)
-    await wire.cut()
-
-
-@pytest.mark.slow
-async def test_a_stream_that_stands_still(page: Page, stand: Stand) -> None:
-    """No error occurs. Only the silence shows it, and so does its end."""
-    stand.put(112_362, 1)
-    wire = Wire(stand.port)
-    await wire.join()
-    await page.goto(f"{wire.url}/signage")
-    await is_heard(page)
-    wire.stall()
-    assert await falls_silent(page) <= WITHIN_MS
-    stand.put(113_000, 2)
-    wire.flow()
-    await is_heard(page, "$1,130.00")
-    await wire.cut()
+        for _ in range(2):
+            relay.behavior = "reset"
+            relay.cut()
+            assert await falls_silent(page, LITTLE_MS) <= WITHIN_MS
+            relay.behavior = "carry"
+            await is_heard(page)
+        relay.stall()
+        assert await falls_silent(page) <= WITHIN_MS
+        stand.put(113_000, 2)
+        relay.flow()
+        await is_heard(page, "$1,130.00")
+        assert await was_not_reloaded(page)
+        await page.close()
 
 
 @pytest.mark.slow
@@ -204,17 +140,3 @@ async def test_a_link_that_becomes_inoperable_and_comes_back(page: Page, stand: 
     await expect(page.locator(".connection")).to_have_text("Live")
     stand.keep_beating()
     await is_heard(page)
-
-
-@pytest.mark.slow
-async def test_it_comes_back_however_often_it_is_lost(page: Page, stand: Stand) -> None:
-    stand.put(112_362, 1)
-    await opened(page, stand)
-    for version in range(2, 6):
-        await stand.stop()
-        await falls_silent(page, LITTLE_MS)
-        await stand.start()
-        stand.put(112_362 + version, version)
-        stand.keep_beating()
-        await is_heard(page, f"$1,123.{62 + version}")
-    assert await was_not_reloaded(page)
