@@ -22,7 +22,6 @@ async def stand() -> AsyncIterator[Stand]:
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def staffed(shared_redis_server: RedisServer) -> AsyncIterator[Stand]:
-    """Yield a web side with users who can sign in."""
     stand = Stand(redis=shared_redis_server)
     await stand.start()
     await stand.add_staff()
@@ -42,6 +41,5 @@ async def page(browser: Browser) -> AsyncIterator[Page]:
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def room(shared_redis_server: RedisServer, browser: Browser) -> AsyncIterator[FloorRoom]:
-    """Yield a web side with its staff, and pages of theirs."""
     async with floor_room(shared_redis_server, browser) as room:
         yield room

@@ -124,7 +124,6 @@ class DescribedApi:
                     await redis.delete(key)
 
     def session_of(self, role: str) -> dict[str, str]:
-        """Return the session headers of a user with a role; sign in first if necessary."""
         if role not in self._cookies:
             asyncio.run(self._forget_tries())
             answer = httpx.post(
@@ -142,12 +141,10 @@ class DescribedApi:
         return self._cookies[role]
 
     def described(self) -> BaseSchema:
-        """Return the service's own description."""
         document = httpx.get(f"{self._url}/schema", timeout=_WITHIN_S).json()
         return schemathesis.openapi.from_dict(document)
 
     def operations(self) -> Iterator[Operation]:
-        """Yield every operation of the description."""
         for found in self.described().get_all_operations():
             assert isinstance(found, Ok), found
             yield found.ok()
@@ -210,7 +207,6 @@ class DescribedApi:
 
 
 def _jackpot(stand: Stand) -> str:
-    """Have a table win its meter, and return the claim."""
     table = stand.table()
     table.accept(wagers(1))
     hand = {"position": 3, "patron": "p3", "cards": list(_SPADES), "folded": False}
@@ -219,7 +215,6 @@ def _jackpot(stand: Stand) -> str:
 
 
 def main() -> int:
-    """Run many examples from the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--examples", type=int, default=300, help="requests to each operation")
     parser.add_argument("--seed", type=int, default=1)

@@ -12,15 +12,11 @@ Data = dict[str, str | int]
 
 
 class Event(NamedTuple):
-    """One event and its data."""
-
     event: str
     data: Data
 
 
 class Events:
-    """Events of one connection, in order."""
-
     def __init__(self, response: httpx.Response) -> None:
         self.response = response
         self._lines = response.aiter_lines()
@@ -44,7 +40,6 @@ class Events:
                     return Event(name, msgspec.json.decode(data, type=Data))
 
     async def next_of(self, *names: str) -> Event:
-        """Return the next event with one of these names."""
         async with asyncio.timeout(10):
             while True:
                 event = await self.next()
@@ -52,14 +47,12 @@ class Events:
                     return event
 
     async def next_line(self) -> str:
-        """Return the next line of any kind."""
         async with asyncio.timeout(10):
             return await anext(self._lines)
 
 
 @asynccontextmanager
 async def listening(url: str, path: str = "/api/v1/meters/stream") -> AsyncIterator[Events]:
-    """Listen to the event stream."""
     async with (
         httpx.AsyncClient(base_url=url, timeout=10) as client,
         client.stream("GET", path) as response,

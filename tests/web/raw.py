@@ -23,19 +23,15 @@ class Raw:
         )
 
     def send(self, *parts: bytes) -> None:
-        """Send bytes without waiting."""
         self._writer.write(b"".join(parts))
 
     def half_close(self) -> None:
-        """Close the sending direction, and continue to read."""
         self._writer.write_eof()
 
     async def head(self) -> bytes:
-        """Return the next answer's status line and headers."""
         return await self.until(b"\r\n\r\n")
 
     async def until(self, mark: bytes) -> bytes:
-        """Return everything up to and including a mark."""
         async with asyncio.timeout(_WITHIN_S):
             return await self._reader.readuntil(mark)
 
@@ -48,7 +44,6 @@ class Raw:
                 return b""
 
     def stop_reading(self) -> None:
-        """Read nothing more of what the other side sends."""
         transport = self._writer.transport
         assert isinstance(transport, asyncio.ReadTransport)
         transport.pause_reading()
@@ -64,7 +59,6 @@ class Raw:
             pass
 
     def close(self) -> None:
-        """Close it immediately."""
         self._writer.transport.abort()
 
 
@@ -79,5 +73,4 @@ async def raw(port: int) -> AsyncIterator[Raw]:
 
 
 def get(path: str, host: str = "localhost", *headers: str) -> bytes:
-    """Return the bytes of a plain GET request."""
     return "\r\n".join([f"GET {path} HTTP/1.1", f"Host: {host}", *headers, "", ""]).encode()

@@ -91,12 +91,10 @@ _HANDS: Final = {
 
 
 async def tap(page: Page | Locator, name: str) -> None:
-    """Tap a button by its whole name."""
     await page.get_by_role("button", name=name, exact=True).tap()
 
 
 async def deal(page: Page, title: str, cards: Sequence[str]) -> None:
-    """Choose a hand, and tap its cards on the pad."""
     await tap(page, f"Enter cards: {title}")
     await expect(page.locator("#pad-title")).to_have_text(title)
     for card in cards:
@@ -154,7 +152,6 @@ async def _enter_position(page: Page, position: Round) -> None:
 
 
 async def shown_lines(page: Page) -> list[tuple[str, ...]]:
-    """Return the lines of the settlement on the page."""
     await expect(page.get_by_role("heading", name="Settlement", exact=True)).to_be_visible()
     rows = await page.locator(".lines .line").all()
     return [
@@ -196,10 +193,8 @@ def _expected(line: Line) -> tuple[str, ...]:
 
 
 def problem(page: Page, field: str) -> Locator:
-    """Return the message next to a field."""
     return page.locator(f'[data-field="{field}"]')
 
 
 def whole(text: str) -> re.Pattern[str]:
-    """Return a pattern of a whole text."""
     return re.compile(rf"^{re.escape(text)}$")

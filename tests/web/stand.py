@@ -80,8 +80,6 @@ FLOOR: Final = floor_text(
 
 
 class Vitals:
-    """Health values set by the test."""
-
     def __init__(self) -> None:
         self.reasons: dict[str, str] = {}
 
@@ -97,11 +95,9 @@ class Staff:
         self.me = me
 
     async def get(self, path: str) -> httpx.Response:
-        """Send a GET request and return the answer."""
         return await self.client.get(path)
 
     async def post(self, path: str, body: object = None) -> httpx.Response:
-        """Send a POST request and return the answer."""
         return await self.client.post(path, json={} if body is None else body)
 
 
@@ -186,17 +182,14 @@ class Stand:
         assert ready.is_set(), "the server did not start"
 
     async def add_staff(self, *names: str) -> None:
-        """Add some of the staff, or all."""
         for name in names or STAFF:
             await self.user_directory.users.add(name, STAFF[name], PIN, Actor("the test"), own=True)
 
     @property
     def user_keys(self) -> UserKeys:
-        """Redis keys of the users."""
         return UserKeys()
 
     def session_key(self, staff: Staff) -> str:
-        """Return the Redis key of a user's session."""
         token = staff.client.headers["Cookie"].partition("=")[2]
         return self.user_keys.session(hashlib.sha256(token.encode()).hexdigest())
 
@@ -210,7 +203,6 @@ class Stand:
 
     @asynccontextmanager
     async def signed_in(self, name: str, pin: str = PIN) -> AsyncIterator[Staff]:
-        """Sign a user in over HTTP."""
         # A connection that is idle for as long as the server keeps one may end as it is used.
         limits = httpx.Limits(keepalive_expiry=2)
         async with httpx.AsyncClient(base_url=self.url, timeout=LONG_S, limits=limits) as client:
@@ -223,7 +215,6 @@ class Stand:
             yield Staff(client, me)
 
     async def stop(self) -> None:
-        """Stop serving, and stop the heartbeats."""
         self.hush()
         if self._serving is not None:
             self._serving.cancel()
@@ -233,7 +224,6 @@ class Stand:
         await self.redis.aclose()
 
     def beat(self, link: str, state: str = "operable", reason: str = "") -> None:
-        """Publish one heartbeat of a link's controller."""
         message = {"state": state, "reason": reason, "beat": next(self._beats), "at": AT}
         self.board.put_controller(link, msgspec.convert(message, ControllerBeat))
 
@@ -252,7 +242,6 @@ class Stand:
             await asyncio.sleep(0.3)
 
     def hush(self) -> None:
-        """Stop the heartbeats."""
         if self._beating is not None:
             self._beating.cancel()
             self._beating = None
@@ -272,7 +261,6 @@ class Stand:
         self.board.put_jackpot("tcp-main", jackpot(event, claim, **changed))
 
     async def get(self, path: str, **headers: str) -> httpx.Response:
-        """Get one page."""
         async with httpx.AsyncClient(base_url=self.url, timeout=LONG_S) as client:
             return await client.get(path, headers=headers)
 
@@ -292,7 +280,6 @@ def row(
 
 
 def jackpot(event: str = "hit", claim: str = "c1", **changed: object) -> Jackpot:
-    """Return a jackpot event of table TCP-03."""
     fields = {
         "event": event, "claim": claim, "meter": "progressive", "table": "TCP-03",
         "position": 3, "item": "progressive", "hand": "mini_royal_spades", "amount": 151_000,

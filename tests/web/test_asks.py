@@ -15,7 +15,6 @@ pytestmark = pytest.mark.duty("D17")
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def stand(shared_redis_server: RedisServer) -> AsyncIterator[RealStand]:
-    """Yield a web side on the books of a real link."""
     stand = RealStand(shared_redis_server)
     await stand.start()
     await stand.add_staff()
@@ -24,7 +23,6 @@ async def stand(shared_redis_server: RedisServer) -> AsyncIterator[RealStand]:
 
 
 async def the_ask(client: Staff) -> dict[str, object]:
-    """Return the only waiting request."""
     (row,) = (await client.get("/api/v1/asks")).json()
     assert isinstance(row, dict)
     return row

@@ -71,7 +71,6 @@ def _dollars(cell: str, wager_cents: int) -> str:
 
 
 def shown_of(tables: Tables, kinds: Mapping[str, str]) -> Shown:
-    """Return what a page shows, in the same form."""
     found: Shown = Counter()
     for meter, rows in tables.of.items():
         for row in rows:

@@ -1,16 +1,15 @@
 """A request whose body is delayed does nothing if its session ends meanwhile."""
 
-import asyncio
-from typing import Final
+from typing import Final, Self
 
 import pytest
 
 from meters.users.roles import Role
 from meters.users.users import Actor
+from tests.web.raw import Raw
 from tests.web.stand import PIN, Staff, Stand
 
 _BODY: Final = b"{}"
-_BOUND_S: Final = 20
 
 
 @pytest.fixture
@@ -18,20 +17,16 @@ def stand(staffed: Stand) -> Stand:
     return staffed
 
 
-class Held:
+class Held(Raw):
     """A POST whose headers the service has, while it waits for the body."""
 
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self._reader = reader
-        self._writer = writer
-
     @classmethod
-    async def send(cls, stand: Stand, staff: Staff, path: str) -> "Held":
+    async def post(cls, stand: Stand, staff: Staff, path: str) -> Self:
         """Send the headers, and wait until the service asks for the body.
 
         It does so only after it has looked up the session, because nothing reads the body before.
         """
-        reader, writer = await asyncio.open_connection("127.0.0.1", stand.port)
+        held = await cls.to(stand.port)
         headers = {
             "Host": f"127.0.0.1:{stand.port}", "Content-Type": "application/json",
             "Content-Length": str(len(_BODY)), "Expect": "100-continue", "Connection": "close",
@@ -39,22 +34,21 @@ class Held:
             "X-CSRF-Token": staff.client.headers["X-CSRF-Token"],
         }  # fmt: skip
         lines = [f"POST {path} HTTP/1.1", *(f"{name}: {value}" for name, value in headers.items())]
-        writer.write("\r\n".join([*lines, "", ""]).encode())
-        asked = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), _BOUND_S)
+        held.send("\r\n".join([*lines, "", ""]).encode())
+        asked = await held.head()
         assert asked.startswith(b"HTTP/1.1 100"), asked
-        return cls(reader, writer)
+        return held
 
     async def finish(self) -> bytes:
-        """Send the body, and return the answer."""
-        self._writer.write(_BODY)
-        answer = await asyncio.wait_for(self._reader.read(), _BOUND_S)
-        self._writer.close()
+        self.send(_BODY)
+        answer = await self.rest()
+        self.close()
         return answer
 
 
 async def test_a_held_request_of_who_is_still_there_is_done(stand: Stand) -> None:
     async with stand.signed_in("Flo") as flo:
-        held = await Held.send(stand, flo, "/api/v1/claims/c1/validate")
+        held = await Held.post(stand, flo, "/api/v1/claims/c1/validate")
         assert (await held.finish()).startswith(b"HTTP/1.1 200")
     assert [act[:3] for act in stand.claims.acts] == [("c1", "validate", "Flo")]
 
@@ -65,8 +59,8 @@ async def test_a_held_request_does_nothing_once_the_session_has_ended(
 ) -> None:
     users, ada = stand.user_directory.users, Actor("Ada")
     async with stand.signed_in("Sue") as sue:
-        claim = await Held.send(stand, sue, "/api/v1/claims/c1/validate")
-        link = await Held.send(stand, sue, "/api/v1/links/pit-2/open")
+        claim = await Held.post(stand, sue, "/api/v1/claims/c1/validate")
+        link = await Held.post(stand, sue, "/api/v1/links/pit-2/open")
         if how == "disabled":
             await users.disable("Sue", ada)
         elif how == "signed out":
@@ -88,7 +82,7 @@ async def test_a_held_request_changes_no_user_once_the_session_has_ended(stand: 
         "Bea", Role.ADMINISTRATOR, PIN, Actor("the test"), own=True
     )
     async with stand.signed_in("Ada") as ada:
-        held = await Held.send(stand, ada, "/api/v1/users/Flo/disable")
+        held = await Held.post(stand, ada, "/api/v1/users/Flo/disable")
         await stand.user_directory.users.disable("Ada", Actor("Bea"))
         assert (await held.finish()).startswith(b"HTTP/1.1 401")
     assert all(row.enabled for row in await stand.user_directory.users.rows() if row.name == "Flo")

@@ -14,7 +14,6 @@ _END: Final = b"\r\n\r\n"
 
 
 def post(*headers: str, body: bytes = b"") -> bytes:
-    """Return a sign-in request with the given headers."""
     lines = ["POST /api/v1/sign-in HTTP/1.1", "Host: localhost", *headers]
     return "\r\n".join(lines).encode() + _END + body
 
@@ -122,6 +121,7 @@ async def test_a_path_leads_nowhere_but_to_what_is_served(stand: Stand, path: st
         pytest.param(b"\xef\xbb\xbf{}", id="a mark before it"),
         pytest.param(b"", id="nothing"),
         pytest.param(b"null", id="null"),
+        pytest.param(b"\xff{", id="no text"),
     ],
 )
 @pytest.mark.parametrize("path", ["claims/c1/reject", "links/pit-2/proposals"])

@@ -75,28 +75,11 @@ async def test_a_reader_that_takes_nothing_costs_no_memory_and_delays_no_stop(
         await stand.stop()
 
 
-async def test_a_reader_that_leaves_is_forgotten() -> None:
-    stand = Stand()
-    await stand.start()
-    stand.keep_beating()
-    async with listening(stand.url) as events:
-        await events.next_of("controller")
-        assert len(stand.board._watches) == 1
-    await eventually_async(lambda: len(stand.board._watches) == 0, what="no reader")
-    await stand.stop()
-
-
-async def test_it_starts_again_on_the_same_port_immediately() -> None:
+async def test_it_starts_again_on_its_port_and_leaves_the_signals_of_the_process_alone() -> None:
+    before = (signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM))
     stand = Stand()
     for _ in range(3):
         await stand.start()
+        assert (signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)) == before
         assert (await stand.get("/healthz")).status_code == 200
         await stand.stop()
-
-
-async def test_it_leaves_the_signals_of_the_process_alone() -> None:
-    before = (signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM))
-    stand = Stand()
-    await stand.start()
-    assert (signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)) == before
-    await stand.stop()

@@ -60,7 +60,6 @@ async def contents(page: Page) -> str:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def stand() -> AsyncIterator[Stand]:
-    """Yield a floor on which every meter has an amount."""
     stand = Stand(FLOOR)
     await stand.start()
     stand.keep_beating()

@@ -64,7 +64,6 @@ class RealStand(Stand):
         await self.pit.open()
 
     async def win(self) -> str:
-        """Play a hand pay and return its claim."""
         round_id = f"R{next(self._rounds)}"
         reply = await self.pit.round({1: PROGRESSIVE}, {1: ROYAL}, round_id=round_id)
         (claim,) = reply.claims or ()
