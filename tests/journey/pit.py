@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Final
 
 import httpx
-from playwright.async_api import Browser, Locator, Page, ViewportSize, expect
+from playwright.async_api import Browser, Page, ViewportSize, expect
 
 from tests.floor_text import floor_text, link_text, meter_text, table_text
-from tests.panel.stand import STANDS
+from tests.panel.stand import Hand
 from tests.processes import Pitlink, run_pitlink
 from tests.servers import Mosquitto, RedisServer
 from tests.staff import PIN, Colleague, hire
@@ -35,8 +35,6 @@ _LINK: Final = link_text(
 
 @dataclass(frozen=True, slots=True)
 class Pit:
-    """Addresses of all parts."""
-
     config: Path
     url: str
     panel_url: str
@@ -116,16 +114,14 @@ class Screens:
         return page
 
     async def wall(self) -> Page:
-        """Open the signage."""
         page = await self._open(f"{self._pit.url}/signage/tcp-one", 1920, 1080)
         await expect(page.locator(".connection")).to_have_text("Live")
         return page
 
-    async def panel(self) -> "Dealer":
-        """Open the dealer's panel."""
+    async def panel(self) -> Hand:
         page = await self._open(self._pit.panel_url, 1280, 800)
         await expect(page.locator("#standing")).to_contain_text("Link operable")
-        return Dealer(page)
+        return Hand(page, self._pit.panel_url)
 
     async def floor(self, name: str, width: int, height: int) -> Page:
         """Open the floor page of a user who has signed in."""
@@ -137,44 +133,9 @@ class Screens:
         return page
 
     async def take(self, page: Page, what: str) -> None:
-        """Store a picture."""
         self._taken += 1
         self._folder.mkdir(parents=True, exist_ok=True)
         await page.screenshot(path=self._folder / f"{self._taken:02}-{what}.png")
 
     def check_no_errors(self) -> None:
-        """Check that no page had an error on the way."""
         assert self._errors == []
-
-
-class Dealer:
-    """The dealer's actions on the panel."""
-
-    def __init__(self, page: Page) -> None:
-        self.page = page
-
-    def button(self, name: str) -> Locator:
-        """Return a button by its whole name."""
-        return self.page.get_by_role("button", name=name, exact=True)
-
-    async def touch(self, *names: str) -> None:
-        """Touch buttons one after the other, each once it has stayed in its place for a while."""
-        for name in names:
-            # The effect of the touch before may still move the buttons under the finger.
-            await expect(self.page.locator("button[data-fresh]")).to_have_count(0)
-            await self.button(name).and_(self.page.locator(STANDS)).click()
-
-    async def take_wagers(self, *names: str) -> None:
-        """Place wagers, each of which must light up; then lock out and count their chips."""
-        for name in names:
-            await self.touch(name)
-            await expect(self.button(name)).to_have_attribute("aria-pressed", "true")
-        await self.touch("Lock-out: no more bets")
-        await self.page.get_by_label("Chips counted").fill(str(len(names)))
-        await self.touch("Confirm count")
-
-    async def enter(self, title: str, cards: str) -> None:
-        """Enter a hand, once the panel asks for it."""
-        await expect(self.page.get_by_role("heading", name=title, exact=True)).to_be_visible()
-        await self.page.get_by_label("Or type the cards").fill(cards)
-        await self.page.keyboard.press("Enter")

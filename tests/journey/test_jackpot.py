@@ -8,7 +8,8 @@ import pytest
 from playwright.async_api import Browser, Locator, Page, expect
 from pypdf import PdfReader
 
-from tests.journey.pit import TABLE, Dealer, Pit, Screens, open_pit
+from tests.journey.pit import TABLE, Pit, Screens, open_pit
+from tests.panel.stand import Hand
 from tests.processes import run_pitlink
 
 SEED = "$10,000.00"
@@ -21,16 +22,16 @@ def meter(page: Page) -> Locator:
     return page.locator('[data-meter="five_of_six_progressive"] .amount')
 
 
-async def deal_a_royal_flush(dealer: Dealer) -> None:
+async def deal_a_royal_flush(dealer: Hand) -> None:
     """Play the 5 of 6 with two players; position 3 makes a royal flush with the dealer."""
-    await dealer.take_wagers("Position 3 5 of 6 Progressive", "Position 5 5 of 6 Progressive")
-    await dealer.enter("Dealer's hand", "Js Ts 3d")
-    await dealer.enter("Hand of position 5", "2h 7d 9c")
-    await dealer.enter("Hand of position 3", "As Ks Qs")
+    await dealer.wager("Position 3 5 of 6 Progressive", "Position 5 5 of 6 Progressive")
+    await dealer.lock(2)
+    await dealer.type("Dealer's hand", "Js Ts 3d")
+    await dealer.type("Hand of position 5", "2h 7d 9c")
+    await dealer.type("Hand of position 3", "As Ks Qs")
 
 
 def balanced(pit: Pit) -> bool:
-    """Return whether the ledger balances."""
     done = run_pitlink("audit", "--json", "--config", str(pit.config))
     return bool(json.loads(done.stdout)["balanced"])
 
@@ -48,6 +49,8 @@ async def test_jackpot_is_won_validated_paid_and_the_table_released(
         await screens.take(wall, "wall-before")
 
         await deal_a_royal_flush(dealer)
+        at_table = dealer.page.locator('[data-meter="five_of_six_progressive"]')
+        await expect(at_table).to_contain_text(WON)
         await screens.take(dealer.page, "panel-dealt")
         await dealer.touch("Settle the round")
 
@@ -60,6 +63,7 @@ async def test_jackpot_is_won_validated_paid_and_the_table_released(
 
         # The table is held, and the dealer sees why, and whom to pay.
         await expect(dealer.page.get_by_text("HELD").first).to_be_visible()
+        await expect(at_table).to_contain_text("A win is pending")
         await expect(dealer.page.get_by_text("649a.11(c)(9)(iv)").first).to_be_visible()
         await expect(dealer.page.get_by_text("5 of 6 Envy Bonus").first).to_be_visible()
         await screens.take(dealer.page, "panel-held")
@@ -102,8 +106,8 @@ async def test_jackpot_is_won_validated_paid_and_the_table_released(
         envy = dealer.page.locator(".line").filter(has_text="5 of 6 Envy Bonus")
         await expect(envy).to_contain_text("$100.00")
         await screens.take(dealer.page, "panel-released")
-        await dealer.touch("Next round")
-        await dealer.touch("Position 1 Progressive")
+        await dealer.touch("Next round", "Same as last round")
+        await dealer.shows_lit("Position 5 5 of 6 Progressive")
         await expect(meter(wall)).to_have_attribute("aria-label", SEED)
 
         slip = await flo.request.get(f"{pit.url}/api/v1/claims/tcp-one.{TABLE}-2-1/slip.pdf")

@@ -22,7 +22,6 @@ async def service(mosquitto: Mosquitto) -> AsyncIterator[ScriptedService]:
 async def panel(
     mosquitto: Mosquitto, service: ScriptedService, tmp_path: Path
 ) -> AsyncIterator[PanelStand]:
-    """Yield the panel of table T-1 with a live agent."""
     async with serving(PanelStand(mosquitto.url, tmp_path / "T-1.sqlite")) as stand:
         assert await stand.agent.wait_live(20)
         yield stand
@@ -41,7 +40,6 @@ async def page(browser: Browser) -> AsyncIterator[Page]:
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def hand(page: Page, panel: PanelStand) -> Hand:
-    """Return the dealer at the open panel."""
     hand = Hand(page, panel.url)
     await hand.open()
     return hand

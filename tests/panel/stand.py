@@ -39,13 +39,11 @@ class PanelStand:
 
     @property
     def agent(self) -> Agent:
-        """The table's agent."""
         assert self.working is not None, "the agent does not work"
         return self.working
 
     @property
     def url(self) -> str:
-        """Address of the panel."""
         return f"http://127.0.0.1:{self.port}"
 
     def client(self, *, key: str = KEY) -> httpx.AsyncClient:
@@ -94,11 +92,9 @@ class Hand:
         assert "key" not in self.page.url
 
     def button(self, name: str) -> Locator:
-        """Return a button by its whole name."""
         return self.page.get_by_role("button", name=name, exact=True)
 
     def heading(self, name: str) -> Locator:
-        """Return a heading by its whole text."""
         return self.page.get_by_role("heading", name=name, exact=True)
 
     def standing(self, name: str) -> Locator:
@@ -113,11 +109,9 @@ class Hand:
             await self.standing(name).click()
 
     async def says(self, text: str) -> None:
-        """Wait until the page shows a text."""
         await expect(self.page.get_by_text(text).first).to_be_visible()
 
     async def shows_lit(self, *names: str) -> None:
-        """Wait until lights are lit."""
         for name in names:
             await expect(self.button(name)).to_have_attribute("aria-pressed", "true")
 
@@ -128,7 +122,6 @@ class Hand:
         await self.touch("Take back")
 
     async def void(self, reason: str = "Misdeal") -> None:
-        """Void the round with a reason."""
         await self.touch("Void the round…")
         await self.page.locator("#void-why").select_option(reason)
         await self.touch("Void the round")
@@ -154,7 +147,6 @@ class Hand:
         await self.count(chips)
 
     async def count(self, chips: int) -> None:
-        """Enter a count."""
         await self.page.get_by_label("Chips counted").fill(str(chips))
         await self.touch("Confirm count")
 

@@ -10,7 +10,6 @@ pytestmark = pytest.mark.duty("D17")
 
 
 async def void_after_cards(hand: Hand, service: ScriptedService) -> None:
-    """Enter a hand and press void."""
     service.confirming = True
     await hand.wager("Position 3 Progressive")
     await hand.lock(1)
@@ -20,39 +19,31 @@ async def void_after_cards(hand: Hand, service: ScriptedService) -> None:
 
 
 async def test_the_panel_waits_and_goes_on_by_itself(
-    hand: Hand, service: ScriptedService, page: Page
+    hand: Hand, service: ScriptedService, page: Page, browser: Browser, panel: PanelStand
 ) -> None:
+    """The request is withdrawn on another tablet, then refused with who and why, then confirmed."""
+    again = hand.button("Void the round…")
     await void_after_cards(hand, service)
+    other = Hand(await browser.new_page(), panel.url)
+    await other.open()
+    await other.says("Waiting for a floorperson")
+    await other.touch("Withdraw the request")
+    await expect(again).to_be_enabled()
+    await expect(page.locator("#refusal")).to_have_count(0)
+    assert service.applied[-1]["type"] == "withdrawal"
+    await hand.void()
+    await hand.says("Waiting for a floorperson")
+    service.decided = "refused"
+    await expect(page.locator("#refusal")).to_contain_text("Ada refused this correction: Deal on")
+    await expect(again).to_be_enabled()
+    await hand.void()
+    await hand.says("Waiting for a floorperson")
     await hand.says("Reason: Misdeal")
     await expect(page.locator("#toast")).to_be_hidden()
     await expect(page.locator("#main button:enabled")).to_have_count(1)
     assert service.applied[-1]["confirm"] is True
     service.decided = "confirmed"
     await expect(page.locator("#returned")).to_contain_text("The round is void: Misdeal")
-
-
-@pytest.mark.slow
-async def test_a_refusal_says_who_and_why_and_the_dealer_is_back_in_the_round(
-    hand: Hand, service: ScriptedService, page: Page
-) -> None:
-    await void_after_cards(hand, service)
-    service.decided = "refused"
-    await expect(page.locator("#refusal")).to_contain_text("Ada refused this correction: Deal on")
-    await expect(hand.button("Void the round…")).to_be_enabled()
-
-
-@pytest.mark.slow
-async def test_it_can_be_withdrawn_on_any_tablet(
-    hand: Hand, service: ScriptedService, page: Page, browser: Browser, panel: PanelStand
-) -> None:
-    await void_after_cards(hand, service)
-    other = Hand(await browser.new_page(), panel.url)
-    await other.open()
-    await other.says("Waiting for a floorperson")
-    await other.touch("Withdraw the request")
-    await expect(hand.button("Void the round…")).to_be_enabled()
-    await expect(page.locator("#refusal")).to_have_count(0)
-    assert service.applied[-1]["type"] == "withdrawal"
 
 
 @pytest.mark.slow

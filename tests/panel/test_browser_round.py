@@ -78,21 +78,27 @@ async def test_a_round_from_wagers_to_settlement(
 
 
 @pytest.mark.section("649a.8(b)")
-async def test_a_wrong_count_stops_the_table_and_shows_what_to_compare(
-    hand: Hand, panel: PanelStand, page: Page
+async def test_a_wrong_count_stops_the_table_and_shows_on_every_tablet_what_to_compare(
+    hand: Hand, panel: PanelStand, page: Page, browser: Browser
 ) -> None:
+    other = Hand(await browser.new_page(), panel.url)
+    await other.open()
     await hand.wager("Position 3 Progressive", "Position 3 5 of 6 Progressive")
     await hand.wager("Position 6 Progressive")
-    await hand.touch("Lock-out: no more bets")
-    await expect(page.get_by_role("heading", name="Count the value chips")).to_be_visible()
+    await other.shows_lit("Position 3 Progressive", "Position 6 Progressive")
+    await other.touch("Lock-out: no more bets")
+    await expect(hand.heading("Count the value chips")).to_be_visible()
     assert "3 chip wagers" not in await page.inner_text("body")
     await hand.count(2)
-    await hand.says("You counted 2. 3 chip wagers were accepted.")
-    await hand.says("Position 3: 2")
-    await hand.says("Position 6: 1")
+    for tablet in (hand, other):
+        for text in ("You counted 2. 3 chip wagers were accepted.", "Position 3: 2"):
+            await tablet.says(text)
+    await other.page.reload()
+    await other.says("Position 6: 1")
     assert panel.agent.table_state.phase is Phase.LOCKED
-    await hand.count(3)
+    await other.count(3)
     await hand.says("Dealer's hand")
+    await expect(page.locator(".differs")).to_have_count(0)
 
 
 @pytest.mark.slow
@@ -113,10 +119,10 @@ async def test_mistakes_are_taken_back_before_the_round_is_settled(
     await hand.take_back("Position 4 undo hand")
     await hand.type("Hand of position 4", "5d 6d 8d")
     await hand.type("Hand of position 3", "5h 6h 8h")
-    await hand.touch("Settle the round")
+    await hand.touch("Position 3 fold, cards stay", "Settle the round")
     await hand.says("Settlement of round R1")
     assert service.applied[-1]["positions"] == [
-        {"position": 3, "cards": ["5h", "6h", "8h"], "folded": False},
+        {"position": 3, "cards": ["5h", "6h", "8h"], "folded": True},
         {"position": 4, "cards": ["5d", "6d", "8d"], "folded": False},
     ]
     assert service.applied[-1]["entered_before"] == [
@@ -156,6 +162,11 @@ async def test_a_round_is_void_with_its_reason_and_only_after_a_second_touch(
     await expect(hand.button("Lock-out: no more bets")).to_be_enabled()
     assert [event["type"] for event in service.applied] == ["wagers", "void"]
     assert service.applied[-1]["reason"] == "Card exposed: position 2, second card"
+    back = page.locator("#returned")
+    await expect(back).to_contain_text("Each of positions 3, 5: 5 of 6 Progressive: 1 chip")
+    await expect(back).to_contain_text("Ante, Play and all other wagers too")
+    await hand.wager("Position 1 Progressive")
+    await expect(back).to_have_count(0)
 
 
 @pytest.mark.section("649a.11(c)(9)(iv)")
@@ -170,11 +181,16 @@ async def test_a_hand_pay_holds_the_table_until_its_documents_are_done(
     await hand.says("Do not pay: hand pay, cards stay")
     await expect(page.locator('[data-kind="envy"] .act')).to_have_text("Wait for floorperson")
     await expect(hand.button("Lock-out: no more bets")).to_have_count(0)
+    why = "Why: position 3 5 of 6 Progressive"
+    await hand.touch(why)
+    await hand.says("649a.12(j)(1): this hand pays 100% of the meter.")
     await service.jackpot("C1", "validated")
     await expect(held).to_contain_text(
         "Another floorperson pays it by hand and records the payment."
     )
     await expect(page.locator('[data-kind="envy"] .act')).to_have_text("Pay")
+    await expect(hand.button(why)).to_have_attribute("aria-expanded", "true")
+    await hand.says("649a.12(j)(1): this hand pays 100% of the meter.")
     await service.jackpot("C1", "paid")
     await expect(hand.button("Next round")).to_be_visible()
     await hand.says("Paid by a floorperson")
@@ -196,37 +212,11 @@ async def test_a_win_that_is_rejected_is_not_paid(
 
 
 @pytest.mark.slow
-async def test_the_reason_is_shown_on_demand_and_stays_visible(
-    hand: Hand, service: ScriptedService, page: Page
-) -> None:
-    service.settlement = JACKPOT
-    await to_the_settlement(hand)
-    why = hand.button("Why: position 3 5 of 6 Progressive")
-    await hand.touch("Why: position 3 5 of 6 Progressive")
-    await hand.says("649a.12(j)(1): this hand pays 100% of the meter.")
-    await service.jackpot("C1", "validated")
-    await expect(page.locator('[data-claim="C1"][data-validated="true"]')).to_be_visible()
-    await expect(why).to_have_attribute("aria-expanded", "true")
-    await hand.says("649a.12(j)(1): this hand pays 100% of the meter.")
-
-
-@pytest.mark.slow
-async def test_two_tablets_show_the_same_table(
-    hand: Hand, panel: PanelStand, browser: Browser
-) -> None:
-    other = Hand(await browser.new_page(), panel.url)
-    await other.open()
-    await hand.wager("Position 3 Progressive")
-    await expect(other.button("Position 3 Progressive")).to_have_attribute("aria-pressed", "true")
-    await other.touch("Lock-out: no more bets")
-    await hand.count(1)
-    await other.says("Dealer's hand")
-
-
-@pytest.mark.slow
 async def test_a_whole_round_is_played_with_the_keyboard_alone(
     hand: Hand, service: ScriptedService, page: Page
 ) -> None:
+    """The focus goes on with the round."""
+
     async def press(name: str, key: str) -> None:
         await hand.standing(name).focus()
         await page.keyboard.press(key)
@@ -236,10 +226,15 @@ async def test_a_whole_round_is_played_with_the_keyboard_alone(
     await press("Lock-out: no more bets", "Enter")
     await page.get_by_label("Chips counted").press("1")
     await page.keyboard.press("Enter")
-    await hand.type("Dealer's hand", "2c 3c 4c")
-    await hand.type("Hand of position 3", "As Kd Qh")
+    for title, cards in (("Dealer's hand", "2c 3c 4c"), ("Hand of position 3", "As Kd Qh")):
+        await expect(hand.heading(title)).to_be_visible()
+        await expect(page.get_by_label("Or type the cards")).to_be_focused()
+        await page.keyboard.type(cards)
+        await page.keyboard.press("Enter")
     await expect(page.get_by_label("Or type the cards")).to_have_count(0)
     await expect(hand.button("Settle the round")).to_be_focused()
-    await press("Settle the round", "Enter")
+    await expect(hand.standing("Settle the round")).to_be_visible()
+    await page.keyboard.press("Enter")
     await hand.says("Settlement of round R1")
+    await expect(hand.button("Next round")).to_be_focused()
     assert [event["type"] for event in service.applied] == ["wagers", "result"]

@@ -17,6 +17,7 @@ from tests.panel.test_real import opened, paneled
 from tests.servers import free_port
 from tests.waiting import eventually_async
 
+FIVE_OF_SIX = "five_of_six_progressive"
 # Keeps the last view that the page received, drawn or not.
 KEEP_VIEW = """
 delete window.SharedWorker;
@@ -32,17 +33,8 @@ EventSource.prototype.addEventListener = function (name, handle) {
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def page(page: Page) -> Page:
-    """Return a page that keeps the last view that it received."""
     await page.add_init_script(KEEP_VIEW)
     return page
-
-
-async def to_two_hands(hand: Hand) -> None:
-    """Wager at positions 3 and 5; the dealer's hand is in, and the panel asks for that of 5."""
-    await hand.wager("Position 3 Progressive", "Position 5 Progressive")
-    await hand.lock(2)
-    await hand.type("Dealer's hand", "2c 3c 4c")
-    await expect(hand.heading("Hand of position 5")).to_be_visible()
 
 
 async def stop_with_all_standing(page: Page) -> None:
@@ -154,99 +146,53 @@ async def test_key_that_is_held_down_is_one_press(
     assert [placed.position for placed in panel.agent.table_state.wagers] == [3, 4]
 
 
-@pytest.mark.slow
-async def test_cards_picked_for_one_hand_never_go_over_to_another(
+async def test_cards_picked_or_typed_for_one_hand_never_go_over_to_another(
     hand: Hand, panel: PanelStand, page: Page
 ) -> None:
-    await to_two_hands(hand)
-    picked = page.locator(".slots .card")
+    await hand.wager("Position 3 Progressive", "Position 5 Progressive")
+    await hand.lock(2)
+    await hand.type("Dealer's hand", "2c 3c 4c")
+    await expect(hand.heading("Hand of position 5")).to_be_visible()
+    picked, field = page.locator(".slots .card"), page.get_by_label("Or type the cards")
     await hand.touch("ace of spades", "king of spades")
     await expect(picked).to_have_count(2)
-    await hand.touch("Position 5 fold")
-    await expect(hand.heading("Hand of position 3")).to_be_visible()
-    await expect(picked).to_have_count(0)
-    await hand.touch("two of hearts", "three of hearts")
-    await hand.take_back("Dealer undo")
-    await expect(hand.heading("Dealer's hand")).to_be_visible()
-    await expect(picked).to_have_count(0)
-    assert panel.agent.table_state.hands == ()
-
-
-async def test_text_typed_for_one_hand_never_goes_over_to_another(
-    hand: Hand, panel: PanelStand, page: Page
-) -> None:
-    await to_two_hands(hand)
-    field = page.get_by_label("Or type the cards")
     await field.fill("As Ks Qs")
-    await say(panel.agent, "hand 4 2h 3h 4h")
+    assert (await say(panel.agent, "hand 4 2h 3h 4h")).ok
     await expect(hand.button("four of hearts")).to_be_disabled()
     await expect(field).to_have_value("As Ks Qs")
     await hand.touch("Position 5 fold")
     await expect(hand.heading("Hand of position 3")).to_be_visible()
+    await expect(picked).to_have_count(0)
     await expect(field).to_have_value("")
+    await hand.touch("two of diamonds", "three of diamonds")
+    await hand.take_back("Dealer undo")
+    await expect(hand.heading("Dealer's hand")).to_be_visible()
+    await expect(picked).to_have_count(0)
+    assert [entered.position for entered in panel.agent.table_state.hands] == [4]
 
 
 @pytest.mark.slow
-async def test_reading_t8_a_fold_says_what_becomes_of_the_cards(
-    hand: Hand, service: ScriptedService, page: Page
-) -> None:
-    await hand.wager(*(f"Position {position} Progressive" for position in (3, 4, 5)))
-    await hand.wager("Position 6 Five Card Hand Bonus")
-    await hand.lock(3)
-    await hand.type("Dealer's hand", "2c 3c 4c")
-    await expect(hand.button("Position 6 fold")).to_have_count(0)
-    await expect(hand.button("Position 6 fold, cards stay")).to_have_count(0)
-    await hand.type("Hand of position 6", "9h 9d 9c")
-    await hand.touch("Position 6 fold, cards stay")
-    await hand.type("Community cards", "Th Js")
-    await hand.type("Hand of position 5", "As Ks Qs")
-    await hand.touch("Position 5 fold")
-    await hand.type("Hand of position 4", "Ah Kh Qh")
-    await hand.touch("Position 4 fold, cards stay", "Position 3 fold")
-    await hand.touch("Settle the round")
-    await hand.says("Settlement of round R1")
-    assert service.applied[-1]["positions"] == [
-        {"position": 3, "folded": True},
-        {"position": 4, "cards": ["Ah", "Kh", "Qh"], "folded": True},
-        {"position": 5, "folded": True},
-        {"position": 6, "cards": ["9h", "9d", "9c"], "folded": True},
-    ]
-
-
-@pytest.mark.slow
-async def test_focus_goes_on_with_the_round_for_who_has_a_keyboard(hand: Hand, page: Page) -> None:
-    await hand.wager("Position 3 Progressive")
-    await hand.touch("Lock-out: no more bets")
-    await page.get_by_label("Chips counted").press("1")
-    await page.keyboard.press("Enter")
-    await expect(page.get_by_label("Or type the cards")).to_be_focused()
-    await page.keyboard.type("2c 3c 4c")
-    await page.keyboard.press("Enter")
-    await expect(hand.heading("Hand of position 3")).to_be_visible()
-    await page.keyboard.type("As Kd Qh")
-    await page.keyboard.press("Enter")
-    await expect(hand.button("Settle the round")).to_be_focused()
-    await expect(hand.standing("Settle the round")).to_be_visible()
-    await page.keyboard.press("Enter")
-    await expect(hand.button("Next round")).to_be_focused()
-
-
-@pytest.mark.slow
-async def test_what_was_touched_while_the_table_hung_does_not_take_effect_later(
+async def test_a_frozen_agent_is_a_lost_one_and_what_is_touched_meanwhile_is_not_done_later(
     page: Page, tmp_path: Path
 ) -> None:
+    """No number outlives it."""
+    meter, lost = page.locator(f'[data-meter="{FIVE_OF_SIX}"]'), page.locator("#lost")
     with Stand(tmp_path) as stand, paneled(stand.service, free_port()) as (table, address):
         hand = await opened(page, address)
+        await expect(meter).to_contain_text("$10,000.00")
         await hand.standing("Position 5 Progressive").wait_for()
         os.kill(table.process.pid, signal.SIGSTOP)
         try:
             await hand.touch("Position 4 Progressive", "Position 5 Progressive")
             await hand.touch("Lock-out: no more bets")
-            await expect(page.locator("#lost")).to_be_visible()
+            await expect(lost).to_be_visible()
             await expect(page.locator("#toast")).to_contain_text("Not sent")
+            await expect(meter).to_contain_text("Not available")
+            await expect(page.locator("#main")).to_have_attribute("inert", "")
         finally:
             os.kill(table.process.pid, signal.SIGCONT)
-        await expect(page.locator("#lost")).to_be_hidden()
+        await expect(lost).to_be_hidden()
+        await expect(meter).to_contain_text("$10,000.00")
         await hand.wager("Position 6 Progressive")
         await expect(hand.button("Position 5 Progressive")).to_have_attribute(
             "aria-pressed", "false"

@@ -49,15 +49,13 @@ async def test_duty_d14_the_table_is_plainly_shut_while_the_link_is_down_and_its
 
 
 @pytest.mark.duty("D14")
-@pytest.mark.parametrize(
-    ("state", "title"), [("closed", "SHUT: Link closed"), ("inoperable", "SHUT: Link inoperable")]
-)
 async def test_duty_d14_a_closed_or_inoperable_link_shuts_the_table_with_its_reason(
-    hand: Hand, service: ScriptedService, state: str, title: str
+    hand: Hand, service: ScriptedService
 ) -> None:
-    service.state, service.reason = state, "the reason of the test"
-    await hand.says(title)
-    await hand.says("the reason of the test")
+    for state in ("closed", "inoperable"):
+        service.state, service.reason = state, f"it is {state} by the test"
+        await hand.says(f"SHUT: Link {state}")
+        await hand.says(service.reason)
 
 
 async def test_what_waits_for_the_service_is_said_so_and_sent_until_it_is_answered(
@@ -188,7 +186,6 @@ async def check_fits(page: Page, where: str) -> None:
 
 
 async def check_accessible(page: Page, where: str) -> None:
-    """Check the page with axe-core."""
     found = (await Axe().run(page)).response["violations"]
     assert [(each["id"], [node["html"] for node in each["nodes"]]) for each in found] == [], where
 

@@ -45,11 +45,3 @@ async def test_any_path_and_header_is_answered_without_an_error_of_ours(panel: P
             answer = await client.request(method, path, content=b"x" * number, headers=headers)
             assert 200 <= answer.status_code < 500, (method, path[:60], answer.status_code)
     assert panel.agent.table_state.phase == "open"
-
-
-async def test_what_an_answer_repeats_of_a_touch_is_printable(panel: PanelStand) -> None:
-    async with panel.client() as client:
-        body = '{"event": "x\u009b31m\u202ey"}'.encode()
-        answer = await client.post("/api/v1/events", content=body, headers=own(panel))
-    assert answer.json()["event"] == "x\u009b31m\u202ey"
-    assert answer.text.isprintable(), answer.text

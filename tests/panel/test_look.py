@@ -34,7 +34,6 @@ def played(text: str, table_id: str = "T-1") -> HandTable:
 
 
 def acts(view: View, position: int) -> list[str]:
-    """Return the possible actions on the cards of a position."""
     return [act for act in view.positions[position - 1].can if act not in {"join", "part"}]
 
 

@@ -1,7 +1,6 @@
 """The panel as used: `pitlink serve`, `pitlink table --panel`, real parts, a real browser."""
 
 import asyncio
-import os
 import re
 import signal
 from collections.abc import Iterator
@@ -19,7 +18,6 @@ from tests.servers import Pitlink, free_port, run_pitlink
 
 pytestmark = pytest.mark.slow
 
-METER: Final = '[data-meter="five_of_six_progressive"]'
 ADDRESS: Final = re.compile(r"Panel of table S-1: (http://\S+)\?key=(\S+)")
 
 
@@ -44,38 +42,6 @@ async def opened(page: Page, address: str) -> Hand:
     await page.goto(address)
     await expect(page.locator("#standing")).to_contain_text("Link operable")
     return Hand(page, address)
-
-
-@pytest.mark.section("649a.11(c)(9)(iv)")
-async def test_a_royal_flush_at_the_5_of_6_is_hit_held_validated_and_released(
-    stand: Stand, page: Page
-) -> None:
-    with paneled(stand.service, free_port()) as (table, address):
-        hand = await opened(page, address)
-        await expect(page.locator(METER)).to_contain_text("$10,000.00")
-        await hand.wager("Position 3 5 of 6 Progressive", "Position 5 5 of 6 Progressive")
-        await hand.lock(2)
-        await expect(page.locator(METER)).to_contain_text("$10,000.56")
-        await hand.type("Dealer's hand", "Js Ts 3d")
-        await hand.type("Hand of position 5", "2h 7d 9c")
-        await hand.type("Hand of position 3", "As Ks Qs")
-        await hand.touch("Settle the round")
-        await hand.says("HELD: the cards stay on the table")
-        await expect(page.locator('[data-kind="envy"]')).to_contain_text("$100.00")
-        await expect(page.locator(METER)).to_contain_text("A win is pending")
-        (claim,) = stand.service.claims()
-        stand.service.decide(claim["claim"], "validate")
-        await expect(page.locator('[data-claim][data-validated="true"]')).to_be_visible()
-        stand.service.decide(claim["claim"], "pay", slip="HP-1")
-        await expect(hand.button("Next round")).to_be_visible()
-        await hand.says("Paid by a floorperson")
-        await expect(page.locator('[data-kind="envy"] .act')).to_have_text("Pay")
-        await hand.touch("Next round", "Same as last round")
-        await expect(hand.button("Position 5 5 of 6 Progressive")).to_have_attribute(
-            "aria-pressed", "true"
-        )
-        assert table.stop() == 0
-    assert stand.service.audit()["balanced"]
 
 
 async def test_duty_d11_service_and_agent_are_killed_in_mid_round_and_the_round_is_settled(
@@ -139,48 +105,25 @@ async def test_a_correction_waits_for_a_floorperson_through_the_loss_of_every_pa
     assert stand.service.audit()["balanced"]
 
 
-async def test_a_frozen_agent_is_a_lost_one_and_no_number_outlives_it(
+async def test_events_may_come_besides_the_panel_and_an_occupied_port_is_reported(
     stand: Stand, page: Page
 ) -> None:
-    with paneled(stand.service, free_port()) as (table, address):
-        await opened(page, address)
-        await expect(page.locator(METER)).to_contain_text("$10,000.00")
-        os.kill(table.process.pid, signal.SIGSTOP)
-        try:
-            await expect(page.locator("#lost")).to_be_visible()
-            await expect(page.locator(METER)).to_contain_text("Not available")
-            await expect(page.locator("#main")).to_have_attribute("inert", "")
-        finally:
-            os.kill(table.process.pid, signal.SIGCONT)
-        await expect(page.locator("#lost")).to_be_hidden()
-        await expect(page.locator(METER)).to_contain_text("$10,000.00")
-
-
-async def test_events_may_come_besides_the_panel_and_standard_output_is_theirs(
-    stand: Stand, page: Page
-) -> None:
-    arguments = ("table", "S-1", "--config", str(stand.service.config), "--panel", "--events")
-    with Pitlink(*arguments, "--at", f"127.0.0.1:{free_port()}", stdin=True) as table:
+    """Standard output is for the events. Interrupted, the agent ends well."""
+    at = f"127.0.0.1:{free_port()}"
+    arguments = ("--config", str(stand.service.config), "--panel", "--at", at)
+    with Pitlink("table", "S-1", *arguments, "--events", stdin=True) as table:
         found = table.until(lambda: ADDRESS.search(table.errors), what="the panel's address")
         assert found is not None
         hand = await opened(page, f"{found[1]}?key={found[2]}")
         table.write_line('{"event": "wager", "position": 3, "wager": "progressive", "amount": 100}')
-        await expect(hand.button("Position 3 Progressive")).to_have_attribute(
-            "aria-pressed", "true"
-        )
+        await hand.shows_lit("Position 3 Progressive")
         assert "Panel of" not in table.output
-        table.close_input()
-        assert table.wait() == 0
-
-
-def test_interrupted_it_ends_well_and_an_occupied_port_is_reported_plainly(stand: Stand) -> None:
-    port = free_port()
-    with paneled(stand.service, port) as (table, _):
-        config = str(stand.service.config)
-        at = f"127.0.0.1:{port}"
-        done = run_pitlink("table", "T-1", "--config", config, "--panel", "--at", at)
+        done = await asyncio.to_thread(run_pitlink, "table", "T-1", *arguments)
         assert (done.returncode, "Traceback" in done.stderr) == (1, False)
         assert f"cannot serve pages at http://{at}" in done.stderr
+        table.close_input()
+        assert table.wait() == 0
+    with paneled(stand.service, free_port()) as (table, _):
         table.process.send_signal(signal.SIGINT)
         assert table.wait() == 0
         assert "Traceback" not in table.errors
@@ -194,7 +137,6 @@ ROYAL: Final = {
 
 
 async def reopened(stand: Stand, claim: str) -> None:
-    """Let two people reopen a win."""
     service = stand.service
     row = await asyncio.to_thread(service.decide, claim, "reopen", reason="The camera shows it")
     await asyncio.to_thread(service.confirm, claim, row["request"]["entry"])
@@ -216,36 +158,37 @@ async def rejected(stand: Stand, hand: Hand) -> str:
 
 
 @pytest.mark.section("649a.11(c)(9)(iv)")
-@pytest.mark.parametrize("lost", ["nothing", "agent", "service", "broker"])
 async def test_a_reopened_hand_pay_is_held_whatever_part_is_lost_meanwhile(
-    stand: Stand, page: Page, lost: str
+    stand: Stand, page: Page
 ) -> None:
+    """Four rounds at one table: nothing is lost, then the agent, the service and the broker."""
     port = free_port()
     with ExitStack() as stack:
         table, address = stack.enter_context(paneled(stand.service, port))
         hand = await opened(page, address)
-        claim = await rejected(stand, hand)
-        await expect(hand.button("Lock-out: no more bets")).to_be_visible()
-        if lost == "agent":
-            table.kill()
-        if lost == "broker":
-            stand.mosquitto.kill()
-        await reopened(stand, claim)
-        if lost == "agent":
-            table, _ = stack.enter_context(paneled(stand.service, port))
-        if lost == "broker":
-            stand.mosquitto.start()
-        if lost == "service":
-            stand.service.process.kill()
-            stand.service.start()
-        await hand.says("HELD: the cards stay on the table")
-        await expect(page.locator(f'[data-claim="{claim}"]')).to_contain_text("$10,000.56")
-        await expect(hand.button("Position 3 Progressive")).to_be_disabled()
-        signage = await asyncio.to_thread(httpx.get, f"{stand.service.url}/signage/main")
-        assert "Table S-1 wins $10,000.56" in signage.text
-        stand.service.decide(claim, "validate")
-        await expect(page.locator('[data-claim][data-validated="true"]')).to_be_visible()
-        stand.service.decide(claim, "pay", slip="HP-2")
-        await expect(hand.button("Position 3 Progressive")).to_be_enabled()
+        for number, lost in enumerate(("nothing", "agent", "service", "broker")):
+            claim = await rejected(stand, hand)
+            await expect(hand.button("Lock-out: no more bets")).to_be_visible()
+            if lost == "agent":
+                table.kill()
+            if lost == "broker":
+                stand.mosquitto.kill()
+            await reopened(stand, claim)
+            if lost == "agent":
+                table, _ = stack.enter_context(paneled(stand.service, port))
+            if lost == "broker":
+                stand.mosquitto.start()
+            if lost == "service":
+                stand.service.process.kill()
+                stand.service.start()
+            await hand.says("HELD: the cards stay on the table")
+            await expect(page.locator(f'[data-claim="{claim}"]')).to_contain_text("$10,000.56")
+            await expect(hand.button("Position 3 Progressive")).to_be_disabled()
+            signage = await asyncio.to_thread(httpx.get, f"{stand.service.url}/signage/main")
+            assert "Table S-1 wins $10,000.56" in signage.text, lost
+            stand.service.decide(claim, "validate")
+            await expect(page.locator('[data-claim][data-validated="true"]')).to_be_visible()
+            stand.service.decide(claim, "pay", slip=f"HP-{number}")
+            await expect(hand.button("Position 3 Progressive")).to_be_enabled()
         assert table.stop() == 0
     assert stand.service.audit()["balanced"]

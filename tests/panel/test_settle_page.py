@@ -28,9 +28,9 @@ async def stand(
         yield stand
 
 
-async def test_the_dealer_settles_a_whole_round_of_each_game(
-    stand: PanelStand, browser: Browser
-) -> None:
+@pytest.mark.parametrize("stand", ["TCP-03"], indirect=True)
+async def test_the_dealer_settles_a_whole_round(stand: PanelStand, browser: Browser) -> None:
+    """The page is that of the service, where a round of each game is entered."""
     context = await browser.new_context(viewport={"width": 1280, "height": 800}, has_touch=True)
     page = await context.new_page()
     await page.goto(f"{stand.url}/?key={KEY}")
