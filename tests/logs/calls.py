@@ -21,8 +21,6 @@ NO_FIELDS: Final = frozenset({"exc_info"})
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One call that logs."""
-
     place: str
     event: str
     level: str

@@ -38,7 +38,6 @@ def lines(log: str) -> list[Line]:
 
 
 def of_event(log: Sequence[Line], seq: int) -> list[Line]:
-    """Return a log's lines about one event of the table."""
     return [line for line in log if line.get("table") == "T-1" and line.get("seq") == seq]
 
 

@@ -26,7 +26,6 @@ def listed() -> dict[str, tuple[str, str, str]]:
 
 
 def in_code() -> dict[str, list[Call]]:
-    """Return the calls by event."""
     found: dict[str, list[Call]] = {}
     for call in calls():
         found.setdefault(call.event, []).append(call)

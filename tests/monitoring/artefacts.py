@@ -34,12 +34,10 @@ class Query:
 
 
 def rules() -> Mapping[str, str]:
-    """Return the expression of each alert."""
     return dict(_RULE.findall((PROMETHEUS / "alerts.yml").read_text()))
 
 
 def metrics_in(expr: str) -> frozenset[str]:
-    """Return the metrics that an expression names."""
     return frozenset(_METRIC.findall(_TEXT.sub('""', expr)))
 
 
@@ -57,7 +55,6 @@ def panels() -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def queries() -> list[Query]:
-    """Return every query of every panel."""
     return [
         Query(name, panel["title"], target["expr"])
         for name, panel in panels()

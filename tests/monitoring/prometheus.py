@@ -110,10 +110,8 @@ class Prometheus(Server):
         return [(labels, value) for labels, value in found if not math.isnan(value)]
 
     def values(self, label: str) -> frozenset[str]:
-        """Return every value of a label."""
         return frozenset(self._ask(f"label/{label}/values", _Values).data)
 
     def rules(self) -> Mapping[str, tuple[str, str]]:
-        """Return each alert's health and state."""
         groups = self._ask("rules", _Rules).data.groups
         return {rule.name: (rule.health, rule.state) for group in groups for rule in group.rules}

@@ -40,7 +40,6 @@ async def agent(
 
 
 def read(text: str, name: str, **labels: str) -> float:
-    """Return one metric of table T-1."""
     wanted = {"link": "one", "table": "T-1", **labels}
     found = [
         sample.value

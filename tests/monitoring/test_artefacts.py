@@ -28,7 +28,6 @@ GRID: Final = 24
 
 
 def promtool(*arguments: str | Path) -> str:
-    """Return what promtool prints about files that it accepts."""
     done = subprocess.run(
         [require("promtool"), *map(str, arguments)], capture_output=True, text=True, check=False
     )

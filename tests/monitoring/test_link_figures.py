@@ -65,76 +65,74 @@ async def test_what_waits_is_counted_until_it_is_done(pit: Pit) -> None:
     assert (memory.used_bytes > 100_000, memory.limit_bytes) == (True, 0)
 
 
+class Waiting:
+    """Metrics of a kind of request that waits, two hours after the test began."""
+
+    def __init__(self, pit: Pit, count: str, age: str) -> None:
+        now = datetime.now(UTC).timestamp()
+        self.stats = LinkStatsReader(pit.store)
+        self._pit = pit
+        self._names = (count, age)
+        self._metrics = Metrics(pit.floor, now=lambda: now + 7_200)
+
+    async def check(self, count: int) -> None:
+        """Check how many wait; the age of the oldest is 0 if none does."""
+        state = await self._pit.store.state()
+        figures = await self.stats.read(state.floor_changes)
+        self._metrics.books.show_link_state(self._pit.link.id, state, figures, 0)
+        link = self._pit.link.id
+        shown, age = (read(self._metrics, f"pitlink_{name}", link) for name in self._names)
+        assert shown == count
+        assert ((age or 0.0) > 7_100) == bool(count), "the age of none is 0"
+
+
 @pytest.mark.section("649a.11(c)(5)(v)")
 async def test_envy_is_counted_while_it_may_be_paid_with_the_age_of_the_oldest(pit: Pit) -> None:
     """It is not counted while its win is pending, or after it was paid or rejected."""
-    book = LinkStatsReader(pit.store)
-    now = datetime.now(UTC).timestamp()
-    metrics = Metrics(pit.floor, now=lambda: now + 7_200)
-
-    async def unpaid() -> float | None:
-        state = await pit.store.state()
-        figures = await book.read(state.floor_changes)
-        metrics.books.show_link_state(pit.link.id, state, figures, 0)
-        aged = read(metrics, "pitlink_envy_oldest_age_seconds", pit.link.id) or 0.0
-        count = read(metrics, "pitlink_envy_unpaid", pit.link.id)
-        assert (aged > 7_100) == bool(count), "the age of none is 0"
-        return count
-
+    envy = Waiting(pit, "envy_unpaid", "envy_oldest_age_seconds")
     both = {1: PROGRESSIVE, 3: PROGRESSIVE}
-    assert await unpaid() == 0
+    await envy.check(0)
     first = await pit.round(both, {1: RAGS, 3: ROYAL}, round_id="R1")
-    assert await unpaid() == 0
+    await envy.check(0)
     (claim,) = first.claims or ()
     await pit.decide(claim.claim, "validate")
-    assert await unpaid() == 1
+    await envy.check(1)
     await pit.round({1: PROGRESSIVE}, {1: RAGS, 3: ROYAL}, round_id="R2", table="T-2")
-    assert await unpaid() == 2
+    await envy.check(2)
     await pit.pay_envy(claim.claim)
-    assert await unpaid() == 1
+    await envy.check(1)
     (alone,) = [row.claim for row in await pit.claims.waiting() if row.only_envy]
     await pit.claims.decide_envy(alone, "reject_envy", "amy", reason="entered wrongly")
-    assert await unpaid() == 0
+    await envy.check(0)
 
 
 async def test_corrections_are_counted_while_they_wait_with_the_age_of_the_oldest(pit: Pit) -> None:
     """It counts until it is confirmed, refused or withdrawn. A repeat does not reset the age."""
-    book = LinkStatsReader(pit.store)
-    now = datetime.now(UTC).timestamp()
-    metrics = Metrics(pit.floor, now=lambda: now + 7_200)
-
-    async def waiting() -> float | None:
-        state = await pit.store.state()
-        metrics.books.show_link_state(pit.link.id, state, await book.read(state.floor_changes), 0)
-        aged = read(metrics, "pitlink_corrections_oldest_age_seconds", pit.link.id) or 0.0
-        count = read(metrics, "pitlink_corrections_pending", pit.link.id)
-        assert (aged > 7_100) == bool(count), "the age of none is 0"
-        return count
-
+    asked = Waiting(pit, "corrections_pending", "corrections_oldest_age_seconds")
     await opened(pit)
-    assert await waiting() == 0
+    await asked.check(0)
     await void(pit)
-    assert await waiting() == 1
+    await asked.check(1)
     await opened(pit, "T-2", "R2")
     await result(pit, "T-2", "R2")
-    assert await waiting() == 2
-    oldest = book._corrections.since_s
+    await asked.check(2)
+    oldest = asked.stats._corrections.since_s
     await void(pit)
-    assert await waiting() == 2
-    assert book._corrections.since_s == oldest
+    await asked.check(2)
+    assert asked.stats._corrections.since_s == oldest
     first, second = await pit.asks.asks()
     await pit.asks.decide(first.ask, "confirm_correction", "Ada")
-    assert await waiting() == 1
-    assert book._corrections.since_s == datetime.fromisoformat(second.at).timestamp()
+    await asked.check(1)
+    assert asked.stats._corrections.since_s == datetime.fromisoformat(second.at).timestamp()
     await void(pit)
-    assert await waiting() == 1
+    await asked.check(1)
     await pit.asks.decide(second.ask, "refuse_correction", "Ada", reason="Deal on")
-    assert await waiting() == 0
-    await result(pit, "T-2", "R2")
-    await result(pit, "T-2", "R2")
-    assert await waiting() == 1
+    await asked.check(0)
+    for _ in range(2):
+        await result(pit, "T-2", "R2")
+    await asked.check(1)
     await pit.event("T-2", "withdrawal", "R2")
-    assert await waiting() == 0
+    await asked.check(0)
 
 
 async def test_a_link_that_loses_its_store_and_one_whose_books_differ(

@@ -19,7 +19,6 @@ ON = ("tcp-main", "progressive")
 
 
 def samples(metrics: Metrics) -> dict[tuple[str, frozenset[str]], float]:
-    """Return every sample by its name and its label values."""
     body, _ = metrics.exposition("text/plain")
     return {
         (sample.name, frozenset(sample.labels.values())): sample.value
@@ -44,35 +43,29 @@ def made(now: float = 0.0, data: Path | None = None) -> Metrics:
     return Metrics(floor(data), now=lambda: now)
 
 
+def shows(metrics: Metrics, *labels: str, **values: float | None) -> None:
+    """Check the values of metrics that have the same labels."""
+    for name, value in values.items():
+        assert read(metrics, f"pitlink_{name}", *labels) == value, name
+
+
 def test_every_meter_link_and_table_is_there_from_the_start() -> None:
     metrics = made()
-    assert read(metrics, "pitlink_wagers_total", "pit-2", "progressive") == 0
-    assert read(metrics, "pitlink_wins_total", "pit-2", "progressive", "percent") == 0
-    assert read(metrics, "pitlink_won_cents_total", "pit-2", "progressive", "odds") == 0
-    assert read(metrics, "pitlink_link_operable", "tcp-main") == 0
-    assert read(metrics, "pitlink_tables_expected", "pit-2") == 1
-    assert read(metrics, "pitlink_tables_expected", "tcp-main") == 0
-    assert read(metrics, "pitlink_table_wagers_total", "pit-2", "TCP-09") == 0
-    assert read(metrics, "pitlink_refusals_total", "pit-2", "unknown_table") == 0
-    assert read(metrics, "pitlink_table_hands_reentered_total", "pit-2", "TCP-09") == 0
-    assert read(metrics, "pitlink_cards_dealt_twice_total", "tcp-main") == 0
-    assert read(metrics, "pitlink_meter_amount_cents", *ON) == 0
-    assert read(metrics, "pitlink_audit_noted_in_order", "whole") == 0
-    assert read(metrics, "pitlink_operators_log_holds") == 1
+    shows(metrics, *ON, wagers_total=0, meter_amount_cents=0, meter_reserve_cents=None)
+    shows(metrics, *ON, "percent", wins_total=0)
+    shows(metrics, *ON, "odds", won_cents_total=0)
+    shows(metrics, "tcp-main", link_operable=0, tables_expected=0, cards_dealt_twice_total=0)
+    shows(metrics, "pit-2", tables_expected=1)
+    shows(metrics, "pit-2", "TCP-09", table_wagers_total=0, table_hands_reentered_total=0)
+    shows(metrics, "pit-2", "unknown_table", refusals_total=0)
+    shows(metrics, "whole", audit_noted_in_order=0)
+    shows(metrics, operators_log_holds=1)
     for result in Audited:
-        assert read(metrics, "pitlink_audits_total", "pit-2", result) == 0
-
-
-def test_what_is_not_known_at_the_start_has_no_value() -> None:
-    metrics = made()
-    assert read(metrics, "pitlink_meter_reserve_cents", *ON) is None
-    assert read(metrics, "pitlink_redis_memory_used_bytes", "tcp-main") is None
-    assert read(metrics, "pitlink_audit_timestamp_seconds", "tcp-main") is None
-    assert read(metrics, "pitlink_streams_open", "display") is None
-
-
-def test_what_was_not_audited_yet_is_not_said_to_balance() -> None:
-    assert read(made(), "pitlink_audit_balanced", "tcp-main") is None
+        shows(metrics, "pit-2", result, audits_total=0)
+    # What is not known yet has no value: what was not audited is not said to balance.
+    unknown = ("redis_memory_used_bytes", "audit_timestamp_seconds", "audit_balanced")
+    shows(metrics, "tcp-main", **dict.fromkeys(unknown))
+    shows(metrics, "display", streams_open=None)
 
 
 def test_wagers_count_what_they_are_and_what_they_add() -> None:
@@ -80,11 +73,8 @@ def test_wagers_count_what_they_are_and_what_they_add() -> None:
     for _ in range(2):
         metrics.play.count_wagers(*ON, wagers=3, wagered_cents=300, contributed_micros=605_000)
         metrics.play.count_table("pit-2", "TCP-09", wagers=3, wagered_cents=300)
-    assert read(metrics, "pitlink_wagers_total", *ON) == 6
-    assert read(metrics, "pitlink_wagered_cents_total", *ON) == 600
-    assert read(metrics, "pitlink_contributions_cents_total", *ON) == 121
-    assert read(metrics, "pitlink_table_wagers_total", "pit-2", "TCP-09") == 6
-    assert read(metrics, "pitlink_table_wagered_cents_total", "pit-2", "TCP-09") == 600
+    shows(metrics, *ON, wagers_total=6, wagered_cents_total=600, contributions_cents_total=121)
+    shows(metrics, "pit-2", "TCP-09", table_wagers_total=6, table_wagered_cents_total=600)
 
 
 def test_events_refusals_wins_amounts_and_steps_are_exported() -> None:
@@ -96,13 +86,11 @@ def test_events_refusals_wins_amounts_and_steps_are_exported() -> None:
     metrics.play.count_wins(*ON, "odds", wins=1, won_cents=2_500)
     metrics.books.show_amount(*ON, 112_362)
     metrics.running.observe_step(30, 0.002)
-    assert read(metrics, "pitlink_events_total", "tcp-main", "wagers", "accepted") == 5
-    assert read(metrics, "pitlink_refusals_total", "tcp-main", "unknown_meter") == 1
-    assert read(metrics, "pitlink_wins_total", *ON, "odds") == 2
-    assert read(metrics, "pitlink_won_cents_total", *ON, "odds") == 7_500
-    assert read(metrics, "pitlink_meter_amount_cents", *ON) == 112_362
-    assert read(metrics, "pitlink_batch_events_sum") == 30
-    assert read(metrics, "pitlink_script_seconds_sum") == 0.002
+    shows(metrics, "tcp-main", "wagers", "accepted", events_total=5)
+    shows(metrics, "tcp-main", "unknown_meter", refusals_total=1)
+    shows(metrics, *ON, "odds", wins_total=2, won_cents_total=7_500)
+    shows(metrics, *ON, meter_amount_cents=112_362)
+    shows(metrics, batch_events_sum=30, script_seconds_sum=0.002)
 
 
 def test_replies_are_timed_from_the_arrival_on_and_only_where_there_were_events() -> None:
@@ -111,8 +99,7 @@ def test_replies_are_timed_from_the_arrival_on_and_only_where_there_were_events(
     metrics.running.time_replies([])(None)
     assert read(metrics, "pitlink_reply_seconds_count") == 0
     metrics.running.time_replies(["an event"])(None)
-    assert read(metrics, "pitlink_intake_lag_seconds_sum") == 2
-    assert read(metrics, "pitlink_reply_seconds_count") == 1
+    shows(metrics, intake_lag_seconds_sum=2, reply_seconds_count=1)
     assert (read(metrics, "pitlink_reply_seconds_sum") or 0) >= 2
 
 
@@ -122,61 +109,42 @@ def test_the_books_are_shown_in_whole_cents() -> None:
         (), None, rounds_open=3, floor_changes=0, head=LedgerHead(120, ""), day=OpenDay("", "")
     )
     figures = LinkStats(
-        {"progressive": 1_234_567},
-        {"progressive": 19_999},
-        WaitingCount(),
-        WaitingCount(),
-        2,
-        90,
-        entries_archived=30,
-        archived_s=1_000.0,
-        read_s=1_001.0,
-    )
+        {"progressive": 1_234_567}, {"progressive": 19_999}, WaitingCount(), WaitingCount(), 2, 90,
+        entries_archived=30, archived_s=1_000.0, read_s=1_001.0,
+    )  # fmt: skip
     metrics.books.show_link_state("tcp-main", state, figures, sealed=100)
     metrics.books.show_approval("tcp-main", due=True)
-    shown = {
-        "meter_reserve_cents": 123, "meter_overflow_cents": 1, "rounds_open": 3,
-        "proposals_pending": 2, "ledger_entries": 120, "ledger_live_entries": 90,
-        "ledger_sealed_entries": 100, "ledger_archived_entries": 30, "approvals_due": 1,
-        "archive_timestamp_seconds": 1_000, "reading_timestamp_seconds": 1_001,
-    }  # fmt: skip
-    for name, value in shown.items():
-        labels = ON if name.startswith("meter_") else ON[:1]
-        assert read(metrics, f"pitlink_{name}", *labels) == value, name
+    shows(metrics, *ON, meter_reserve_cents=123, meter_overflow_cents=1)
+    shows(
+        metrics, "tcp-main", rounds_open=3, proposals_pending=2, ledger_entries=120,
+        ledger_live_entries=90, ledger_sealed_entries=100, ledger_archived_entries=30,
+        approvals_due=1, archive_timestamp_seconds=1_000, reading_timestamp_seconds=1_001,
+    )  # fmt: skip
 
 
 def test_what_waits_ages_by_itself() -> None:
     metrics = made(now=1_090.0)
     envy = WaitingCount(3, 1_030.0)
     corrections = WaitingCount(4, 1_050.0)
-    metrics.books.show_waiting(
-        "tcp-main", WaitingCount(2, 1_000.0), WaitingCount(1, 1_080.0), envy, corrections
-    )
-    assert read(metrics, "pitlink_claims_pending", "tcp-main") == 2
-    assert read(metrics, "pitlink_claims_oldest_age_seconds", "tcp-main") == 90
-    assert read(metrics, "pitlink_hand_pays_pending", "tcp-main") == 1
-    assert read(metrics, "pitlink_hand_pays_oldest_age_seconds", "tcp-main") == 10
-    assert read(metrics, "pitlink_envy_unpaid", "tcp-main") == 3
-    assert read(metrics, "pitlink_envy_oldest_age_seconds", "tcp-main") == 60
-    assert read(metrics, "pitlink_corrections_pending", "tcp-main") == 4
-    assert read(metrics, "pitlink_corrections_oldest_age_seconds", "tcp-main") == 40
+    claims, hand_pays = WaitingCount(2, 1_000.0), WaitingCount(1, 1_080.0)
+    metrics.books.show_waiting("tcp-main", claims, hand_pays, envy, corrections)
+    names = ("claims_pending", "claims_oldest_age_seconds", "hand_pays_pending",
+             "hand_pays_oldest_age_seconds", "envy_unpaid", "envy_oldest_age_seconds",
+             "corrections_pending", "corrections_oldest_age_seconds")  # fmt: skip
+    shows(metrics, "tcp-main", **dict(zip(names, (2, 90, 1, 10, 3, 60, 4, 40), strict=True)))
     metrics.books.show_waiting("tcp-main", WaitingCount(), WaitingCount())
-    assert read(metrics, "pitlink_claims_oldest_age_seconds", "tcp-main") == 0
-    assert read(metrics, "pitlink_hand_pays_oldest_age_seconds", "tcp-main") == 0
-    assert read(metrics, "pitlink_envy_unpaid", "tcp-main") == 0
-    assert read(metrics, "pitlink_envy_oldest_age_seconds", "tcp-main") == 0
-    assert read(metrics, "pitlink_corrections_pending", "tcp-main") == 0
-    assert read(metrics, "pitlink_corrections_oldest_age_seconds", "tcp-main") == 0
+    shows(metrics, "tcp-main", **dict.fromkeys(names, 0))
 
 
 def test_an_audit_that_could_not_be_made_leaves_the_last_result() -> None:
     metrics = made(now=500.0)
     for result in (Audited.DIFFERS, Audited.FAILED):
         metrics.books.show_audit("tcp-main", result, 0.5)
-    assert read(metrics, "pitlink_audit_balanced", "tcp-main") == 0
-    assert read(metrics, "pitlink_audit_timestamp_seconds", "tcp-main") == 500
-    assert read(metrics, "pitlink_audit_duration_seconds", "tcp-main") == 0.5
-    assert read(metrics, "pitlink_audits_total", "tcp-main", "failed") == 1
+    shows(
+        metrics, "tcp-main", audit_balanced=0, audit_timestamp_seconds=500,
+        audit_duration_seconds=0.5,
+    )  # fmt: skip
+    shows(metrics, "tcp-main", "failed", audits_total=1)
 
 
 def test_time_that_a_link_does_not_operate_adds_up() -> None:
@@ -186,35 +154,32 @@ def test_time_that_a_link_does_not_operate_adds_up() -> None:
         metrics.running.show_beat(
             "tcp-main", operable=operable, closed=not operable, missed=missed, lasted_s=lasted_s
         )
-    assert read(metrics, "pitlink_link_inoperable_seconds_total", "tcp-main") == 3.5
-    assert read(metrics, "pitlink_link_outages_total", "tcp-main") == 1
-    assert read(metrics, "pitlink_link_operable", "tcp-main") == 1
-    assert read(metrics, "pitlink_link_closed", "tcp-main") == 0
-    assert read(metrics, "pitlink_beats_missed_total", "tcp-main") == 2
-    assert read(metrics, "pitlink_beat_timestamp_seconds", "tcp-main") == 77
+    shows(
+        metrics, "tcp-main", link_inoperable_seconds_total=3.5, link_outages_total=1,
+        link_operable=1, link_closed=0, beats_missed_total=2, beat_timestamp_seconds=77,
+    )  # fmt: skip
 
 
 def test_tables_come_and_go() -> None:
     metrics = made()
     for online, seen in ((True, 1), (True, 1), (False, 0), (False, 0), (True, 1)):
         metrics.running.show_table("pit-2", "TCP-09", online=online)
-        assert read(metrics, "pitlink_tables_online", "pit-2") == seen
-        assert read(metrics, "pitlink_table_online", "pit-2", "TCP-09") == seen
+        shows(metrics, "pit-2", tables_online=seen)
+        shows(metrics, "pit-2", "TCP-09", table_online=seen)
 
 
 def test_the_parts_are_shown() -> None:
     metrics = made()
-    metrics.running.show_broker(connected=True)
-    metrics.running.show_broker(connected=False)
-    metrics.running.show_broker(connected=True)
+    for connected in (True, False, True):
+        metrics.running.show_broker(connected=connected)
     metrics.running.show_redis("pit-2", ready=True)
     metrics.running.show_memory("pit-2", RedisMemory(1_000, 5_000))
     metrics.running.show_memory("pit-2", None)
-    assert read(metrics, "pitlink_broker_connected") == 1
-    assert read(metrics, "pitlink_broker_connections_total") == 2
-    assert read(metrics, "pitlink_redis_ready", "pit-2") == 1
-    assert read(metrics, "pitlink_redis_memory_used_bytes", "pit-2") == 1_000
-    assert read(metrics, "pitlink_redis_memory_limit_bytes", "pit-2") == 5_000
+    shows(metrics, broker_connected=1, broker_connections_total=2)
+    shows(
+        metrics, "pit-2", redis_ready=1, redis_memory_used_bytes=1_000,
+        redis_memory_limit_bytes=5_000,
+    )  # fmt: skip
 
 
 def test_the_disk_is_that_of_the_data_directory_and_a_backup_counts_once_noted(

@@ -71,7 +71,6 @@ class Pit:
         self._stack = stack
 
     def start_agent(self, table: str) -> None:
-        """Run the agent of a table."""
         at = ["--metrics", f"127.0.0.1:{self._metrics}"] if table == "T-1" else []
         words = ["table", table, "--config", str(self.config), "--events", *at]
         self.agents[table] = self._stack.enter_context(Pitlink(*words, stdin=True))
@@ -106,16 +105,18 @@ def pit(tmp_path: Path) -> Iterator[Pit]:
         yield pit
 
 
-def put_in_order(pit: Pit) -> None:
-    """Make the notes that a floor in order has."""
+def test_a_floor_in_order_and_then_not(pit: Pit) -> None:
+    """A strange service is named, then a win waits and a table is lost, then an alert fires."""
     assert run_pitlink("audit", "--config", str(pit.config)).returncode == 0
     note = backup_note(pit.home / "data")
     note.parent.mkdir()
     note.touch()
-
-
-def test_a_floor_in_order_and_then_not(pit: Pit) -> None:
-    put_in_order(pit)
+    strange = f"127.0.0.1:{free_port()}"
+    own = pit.service.url.removeprefix("http://")
+    output = pit.status(*_NO_PROMETHEUS, "--service", own, "--service", strange).stdout
+    assert f"ok    service {own}: last heartbeat " in output
+    assert f"FAIL  service {strange}: does not answer: " in output
+    assert "ok    main   Open" in output
     with pit.prometheus as prometheus:
         options = ("--prometheus", f"http://127.0.0.1:{prometheus.port}/")
         output = pit.comes_to_show(
@@ -135,15 +136,7 @@ def test_a_floor_in_order_and_then_not(pit: Pit) -> None:
         pit.agents["T-2"].kill()
         output = pit.comes_to_show("1 win waits, oldest ", "not connected: T-2", options=options)
         assert "warn  main   Open        1 of 2 tables online" in output
-    output = pit.status(*options).stdout
-    assert f"warn  alerts: Prometheus is not reachable at {options[1]}: " in output
-    assert "ok    redis: keeps every write" in output
 
-
-def test_a_firing_alert_is_shown(pit: Pit) -> None:
-    with pit.prometheus as prometheus:
-        options = ("--prometheus", f"http://127.0.0.1:{prometheus.port}")
-        pit.comes_to_show("ok    alerts: none", options=options)
         assert pit.service.process.stop() == 0
         output = pit.comes_to_show("FAIL  PitlinkAllDown: No worker", options=options)
         assert prometheus.rules()["PitlinkAllDown"][1] == "firing", "a pending alert is not shown"
@@ -151,6 +144,9 @@ def test_a_firing_alert_is_shown(pit: Pit) -> None:
         assert "no service answers" in output
         assert "does not answer" in output
         assert "Progressive $1,000.00" in output, "Redis still answers"
+    output = pit.status(*options).stdout
+    assert f"warn  alerts: Prometheus is not reachable at {options[1]}: " in output
+    assert "ok    redis: keeps every write" in output
 
 
 def test_each_part_that_fails_has_its_line(pit: Pit) -> None:
@@ -179,15 +175,6 @@ def test_each_part_that_fails_has_its_line(pit: Pit) -> None:
     assert "FAIL  main   Inoperable" in output
     assert "      no broker\n" in output
     assert "ok    redis: keeps every write" in output
-
-
-def test_other_services_are_named(pit: Pit) -> None:
-    strange = f"127.0.0.1:{free_port()}"
-    own = pit.service.url.removeprefix("http://")
-    output = pit.status(*_NO_PROMETHEUS, "--service", own, "--service", strange).stdout
-    assert f"ok    service {own}: last heartbeat " in output
-    assert f"FAIL  service {strange}: does not answer: " in output
-    assert "ok    main   Open" in output
 
 
 def test_a_service_with_its_own_certificate_and_a_token(pit: Pit) -> None:

@@ -98,7 +98,6 @@ def config(tmp_path: Path) -> Path:
 
 
 def shown(config: Path, stranger: Stranger) -> str:
-    """Return the output of the command."""
     words = ("status", "--once", "--config", str(config), "--prometheus", stranger.url)
     done = run_pitlink(*words)
     assert (done.returncode, done.stderr) == (1, "")

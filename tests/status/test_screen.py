@@ -36,30 +36,18 @@ _TODAY: Final = date(2026, 11, 20)
 
 def floor_of(links: int) -> FloorStatus:
     """Return a floor with two tables a link; one link is inoperable, and one check warns."""
-    return FloorStatus(
-        "Keystone",
-        "America/New_York",
-        _AT,
-        tuple(
-            LinkStatus(
-                link=f"link-{number}",
-                state="Inoperable" if number == 1 else "Open",
-                reason=_REASON if number == 1 else "",
-                tables=2,
-                offline=(),
-                wins=1,
-                oldest_s=40.0,
-                requests=0,
-                meters=(("Progressive", 112_362), ("Five-Card Progressive", 1_000_000)),
-            )
-            for number in range(links)
-        ),
-        tuple(Check(f"check-{number}", number != 3, "as it is", warns=True) for number in range(9)),
-    )
+    meters = (("Progressive", 112_362), ("Five-Card Progressive", 1_000_000))
+    each = LinkStatus(
+        link="", state="Open", reason="", tables=2, offline=(), wins=1, oldest_s=40.0, requests=0,
+        meters=meters,
+    )  # fmt: skip
+    made = [replace(each, link=f"link-{number}") for number in range(links)]
+    made[1:2] = [replace(one, state="Inoperable", reason=_REASON) for one in made[1:2]]
+    checks = (Check(f"check-{number}", number != 3, "as it is", warns=True) for number in range(9))
+    return FloorStatus("Keystone", "America/New_York", _AT, tuple(made), tuple(checks))
 
 
 def drawn(status: FloorStatus, width: int, height: int) -> list[str]:
-    """Return the lines of the screen in a terminal of a size."""
     console = PlainConsole()
     console.size = ConsoleDimensions(width, height)
     with console.capture() as captured:

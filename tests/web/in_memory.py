@@ -142,7 +142,7 @@ class ClaimsInMemory(Claims):
             return await self.decide(
                 claim, "reject", actor, reason=reason, envy_not_due=envy_not_due
             )
-        return self._request(row, "reject", actor, reason, not_due=envy_not_due)
+        return self._keep_request(row, "reject", actor, reason, not_due=envy_not_due)
 
     async def request_reopening(
         self, claim: str, actor: str, *, reason: str, setters: PinSetters = NO_SETTERS
@@ -150,9 +150,9 @@ class ClaimsInMemory(Claims):
         row = await self.find(claim)
         if row.state != "rejected":
             raise ActError("wrong_state", f"claim {claim} is not rejected: it is {row.state}")
-        return self._request(row, "reopen", actor, reason, not_due=False)
+        return self._keep_request(row, "reopen", actor, reason, not_due=False)
 
-    def _request(
+    def _keep_request(
         self, row: ClaimRow, act: Literal["reject", "reopen"], by: str, why: str, *, not_due: bool
     ) -> ClaimRow:
         self.acts.append((row.claim, f"request_{act}", by, why, None, not_due))
