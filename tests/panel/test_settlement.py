@@ -42,15 +42,13 @@ LINES = (
     line(1, "magic_card", 2_000, PaidFrom.GAME_ACCOUNT),
     line(5, "five_of_six_envy", 500, envy_of=1),
 )
+WON = (
+    (3, "progressive", 151_234), (3, "five_card_progressive", 20_000),
+    (1, "five_card_hand_bonus", 50_000),
+)  # fmt: skip
 CLAIMS = tuple(
     ClaimOpened(claim=f"C{number}", position=position, item=item, amount=amount)
-    for number, (position, item, amount) in enumerate(
-        [
-            (3, "progressive", 151_234),
-            (3, "five_card_progressive", 20_000),
-            (1, "five_card_hand_bonus", 50_000),
-        ]
-    )
+    for number, (position, item, amount) in enumerate(WON)
 )
 
 
@@ -77,10 +75,8 @@ def test_the_lines_are_turn_by_turn_in_paying_order_with_the_envy_that_a_hand_br
     view = settled_view(LAYOUT, settled())
     assert [turn.position for turn in view.turns] == [5, 3, 1]
     assert [[each.position for each in turn.lines] for turn in view.turns] == [
-        [5],
-        [3, 5, 3],
-        [1, 1, 5],
-    ]
+        [5], [3, 5, 3], [1, 1, 5],
+    ]  # fmt: skip
 
 
 @pytest.mark.section("649a.11(c)(5)(iii)")
@@ -199,37 +195,25 @@ def test_the_lines_that_a_floorperson_decides_about_are_distinguished() -> None:
         ]
 
 
+REST = " Pay and credit the rest"
+
+
 @pytest.mark.parametrize(
     ("decided", "message"),
     [
-        (
-            {"C0": "paid", "C1": "validated"},
-            "A win waits for a floorperson. Pay and credit the rest.",
-        ),
-        (
-            {"C0": "rejected", "C1": "validated", "C2": "validated"},
-            (
-                "A win was rejected: ask the floorperson about the Envy Bonus."
-                " Pay and credit the rest."
-            ),
-        ),
-        (
-            {"C0": "paid", "C1": "rejected", "C2": "validated"},
-            (
-                "A win was rejected: do not pay it."
-                " Pay and credit the rest, then begin the next round."
-            ),
-        ),
-        (
-            {"C0": "paid", "C1": "validated", "C2": "validated"},
-            "Pay and credit, then begin the next round.",
-        ),
+        ("paid validated", f"A win waits for a floorperson.{REST}."),
+        ("rejected validated validated",
+         f"A win was rejected: ask the floorperson about the Envy Bonus.{REST}."),
+        ("paid rejected validated",
+         f"A win was rejected: do not pay it.{REST}, then begin the next round."),
+        ("paid validated validated", "Pay and credit, then begin the next round."),
     ],
-)
+)  # fmt: skip
 def test_the_dealers_message_agrees_with_what_each_position_gets(
-    decided: dict[str, str], message: str
+    decided: str, message: str
 ) -> None:
-    view = settled_view(LAYOUT, settled(**decided))
+    events = {f"C{number}": event for number, event in enumerate(decided.split())}
+    view = settled_view(LAYOUT, settled(**events))
     assert view.told == message
     asked = {each.position: each.ask for each in view.due if each.ask}
     assert asked == ({5: 10_000} if "ask the floorperson" in message else {})

@@ -5,6 +5,7 @@ test.
 """
 
 import contextlib
+import re
 from collections.abc import Awaitable, Callable
 from typing import Final, NamedTuple
 
@@ -27,10 +28,9 @@ Prepare = Callable[[Stand], Awaitable[None]]
 
 
 class Case(NamedTuple):
-    """One route: who may use it, and a request that works for them."""
+    """Who may use a route, and a request that works for them."""
 
     access: Right | RouteAccess
-    path: str
     body: dict[str, object] | None = None
     prepare: Prepare | None = None
     status: int = 200
@@ -92,108 +92,86 @@ UNAPPROVED: Final = UnapprovedRow(
 )
 _LINK: Final = "/api/v1/links/pit-2"
 _SETTLE: Final = "POST /api/v1/settlements"
+_IN_PATHS: Final = {
+    "link": "pit-2", "claim": "c1", "ask": ASK.ask, "name": "Spare", "proposal": "P-0",
+}  # fmt: skip
+_OPEN: Final = Case(RouteAccess.ANYBODY)
+_GONE: Final = Case(RouteAccess.ANYBODY, status=404)
+_SEEN: Final = Case(Right.WINS)
 CASES: Final = {
-    "GET /": Case(RouteAccess.ANYBODY, "/", status=302),
-    "GET /signage": Case(RouteAccess.ANYBODY, "/signage"),
-    "GET /signage/{link}": Case(RouteAccess.ANYBODY, "/signage/pit-2"),
-    "GET /signage/{link}/pays": Case(RouteAccess.ANYBODY, "/signage/pit-2/pays"),
-    "GET /signage/{link}/pays/{table}": Case(
-        RouteAccess.ANYBODY, "/signage/pit-2/pays/none", status=404
-    ),
-    "GET /signage/logo/{version}": Case(RouteAccess.ANYBODY, "/signage/logo/none", status=404),
-    "GET /floor": Case(RouteAccess.ANYBODY, "/floor"),
-    "GET /settle": Case(RouteAccess.ANYBODY, "/settle"),
-    "GET /assets/{version}/{name}": Case(RouteAccess.ANYBODY, "/assets/x/y.js", status=404),
-    "GET /api/v1/meters": Case(RouteAccess.ANYBODY, "/api/v1/meters"),
-    "GET /api/v1/meters/stream": Case(RouteAccess.ANYBODY, "/api/v1/meters/stream"),
-    "GET /api/v1/claims": Case(RouteAccess.ANYBODY, "/api/v1/claims"),
-    "GET /healthz": Case(RouteAccess.ANYBODY, "/healthz"),
-    "GET /readyz": Case(RouteAccess.ANYBODY, "/readyz"),
-    "GET /metrics": Case(RouteAccess.ANYBODY, "/metrics"),
-    "GET /schema": Case(RouteAccess.ANYBODY, "/schema"),
-    "GET /schema/openapi.json": Case(RouteAccess.ANYBODY, "/schema/openapi.json"),
-    "GET /schema/{path}": Case(RouteAccess.ANYBODY, "/schema/none", status=404),
-    "GET /api/v1/floor/stream": Case(Right.WAITING, "/api/v1/floor/stream"),
-    "GET /api/v1/claims/{claim}": Case(Right.WINS, "/api/v1/claims/c1"),
-    "GET /api/v1/claims/{claim}/slip.pdf": Case(Right.WINS, "/api/v1/claims/c1/slip.pdf"),
-    "GET /api/v1/wins": Case(Right.WINS, "/api/v1/wins?link=tcp-main"),
-    "GET /api/v1/links": Case(Right.WINS, "/api/v1/links"),
-    "GET /api/v1/links/{link}/acts": Case(Right.WINS, f"{_LINK}/acts"),
-    "GET /api/v1/asks": Case(Right.WAITING, "/api/v1/asks"),
-    "POST /api/v1/asks/{ask}/confirm": Case(
-        Right.DECIDE, f"/api/v1/asks/{ASK.ask}/confirm", {}, asked
-    ),
-    "POST /api/v1/asks/{ask}/refuse": Case(
-        Right.DECIDE, f"/api/v1/asks/{ASK.ask}/refuse", {"reason": "Deal on"}, asked
-    ),
-    "POST /api/v1/claims/{claim}/validate": Case(Right.DECIDE, "/api/v1/claims/c1/validate", {}),
+    "GET /": Case(RouteAccess.ANYBODY, status=302),
+    "GET /signage": _OPEN,
+    "GET /signage/{link}": _OPEN,
+    "GET /signage/{link}/pays": _OPEN,
+    "GET /signage/{link}/pays/{table}": _GONE,
+    "GET /signage/logo/{version}": _GONE,
+    "GET /floor": _OPEN,
+    "GET /settle": _OPEN,
+    "GET /assets/{version}/{name}": _GONE,
+    "GET /api/v1/meters": _OPEN,
+    "GET /api/v1/meters/stream": _OPEN,
+    "GET /api/v1/claims": _OPEN,
+    "GET /healthz": _OPEN,
+    "GET /readyz": _OPEN,
+    "GET /metrics": _OPEN,
+    "GET /schema": _OPEN,
+    "GET /schema/openapi.json": _OPEN,
+    "GET /schema/{path}": _GONE,
+    "GET /api/v1/floor/stream": Case(Right.WAITING),
+    "GET /api/v1/claims/{claim}": _SEEN,
+    "GET /api/v1/claims/{claim}/slip.pdf": _SEEN,
+    "GET /api/v1/wins": _SEEN,
+    "GET /api/v1/links": _SEEN,
+    "GET /api/v1/links/{link}/acts": _SEEN,
+    "GET /api/v1/asks": Case(Right.WAITING),
+    "POST /api/v1/asks/{ask}/confirm": Case(Right.DECIDE, {}, asked),
+    "POST /api/v1/asks/{ask}/refuse": Case(Right.DECIDE, {"reason": "Deal on"}, asked),
+    "POST /api/v1/claims/{claim}/validate": Case(Right.DECIDE, {}),
     "POST /api/v1/claims/{claim}/reject": Case(
-        Right.DECIDE, "/api/v1/claims/c1/reject", {"reason": "misread", "envy_not_due": True}
+        Right.DECIDE, {"reason": "misread", "envy_not_due": True}
     ),
-    "POST /api/v1/claims/{claim}/reopen": Case(
-        Right.DECIDE, "/api/v1/claims/c1/reopen", {"reason": "misread"}, rejected
-    ),
-    "POST /api/v1/claims/{claim}/confirm": Case(
-        Right.DECIDE, "/api/v1/claims/c1/confirm", {"request": 7}, requested
-    ),
+    "POST /api/v1/claims/{claim}/reopen": Case(Right.DECIDE, {"reason": "misread"}, rejected),
+    "POST /api/v1/claims/{claim}/confirm": Case(Right.DECIDE, {"request": 7}, requested),
     "POST /api/v1/claims/{claim}/correct-slip": Case(
-        Right.DECIDE, "/api/v1/claims/c1/correct-slip",
-        {"slip": "S-2", "replaces": "S-1", "reason": "digits swapped"}, paid,
+        Right.DECIDE, {"slip": "S-2", "replaces": "S-1", "reason": "digits swapped"}, paid
     ),
-    "POST /api/v1/claims/{claim}/pay-envy": Case(
-        Right.DECIDE, "/api/v1/claims/c1/pay-envy", {}, validated
-    ),
+    "POST /api/v1/claims/{claim}/pay-envy": Case(Right.DECIDE, {}, validated),
     "POST /api/v1/claims/{claim}/reject-envy": Case(
-        Right.DECIDE, "/api/v1/claims/c1/reject-envy", {"reason": "left the table"}, validated
+        Right.DECIDE, {"reason": "left the table"}, validated
     ),
-    "POST /api/v1/claims/{claim}/pay": Case(
-        Right.DECIDE, "/api/v1/claims/c1/pay", {"slip": "S-1"}, validated
-    ),
-    "POST /api/v1/links/{link}/close": Case(Right.LINKS, f"{_LINK}/close", {"reason": "count"}),
-    "POST /api/v1/links/{link}/open": Case(Right.LINKS, f"{_LINK}/open", {}, closed),
+    "POST /api/v1/claims/{claim}/pay": Case(Right.DECIDE, {"slip": "S-1"}, validated),
+    "POST /api/v1/links/{link}/close": Case(Right.LINKS, {"reason": "count"}),
+    "POST /api/v1/links/{link}/open": Case(Right.LINKS, {}, closed),
     "POST /api/v1/links/{link}/approve": Case(
-        Right.LINKS, f"{_LINK}/approve", {"digest": UNAPPROVED.digest}, unapproved
+        Right.LINKS, {"digest": UNAPPROVED.digest}, unapproved
     ),
     "POST /api/v1/links/{link}/proposals": Case(
-        Right.LINKS, f"{_LINK}/proposals",
+        Right.LINKS,
         {"kind": "adjustment", "meter": "progressive", "amount": -5, "reason": "cable"}, status=201,
     ),
-    "POST /api/v1/links/{link}/proposals/{proposal}/confirm": Case(
-        Right.LINKS, f"{_LINK}/proposals/P-0/confirm", {}, proposed
-    ),
-    "POST /api/v1/links/{link}/proposals/{proposal}/withdraw": Case(
-        Right.LINKS, f"{_LINK}/proposals/P-0/withdraw", {}, proposed
-    ),
-    "GET /api/v1/users": Case(Right.USERS, "/api/v1/users"),
-    "GET /api/v1/log": Case(Right.USERS, "/api/v1/log"),
-    "GET /api/v1/log/seal": Case(Right.WINS, "/api/v1/log/seal"),
+    "POST /api/v1/links/{link}/proposals/{proposal}/confirm": Case(Right.LINKS, {}, proposed),
+    "POST /api/v1/links/{link}/proposals/{proposal}/withdraw": Case(Right.LINKS, {}, proposed),
+    "GET /api/v1/users": Case(Right.USERS),
+    "GET /api/v1/log": Case(Right.USERS),
+    "GET /api/v1/log/seal": _SEEN,
     "POST /api/v1/users": Case(
-        Right.CHANGE_USERS, "/api/v1/users",
-        {"name": "Newcomer", "role": "dealer", "pin": "264907"}, status=201,
+        Right.CHANGE_USERS, {"name": "Newcomer", "role": "dealer", "pin": "264907"}, status=201
     ),
-    "POST /api/v1/users/{name}/disable": Case(
-        Right.CHANGE_USERS, "/api/v1/users/Spare/disable", {}, enabled
-    ),
-    "POST /api/v1/users/{name}/enable": Case(
-        Right.CHANGE_USERS, "/api/v1/users/Spare/enable", {}, disabled
-    ),
-    "POST /api/v1/users/{name}/unlock": Case(Right.CHANGE_USERS, "/api/v1/users/Spare/unlock", {}),
-    "POST /api/v1/users/{name}/pin": Case(
-        Right.CHANGE_USERS, "/api/v1/users/Spare/pin", {"pin": "264907"}
-    ),
-    "GET /api/v1/me": Case(RouteAccess.SIGNED_IN, "/api/v1/me"),
-    "GET /api/v1/me/acts": Case(Right.WAITING, "/api/v1/me/acts"),
+    "POST /api/v1/users/{name}/disable": Case(Right.CHANGE_USERS, {}, enabled),
+    "POST /api/v1/users/{name}/enable": Case(Right.CHANGE_USERS, {}, disabled),
+    "POST /api/v1/users/{name}/unlock": Case(Right.CHANGE_USERS, {}),
+    "POST /api/v1/users/{name}/pin": Case(Right.CHANGE_USERS, {"pin": "264907"}),
+    "GET /api/v1/me": Case(RouteAccess.SIGNED_IN),
+    "GET /api/v1/me/acts": Case(Right.WAITING),
     _SETTLE: Case(
-        RouteAccess.SIGNED_IN, _SETTLE.partition(" ")[2],
+        RouteAccess.SIGNED_IN,
         {"game": "three_card_prime", "positions": [], "dealer": ["2c", "3c", "4c"]},
     ),
     "POST /api/v1/me/pin": Case(
-        RouteAccess.SIGNED_IN, "/api/v1/me/pin", {"pin": PIN, "new_pin": "905183"}, status=204
+        RouteAccess.SIGNED_IN, {"pin": PIN, "new_pin": "905183"}, status=204
     ),
-    "POST /api/v1/sign-out": Case(RouteAccess.SIGNED_IN, "/api/v1/sign-out", {}, status=204),
-    "POST /api/v1/sign-in": Case(
-        RouteAccess.ANYBODY, "/api/v1/sign-in", {"name": "Finn", "pin": PIN}
-    ),
+    "POST /api/v1/sign-out": Case(RouteAccess.SIGNED_IN, {}, status=204),
+    "POST /api/v1/sign-in": Case(RouteAccess.ANYBODY, {"name": "Finn", "pin": PIN}),
 }  # fmt: skip
 
 RIGHTS_OF: Final = {
@@ -244,10 +222,16 @@ async def reset(stand: Stand, case: Case) -> None:
         await case.prepare(stand)
 
 
+def path_of(route: str) -> str:
+    """Return the path of a route's request."""
+    path = route.partition(" ")[2]
+    return re.sub(r"{(\w+)}", lambda part: _IN_PATHS.get(part[1], "none"), path)
+
+
 async def send(client: httpx.AsyncClient, route: str, case: Case) -> tuple[int, str]:
     """Send a route's request; return the status and the code of an error."""
     method = route.partition(" ")[0]
-    async with client.stream(method, case.path, json=case.body) as response:
+    async with client.stream(method, path_of(route), json=case.body) as response:
         if response.status_code < 400:
             return response.status_code, ""
         body = await response.aread()
