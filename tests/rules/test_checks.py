@@ -215,6 +215,7 @@ CARDS = [
     (POKER, {"cards": ["As", "As", "9s"]}, {}, "card_twice", "positions[0].cards"),
     (POKER, {"cards": ["2c", "Kd", "9s"]}, {}, "card_twice", "dealer"),
     (POKER, None, {"dealer": None}, "cards_missing", "dealer"),
+    (POKER, None, {"dealer": ["2c", "3d"]}, "wrong_cards", "dealer"),
     (POKER, None, {"community": ["Js", "9h"]}, "card_twice", "community"),
     (POKER, None, {"dealer": ["2c", "3d", "9h", "4d"]}, "wrong_cards", "dealer"),
     (FOUR, None, {"dealer": ["2c", "3d", "9h", "Qs", "Qd"]}, "wrong_cards", "dealer"),

@@ -61,108 +61,6 @@ def position(
     return [{"position": 3, "cards": ["As", "Ks", "Qs"], "wagers": made, **fields}]
 
 
-@pytest.mark.section("649a.12(e)(1)")
-def test_a_settlement_is_as_the_contract_has_it() -> None:
-    settled, all_settled = settle(changed())
-    assert all_settled
-    bonus = {"position": 3, "outcome": "paid", "wagered": 100, "returned": 0}
-    main = {**bonus, "hand": "straight_flush", "wagered": 1_000}
-    main["paid_from"] = "table_inventory"
-    assert settled == [
-        {
-            "lines": [
-                {
-                    "position": 5,
-                    "item": "ante",
-                    "outcome": "collected",
-                    "wagered": 500,
-                    "paid": 0,
-                    "returned": 0,
-                    "rule": "649a.11(b)",
-                },
-                {
-                    "position": 5,
-                    "item": "progressive",
-                    "outcome": "collected",
-                    "wagered": 100,
-                    "paid": 0,
-                    "returned": 0,
-                    "rule": "649a.11(b)(2)",
-                },
-                {**main, "item": "ante", "paid": 1_000, "returned": 1_000, "rule": "649a.12(a)"},
-                {**main, "item": "play", "paid": 1_000, "returned": 1_000, "rule": "649a.12(a)"},
-                {**main, "item": "ante_bonus", "paid": 5_000, "rule": "649a.12(b)"},
-                {
-                    **bonus,
-                    "item": "progressive",
-                    "hand": "mini_royal_spades",
-                    "paid": 151_234,
-                    "paid_from": "hand_pay",
-                    "percent": 100,
-                    "rule": "649a.12(e)(1)",
-                },
-                {
-                    "position": 5,
-                    "item": "progressive_envy",
-                    "outcome": "paid",
-                    "hand": "mini_royal_spades",
-                    "wagered": 100,
-                    "paid": 10_000,
-                    "returned": 0,
-                    "paid_from": "table_inventory",
-                    "rule": "649a.12(e)(5)",
-                    "envy_of": 3,
-                },
-                {
-                    **bonus,
-                    "item": "five_card_hand_bonus",
-                    "hand": "royal_flush",
-                    "paid": 1_200_000,
-                    "paid_from": "hand_pay",
-                    "percent": 100,
-                    "rule": "649a.12(i)(1)",
-                },
-                {
-                    **bonus,
-                    "item": "magic_card",
-                    "paid": 2_000,
-                    "paid_from": "game_account",
-                    "rule": "649a.12(i)(3)",
-                    "on": "player",
-                },
-                {
-                    **bonus,
-                    "item": "lucky_bonus",
-                    "paid": 500,
-                    "paid_from": "game_account",
-                    "rule": "649a.12(i)(3)",
-                    "on": "player",
-                },
-            ],
-            "meters": {
-                "progressive": {"amount": 100_000},
-                "five_card_hand_bonus": {"amount": 30_000, "reserve": 0},
-            },
-        }
-    ]
-
-
-def test_fields_of_a_line_come_in_the_order_of_the_contract() -> None:
-    settled, _ = settle(changed())
-    assert list(settled[0]["lines"][5]) == [
-        "position",
-        "item",
-        "outcome",
-        "hand",
-        "wagered",
-        "paid",
-        "returned",
-        "paid_from",
-        "percent",
-        "rule",
-    ]
-
-
 def test_what_may_be_left_out_is_left_out() -> None:
     bare = {
         "game": "three_card_poker",
@@ -242,7 +140,6 @@ def test_a_void_round_takes_nothing_off_an_unknown_reserve() -> None:
     assert settled[0]["meters"]["five_card_hand_bonus"] == {"amount": 1_199_979, "reserve": 0}
 
 
-ONE_CARD_LESS = position(cards=["As", "Ks"])
 REFUSED = [
     (b"nonsense", "not_json", None),
     (b"", "not_json", None),
@@ -264,21 +161,6 @@ REFUSED = [
     ),
     (changed(paytables={}), "bad_meter", "meters.progressive"),
     (changed(positions=position(wagers={"ante": 100})), "undecided", "positions[0].wagers.play"),
-    (
-        changed(positions=position(wagers={"antes": 1})),
-        "unknown_wager",
-        "positions[0].wagers.antes",
-    ),
-    (
-        changed(positions=position(wagers={"five_of_six_progressive": 100})),
-        "unknown_meter",
-        "positions[0].wagers.five_of_six_progressive",
-    ),
-    (
-        changed(positions=position(wagers={"progressive": 500})),
-        "wrong_amount",
-        "positions[0].wagers.progressive",
-    ),
     (changed(positions=position(wagers={"progressive": True})), "malformed", "positions[0].wagers"),
     (changed(positions=position(wagers={"progressive": 1.0})), "malformed", "positions[0].wagers"),
     (
@@ -303,23 +185,14 @@ REFUSED = [
     (changed(positions=position(position="3")), "malformed", "positions[0].position"),
     (changed(positions=position(folded=1)), "malformed", "positions[0].folded"),
     (changed(positions=position(patron="")), "malformed", "positions[0].patron"),
-    (changed(positions=position(fourth_card="2h")), "wrong_field", "positions[0].fourth_card"),
-    (changed(positions=position(cards=["As", "Ks", "Qx"])), "bad_card", "positions[0].cards"),
-    (changed(positions=ONE_CARD_LESS), "wrong_cards", "positions[0].cards"),
-    (changed(positions=position() + position()), "position_twice", "positions[1].position"),
     (
         changed(positions=[*position(), {"position": 4, "cards": ["2d", "3h", "As"]}]),
         "card_twice",
         "positions[1].cards",
     ),
-    (changed(positions=position(cards=None)), "cards_missing", "positions[0].cards"),
-    (changed(dealer=None), "cards_missing", "dealer"),
-    (changed(dealer=["2c", "3d"]), "wrong_cards", "dealer"),
     (changed(community=["Js"]), "wrong_cards", "community"),
-    (changed(community=None), "community_missing", "community"),
     (changed(draw={"magic_card": "Xs"}), "bad_card", "draw.magic_card"),
     (changed(draw={"lucky_position": "player"}), "malformed", "draw.lucky_position"),
-    (changed(draw={"lucky_position": 9}), "bad_position", "draw.lucky_position"),
     (changed(irregularity="misdeal"), "malformed", "irregularity"),
     (changed(meters={"jackpot": {"wager": 100, "amount": 1}}), "unknown_meter", "meters.jackpot"),
     (

@@ -1,5 +1,7 @@
 """The submissions of two floors. They are written once for all tests that read them."""
 
+import fcntl
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -20,11 +22,23 @@ def commands(counts_directory: Path, tmp_path_factory: pytest.TempPathFactory) -
 
 
 @pytest.fixture(scope="session")
-def house(commands: Commands, tmp_path_factory: pytest.TempPathFactory) -> Filing:
-    home = tmp_path_factory.mktemp("house")
-    return commands.submit(house_floor(home), home / "filing")
+def house(commands: Commands, counts_directory: Path) -> Filing:
+    home = counts_directory.parent / "house"
+    return _once(home, lambda: commands.submit(house_floor(home / "floor"), home / "filing"))
 
 
 @pytest.fixture(scope="session")
-def shipped(commands: Commands, tmp_path_factory: pytest.TempPathFactory) -> Filing:
-    return commands.submit(SHIPPED, tmp_path_factory.mktemp("shipped") / "filing")
+def shipped(commands: Commands, counts_directory: Path) -> Filing:
+    home = counts_directory.parent / "shipped"
+    return _once(home, lambda: commands.submit(SHIPPED, home / "filing"))
+
+
+def _once(home: Path, submit: Callable[[], Filing]) -> Filing:
+    """Submit in the first process of a test run; the others wait for it, and read the same."""
+    home.mkdir(parents=True, exist_ok=True)
+    with (home / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        done = home / "done"
+        if not done.exists():
+            done.write_text(str(submit().config))
+    return Filing(Path(done.read_text()), home / "filing")
