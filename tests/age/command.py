@@ -109,7 +109,6 @@ async def _made(home: Path, age: Age) -> Made:
 
 
 def main() -> None:
-    """Run the command."""
     run_command(age, "age")
 
 

@@ -73,12 +73,10 @@ class Age:
 
     @property
     def last_day(self) -> date:
-        """The last gaming day."""
         return self.first_day + timedelta(days=self.days - 1)
 
 
 def today() -> date:
-    """Return the gaming day of the house that is not over yet."""
     facility = Facility(name="", timezone=_ZONE)
     return GamingDays.of_facility(facility).of(datetime.now(UTC))
 
@@ -95,7 +93,6 @@ def house_text(age: Age, year: int, parts: FloorParts) -> str:
 
 
 def last_year(age: Age) -> int:
-    """Return the present year of the house."""
     return (age.days - 1) // DAYS_A_YEAR
 
 
@@ -153,7 +150,6 @@ async def sign_in_daily(age: Age, parts: FloorParts) -> None:
 
 
 def _seed(link: str) -> int:
-    """Return the seed of the cards of a link."""
     return LINKS.index(link)
 
 

@@ -31,8 +31,6 @@ CREATE TABLE claim (claim TEXT PRIMARY KEY, fields TEXT NOT NULL) STRICT;
 
 @dataclass
 class DayContent:
-    """The lines of an archive file."""
-
     head: Line
     claims: list[Line]
     entries: list[Line]
@@ -66,7 +64,6 @@ class DayContent:
 
 
 def edit(change: Callable[[DayContent], object]) -> Callable[[Path], None]:
-    """Return a function that changes an archived day's file."""
 
     def changed(path: Path) -> None:
         content = DayContent.read(path)

@@ -16,7 +16,6 @@ Part = Literal["head", "claims", "entries"]
 
 
 def expanding(line: bytes = b" ") -> bytes:
-    """Return a small frame of the same line, again and again."""
     compressor = zstandard.ZstdCompressor().compressobj()
     piece = line * (1 << 20)
     count = EXPANDED_BYTES // len(piece)

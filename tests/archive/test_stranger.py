@@ -57,8 +57,7 @@ def check(paths: Iterable[Path]) -> str:
 
 @pytest.mark.duty("D17")
 async def test_the_recipe_holds(redis: Redis, tmp_path: Path) -> None:
-    pit = Pit(redis)
-    await pit.open()
+    pit = await Pit.opened(redis)
     days, archive = Days(pit), ArchiveFiles(tmp_path, pit.link.id)
     await days.open()
     await play_a_while(pit)

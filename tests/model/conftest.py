@@ -10,7 +10,9 @@ import meters.service.ledger_auditing
 import meters.service.link
 from tests.model.kept import Kept
 from tests.model.pit import Pit
+from tests.model.tampering import play_a_while
 from tests.redis_versions import emptied
+from tests.restore.stores import Kept as Copy
 from tests.servers import RedisServer, eventually_async
 
 _SETTINGS = {
@@ -26,9 +28,32 @@ _SETTINGS = {
 @pytest.fixture
 async def pit(redis: Redis) -> Pit:
     """Return a link whose meters have just been seeded."""
+    return await Pit.opened(redis)
+
+
+_PLAYED: list[tuple[Copy, dict[str, int]]] = []
+
+
+@pytest.fixture
+async def played(redis: Redis) -> Pit:
+    """Return a link on which an event of each kind happened. Redis copies it after the first."""
     pit = Pit(redis)
-    await pit.open()
+    if _PLAYED:
+        copy, seqs = _PLAYED[0]
+        await copy.put_back(redis)
+        pit.seq.update(seqs)
+        await pit.open()
+    else:
+        await pit.open()
+        await play_a_while(pit)
+        _PLAYED.append((await Copy.of(redis), dict(pit.seq)))
     return pit
+
+
+@pytest.fixture
+async def keeping_pit(keeping_redis: Redis) -> Pit:
+    """Return a link on a Redis on which its service can operate."""
+    return await Pit.opened(keeping_redis)
 
 
 @pytest.fixture
@@ -46,14 +71,12 @@ def soon(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="session")
 def keeping_server() -> Iterator[RedisServer]:
-    """Yield a redis-server that syncs every write."""
     with RedisServer() as server:
         yield server
 
 
 @pytest.fixture
 async def keeping_redis(keeping_server: RedisServer) -> AsyncIterator[Redis]:
-    """Yield a connection to it, emptied and with its settings restored."""
     async with emptied(keeping_server) as client:
         yield client
         if not keeping_server.running:
@@ -66,7 +89,6 @@ async def keeping_redis(keeping_server: RedisServer) -> AsyncIterator[Redis]:
 
 
 async def keeps(redis: Redis) -> bool:
-    """Return whether everything that Redis has is in its append-only file."""
     info = await redis.info("persistence")
     return not (info["aof_rewrite_in_progress"] or info["aof_rewrite_scheduled"])
 

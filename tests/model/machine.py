@@ -43,7 +43,6 @@ ENTERED: Final = [
 
 
 def _altered(payload: bytes) -> bytes:
-    """Return the same event with other bytes."""
     return payload.replace(AT.encode(), b"2026-11-20T02:14:08Z")
 
 
@@ -66,7 +65,6 @@ class Floor(HeldFloor):
                 return name
 
     def _amounts(self, table: str) -> dict[str, int]:
-        """Return the cents of each wager that a table offers."""
         offers = self.pit.known[table].offers
         return {wager: offer[0].wager_cents for wager, offer in offers.items()}
 
@@ -176,7 +174,6 @@ class Floor(HeldFloor):
         self.void(data, tables[0], worker)
 
     def _begin(self, data: DataObject, table: str, worker: int) -> None:
-        """Open a round at a table."""
         if self.books.tables[table].round is None:
             self._pay_what_holds(table)
             self._send(table, self._bytes(table, self._next_event(data, table)), worker)

@@ -187,9 +187,7 @@ class Chance:
         self._random = Random(seed)
 
     def choice(self, population: Any) -> Any:  # noqa: ANN401
-        """Return one of the items."""
         return self._random.choice(population)
 
     def randbelow(self, most: int) -> int:
-        """Return a number below a bound."""
         return self._random.randrange(most)

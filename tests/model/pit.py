@@ -2,10 +2,12 @@
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Final
 
 import msgspec
+import pytest
 from redis.asyncio import Redis
 
 from meters.books.audit import Finding, LinkAudit
@@ -16,11 +18,21 @@ from meters.claims.claims import Claims
 from meters.claims.correction_requests import Asks
 from meters.claims.win_messages import hit_message
 from meters.floor.floor_file import Floor, parse_floor
-from meters.floor_api.types import ClaimRow
+from meters.floor.gaming_day import GamingDays
+from meters.floor_api.errors import ActError
+from meters.floor_api.types import (
+    Adjustment,
+    ClaimRow,
+    MeterParameters,
+    Parameter,
+    ParameterChange,
+    ProposalRow,
+)
 from meters.intake.batches import Arrival, BatchResult, LinkIntake
 from meters.intake.table_catalog import table_topics
 from meters.links.links import Links
 from meters.metrics import Metrics
+from meters.restore.rebuild import Rebuild
 from meters.selfcheck.approval_checks import Configuration
 from meters.wire.messages import Jackpot, Reply
 from tests.approving import approve
@@ -58,8 +70,6 @@ _REPLY: Final = msgspec.json.Decoder(Reply)
 
 
 class OpenBooks:
-    """Books of an open link, as the code for links expects them."""
-
     def __init__(self, floor: Floor, store: LinkStore) -> None:
         self.store = store
         self.configuration = Configuration(floor, store)
@@ -68,11 +78,9 @@ class OpenBooks:
 
     @property
     def seen(self) -> Mark:
-        """Last sight of the ledger: nothing."""
         return Mark(self.store.link.id)
 
     async def reload(self) -> None:
-        """Continue with the parameters in force."""
         await self.store.open("service")
 
 
@@ -117,6 +125,13 @@ class Pit:
         self.intakes = [LinkIntake(store, self.metrics) for store in self._stores]
         self.seq: defaultdict[str, int] = defaultdict(int)
 
+    @classmethod
+    async def opened(cls, redis: Redis, floor_text: str = FLOOR, *, workers: int = 1) -> "Pit":
+        """Return a link whose meters have just been seeded."""
+        pit = Pit(redis, floor_text, workers=workers)
+        await pit.open()
+        return pit
+
     @property
     def inoperable(self) -> str | None:
         """Reason for which acts on the link are refused, or None."""
@@ -128,7 +143,6 @@ class Pit:
 
     @property
     def head(self) -> LedgerHead:
-        """The last ledger entry that the first worker has seen."""
         return self._stores[0].head
 
     async def adopt(self) -> None:
@@ -145,11 +159,9 @@ class Pit:
         await self.store.open("service")
 
     def restart(self, worker: int = 0) -> None:
-        """Have a worker forget everything."""
         self.intakes[worker] = LinkIntake(self._stores[worker], self.metrics)
 
     async def take(self, events: Sequence[tuple[str, bytes]], *, worker: int = 0) -> BatchResult:
-        """Have a worker process a batch: tables and what they sent."""
         outcome = await self.intakes[worker].apply_batch(
             [Arrival(self.known[table], payload) for table, payload in events]
         )
@@ -162,7 +174,6 @@ class Pit:
         return outcome.replies[0][1] if outcome.replies else None
 
     async def event(self, table: str, kind: str, round_id: str, **fields: object) -> Reply:
-        """Send a table's next event, repeated until it is answered."""
         self.seq[table] += 1
         payload = event_bytes(self.seq[table], kind, round_id, **fields)
         for _ in range(3):
@@ -203,7 +214,6 @@ class Pit:
         )
 
     async def void(self, *, table: str = "T-1", round_id: str = "R1") -> Reply:
-        """Void a round."""
         return await self.event(table, "void", round_id, reason="misdeal")
 
     async def round(
@@ -211,7 +221,6 @@ class Pit:
         round_id: str = "R1", dealer: str = DEALER, community: str | None = COMMUNITY,
         folded: Sequence[int] = (), patrons: Mapping[int, str] | None = None,
     ) -> Reply:  # fmt: skip
-        """Play a whole round and return the reply to its result."""
         reply = await self.wagers(bets, table=table, round_id=round_id, patrons=patrons)
         assert reply.status == "accepted", reply
         reply = await self.result(
@@ -226,6 +235,25 @@ class Pit:
         by = by or ("fp-2" if act == "pay" else "fp-1")
         return await self.claims.decide(claim, act, by, envy_paid=True)
 
+    async def pay(self, claim: str, slip: str | None = None) -> ClaimRow:
+        """Have Amy validate a claim, and Ben pay it."""
+        await self.claims.decide(claim, "validate", "amy")
+        return await self.claims.decide(claim, "pay", "ben", slip=slip)
+
+    async def pay_all(self, claims: Iterable[str]) -> None:
+        """Have claims validated, and the hand pays among them paid."""
+        for claim in claims:
+            if (await self.decide(claim, "validate")).paid_from == "hand_pay":
+                await self.decide(claim, "pay")
+
+    async def change(self, change: ParameterChange | Adjustment) -> ProposalRow:
+        proposed = await self.link_acts.propose(self.link.id, "sue", change)
+        return await self.link_acts.confirm(self.link.id, proposed.proposal, "tim")
+
+    async def shown_meter(self, meter: str) -> MeterParameters:
+        (view,) = await self.link_acts.links()
+        return next(one for one in view.meters if one.meter == meter)
+
     async def reject_what_waits(self) -> None:
         """Reject every undecided win and every Envy Bonus that is owed."""
         for row in await self.claims.waiting():
@@ -239,15 +267,12 @@ class Pit:
         return await self.claims.decide_envy(claim, "pay_envy", by)
 
     async def accounts(self) -> dict[str, int]:
-        """Return every balance in micros."""
         return (await self.store.snapshot()).accounts
 
     async def meter(self, meter: str) -> int:
-        """Return a meter's balance in micros."""
         return (await self.accounts()).get(f"meter:{meter}", 0)
 
     async def reserve(self, meter: str) -> int:
-        """Return the balance of a meter's reserve in micros."""
         return (await self.accounts()).get(f"reserve:{meter}", 0)
 
     async def entries(self) -> list[dict[str, str]]:
@@ -258,13 +283,18 @@ class Pit:
             for number, fields in rows
         ]
 
+    async def rebuild(self) -> Rebuild:
+        """Return what the ledger alone makes of the store."""
+        rebuild = Rebuild(self.link, GamingDays.of_facility(self.floor.facility))
+        for number, fields in await self.store.entries(0, 10_000):
+            rebuild.apply_entry(number, fields)
+        return rebuild
+
     async def audit(self) -> Finding:
-        """Return what an audit from the first entry finds."""
         return await LinkAudit(self.store).run()
 
 
 def event_bytes(seq: int, kind: str, round_id: str, **fields: object) -> bytes:
-    """Return a table's event as it is sent."""
     return msgspec.json.encode({"seq": seq, "at": AT, "type": kind, "round": round_id} | fields)
 
 
@@ -275,3 +305,21 @@ def paid_of(reply: Reply, item: str) -> list[tuple[int, int]]:
         for line in reply.lines or ()
         if line.item == item and line.outcome == "paid"
     ]
+
+
+def code(reply: Reply) -> str:
+    """Return the status of a reply, or the code of its refusal."""
+    return reply.error.code if reply.error else reply.status
+
+
+def to(meter: str, parameter: Parameter, value: int | str) -> ParameterChange:
+    """Return the change of a meter's parameter."""
+    return ParameterChange(meter=meter, parameter=parameter, value=value, reason="as planned")
+
+
+@contextmanager
+def refused(code: str, words: str | None = None) -> Iterator[None]:
+    """Check that the act in the block is refused with a code, and with these words."""
+    with pytest.raises(ActError, match=words) as error:
+        yield
+    assert error.value.code == code, f"refused with {error.value.code}, and not with {code}"

@@ -63,7 +63,6 @@ class Running:
         return [reply for _, reply in outcome.replies]
 
     async def comes_up(self) -> None:
-        """Wait until the link operates and publishes so."""
         await eventually_async(
             lambda: self.service.problem is None and self.beat().state == "operable",
             what="an operable link",
@@ -81,11 +80,9 @@ class Running:
         return self.beat().reason
 
     def beat(self) -> ControllerBeat:
-        """Return the last published heartbeat."""
         return CONTROLLER_BEAT.decode(self._of(topics.controller(self.pit.link.id))[-1])
 
     def meter(self, meter: str) -> MeterValue:
-        """Return a meter's last published value."""
         return METER_VALUE.decode(self._of(topics.meter(self.pit.link.id, meter))[-1])
 
     def _of(self, topic: str) -> Sequence[bytes]:

@@ -151,13 +151,11 @@ class SecondBooks:
             self.move("house", f"meter:{meter}", Fraction(one.law.seed * one.wager_cents))
 
     def move(self, source: str, target: str, cents: Fraction) -> None:
-        """Move cents from one account to another."""
         assert cents >= 0
         self.accounts[source] -= cents
         self.accounts[target] += cents
 
     def held(self, meter: str) -> Fraction:
-        """Return a meter's balance, in cents."""
         return self.accounts[f"meter:{meter}"]
 
     def fill(self, source: str, meter: str, cents: Fraction) -> Fraction:
@@ -186,11 +184,9 @@ class SecondBooks:
         return given
 
     def micros(self) -> dict[str, Fraction]:
-        """Return every balance that is not zero, in micros."""
         return {name: cents * 10_000 for name, cents in self.accounts.items() if cents}
 
     def waiting(self) -> list[str]:
-        """Return the undecided claims, oldest first."""
         return [
             claim
             for claim, one in self.claims.items()
@@ -227,7 +223,6 @@ class SecondBooks:
         envy.state = "paid" if paid else "rejected"
 
     def decide_ask(self, table_id: str, *, confirmed: bool) -> None:
-        """Book that a correction was confirmed or refused."""
         self.tables[table_id].decided = "confirmed" if confirmed else "refused"
         self.entries += 1
 
@@ -324,7 +319,6 @@ class SecondBooks:
             table.asks, table.decided = "", ""
 
     def lay(self, table_id: str, event: dict[str, Any], draw: Draw | None) -> None:
-        """Book the wagers of a round, with its draw."""
         table = self.tables[table_id]
         table.round, table.draw, table.placed = event["round"], draw, {}
         table.bets = {bet["position"]: bet for bet in event["positions"]}
@@ -367,7 +361,6 @@ class SecondBooks:
         self.tallies[f"voided_cents:{meter}"] += count * self.meters[meter].wager_cents
 
     def void(self, table_id: str) -> None:
-        """Book a void round."""
         table = self.tables[table_id]
         for (meter, cycle), count in Counter(
             (meter, cycle) for (*_, meter), cycle in table.placed.items()
@@ -394,7 +387,6 @@ class SecondBooks:
         self.entries += 1
 
     def end(self, table_id: str) -> None:
-        """Close a table's round."""
         table = self.tables[table_id]
         table.over, table.round, table.bets, table.placed = table.round, None, {}, {}
         table.asks, table.decided, table.known = "", "", []
@@ -419,7 +411,6 @@ class SecondBooks:
         return share
 
     def switch(self) -> None:
-        """Close the link, or open it again."""
         self.closed = not self.closed
         self.entries += 1
 
@@ -583,7 +574,6 @@ class SecondBooks:
         return claim.state
 
     def pending(self, meter: str) -> bool:
-        """Return whether a percentage of a meter waits for its validation."""
         return any(
             claim.meter == meter and claim.percent and claim.state == "pending"
             for claim in self.claims.values()

@@ -182,7 +182,6 @@ class HouseGame:
         return line["paid"] >= int(least.removesuffix(" for 1")) * line["wagered"]
 
     def law(self, meter: str) -> MeterLaw:
-        """Return the seed, reseed and rates of a meter that the game feeds."""
         terms = next(
             terms_of(wager, meter) for wager in self._metered.values() if meter in fed_by(wager)
         )
@@ -206,7 +205,6 @@ class _KeptRound(NaiveRound):
         return self._held.take(meter, percent, 1)
 
     def report(self, line: dict[str, Any]) -> None:
-        """Pass a line on when it is settled."""
         known: Line = {**line}  # type: ignore[typeddict-item]
         self._report(known)
 

@@ -27,7 +27,6 @@ class Settling:
         self._event = event
 
     def run(self) -> None:
-        """Book every turn."""
         played = round_of(self._table, self._event)
         meters = {kind: self._books.meters[meter] for kind, meter in self._table.meters.items()}
         self._table.game.settle(played, meters, self, self._book)

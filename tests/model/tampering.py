@@ -81,12 +81,10 @@ async def rewrite(
 
 
 async def move_balance(pit: Pit, account: str, micros: int) -> None:
-    """Change one balance."""
     await pit.redis.hincrby(pit.store.keys.accounts, account, micros)
 
 
 async def entry_of(pit: Pit, kind: str) -> int:
-    """Return the number of the first entry of a kind."""
     return next(int(entry["id"]) for entry in await pit.entries() if entry["kind"] == kind)
 
 

@@ -12,12 +12,11 @@ from meters.archive.retention import delete, expired
 from meters.books.audit import LinkAudit
 from meters.books.schema import SCHEMA
 from meters.books.store import LinkStore
-from meters.floor_api.types import ParameterChange
 from meters.selfcheck.approval_checks import Configuration
 from tests.lua.books import keyspace
 from tests.model.days import A_DAY
 from tests.model.kept import Kept
-from tests.model.pit import PROGRESSIVE, RAGS
+from tests.model.pit import PROGRESSIVE, RAGS, to
 from tests.model.tampering import rewrite
 
 
@@ -119,24 +118,11 @@ async def test_a_link_whose_parameters_two_people_have_changed_is_archived(kept:
     await kept.week()
     pit = kept.pit
     await pit.link_acts.close(pit.link.id, "Sue", "a limit")
-    limit = ParameterChange(
-        meter=PROGRESSIVE, parameter="limit", value=50_000_000, reason="as planned"
-    )
-    proposed = await pit.link_acts.propose(pit.link.id, "Sue", limit)
-    await pit.link_acts.confirm(pit.link.id, proposed.proposal, "Sam")
+    await pit.change(to(PROGRESSIVE, "limit", 50_000_000))
     as_filed = LinkStore(pit.redis, pit.floor.link[0])
     outcome = await Archiver(as_filed, kept.archive, 1).run(lambda _, __: None)
     assert (len(outcome.written), outcome.trimmed > 0) == (3, True)
     assert (await kept.audit()).balanced
-
-
-async def test_books_of_a_later_release_are_left_alone(kept: Kept) -> None:
-    await kept.week()
-    before = await kept.live()
-    await kept.pit.redis.hset(kept.pit.store.keys.meters, "schema", str(SCHEMA + 1))
-    with pytest.raises(ArchiveError, match="a later release wrote it"):
-        await kept.run()
-    assert (await kept.live(), kept.archive.files()) == (before, [])
 
 
 @pytest.mark.parametrize("killed_at", ["before the note", "before the trim", "in the cut"])
@@ -167,26 +153,28 @@ async def test_ended_anywhere_it_is_done_again(
 
 
 @pytest.mark.duty("D17")
-async def test_a_ledger_that_does_not_hold_is_neither_archived_nor_trimmed(kept: Kept) -> None:
+@pytest.mark.parametrize("why", ["the ledger does not hold", "a later release", "a full disk"])
+async def test_what_cannot_be_archived_is_neither_archived_nor_trimmed(
+    kept: Kept, tmp_path: Path, why: str
+) -> None:
     await kept.week()
-    await rewrite(
-        kept.pit, lambda number, fields: fields | {b"by": b"x"} if number == 4 else fields,
-        chained=False,
-    )  # fmt: skip
+    if why == "the ledger does not hold":
+        said = r"has a problem, and nothing was archived .* entry 4"
+        await rewrite(
+            kept.pit, lambda number, fields: fields | ({b"by": b"x"} if number == 4 else {}),
+            chained=False,
+        )  # fmt: skip
+    elif why == "a later release":
+        said = "a later release wrote it"
+        await kept.pit.redis.hset(kept.pit.store.keys.meters, "schema", str(SCHEMA + 1))
+    else:
+        said = "cannot be written"
+        (tmp_path / "archive").write_text("a file where the directory should be")
     before = await kept.live()
-    with pytest.raises(ArchiveError, match=r"has a problem, and nothing was archived .* entry 4"):
+    with pytest.raises(ArchiveError, match=said):
         await kept.run()
     assert await kept.live() == before
-    assert kept.archive.files() == []
-
-
-async def test_a_full_disk_leaves_all_as_it_was(kept: Kept, tmp_path: Path) -> None:
-    await kept.week()
-    (tmp_path / "archive").write_text("a file where the directory should be")
-    before = await kept.live()
-    with pytest.raises(ArchiveError, match="cannot be written"):
-        await kept.run()
-    assert await kept.live() == before
+    assert why == "a full disk" or kept.archive.files() == []
 
 
 async def test_files_are_deleted_only_when_kept_long_enough_and_the_ledger_says_so(
@@ -246,3 +234,23 @@ async def test_a_round_that_is_open_at_the_close_can_win_after_it(kept: Kept) ->
     await pit.result({1: RAGS, 4: "As Ks Qs"}, table="T-2", dealer="2c 7d 9h")
     assert len(await pit.claims.waiting()) == 2
     assert (await pit.audit()).problems == ()
+
+
+@pytest.mark.duty("D17")
+@pytest.mark.parametrize("earlier", [False, True], ids=["first", "second"])
+async def test_a_later_correction_of_a_slip_does_not_stop_the_archive(
+    kept: Kept, *, earlier: bool
+) -> None:
+    """The slip number is corrected on a later day than the one that is archived."""
+    pit, claim, slip = kept.pit, "pit.T-1-2-1", "A-1"
+    await pit.round({1: PROGRESSIVE}, {1: "As Ks Qs"})
+    await pit.pay(claim, slip)
+    if earlier:
+        await pit.claims.correct_slip(claim, "cal", slip="A-2", replaces=slip, reason="misread")
+        slip = "A-2"
+    await kept.days.keep(A_DAY)
+    await pit.claims.correct_slip(claim, "cal", slip="A-3", replaces=slip, reason="misread")
+    await kept.days.keep(A_DAY, A_DAY)
+    assert len((await kept.run()).written) == 3
+    assert (await kept.audit()).problems == ()
+    assert (await pit.claims.find(claim)).slip == "A-3"

@@ -1,6 +1,5 @@
 """The nightly check of an archive names every lost, exchanged or damaged file."""
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,6 +9,7 @@ from meters.archive.integrity import check_archive_files
 from meters.books.audit_notes import CheckedLink
 from tests.archive.day_content import edit
 from tests.model.kept import Kept
+from tests.model.test_archive_damage import alter_a_byte, cut_short
 
 pytestmark = pytest.mark.duty("D17")
 
@@ -29,19 +29,6 @@ async def _look(
     return checked, wrong, progress
 
 
-def _cut_short(path: Path) -> None:
-    path.chmod(0o644)
-    os.truncate(path, path.stat().st_size - 16)
-
-
-def _scribble(path: Path) -> None:
-    """Change a byte of an entry, as a bad disk does."""
-    data = bytearray(path.read_bytes())
-    data[-len(data) // 4] ^= 1
-    path.chmod(0o644)
-    path.write_bytes(data)
-
-
 async def test_an_archive_that_is_whole_is_in_order(kept: Kept) -> None:
     assert await _look(kept) == (CheckedLink(), [], [])
     await kept.week()
@@ -50,11 +37,15 @@ async def test_an_archive_that_is_whole_is_in_order(kept: Kept) -> None:
     assert (checked.first, checked.read, checked.through) == (1, "2126-11-22", "2126-11-22")
     assert wrong == []
     assert progress == [(1, 3), (2, 3), (3, 3)]
+    for file in kept.archive.files():
+        file.path.unlink()
+    _, (problem,), _ = await _look(kept)
+    assert "has no file, and the ledger was archived up to entry" in problem
 
 
 @pytest.mark.parametrize("place", [0, 1, 2])
 @pytest.mark.parametrize(
-    "damage", [_cut_short, _scribble, Path.unlink, edit(lambda day: day.head.update(digest="x"))]
+    "damage", [cut_short, alter_a_byte, Path.unlink, edit(lambda day: day.head.update(digest="x"))]
 )
 async def test_a_damaged_or_lost_file_is_named_with_what_to_do(
     kept: Kept, damage: Callable[[Path], None], place: int
@@ -72,14 +63,6 @@ async def test_a_damaged_or_lost_file_is_named_with_what_to_do(
     assert all("put a copy back" in problem for problem in wrong)
     # The problem is reported until it is repaired.
     assert (await _look(kept, noted))[1] == wrong
-
-
-async def test_a_whole_archive_that_is_gone_is_reported(kept: Kept) -> None:
-    await kept.week()
-    for file in (await kept.run()).written:
-        file.path.unlink()
-    _, (wrong,), _ = await _look(kept)
-    assert "has no file, and the ledger was archived up to entry" in wrong
 
 
 async def test_a_limited_number_of_files_is_read_each_night_and_all_in_turn(kept: Kept) -> None:

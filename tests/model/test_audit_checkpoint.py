@@ -68,8 +68,7 @@ async def _read(pit: Pit, data: Path) -> AuditCheckpoint | None:
 @pytest.fixture
 async def played(keeping_redis: Redis) -> Pit:
     """Return a link with a round that is open, a win that waits, and an owed Envy Bonus."""
-    pit = Pit(keeping_redis)
-    await pit.open()
+    pit = await Pit.opened(keeping_redis)
     await play_a_while(pit)
     return pit
 
@@ -120,8 +119,7 @@ async def test_the_service_reads_the_older_entries_again_and_then_knows_all_of_t
     await played.void(table="T-2", round_id="R3")
     await played.round({1: PROGRESSIVE}, {1: ROYAL}, table="T-2", round_id="R8")
     (won,) = [row for row in await played.claims.waiting() if row.claim.startswith("pit.T-2")]
-    await played.decide(won.claim, "validate")
-    await played.decide(won.claim, "pay")
+    await played.pay_all([won.claim])
     await _audited(played, tmp_path)
     await played.redis.hset(played.store.keys.claim(won.claim), "by", "mallory")
     async with running(played, tmp_path) as link:
@@ -135,8 +133,7 @@ async def test_the_service_reads_the_older_entries_again_and_then_knows_all_of_t
 async def test_requests_of_two_people_are_known_after_a_start(
     keeping_redis: Redis, tmp_path: Path, step: str
 ) -> None:
-    pit = Pit(keeping_redis, STRICT)
-    await pit.open()
+    pit = await Pit.opened(keeping_redis, STRICT)
     await pit.round({1: PROGRESSIVE, 2: PROGRESSIVE}, {1: ROYAL, 2: "3h 6s Jc"})
     asked = (await pit.claims.reject(CLAIM, "amy", reason="fouled")).request
     if step != "requested" and asked:
@@ -183,23 +180,18 @@ async def test_a_day_that_was_archived_after_the_checkpoint_is_the_one_that_was_
         await link.comes_up()
 
 
+def _with(state: AuditCheckpoint, **values: object) -> AuditCheckpoint:
+    """Return the state with other values in its checkpoint."""
+    made = msgspec.structs.replace(state.checkpoint, **values)
+    return msgspec.structs.replace(state, checkpoint=made)
+
+
 def _of(change: Callable[[AuditCheckpoint], AuditCheckpoint]) -> Callable[[Path], None]:
     def changed(path: Path) -> None:
         # The replies of the tables may be in the first line too.
         path.write_bytes(msgspec.json.encode(change(decode_checkpoint(path.read_bytes()))))
 
     return changed
-
-
-def _later(state: AuditCheckpoint) -> AuditCheckpoint:
-    checkpoint = state.checkpoint
-    later = msgspec.structs.replace(checkpoint, entries=checkpoint.entries + 1)
-    return msgspec.structs.replace(state, checkpoint=later)
-
-
-def _other_chain(state: AuditCheckpoint) -> AuditCheckpoint:
-    other = msgspec.structs.replace(state.checkpoint, chain="0" * 40)
-    return msgspec.structs.replace(state, checkpoint=other)
 
 
 @pytest.mark.parametrize(
@@ -211,8 +203,8 @@ def _other_chain(state: AuditCheckpoint) -> AuditCheckpoint:
         lambda path: path.write_bytes(path.read_bytes().rpartition(b"\n")[0]),
         lambda path: path.write_bytes(b'{"link":"pit"}'),
         _of(lambda state: msgspec.structs.replace(state, link="other")),
-        _of(_later),
-        _of(_other_chain),
+        _of(lambda state: _with(state, entries=state.checkpoint.entries + 1)),
+        _of(lambda state: _with(state, chain="0" * 40)),
     ],
 )
 async def test_a_file_that_does_not_fit_is_not_used(
@@ -247,8 +239,7 @@ async def test_a_forged_checkpoint_with_forged_balances_is_found(
     def forge(state: AuditCheckpoint) -> AuditCheckpoint:
         held = state.checkpoint.balances
         balances = {account: micros + stolen.get(account, 0) for account, micros in held.items()}
-        forged = msgspec.structs.replace(state.checkpoint, balances=balances)
-        return msgspec.structs.replace(state, checkpoint=forged)
+        return _with(state, balances=balances)
 
     _of(forge)(_path(tmp_path))
     for account, micros in stolen.items():
@@ -260,45 +251,30 @@ async def test_a_forged_checkpoint_with_forged_balances_is_found(
         await link.goes_down(f"meter:{PROGRESSIVE}", "-100")
 
 
-def _in_round(texts: dict[bytes, bytes]) -> dict[bytes, bytes]:
-    return {table: text.replace(b'"position":2', b'"position":4') for table, text in texts.items()}
-
-
-def _in_entries(texts: dict[bytes, bytes]) -> dict[bytes, bytes]:
-    return {field: text.replace(b"#", b"#1") for field, text in texts.items()}
-
-
-def _in_replies(texts: dict[bytes, bytes]) -> dict[bytes, bytes]:
-    return {field: text.replace(b"accepted", b"rejected") for field, text in texts.items()}
-
-
 @pytest.mark.duty("D19")
 @pytest.mark.parametrize(
-    ("key", "change"),
+    ("key", "was", "becomes"),
     [
-        (lambda pit: pit.store.keys.rounds, _in_round),
-        (lambda pit: pit.store.keys.replies, _in_replies),
-        (lambda pit: pit.store.keys.replies, _in_entries),
-        (
-            lambda pit: pit.store.keys.claim("pit.T-1-2-1"),
-            lambda fields: {b"record": fields[b"record"].replace(b'"position":3', b'"position":5')},
-        ),
+        ("rounds", b'"position":2', b'"position":4'),
+        ("replies", b"accepted", b"rejected"),
+        ("replies", b"#", b"#1"),
+        ("claim", b'"position":3', b'"position":5'),
     ],
+    ids=["an open round", "a kept reply", "the entry of a kept reply", "a claim that waits"],
 )
 async def test_what_was_changed_in_redis_before_the_start_is_found_at_the_start(
-    played: Pit,
-    tmp_path: Path,
-    key: Callable[[Pit], str],
-    change: Callable[[dict[bytes, bytes]], dict[bytes, bytes]],
+    played: Pit, tmp_path: Path, key: str, was: bytes, becomes: bytes
 ) -> None:
     """The checkpoint has the open rounds, the kept replies and the claims that wait."""
     await _audited(played, tmp_path)
-    if change in {_in_round, _in_replies}:
+    keys = played.store.keys
+    name = keys.claim(CLAIM) if key == "claim" else getattr(keys, key)
+    if key != "claim" and was != b"#":
         await keep_texts(played.store, await played.store.last_entry())
-    before = cast("dict[bytes, bytes]", await played.redis.hgetall(key(played)))
-    after = change(before)
-    assert any(before[field] != text for field, text in after.items())
-    await played.redis.hset(key(played), mapping=cast("dict[Any, Any]", after))
+    before = cast("dict[bytes, bytes]", await played.redis.hgetall(name))
+    after = {field: text.replace(was, becomes) for field, text in before.items()}
+    assert after != before
+    await played.redis.hset(name, mapping=cast("dict[Any, Any]", after))
     async with running(played, tmp_path) as link:
         assert await link.goes_down("the ledger")
         assert all(b'"operable"' not in payload for _, payload, _ in link.posted)
@@ -311,8 +287,7 @@ async def test_a_damaged_digit_in_the_file_stops_nothing(played: Pit, tmp_path: 
     def damage(state: AuditCheckpoint) -> AuditCheckpoint:
         balances = dict(state.checkpoint.balances)
         balances[f"meter:{PROGRESSIVE}"] += 10_000
-        damaged = msgspec.structs.replace(state.checkpoint, balances=balances)
-        return msgspec.structs.replace(state, checkpoint=damaged)
+        return _with(state, balances=balances)
 
     _of(damage)(_path(tmp_path))
     async with running(played, tmp_path) as link:

@@ -27,17 +27,14 @@ ROUNDS = 30
 async def waited_for(keeping_redis: Redis, monkeypatch: pytest.MonkeyPatch) -> Pit:
     """Return a link whose audit waits for the events in work, however long they take."""
     monkeypatch.setattr(batches_in_work, "WAIT_MAX_S", 600.0)
-    pit = Pit(keeping_redis)
-    await pit.open()
-    return pit
+    return await Pit.opened(keeping_redis)
 
 
 @pytest.mark.duty("D19")
 async def test_other_tasks_run_between_the_entries_of_a_page(
     keeping_redis: Redis, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pit = Pit(keeping_redis)
-    await pit.open()
+    pit = await Pit.opened(keeping_redis)
     await _play(pit, "A")
     turn, entries = 0, Counter[int]()
     apply_entry = Replay.apply_entry

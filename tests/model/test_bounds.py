@@ -3,9 +3,8 @@
 import pytest
 from redis.asyncio import Redis
 
-from meters.floor_api.errors import ActError
-from meters.floor_api.types import Adjustment, MeterParameters, Parameter, ParameterChange
-from tests.model.pit import CENT, FIVE_CARD, FLOOR, PROGRESSIVE, RAGS, Pit
+from meters.floor_api.types import Adjustment, Parameter, ParameterChange
+from tests.model.pit import CENT, FIVE_CARD, FLOOR, PROGRESSIVE, RAGS, Pit, code, refused, to
 
 pytestmark = pytest.mark.duty("D3")
 
@@ -17,40 +16,28 @@ SEED = 100_000
 async def _pit(redis: Redis, *bounds: str) -> Pit:
     """Return a link whose progressive has its own bounds; each wager adds 14 cents."""
     assert HEAD in FLOOR
-    pit = Pit(redis, FLOOR.replace(HEAD, HEAD + "\n".join(bounds) + "\n", 1))
-    await pit.open()
-    return pit
-
-
-async def _meter(pit: Pit) -> MeterParameters:
-    (link,) = await pit.link_acts.links()
-    return next(each for each in link.meters if each.meter == PROGRESSIVE)
+    return await Pit.opened(redis, FLOOR.replace(HEAD, HEAD + "\n".join(bounds) + "\n", 1))
 
 
 async def _propose(pit: Pit, change: ParameterChange | Adjustment) -> str:
     return (await pit.link_acts.propose(LINK, "sue", change)).proposal
 
 
-def _to(value: int, parameter: Parameter = "limit") -> ParameterChange:
-    return ParameterChange(meter=PROGRESSIVE, parameter=parameter, value=value, reason="as planned")
-
-
 async def _set(pit: Pit, parameter: Parameter, value: int) -> None:
-    proposal = await _propose(pit, _to(value, parameter))
-    await pit.link_acts.confirm(LINK, proposal, "tim")
+    await pit.change(to(PROGRESSIVE, parameter, value))
     await pit.adopt()
 
 
 async def test_contribution_above_the_bound_is_refused_whole(
     redis: Redis,
 ) -> None:
-    pit = await _pit(redis, "contribution_max = 40")
+    pit = await _pit(redis, "contribution_max = 41")
     before = await pit.accounts()
     reply = await pit.wagers(dict.fromkeys((1, 2, 3), PROGRESSIVE))
     assert reply.error is not None
     assert (reply.status, reply.error.code) == ("refused", "unreasonable_contribution")
     assert "3 wagers in one event" in reply.error.message
-    assert "40 cents" in reply.error.message
+    assert "41 cents" in reply.error.message
     assert await pit.accounts() == before
     assert (await pit.audit()).entries == len(before) - 1, "the seeds, and nothing else"
     played = await pit.round(
@@ -58,32 +45,24 @@ async def test_contribution_above_the_bound_is_refused_whole(
     )
     assert played.status == "accepted", "28 cents at once are reasonable"
     assert (await pit.audit()).balanced
-
-
-async def test_contribution_of_just_the_bound_is_taken(redis: Redis) -> None:
+    await redis.flushall()
     pit = await _pit(redis, "contribution_max = 42")
-    reply = await pit.wagers(dict.fromkeys((1, 2, 3), PROGRESSIVE))
-    assert reply.status == "accepted"
+    assert code(await pit.wagers(dict.fromkeys((1, 2, 3), PROGRESSIVE))) == "accepted"
 
 
 async def test_meter_stays_at_its_limit_and_the_books_hold_the_rest(redis: Redis) -> None:
     pit = await _pit(redis, f"limit = {SEED + 20}")
     for number in range(3):
         await pit.round({1: PROGRESSIVE}, {1: RAGS}, round_id=f"R{number}")
-    meter = await _meter(pit)
+    meter = await pit.shown_meter(PROGRESSIVE)
     assert (meter.amount, meter.overflow, meter.limit) == (SEED + 20, 22, SEED + 20)
     assert meter.accounting.overflow == 22
     finding = await pit.audit()
     assert finding.balanced
     assert finding.meters[PROGRESSIVE]["overflow_micros"] == 22 * CENT
-
-
-async def test_won_whole_the_overflow_begins_the_new_cycle(redis: Redis) -> None:
-    pit = await _pit(redis, f"limit = {SEED + 20}")
-    for number in range(3):
-        await pit.round({1: PROGRESSIVE}, {1: RAGS}, round_id=f"R{number}")
+    # Won whole, the overflow begins the new cycle.
     await pit.round({1: PROGRESSIVE}, {1: "As Ks Qs"}, round_id="R9")
-    meter = await _meter(pit)
+    meter = await pit.shown_meter(PROGRESSIVE)
     assert (meter.amount, meter.overflow, meter.cycle) == (SEED + 20, 16, 2)
     assert (meter.accounting.hits, meter.accounting.overflow) == (1, 36), "in all, it only rises"
     assert (await pit.audit()).balanced
@@ -95,16 +74,16 @@ async def test_bounds_are_changed_by_two_people_and_audited_across(redis: Redis)
     await _set(pit, "limit", SEED + 10)
     await _set(pit, "contribution_max", 14)
     await pit.link_acts.open(LINK, "tim")
-    assert ((await _meter(pit)).limit, (await _meter(pit)).contribution_max) == (SEED + 10, 14)
-    refused = await pit.wagers(dict.fromkeys((1, 2), PROGRESSIVE))
-    assert refused.status == "refused"
+    shown = await pit.shown_meter(PROGRESSIVE)
+    assert (shown.limit, shown.contribution_max) == (SEED + 10, 14)
+    assert (await pit.wagers(dict.fromkeys((1, 2), PROGRESSIVE))).status == "refused"
     await pit.round({1: PROGRESSIVE}, {1: RAGS}, round_id="R2")
-    assert (await _meter(pit)).overflow == 4
+    assert (await pit.shown_meter(PROGRESSIVE)).overflow == 4
     await pit.link_acts.close(LINK, "sue", "bounds")
     await _set(pit, "limit", 0)
     await pit.link_acts.open(LINK, "tim")
     await pit.round({1: PROGRESSIVE}, {1: RAGS}, round_id="R3")
-    meter = await _meter(pit)
+    meter = await pit.shown_meter(PROGRESSIVE)
     assert (meter.limit, meter.amount, meter.overflow) == (None, SEED + 28, 0)
     assert (await pit.audit()).balanced
 
@@ -116,12 +95,11 @@ async def test_whatever_makes_room_refills_the_meter_and_is_audited(redis: Redis
         await pit.round({1: PROGRESSIVE}, {1: RAGS}, round_id=f"R{number}")
 
     async def held() -> tuple[int, int]:
-        meter = await _meter(pit)
+        meter = await pit.shown_meter(PROGRESSIVE)
         return meter.amount - SEED, meter.overflow
 
     assert await held() == (20, 36)
-    proposal = await _propose(pit, Adjustment(meter=PROGRESSIVE, amount=-15, reason="lost wager"))
-    await pit.link_acts.confirm(LINK, proposal, "tim")
+    await pit.change(Adjustment(meter=PROGRESSIVE, amount=-15, reason="lost wager"))
     assert await held() == (20, 21)
     await pit.link_acts.close(LINK, "sue", "bounds")
     await _set(pit, "limit", SEED + 30)
@@ -135,8 +113,7 @@ async def test_whatever_makes_room_refills_the_meter_and_is_audited(redis: Redis
 async def test_no_award_of_a_part_strands_an_overflow(redis: Redis, bound: str) -> None:
     """Neither a limit at the seed, nor a meter of which no hand has won the whole."""
     text = FLOOR.replace(f'kind = "{FIVE_CARD}"\n', f'kind = "{FIVE_CARD}"\n{bound}\n', 1)
-    pit = Pit(redis, text)
-    await pit.open()
+    pit = await Pit.opened(redis, text)
     for number in range(60):
         await pit.round({1: FIVE_CARD}, {1: RAGS}, round_id=f"R{number}")
     before = (await pit.audit()).meters[FIVE_CARD]
@@ -166,32 +143,30 @@ async def test_limit_that_cannot_be_is_refused(
 ) -> None:
     pit = await _pit(redis)
     await pit.link_acts.close(LINK, "sue", "bounds")
-    with pytest.raises(ActError, match=words) as refused:
-        await _propose(pit, _to(value))
-    assert refused.value.code == code
+    with refused(code, words):
+        await _propose(pit, to(PROGRESSIVE, "limit", value))
 
 
 async def test_limit_below_what_the_meter_holds_is_not_confirmed(redis: Redis) -> None:
     pit = await _pit(redis)
     await pit.round({1: PROGRESSIVE}, {1: RAGS})
     await pit.link_acts.close(LINK, "sue", "bounds")
-    proposal = await _propose(pit, _to(SEED + 13))
-    with pytest.raises(ActError, match="holds more than the new limit") as refused:
+    proposal = await _propose(pit, to(PROGRESSIVE, "limit", SEED + 13))
+    with refused("limit_too_low", "holds more than the new limit"):
         await pit.link_acts.confirm(LINK, proposal, "tim")
-    assert refused.value.code == "limit_too_low"
+
     await _set(pit, "limit", SEED + 14)
-    assert (await _meter(pit)).limit == SEED + 14, "just what it holds is a limit"
+    assert (await pit.shown_meter(PROGRESSIVE)).limit == SEED + 14, "just what it holds is a limit"
 
 
 @pytest.mark.duty("D15")
 async def test_correction_does_not_lift_a_meter_above_its_limit(redis: Redis) -> None:
     pit = await _pit(redis, f"limit = {SEED + 20}")
-    with pytest.raises(ActError, match="the meter's limit is ") as refused:
+    with refused("above_limit", "the meter's limit is "):
         await _propose(pit, Adjustment(meter=PROGRESSIVE, amount=21, reason="lost wager"))
-    assert refused.value.code == "above_limit"
     proposal = await _propose(pit, Adjustment(meter=PROGRESSIVE, amount=20, reason="lost wager"))
     await pit.round({1: PROGRESSIVE}, {1: RAGS})
-    with pytest.raises(ActError, match="would hold more than its limit") as late:
+    with refused("above_limit", "would hold more than its limit"):
         await pit.link_acts.confirm(LINK, proposal, "tim")
-    assert late.value.code == "above_limit", "it has risen since"
+    # The meter has risen since.
     assert (await pit.audit()).balanced

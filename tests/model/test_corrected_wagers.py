@@ -1,6 +1,5 @@
 """One wager corrected before the first card: added or taken back, confirmed, and exact in money."""
 
-from collections.abc import Mapping
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, cast
@@ -12,43 +11,27 @@ from structlog.testing import capture_logs
 
 from meters.archive.day_file import ArchiveError
 from meters.books.stored_tables import STATE
-from meters.floor.gaming_day import GamingDays
 from meters.intake import validation
-from meters.restore.rebuild import Rebuild
 from meters.wire.messages import Reply
 from tests.floor_text import floor_text, link_text, meter_text, table_text
 from tests.games.texts import DRAWN
 from tests.model.kept import Kept
-from tests.model.pit import BONUS, CENT, FIVE_CARD, FLOOR, PROGRESSIVE, Pit
+from tests.model.pit import AT, BONUS, CENT, FIVE_CARD, FLOOR, PROGRESSIVE, Pit, code, event_bytes
 from tests.model.tampering import Fields, rewrite
-from tests.model.test_asks import assert_sound, code, confirm, opened, refuse, the_ask, void
+from tests.model.test_asks import (
+    Bets,
+    assert_sound,
+    confirm,
+    correct,
+    opened,
+    positions,
+    refuse,
+    the_ask,
+    void,
+)
 from tests.model.test_entered import HAND, count_of
 
-Bets = Mapping[int, str]
-
 pytestmark = pytest.mark.duty("D17")
-
-
-def positions(bets: Bets, patrons: Mapping[int, str] | None = None) -> list[dict[str, object]]:
-    """Return the wagers of positions as an event has them, each of one dollar."""
-    return [
-        {"position": position, "wagers": dict.fromkeys(names.split(), 100)}
-        | ({"patron": patrons[position]} if patrons and position in patrons else {})
-        for position, names in bets.items()
-        if names
-    ]
-
-
-async def correct(
-    pit: Pit, action: str, position: int, after: Bets, *, wager: str = PROGRESSIVE,
-    table: str = "T-1", round_id: str = "R1", **fields: object,
-) -> Reply:  # fmt: skip
-    """Try to correct a wager; `after` has all wagers of the round then."""
-    given = {
-        "action": action, "position": position, "wager": wager, "amount": 100,
-        "reason": "light without chip", "positions": positions(after),
-    } | fields  # fmt: skip
-    return await pit.event(table, "correct_wager", round_id, **given)
 
 
 async def corrected(
@@ -175,10 +158,9 @@ async def test_cards_that_become_known_meanwhile_stop_it(pit: Pit) -> None:
     assert code(await correct(pit, "take_back", 1, {})) == "unconfirmed"
     await confirm(pit)
     pit.seq["T-1"] += 1
-    payload = msgspec.json.encode({
-        "seq": pit.seq["T-1"], "at": "2026-11-20T02:14:07.250Z", "type": "void", "round": "R1",
-        "reason": "misdeal", "entered": [HAND], "confirm": True,
-    })  # fmt: skip
+    payload = event_bytes(
+        pit.seq["T-1"], "void", "R1", at=AT, reason="misdeal", entered=[HAND], confirm=True
+    )
     assert await pit.send("T-1", payload, worker=1) is not None
     assert code(await correct(pit, "take_back", 1, {})) == "cards_entered"
 
@@ -244,8 +226,7 @@ async def test_the_meter_of_each_wager_at_its_time_gives_it_back(pit: Pit) -> No
 async def test_at_its_limit_a_meter_gives_its_overflow_first(redis: Redis) -> None:
     """The limit is 20 cents above the seed, and a wager adds 14 cents."""
     text = FLOOR.replace(meter_text(PROGRESSIVE), meter_text(PROGRESSIVE, limit=100_020))
-    pit = Pit(redis, text)
-    await pit.open()
+    pit = await Pit.opened(redis, text)
 
     async def held() -> tuple[int, int]:
         accounts = await pit.accounts()
@@ -272,8 +253,7 @@ async def test_a_chip_that_the_draw_can_decide_is_not_corrected(
     (tmp_path / "drawn.toml").write_text(DRAWN)
     table = table_text("T-1", BONUS, game="drawn", positions=6)
     link = link_text("pit", meter_text(BONUS, magic_card_every=1), table)
-    pit = Pit(redis, floor_text(link, games=str(tmp_path)))
-    await pit.open()
+    pit = await Pit.opened(redis, floor_text(link, games=str(tmp_path)))
     reply = await pit.wagers({1: "own"})
     assert reply.draw is not None
     assert reply.draw.magic_card
@@ -292,32 +272,24 @@ async def test_a_closed_link_takes_no_wager_and_gives_one_back(pit: Pit) -> None
 
 
 @pytest.mark.parametrize("decided", [False, True])
-async def test_a_request_ends_when_the_game_expires(
-    pit: Pit, monkeypatch: pytest.MonkeyPatch, *, decided: bool
+@pytest.mark.parametrize("refusal", ["game_not_in_effect", "link_closed"])
+async def test_a_request_ends_when_its_correction_is_refused(
+    pit: Pit, monkeypatch: pytest.MonkeyPatch, refusal: str, *, decided: bool
 ) -> None:
-    await opened(pit)
-    both = {1: PROGRESSIVE, 2: PROGRESSIVE}
-    assert code(await correct(pit, "add", 2, both)) == "unconfirmed"
-    if decided:
-        await confirm(pit)
-    with monkeypatch.context() as patched:
-        patched.setattr(validation, "problem_now", lambda *_: "it is not played today")
-        assert code(await correct(pit, "add", 2, both)) == "game_not_in_effect"
-    assert await pit.redis.hgetall(pit.store.keys.asks) == {}
-    await corrected(pit, "add", 2, both)
-
-
-@pytest.mark.parametrize("decided", [False, True])
-async def test_a_request_ends_when_its_correction_is_refused(pit: Pit, *, decided: bool) -> None:
     """The table no longer waits: nobody confirms it, and an earlier confirmation counts no more."""
     await opened(pit)
     both = {1: PROGRESSIVE, 2: PROGRESSIVE}
     assert code(await correct(pit, "add", 2, both)) == "unconfirmed"
     if decided:
         await confirm(pit)
-    await pit.link_acts.close("pit", "sue", "shift change")
-    assert code(await correct(pit, "add", 2, both)) == "link_closed"
-    await pit.link_acts.open("pit", "sue")
+    with monkeypatch.context() as patched:
+        if refusal == "link_closed":
+            await pit.link_acts.close("pit", "sue", "shift change")
+        else:
+            patched.setattr(validation, "problem_now", lambda *_: "it is not played today")
+        assert code(await correct(pit, "add", 2, both)) == refusal
+        if refusal == "link_closed":
+            await pit.link_acts.open("pit", "sue")
     assert await pit.asks.asks() == []
     assert await pit.redis.hgetall(pit.store.keys.asks) == {}
     await assert_sound(pit)
@@ -330,9 +302,7 @@ async def test_the_ledger_makes_the_corrected_round_again(pit: Pit) -> None:
     await corrected(pit, "take_back", 2, {1: PROGRESSIVE, 2: FIVE_CARD})
     after = {1: PROGRESSIVE, 2: FIVE_CARD, 4: FIVE_CARD}
     await corrected(pit, "add", 4, after, wager=FIVE_CARD)
-    keys, rebuild = pit.store.keys, Rebuild(pit.link, GamingDays.of_facility(pit.floor.facility))
-    for number, fields in await pit.store.entries(0, 1_000):
-        rebuild.apply_entry(number, fields)
+    keys, rebuild = pit.store.keys, await pit.rebuild()
     made = STATE.decode(rebuild.snapshot().at(keys.tables)["T-1"])
     held = STATE.decode(cast("bytes", await pit.redis.hget(keys.tables, "T-1")))
     assert msgspec.structs.replace(held, entry=0) == made
@@ -345,34 +315,22 @@ async def test_the_ledger_makes_the_corrected_round_again(pit: Pit) -> None:
     assert {name: int(count) for name, count in made_tallies.items() if int(count)} == tallies
 
 
-async def test_the_audit_names_a_correction_that_nobody_confirmed(pit: Pit) -> None:
-    """Only a restore can apply one, and notes itself after it."""
-    pit.intakes[0] = type(pit.intakes[0])(pit.store, pit.metrics, replays=True)
-    await opened(pit)
-    assert code(await correct(pit, "add", 2, {1: PROGRESSIVE, 2: PROGRESSIVE})) == "accepted"
-    (problem,) = (await pit.audit()).problems
-    entry = (await pit.entries())[-1]["id"]
-    assert problem == (
-        f"table T-1: entry {entry} corrects a wager, and no floorperson confirmed it"
-    )
+async def test_a_correction_that_nobody_confirmed_is_named_and_not_archived(kept: Kept) -> None:
+    """Only a restore can apply one, and notes itself after it.
 
-
-async def test_a_correction_that_nobody_confirmed_is_not_archived(
-    redis: Redis, tmp_path: Path
-) -> None:
-    """Otherwise its entry would leave Redis, and later audits would find nothing."""
-    kept = Kept(Pit(redis), tmp_path / "archive")
+    Otherwise its entry would leave Redis, and later audits would find nothing.
+    """
     pit, intake = kept.pit, kept.pit.intakes[0]
-    await kept.open()
     pit.intakes[0] = type(intake)(pit.store, pit.metrics, replays=True)
     await opened(pit)
     assert code(await correct(pit, "add", 2, {1: PROGRESSIVE, 2: PROGRESSIVE})) == "accepted"
     entry = (await pit.entries())[-1]["id"]
+    problem = f"table T-1: entry {entry} corrects a wager, and no floorperson confirmed it"
+    assert (await pit.audit()).problems == (problem,)
     pit.intakes[0] = intake
     assert (await pit.result({1: "3h 6s Jc", 2: "4h 8s Qc"})).status == "accepted"
     for _ in range(3):
         await kept.days.keep(timedelta(days=1))
-    problem = f"table T-1: entry {entry} corrects a wager, and no floorperson confirmed it"
     with pytest.raises(ArchiveError, match=problem):
         await kept.run()
     assert [one for one in (await pit.audit()).problems if problem in one]

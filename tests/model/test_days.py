@@ -1,13 +1,12 @@
 """Gaming days: each closes with a reading of the store's own meters (duty D19)."""
 
 import time as clocks
-from datetime import date, time, timedelta
+from datetime import date, timedelta
 
 import pytest
 from redis.asyncio import Redis
 
-from meters.floor.gaming_day import GamingDays
-from tests.model.days import NEW_YORK, Days
+from tests.model.days import Days
 from tests.model.pit import CENT, PROGRESSIVE, Pit
 from tests.model.tampering import move_balance, play_a_while
 
@@ -17,31 +16,6 @@ async def days(pit: Pit) -> Days:
     days = Days(pit)
     await days.open()
     return days
-
-
-@pytest.mark.parametrize(
-    ("day", "starts", "hours"),
-    [
-        (date(2026, 11, 20), time(6), 24),
-        (date(2026, 10, 31), time(6), 25),
-        (date(2027, 3, 13), time(6), 23),
-        (date(2027, 3, 14), time(2, 30), 23),
-        (date(2027, 3, 13), time(2, 30), 24),
-        (date(2026, 11, 1), time(1, 30), 25),
-        (date(2026, 11, 1), time(0), 25),
-    ],
-)
-def test_gaming_days_follow_one_another_without_gap_whatever_the_clock_on_the_wall_does(
-    day: date, starts: time, hours: int
-) -> None:
-    days = GamingDays(NEW_YORK, starts)
-    begins, ends = days.bounds(day)
-    assert ends - begins == timedelta(hours=hours)
-    assert days.bounds(day + timedelta(days=1))[0] == ends
-    moment = timedelta(microseconds=1)
-    assert [days.of(at) for at in (begins - moment, begins, ends - moment, ends)] == [
-        day - timedelta(days=1), day, day, day + timedelta(days=1),
-    ]  # fmt: skip
 
 
 @pytest.mark.duty("D19")

@@ -10,7 +10,6 @@ import pytest
 from redis.asyncio import Redis
 
 from tests.model import test_no_win as declared
-from tests.model import test_reopened_again as again
 from tests.model import test_reopening as reopening
 from tests.model.pit import STRICT, Pit
 from tests.rules import test_no_win as rules
@@ -46,7 +45,7 @@ FOUND_BY: Final[Mapping[str, Test]] = {
         reopening.test_a_reopened_win_is_as_it_was, not_due=True
     ),
     "Envy Bonuses of a reopened win are taken back although they are decided": (
-        again.test_envy_bonuses_that_were_paid_stay_paid
+        reopening.test_envy_bonuses_that_were_paid_stay_paid
     ),
     "a corrected slip number is not kept": (
         reopening.test_a_slip_number_is_corrected_and_the_old_one_stays_used
@@ -64,8 +63,7 @@ FOUND_BY: Final[Mapping[str, Test]] = {
 
 async def _run(test: Test, redis: Redis, home: Path) -> None:
     """Run a test on a link of its own, and audit the link after it."""
-    pit = Pit(redis, STRICT)
-    await pit.open()
+    pit = await Pit.opened(redis, STRICT)
     given = {"strict": pit, "pit": pit, "redis": redis, "tmp_path": home}
     named = inspect.signature(test).parameters
     result = test(**{name: value for name, value in given.items() if name in named})

@@ -1,6 +1,6 @@
 """Voids after cards and hands entered differently: in the ledger, among the acts, counted."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import cast
 
 import msgspec
@@ -9,28 +9,10 @@ from prometheus_client.parser import text_string_to_metric_families
 from structlog.testing import capture_logs
 
 from meters.floor_api.types import ActRow
-from meters.wire.messages import Reply
-from tests.model.pit import AT, DEALER, PROGRESSIVE, RAGS, Pit
+from tests.model.pit import DEALER, PROGRESSIVE, RAGS, Pit, event_bytes
 
 HAND = {"what": "hand", "position": 1, "cards": ["As", "Ks", "Qs"]}
 BEFORE = HAND | {"taken_back": True, "reason": "Typed wrong"}
-
-
-async def void_after_cards(pit: Pit, round_id: str = "R1", **fields: object) -> Reply:
-    await pit.wagers({1: PROGRESSIVE}, round_id=round_id)
-    return await pit.event("T-1", "void", round_id, reason="misdeal", entered=[HAND], **fields)
-
-
-async def entered_differently(pit: Pit, round_id: str = "R1", **fields: object) -> Reply:
-    await pit.wagers({1: PROGRESSIVE}, round_id=round_id)
-    return await pit.event(
-        "T-1",
-        "result",
-        round_id,
-        positions=[{"position": 1, "cards": RAGS.split(), "folded": False}],
-        dealer=DEALER.split(),
-        **{"entered_before": [BEFORE], **fields},
-    )
 
 
 async def acts_of_tables(pit: Pit) -> list[ActRow]:
@@ -52,7 +34,9 @@ async def test_a_void_after_cards_has_them_in_the_ledger_on_the_acts_page_and_in
     pit: Pit,
 ) -> None:
     with capture_logs() as lines:
-        assert (await void_after_cards(pit)).status == "accepted"
+        await pit.wagers({1: PROGRESSIVE})
+        reply = await pit.event("T-1", "void", "R1", reason="misdeal", entered=[HAND])
+    assert reply.status == "accepted"
     (entry,) = [one for one in await pit.entries() if one["kind"] == "void"]
     assert msgspec.json.decode(entry["event"])["entered"] == [HAND]
     (act,) = await acts_of_tables(pit)
@@ -70,7 +54,12 @@ async def test_a_void_after_cards_has_them_in_the_ledger_on_the_acts_page_and_in
 async def test_a_hand_entered_differently_has_both_on_the_acts_page_and_is_counted(
     pit: Pit,
 ) -> None:
-    assert (await entered_differently(pit)).status == "accepted"
+    await pit.wagers({1: PROGRESSIVE})
+    dealt = [{"position": 1, "cards": RAGS.split(), "folded": False}]
+    reply = await pit.event(
+        "T-1", "result", "R1", positions=dealt, dealer=DEALER.split(), entered_before=[BEFORE]
+    )
+    assert reply.status == "accepted"
     (act,) = await acts_of_tables(pit)
     assert (act.what, act.table) == ("result", "T-1")
     assert act.told == (
@@ -89,24 +78,25 @@ async def test_other_voids_and_results_are_no_acts(pit: Pit) -> None:
     assert count_of(pit, "pitlink_table_hands_reentered_total") == 0
 
 
-BAD: Sequence[tuple[str, object, str]] = [
-    ("no card", [HAND | {"cards": ["As", "Kx"]}], "entered[0].cards[1]"),
-    ("no cards", [HAND | {"cards": []}], "entered[0].cards"),
-    ("of nobody", [HAND | {"what": "burned"}], "entered[0].what"),
-    ("unknown field", [HAND | {"by": "me"}], "entered[0].by"),
-    ("null", None, "entered"),
-    ("a reason that cannot be printed", [HAND | {"reason": "a\rb"}], "entered[0].reason"),
-]
+BAD: Mapping[str, tuple[object, str]] = {
+    "no card": ([HAND | {"cards": ["As", "Kx"]}], "entered[0].cards[1]"),
+    "no cards": ([HAND | {"cards": []}], "entered[0].cards"),
+    "of nobody": ([HAND | {"what": "burned"}], "entered[0].what"),
+    "unknown field": ([HAND | {"by": "me"}], "entered[0].by"),
+    "null": (None, "entered"),
+    "a reason that cannot be printed": ([HAND | {"reason": "a\rb"}], "entered[0].reason"),
+    "a declaration that was not made": ([{"what": "hand", "position": 1}], "entered[0]"),
+    "a dealer who declares": ([{"what": "dealer", "no_win": True}], "entered[0]"),
+    "a declaration with cards": ([HAND | {"no_win": True}], "entered[0]"),
+}
 
 
-@pytest.mark.parametrize(("entered", "field"), [case[1:] for case in BAD], ids=[c[0] for c in BAD])
-async def test_cards_that_cannot_be_are_refused_by_their_place(
-    pit: Pit, entered: object, field: str
-) -> None:
+async def test_cards_that_cannot_be_are_refused_by_their_place(pit: Pit) -> None:
     await pit.wagers({1: PROGRESSIVE})
-    reply = await pit.event("T-1", "void", "R1", reason="misdeal", entered=entered)
-    assert reply.error is not None
-    assert reply.error.field == field
+    for what, (entered, field) in BAD.items():
+        reply = await pit.event("T-1", "void", "R1", reason="misdeal", entered=entered)
+        assert reply.error is not None, what
+        assert reply.error.field == field, what
     assert (await pit.void()).status == "accepted"
 
 
@@ -146,14 +136,9 @@ async def test_other_cards_another_round_id_or_no_hand_raise_none(pit: Pit) -> N
 async def test_two_tables_in_one_batch_are_compared_too(pit: Pit) -> None:
     for table in ("T-1", "T-2"):
         await pit.wagers({1: PROGRESSIVE}, table=table)
-    events = []
-    for table in ("T-1", "T-2"):
-        pit.seq[table] += 1
-        event = {
-            "seq": pit.seq[table], "at": AT, "type": "result", "round": "R1",
-            "positions": [{"position": 1, "cards": ["As", "Ks", "2d"]}], "dealer": DEALER.split(),
-        }  # fmt: skip
-        events.append((table, msgspec.json.encode(event)))
+    hand = [{"position": 1, "cards": ["As", "Ks", "2d"]}]
+    event = event_bytes(2, "result", "R1", positions=hand, dealer=DEALER.split())
+    events = [(table, event) for table in ("T-1", "T-2")]
     with capture_logs() as lines:
         await pit.take(events)
     assert [one["table"] for one in lines if one["event"] == "cards dealt twice"] == ["T-2"]

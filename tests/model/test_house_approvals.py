@@ -9,15 +9,13 @@ from redis.asyncio import Redis
 from meters.books.approved_configuration import approved_terms
 from meters.books.audit import LinkAudit
 from meters.books.ledger_replay import Replay
-from meters.floor.gaming_day import GamingDays
-from meters.floor_api.types import Adjustment, ParameterChange
-from meters.restore.rebuild import Rebuild
+from meters.floor_api.types import Adjustment
 from meters.selfcheck.approval_checks import Configuration, Unapproved
 from meters.wire.messages import Reply
 from tests.approving import approve as approve_as_people
 from tests.floor_text import floor_text, link_text, meter_text, table_text
 from tests.games.texts import envy_text, game_text, wager_text
-from tests.model.pit import Pit
+from tests.model.pit import Pit, code, to
 
 FIRST = game_text("first", ["m"], wager_text("own", "m"))
 SECOND = game_text("second", ["m"], wager_text("other", "m"))
@@ -30,16 +28,23 @@ SUITED, STRAIGHT = ["9s", "8s"], ["7s", "6s", "5s"]
 
 
 def floor_of(games: Path, *tables: tuple[str, str]) -> str:
-    """Return a floor file with a table for each pair of an id and a game."""
     texts = [table_text(table, "m", game=game, positions=6) for table, game in tables]
     return floor_text(
         link_text("pit", meter_text("m"), *texts), games=str(games), two_people_reject_above=10**9
     )
 
 
+ONE_TABLE = (("T-1", "first"),)
+
+
+async def begun(redis: Redis, games: Path, *tables: tuple[str, str]) -> tuple[Pit, str]:
+    text = floor_of(games, *(tables or ONE_TABLE))
+    pit = await Pit.opened(redis, text)
+    return pit, text
+
+
 @pytest.fixture
 def games(tmp_path: Path) -> Path:
-    """Return a directory with the first game."""
     directory = tmp_path / "games"
     directory.mkdir()
     (directory / "first.toml").write_text(FIRST)
@@ -47,7 +52,6 @@ def games(tmp_path: Path) -> Path:
 
 
 async def wager(pit: Pit, table: str, name: str, round_id: str) -> None:
-    """Place a wager at a position of a table."""
     positions = [{"position": 1, "wagers": {name: 100}}]
     reply = await pit.event(table, "wagers", round_id, positions=positions)
     assert reply.status == "accepted", reply
@@ -66,10 +70,7 @@ async def settle(pit: Pit, table: str, round_id: str) -> Reply:
 async def win(pit: Pit, table: str, round_id: str) -> list[tuple[str, int]]:
     """Settle a round with a straight flush, and pay it. Return items and payouts."""
     reply = await settle(pit, table, round_id)
-    for claim in reply.claims or ():
-        row = await pit.decide(claim.claim, "validate")
-        if row.paid_from == "hand_pay":
-            await pit.decide(claim.claim, "pay")
+    await pit.pay_all([claim.claim for claim in reply.claims or ()])
     return [(line.item, line.paid) for line in reply.lines or ()]
 
 
@@ -81,7 +82,6 @@ async def restarted(pit: Pit, text: str) -> tuple[Pit, Unapproved | None]:
 
 
 async def approve(pit: Pit, found: Unapproved | None) -> None:
-    """Approve the present files, and open the link."""
     assert found is not None
     assert found.barred is None, found.barred
     await approve_as_people(Configuration(pit.floor, pit.store))
@@ -89,8 +89,7 @@ async def approve(pit: Pit, found: Unapproved | None) -> None:
 
 
 async def test_a_meter_in_use_can_gain_a_game(keeping_redis: Redis, games: Path) -> None:
-    pit = Pit(keeping_redis, floor_of(games, ("T-1", "first")))
-    await pit.open()
+    pit, _ = await begun(keeping_redis, games)
     await wager(pit, "T-1", "own", "R1")
     await win(pit, "T-1", "R1")
     (games / "second.toml").write_text(SECOND)
@@ -106,9 +105,7 @@ async def test_a_meter_in_use_can_gain_a_game(keeping_redis: Redis, games: Path)
 
 
 async def test_a_cell_can_gain_a_fixed_win(keeping_redis: Redis, games: Path) -> None:
-    text = floor_of(games, ("T-1", "first"))
-    pit = Pit(keeping_redis, text)
-    await pit.open()
+    pit, text = await begun(keeping_redis, games)
     await wager(pit, "T-1", "own", "R1")
     assert await win(pit, "T-1", "R1") == [("own", 1_000)]
     (games / "first.toml").write_text(BESIDES)
@@ -122,9 +119,7 @@ async def test_a_cell_can_gain_a_fixed_win(keeping_redis: Redis, games: Path) ->
 async def test_a_game_that_no_table_of_the_link_plays_changes_nothing(
     keeping_redis: Redis, games: Path
 ) -> None:
-    text = floor_of(games, ("T-1", "first"))
-    pit = Pit(keeping_redis, text)
-    await pit.open()
+    pit, text = await begun(keeping_redis, games)
     (games / "second.toml").write_text(SECOND)
     more, found = await restarted(pit, text)
     assert found is None
@@ -136,9 +131,7 @@ async def test_a_game_that_no_table_of_the_link_plays_changes_nothing(
 async def test_a_game_file_cannot_change_under_an_open_round(
     keeping_redis: Redis, games: Path
 ) -> None:
-    text = floor_of(games, ("T-1", "first"), ("T-2", "first"))
-    pit = Pit(keeping_redis, text)
-    await pit.open()
+    pit, text = await begun(keeping_redis, games, *ONE_TABLE, ("T-2", "first"))
     await wager(pit, "T-2", "own", "R1")
     (games / "first.toml").write_text(BESIDES)
     _, found = await restarted(pit, text)
@@ -150,9 +143,7 @@ async def test_a_game_file_cannot_change_under_an_open_round(
 
 
 async def test_the_rates_of_a_meter_in_use_cannot_change(keeping_redis: Redis, games: Path) -> None:
-    text = floor_of(games, ("T-1", "first"))
-    pit = Pit(keeping_redis, text)
-    await pit.open()
+    pit, text = await begun(keeping_redis, games)
     (games / "first.toml").write_text(FIRST.replace('primary = "5%"', 'primary = "6%"'))
     _, found = await restarted(pit, text)
     assert found is not None
@@ -164,28 +155,23 @@ async def test_the_rates_of_a_meter_in_use_cannot_change(keeping_redis: Redis, g
 async def test_an_audit_continues_with_the_names_of_the_last_approval(
     keeping_redis: Redis, games: Path
 ) -> None:
-    pit = Pit(keeping_redis, floor_of(games, ("T-1", "first")))
-    await pit.open()
+    pit, _ = await begun(keeping_redis, games)
     await wager(pit, "T-1", "own", "R1")
     await win(pit, "T-1", "R1")
     audit = LinkAudit(pit.store)
     assert (await audit.run()).balanced
     assert audit._replay is not None
-    begun = Replay.after(audit._replay.checkpoint)
+    resumed = Replay.after(audit._replay.checkpoint)
     await wager(pit, "T-1", "own", "R2")
     await win(pit, "T-1", "R2")
-    assert (await LinkAudit(pit.store, begun).run()).balanced
+    assert (await LinkAudit(pit.store, resumed).run()).balanced
 
 
 async def test_a_wager_of_another_game_is_refused(keeping_redis: Redis, games: Path) -> None:
     (games / "second.toml").write_text(SECOND)
-    pit = Pit(keeping_redis, floor_of(games, ("T-1", "first"), ("T-2", "second")))
-    await pit.open()
+    pit, _ = await begun(keeping_redis, games, *ONE_TABLE, ("T-2", "second"))
     positions = [{"position": 1, "wagers": {"other": 100}}]
-    reply = await pit.event("T-1", "wagers", "R1", positions=positions)
-    assert reply.status == "refused"
-    assert reply.error is not None
-    assert reply.error.code == "unknown_wager"
+    assert code(await pit.event("T-1", "wagers", "R1", positions=positions)) == "unknown_wager"
 
 
 @pytest.mark.parametrize(
@@ -198,11 +184,9 @@ async def test_a_table_cannot_lose_a_meter_or_a_position_under_an_open_round(
 
     The result of a position that the table lost would be refused, and its win with it.
     """
-    text = floor_of(games, ("T-1", "first"))
+    pit, text = await begun(keeping_redis, games)
     less = text.replace(has, loses)
     assert less != text
-    pit = Pit(keeping_redis, text)
-    await pit.open()
     await wager(pit, "T-1", "own", "R1")
     _, found = await restarted(pit, less)
     assert found is not None
@@ -218,9 +202,7 @@ async def test_a_game_cannot_change_before_its_hand_pay_is_final(
     keeping_redis: Redis, games: Path, act: Literal["reject"] | None
 ) -> None:
     """A table that forgot the round finds the win of a reopened hand pay in its present game."""
-    text = floor_of(games, ("T-1", "first"))
-    pit = Pit(keeping_redis, text)
-    await pit.open()
+    pit, text = await begun(keeping_redis, games)
     await wager(pit, "T-1", "own", "R1")
     (claim,) = (await settle(pit, "T-1", "R1")).claims or ()
     if act:
@@ -246,15 +228,12 @@ async def test_a_restore_needs_no_game_file(keeping_redis: Redis, games: Path) -
     (games / "first.toml").write_text(first)
     other = wager_text("another", "m", seed="$500 for 1")
     (games / "another.toml").write_text(game_text("another", ["m"], other))
-    text = floor_of(games, ("T-1", "first"))
-    pit = Pit(keeping_redis, text)
-    await pit.open()
+    pit, text = await begun(keeping_redis, games)
     await pit.link_acts.close("pit", "sue", "a new wager")
     more_on_it = Adjustment(meter="m", amount=50_000, reason="a new wager")
-    dearer = ParameterChange(meter="m", parameter="wager", value=500, reason="a new wager")
+    dearer = to("m", "wager", 500)
     for change in (more_on_it, dearer):
-        proposed = await pit.link_acts.propose("pit", "sue", change)
-        await pit.link_acts.confirm("pit", proposed.proposal, "tim")
+        await pit.change(change)
     five = first.replace('wager = "$1"\npays = { royal_flush = "$500" }', "").replace(
         '[[wager.envy.schedule]]\n\n', ""
     )  # fmt: skip
@@ -262,11 +241,8 @@ async def test_a_restore_needs_no_game_file(keeping_redis: Redis, games: Path) -
     (games / "first.toml").write_text(five)
     more, found = await restarted(pit, text.replace("wager = 100", "wager = 500"))
     await approve(more, found)
-    rebuild = Rebuild(more.link, GamingDays.of_facility(more.floor.facility))
-    for number, fields in await more.store.entries(0, 100):
-        rebuild.apply_entry(number, fields)
     meters = (await more.store.snapshot()).meters
-    rebuilt = rebuild.snapshot().at(more.store.keys.meters)
+    rebuilt = (await more.rebuild()).snapshot().at(more.store.keys.meters)
     for field in ("terms:m", "file:m"):
         assert rebuilt[field].decode() == meters[field]
     approved = await more.redis.hget(more.store.keys.approved, "text")

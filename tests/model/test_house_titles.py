@@ -58,8 +58,7 @@ async def play(pit: Pit, table: HandTable) -> None:
 
 async def test_dealers_and_staff_see_titles(keeping_redis: Redis, tmp_path: Path) -> None:
     """By hand: position 1 wins the mega with a royal flush of spades; position 2 has the Envy."""
-    pit = Pit(keeping_redis, titled_floor(tmp_path))
-    await pit.open()
+    pit = await Pit.opened(keeping_redis, titled_floor(tmp_path))
     layout = Layout.of(pit.link, pit.link.table[0])
     table = HandTable(layout=layout)
     view = view_table(layout, table.state, fault=None, values={})

@@ -18,6 +18,10 @@ MAX = 9_007_199_254_740_991
 Given = Callable[[Pit], Awaitable[object]]
 
 
+async def _nothing(_: Pit) -> None:
+    pass
+
+
 def _wagers(seq: int, round_id: str) -> bytes:
     bets = [{"position": 1, "wagers": {PROGRESSIVE: 100}}]
     return event_bytes(seq, "wagers", round_id, positions=bets)
@@ -25,10 +29,6 @@ def _wagers(seq: int, round_id: str) -> bytes:
 
 def _void(seq: int) -> bytes:
     return event_bytes(seq, "void", "R1", reason="misdeal")
-
-
-async def _nothing(_: Pit) -> None:
-    """Play nothing."""
 
 
 async def _open_round(pit: Pit) -> None:
@@ -45,15 +45,6 @@ async def _two_wins(pit: Pit) -> None:
     assert len(reply.claims or ()) == 2
 
 
-async def _held(pit: Pit) -> bytes:
-    """Return the claims that hold the table, as the table's record has them."""
-    return await held_by(pit.store, "T-1")
-
-
-async def _closed_link(pit: Pit) -> None:
-    await pit.redis.hset(pit.store.keys.meters, "closed", "no dealers")
-
-
 async def _full_meter(pit: Pit) -> None:
     await pit.redis.hset(pit.store.keys.accounts, "meter:progressive", str(MAX - 1))
 
@@ -68,7 +59,12 @@ REFUSED = (
     pytest.param("after_lockout", _open_round, _wagers(2, "R1"), id="after_lockout"),
     pytest.param("round_over", _void_round, _void(3), id="round_over"),
     pytest.param("unknown_round", _nothing, _void(1), id="unknown_round"),
-    pytest.param("link_closed", _closed_link, _wagers(1, "R1"), id="link_closed"),
+    pytest.param(
+        "link_closed",
+        lambda pit: pit.redis.hset(pit.store.keys.meters, "closed", "no dealers"),
+        _wagers(1, "R1"),
+        id="link_closed",
+    ),
     pytest.param("meter_full", _full_meter, _wagers(1, "R1"), id="meter_full"),
     pytest.param("books_full", _spent_house, _void(2), id="books_full"),
     pytest.param("held", _two_wins, _wagers(3, "R2"), id="held"),
@@ -94,8 +90,7 @@ def later_release(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], None
 async def test_repeat_gets_the_words_of_the_release_that_refused_it(
     redis: Redis, later_release: Callable[[], None], code: str, given: Given, payload: bytes
 ) -> None:
-    pit = Pit(redis)
-    await pit.open()
+    pit = await Pit.opened(redis)
     await given(pit)
     first = await pit.send("T-1", payload)
     assert first is not None
@@ -113,26 +108,18 @@ async def test_repeat_gets_the_words_of_the_release_that_refused_it(
 async def test_reply_is_written_as_every_refusal_is(
     pit: Pit, code: str, given: Given, payload: bytes
 ) -> None:
-    """The script builds this reply. The rest of the service encodes it from its type."""
+    """The script builds this reply. The rest of the service encodes it from its type.
+
+    An earlier release kept its code, with the claims that held the table at that time.
+    """
     await given(pit)
-    held = await _held(pit)
+    held = await held_by(pit.store, "T-1")
     first = await pit.send("T-1", payload)
     seq = REPLY.decode(first or b"").seq
     assert seq is not None
     status = next(status for status in BY_STATUS if status.value == code)
     due = refused_for_hold(seq, held) if code == "held" else refused_by_script(seq, status)
     assert first == due
-
-
-@pytest.mark.parametrize(("code", "given", "payload"), REFUSED)
-async def test_reply_of_which_an_earlier_release_kept_the_code_is_given_again(
-    pit: Pit, code: str, given: Given, payload: bytes
-) -> None:
-    """The reply names the claims that held the table at that time."""
-    await given(pit)
-    held = await _held(pit)
-    first = await pit.send("T-1", payload)
-    seq = REPLY.decode(first or b"").seq or 0
     digest = hashlib.blake2b(payload, digest_size=16).hexdigest().encode()
     old = digest + (b"held\n" + held if held else code.encode())
     await set_reply(pit.store, "T-1", seq, old)

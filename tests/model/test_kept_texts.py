@@ -70,14 +70,6 @@ async def test_a_reply_is_found_in_a_compressed_entry(
     await _check_repeats(kept.pit, sent)
 
 
-async def test_copies_in_one_batch_get_the_reply_of_their_entry(pit: Pit) -> None:
-    event = event_bytes(1, "wagers", "R1", at=AT, positions=BETS)
-    outcome = await pit.take([("T-1", event), ("T-1", event), ("T-2", event)])
-    first, copy, _ = outcome.replies
-    assert copy == first
-    assert b'"accepted"' in first[1]
-
-
 async def test_a_hello_reads_no_ledger_entry(pit: Pit) -> None:
     """After a failure of the network, all tables say hello at once."""
     await _opened(pit)

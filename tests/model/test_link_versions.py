@@ -20,7 +20,6 @@ class _Ledger:
         self.add("seed", ("house", "reserve:b"))
 
     def add(self, kind: str, *moved: tuple[str, str], at: str = "", **event: str) -> dict[str, int]:
-        """Add an entry, and return the lowest version numbers after it."""
         self._entries += 1
         transfers = [(source, target, 5, 1) for source, target in moved]
         fields = dict.fromkeys(_NAMES, b"") | {

@@ -32,8 +32,7 @@ _LONG: Final = settings(
 )
 
 
-@pytest.mark.duty("D6")
-@pytest.mark.duty("D2")
+@pytest.mark.duty("D6", "D2")
 @pytest.mark.section("649a.12(e)(4)")
 @pytest.mark.reading("T15")
 @pytest.mark.parametrize("floor", [POKER, MIXED], ids=["poker", "mixed"])

@@ -21,9 +21,6 @@ pytestmark = pytest.mark.duty("D10")
 WAGERS = {"positions": [{"position": 3, "wagers": {"progressive": 100}}]}
 
 
-Seeing = Callable[[Running], Awaitable[object]]
-
-
 async def event_taken(link: Running) -> None:
     """Send an event again, which changes nothing and gets the same answer."""
     link.service._problem = None
@@ -50,10 +47,9 @@ async def put_head(pit: Pit, head: dict[str, str]) -> None:
 )
 @pytest.mark.parametrize("raised", [0, 1, 1_000])
 async def test_head_that_the_ledger_does_not_have_is_not_in_the_mark(
-    keeping_redis: Redis, tmp_path: Path, sees: Seeing, raised: int
+    keeping_redis: Redis, tmp_path: Path, sees: Callable[[Running], Awaitable[object]], raised: int
 ) -> None:
-    pit = Pit(keeping_redis)
-    await pit.open()
+    pit = await Pit.opened(keeping_redis)
     await play_a_while(pit)
     await pit.void(table="T-2", round_id="R3")
     reply = await pit.send("T-2", event_bytes(7, "wagers", "R4", **WAGERS))

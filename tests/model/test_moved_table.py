@@ -27,11 +27,9 @@ async def test_a_round_is_settled_on_the_meters_that_it_fed(
     redis: Redis, after: str, hand: str, cents: int, left: int
 ) -> None:
     """The round wins from the meters that its wagers raised. The next round feeds the new ones."""
-    before = Pit(redis, BEFORE)
-    await before.open()
+    before = await Pit.opened(redis, BEFORE)
     await before.wagers({1: PROGRESSIVE})
-    moved = Pit(redis, after)
-    await moved.open()
+    moved = await Pit.opened(redis, after)
     moved.seq = before.seq
     assert paid_of(await moved.result({1: hand}), PROGRESSIVE) == [(1, cents)]
     assert await moved.meter(PROGRESSIVE) == left * CENT
@@ -40,11 +38,9 @@ async def test_a_round_is_settled_on_the_meters_that_it_fed(
 
 
 async def test_the_next_round_feeds_the_meters_that_the_table_has_now(redis: Redis) -> None:
-    before = Pit(redis, BEFORE)
-    await before.open()
+    before = await Pit.opened(redis, BEFORE)
     await before.wagers({1: PROGRESSIVE})
-    moved = Pit(redis, AFTER["another of the kind"])
-    await moved.open()
+    moved = await Pit.opened(redis, AFTER["another of the kind"])
     moved.seq = before.seq
     await moved.void()
     await moved.round({1: PROGRESSIVE}, {1: "As Ks Qs"}, round_id="R2")

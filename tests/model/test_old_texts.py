@@ -26,8 +26,7 @@ def _as_before(pit: Pit) -> None:
 @pytest.fixture
 async def pit(redis: Redis) -> Pit:
     """Return a link with an open round whose texts cannot be printed."""
-    pit = Pit(redis)
-    await pit.open()
+    pit = await Pit.opened(redis)
     _as_before(pit)
     await pit.wagers({1: PROGRESSIVE}, round_id=_ROUND, patrons={1: _PATRON})
     pit.restart()

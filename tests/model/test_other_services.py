@@ -23,7 +23,6 @@ def beat(number: int, state: str = "operable") -> bytes:
 
 
 def said(link: Running) -> list[ControllerBeat]:
-    """Return the heartbeats that the link published."""
     return [
         msgspec.json.decode(payload, type=ControllerBeat)
         for topic, payload, _ in link.posted
@@ -32,14 +31,12 @@ def said(link: Running) -> list[ControllerBeat]:
 
 
 def noted(data: Path) -> bool:
-    """Return whether an outage waits to be written to the ledger."""
     return any(data.glob("**/*.outage.json"))
 
 
 @pytest.fixture
 async def pit(keeping_redis: Redis) -> Pit:
-    pit = Pit(keeping_redis)
-    await pit.open()
+    pit = await Pit.opened(keeping_redis)
     await play_a_while(pit)
     return pit
 

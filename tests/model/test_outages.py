@@ -28,7 +28,6 @@ async def noted(pit: Pit) -> list[ActRow]:
 
 
 def kept(data: Path) -> list[Outage]:
-    """Return the outages that wait in files."""
     return [OUTAGE.decode(path.read_bytes()) for path in data.glob("marks/*.outage.json")]
 
 

@@ -34,9 +34,7 @@ def _floor(magic_card_every: int, lucky_every: int) -> str:
 
 
 async def _pit(redis: Redis, magic_card_every: int, lucky_every: int) -> Pit:
-    pit = Pit(redis, _floor(magic_card_every, lucky_every))
-    await pit.open()
-    return pit
+    return await Pit.opened(redis, _floor(magic_card_every, lucky_every))
 
 
 class Fixed:
@@ -89,13 +87,6 @@ async def test_reading_draws_never_if_the_fraction_is_zero(redis: Redis) -> None
             assert (reply.draw.magic_card is not None) == bool(magic)
             assert (reply.draw.lucky_position is not None) == bool(lucky)
             await pit.void(round_id=f"R{number}")
-
-
-@pytest.mark.reading("draws")
-async def test_reading_draws_none_if_none_is_offered(pit: Pit) -> None:
-    reply = await pit.wagers({1: BONUS})
-    assert reply.draw is None
-    assert '"draw":null' in (await pit.entries())[-1]["reply"]
 
 
 @pytest.mark.reading("draws")
@@ -156,8 +147,7 @@ def test_draws_come_from_the_source_that_nobody_can_foresee() -> None:
 @pytest.mark.reading("draws")
 async def test_reading_draws_are_repeated_unchanged_on_a_repeat(redis: Redis) -> None:
     """Either worker repeats it, also after a restart: the reply is stored, not drawn again."""
-    pit = Pit(redis, _floor(1, 1), workers=2)
-    await pit.open()
+    pit = await Pit.opened(redis, _floor(1, 1), workers=2)
     payload = event_bytes(
         1, "wagers", "R1", positions=[{"position": 1, "wagers": {BONUS: 100}}]
     )  # fmt: skip

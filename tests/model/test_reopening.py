@@ -13,14 +13,7 @@ from meters.floor_api.errors import ActError
 from meters.floor_api.types import ClaimRow
 from meters.selfcheck.approval_checks import Configuration
 from tests.approving import approve
-from tests.floor_text import (
-    METERS,
-    ONE_REJECTS,
-    floor_text,
-    link_text,
-    meter_text,
-    table_text,
-)
+from tests.floor_text import METERS, ONE_REJECTS, floor_text, link_text, meter_text, table_text
 from tests.model.kept import Kept
 from tests.model.pit import (
     BONUS,
@@ -31,44 +24,51 @@ from tests.model.pit import (
     RAGS,
     STRICT,
     Pit,
+    code,
+    refused,
 )
 from tests.model.tampering import rewrite
+from tests.restore.stores import hold_alike, keys_of, read_store
 
 pytestmark = pytest.mark.duty("D4")
 
 CLAIM = "pit.T-1-2-1"
 ROYAL = "As Ks Qs"
+JACK_TEN = "Js Ts"
 
 
 @pytest.fixture
 async def strict(redis: Redis) -> AsyncIterator[Pit]:
-    """Yield a link with the default floor file, which every test leaves balanced."""
-    pit = Pit(redis, STRICT)
-    await pit.open()
+    """Yield a link with the default floor file.
+
+    Every test leaves it balanced, and its ledger makes the same store again.
+    """
+    pit = await Pit.opened(redis, STRICT)
     yield pit
     assert (await pit.audit()).problems == ()
+    keys = pit.store.keys
+    made = keys_of((await pit.rebuild()).snapshot())
+    hold_alike(made, await read_store(redis, keys), keys)
 
 
 async def _archived(redis: Redis, tmp_path: Path, floor: str = STRICT) -> Kept:
-    """Open a link whose closed gaming days are archived."""
     kept = Kept(Pit(redis, floor), tmp_path / "archive")
     await kept.pit.store.open("service")
     await kept.open()
     return kept
 
 
-async def _hand_pay(pit: Pit) -> ClaimRow:
+async def _hand_pay(pit: Pit, *, envy: bool = False) -> ClaimRow:
     """Win all of the meter of T-1; return the hand pay."""
-    await pit.round({1: PROGRESSIVE}, {1: ROYAL})
+    bets = {1: PROGRESSIVE, 2: PROGRESSIVE} if envy else {1: PROGRESSIVE}
+    await pit.round(bets, {1: ROYAL, 2: RAGS} if envy else {1: ROYAL})
     return await pit.claims.find(CLAIM)
 
 
-async def _reject(
-    pit: Pit, by: str = "amy", second: str = "ben", *, envy_not_due: bool = False
-) -> ClaimRow:
-    row = await pit.claims.reject(CLAIM, by, reason="fouled", envy_not_due=envy_not_due)
+async def _reject(pit: Pit, *, envy_not_due: bool = False) -> ClaimRow:
+    row = await pit.claims.reject(CLAIM, "amy", reason="fouled", envy_not_due=envy_not_due)
     assert row.request is not None
-    return await pit.claims.confirm(CLAIM, second, row.request.entry)
+    return await pit.claims.confirm(CLAIM, "ben", row.request.entry)
 
 
 async def _reopen(pit: Pit) -> ClaimRow:
@@ -77,12 +77,17 @@ async def _reopen(pit: Pit) -> ClaimRow:
     return await pit.claims.confirm(CLAIM, "ben", row.request.entry)
 
 
+async def _pay(pit: Pit) -> ClaimRow:
+    await pit.decide(CLAIM, "validate", by="amy")
+    return await pit.decide(CLAIM, "pay", by="cal")
+
+
 async def _refused(pit: Pit, by: str, entry: int, setters: PinSetters | None = None) -> str:
     before = await pit.accounts(), await pit.entries()
-    with pytest.raises(ActError) as refused:
+    with pytest.raises(ActError) as error:
         await pit.claims.confirm(CLAIM, by, entry, setters or PinSetters())
     assert (await pit.accounts(), await pit.entries()) == before
-    return refused.value.code
+    return error.value.code
 
 
 async def test_a_hand_pay_is_rejected_only_by_two_people(strict: Pit) -> None:
@@ -107,37 +112,28 @@ async def test_a_hand_pay_is_rejected_only_by_two_people(strict: Pit) -> None:
     assert (await strict.entries())[-1]["kind"] == "reject"
 
 
-async def test_one_person_can_request_and_another_validate(strict: Pit) -> None:
-    await _hand_pay(strict)
-    asked = await strict.claims.reject(CLAIM, "amy", reason="fouled")
-    row = await strict.claims.decide(CLAIM, "validate", "ben")
-    assert (row.state, row.request) == ("validated", None)
-    assert asked.request is not None
-    assert await _refused(strict, "cal", asked.request.entry) == "no_request"
-
-
-async def test_a_new_request_replaces_the_one_before_it(strict: Pit) -> None:
+async def test_a_request_ends_with_the_next_one_and_with_a_validation(strict: Pit) -> None:
     await _hand_pay(strict)
     first = (await strict.claims.reject(CLAIM, "amy", reason="fouled")).request
     second = (await strict.claims.reject(CLAIM, "cal", reason="misread")).request
     assert first is not None
     assert second is not None
     assert await _refused(strict, "ben", first.entry) == "no_request"
-    assert (await strict.claims.confirm(CLAIM, "amy", second.entry)).reason == "misread"
+    row = await strict.claims.decide(CLAIM, "validate", "ben")
+    assert (row.state, row.request) == ("validated", None)
+    assert await _refused(strict, "amy", second.entry) == "no_request"
 
 
 async def test_no_single_decision_rejects_a_hand_pay(strict: Pit) -> None:
     await _hand_pay(strict)
-    with pytest.raises(ActError, match="one requests it, another confirms it") as refused:
+    with refused("two_people", "one requests it, another confirms it"):
         await strict.decide(CLAIM, "reject")
-    assert refused.value.code == "two_people"
 
 
 @pytest.mark.parametrize("above", [0, 10**9])
 async def test_the_floor_file_sets_the_amount(redis: Redis, above: int) -> None:
     key = f"[facility]\ntwo_people_reject_above = {above}\n"
-    pit = Pit(redis, STRICT.replace("[facility]\n", key))
-    await pit.open()
+    pit = await Pit.opened(redis, STRICT.replace("[facility]\n", key))
     row = await _hand_pay(pit)
     assert row.two_people_reject == (row.amount > above)
     row = await pit.claims.reject(CLAIM, "amy", reason="fouled")
@@ -148,8 +144,7 @@ async def test_the_floor_file_sets_the_amount(redis: Redis, above: int) -> None:
 @pytest.mark.parametrize("not_due", [True, False])
 async def test_a_reopened_win_is_as_it_was(strict: Pit, *, not_due: bool) -> None:
     """All money is where it was before the rejection, with the Envy Bonuses and the hold."""
-    await strict.round({1: PROGRESSIVE, 2: PROGRESSIVE}, {1: ROYAL, 2: "3h 6s Jc"})
-    row = await strict.claims.find(CLAIM)
+    row = await _hand_pay(strict, envy=True)
     assert row.envy_amount > 0
     before = await strict.accounts()
     await _reject(strict, envy_not_due=not_due)
@@ -160,27 +155,23 @@ async def test_a_reopened_win_is_as_it_was(strict: Pit, *, not_due: bool) -> Non
     )  # fmt: skip
     assert await strict.accounts() == before
     assert [one.claim for one in await strict.claims.waiting()] == [CLAIM]
-    refused = await strict.wagers({1: PROGRESSIVE}, round_id="R9")
-    assert refused.error is not None
-    assert refused.error.code == "held"
+    assert code(await strict.wagers({1: PROGRESSIVE}, round_id="R9")) == "held"
     tallies = (await strict.store.snapshot()).tallies
     assert tallies[f"reopened_cents:{PROGRESSIVE}"] == row.amount
-    await strict.decide(CLAIM, "validate", by="amy")
-    paid = await strict.decide(CLAIM, "pay", by="cal")
-    assert paid.state == "paid"
+    assert (await _pay(strict)).state == "paid"
 
 
 @pytest.mark.duty("D2")
 async def test_accounting_meters_account_for_a_win_that_was_rejected_again(redis: Redis) -> None:
     """They only rise. Wins without rejections, and with what was reopened, are paid or wait."""
-    pit = Pit(redis, STRICT.replace("wager = 100\n", "wager = 100\nlimit = 100020\n", 1))
-    await pit.open()
+    pit = await Pit.opened(
+        redis, STRICT.replace("wager = 100\n", "wager = 100\nlimit = 100020\n", 1)
+    )
     await _hand_pay(pit)
     await pit.round({1: PROGRESSIVE}, {1: "3h 6s Jc"}, table="T-2", round_id="R2")
 
     async def seen() -> tuple[int, int, int, int]:
-        (link,) = await pit.link_acts.links()
-        one = next(each for each in link.meters if each.meter == PROGRESSIVE)
+        one = await pit.shown_meter(PROGRESSIVE)
         counted = one.accounting
         assert counted.won - counted.rejected + counted.reopened == counted.paid + sum(
             row.amount for row in await pit.claims.waiting()
@@ -198,8 +189,7 @@ async def test_accounting_meters_account_for_a_win_that_was_rejected_again(redis
     await _reject(pit)
     assert await seen() == (2 * won, won, 2 * over, over)
     await _reopen(pit)
-    await pit.decide(CLAIM, "validate", by="amy")
-    await pit.decide(CLAIM, "pay", by="cal")
+    await _pay(pit)
     assert await seen() == (2 * won, 2 * won, 2 * over, 0)
     assert (await pit.audit()).problems == ()
 
@@ -218,36 +208,49 @@ async def test_one_person_does_not_reopen(strict: Pit) -> None:
 async def test_a_reopened_win_takes_no_more_than_the_meter_has(strict: Pit) -> None:
     """The meter was won since by another table: the house pays the win, the meter stays.
 
-    What wagers added since the other win is not taken either.
+    What wagers added since the other win is not taken either. Rejected again, the house gets back
+    what it paid. Once the win is paid, the house is owed nothing.
     """
     row = await _hand_pay(strict)
     await _reject(strict)
     await strict.round({1: PROGRESSIVE}, {1: ROYAL}, table="T-2", round_id="R2")
     await strict.round({1: PROGRESSIVE}, {1: RAGS}, round_id="R3")
-    held, house = await strict.meter(PROGRESSIVE), (await strict.accounts())["house"]
-    await _reopen(strict)
-    accounts = await strict.accounts()
-    assert accounts[f"meter:{PROGRESSIVE}"] == held
-    assert accounts["house"] == house - row.amount * CENT
+    rejected = await strict.accounts()
+    for again in (True, True, False):
+        await _reopen(strict)
+        reopened = await strict.accounts()
+        assert reopened[f"meter:{PROGRESSIVE}"] == rejected[f"meter:{PROGRESSIVE}"]
+        assert reopened["house"] == rejected["house"] - row.amount * CENT
+        if again:
+            await _reject(strict)
+            assert await strict.accounts() == rejected
+    await _pay(strict)
+    paid = await strict.accounts()
+    assert paid["house"] == reopened["house"]
+    assert paid["paid"] == reopened.get("paid", 0) + row.amount * CENT
 
 
 @pytest.mark.duty("D15")
 async def test_the_meter_keeps_its_reseed_when_a_win_is_reopened(strict: Pit) -> None:
-    """A tenth of the meter was won since: so the meter no longer has all of the amount."""
-    await strict.round({1: FIVE_CARD}, {1: ROYAL}, community="Js Ts", dealer="2c 7d 9h")
+    """A tenth of the meter was won since: so the meter no longer has all of the amount.
+
+    Rejected again, the house gets back its part and the meter the rest.
+    """
+    await strict.round({1: FIVE_CARD}, {1: ROYAL}, community=JACK_TEN)
     row = await _reject(strict)
     await strict.round(
-        {1: FIVE_CARD}, {1: "9s 8s 7s"}, community="Js Ts", dealer="2c 7d 9h", table="T-2",
-        round_id="R2",
-    )  # fmt: skip
-    house = (await strict.accounts())["house"]
+        {1: FIVE_CARD}, {1: "9s 8s 7s"}, table="T-2", round_id="R2", community=JACK_TEN
+    )
+    rejected = await strict.accounts()
     held = await strict.meter(FIVE_CARD)
     await _reopen(strict)
     reseed = next(one.terms.reseed_cents for one in strict.link.meter if one.meter_id == FIVE_CARD)
     assert await strict.meter(FIVE_CARD) == reseed * CENT
     rest = row.amount * CENT - (held - reseed * CENT)
     assert rest > 0
-    assert (await strict.accounts())["house"] == house - rest
+    assert (await strict.accounts())["house"] == rejected["house"] - rest
+    await _reject(strict)
+    assert await strict.accounts() == rejected
 
 
 @pytest.mark.duty("D3")
@@ -256,8 +259,7 @@ async def test_a_reopened_win_comes_from_the_overflow_first(redis: Redis) -> Non
     limited = STRICT.replace(
         f'kind = "{FIVE_CARD}"\n', f'kind = "{FIVE_CARD}"\nlimit = 1000000\n', 1
     )
-    pit = Pit(redis, limited)
-    await pit.open()
+    pit = await Pit.opened(redis, limited)
     for number in range(5):
         await pit.round({1: FIVE_CARD}, {1: RAGS}, table="T-2", round_id=f"W{number}")
     await pit.round({1: FIVE_CARD}, {1: "9s 8s 7s"}, community="Js Ts")
@@ -295,7 +297,7 @@ async def test_nothing_is_confirmed_or_reopened_after_the_day_is_closed(
     await kept.days.keep(timedelta(days=1))
     assert asked is not None
     assert await _refused(pit, "ben", asked.entry) == "day_closed"
-    with pytest.raises(ActError, match="gaming day of the rejection is closed"):
+    with refused("day_closed", "gaming day of the rejection is closed"):
         await pit.claims.request_reopening(CLAIM, "amy", reason="x")
     assert (await pit.audit()).problems == ()
 
@@ -327,26 +329,16 @@ async def _forged(pit: Pit, kind: bytes, change: dict[bytes, bytes]) -> str:
 
 
 @pytest.mark.duty("D17")
-async def test_the_audit_finds_one_person_who_rejected_alone(redis: Redis) -> None:
-    pit = Pit(redis, STRICT)
-    await pit.open()
+@pytest.mark.parametrize("act", ["reject", "reopen"])
+async def test_the_audit_finds_one_person_who_rejected_alone(redis: Redis, act: str) -> None:
+    """The same holds for one person who reopened a win."""
+    pit = await Pit.opened(redis, STRICT)
     await _hand_pay(pit)
     await _reject(pit)
-    assert "request_reject of claim pit.T-1-2-1 was made and confirmed by amy" in await _forged(
-        pit, b"reject", {b"by": b"amy"}
-    )
-
-
-@pytest.mark.duty("D17")
-async def test_the_audit_finds_one_person_who_reopened_alone(redis: Redis) -> None:
-    pit = Pit(redis, STRICT)
-    await pit.open()
-    await _hand_pay(pit)
-    await _reject(pit)
-    await _reopen(pit)
-    assert "request_reopen of claim pit.T-1-2-1 was made and confirmed by amy" in await _forged(
-        pit, b"reopen", {b"by": b"amy"}
-    )
+    if act == "reopen":
+        await _reopen(pit)
+    said = f"request_{act} of claim pit.T-1-2-1 was made and confirmed by amy"
+    assert said in await _forged(pit, act.encode(), {b"by": b"amy"})
 
 
 @pytest.mark.duty("D17")
@@ -363,33 +355,35 @@ async def test_the_audit_knows_the_amount_of_the_approved_floor_file(
     assert "was rejected by ben alone" in await _forged(kept.pit, b"reject", {b"event": alone})
 
 
-async def _paid(pit: Pit, slip: str = "A-1001") -> ClaimRow:
+OTHER = "pit.T-2-2-1"
+
+
+async def _paid(pit: Pit) -> None:
     await _hand_pay(pit)
-    await pit.decide(CLAIM, "validate", by="amy")
-    return await pit.claims.decide(CLAIM, "pay", "ben", slip=slip)
+    await pit.pay(CLAIM, "A-1001")
+    await pit.round({1: PROGRESSIVE}, {1: ROYAL}, table="T-2", round_id="R2")
+    await pit.decide(OTHER, "validate", by="amy")
+
+
+async def _correct(pit: Pit, slip: str, replaces: str, reason: str = "x") -> ClaimRow:
+    return await pit.claims.correct_slip(
+        CLAIM, "cal", slip=slip, replaces=replaces, reason=reason
+    )  # fmt: skip
 
 
 @pytest.mark.duty("D17")
 async def test_a_slip_number_is_corrected_and_the_old_one_stays_used(strict: Pit) -> None:
     await _paid(strict)
-    row = await strict.claims.correct_slip(
-        CLAIM, "cal", slip="A-1002", replaces="A-1001", reason="digits swapped"
-    )
+    row = await _correct(strict, "A-1002", "A-1001", "digits swapped")
     assert (row.slip, row.slip_corrected_by, row.paid_by) == ("A-1002", "cal", "ben")
     (act, *_) = await strict.link_acts.acts("pit", None, 1)
     assert (act.what, act.by) == ("correct_slip", "cal")
     assert act.told.endswith("digits swapped; slip A-1001 → A-1002")
-    await strict.round({1: PROGRESSIVE}, {1: ROYAL}, table="T-2", round_id="R2")
-    await strict.decide("pit.T-2-2-1", "validate", by="amy")
     for slip in ("A-1001", "a-1002"):
-        with pytest.raises(ActError) as refused:
-            await strict.claims.decide("pit.T-2-2-1", "pay", "ben", slip=slip)
-        assert refused.value.code == "slip_used"
+        with refused("slip_used"):
+            await strict.claims.decide(OTHER, "pay", "ben", slip=slip)
     # The claim itself can have its first number again.
-    row = await strict.claims.correct_slip(
-        CLAIM, "cal", slip="A-1001", replaces="A-1002", reason="it was right"
-    )
-    assert row.slip == "A-1001"
+    assert (await _correct(strict, "A-1001", "A-1002")).slip == "A-1001"
 
 
 @pytest.mark.parametrize(
@@ -403,13 +397,10 @@ async def test_a_slip_number_is_corrected_and_the_old_one_stays_used(strict: Pit
 )
 async def test_what_no_correction_does(strict: Pit, slip: str, replaces: str, code: str) -> None:
     await _paid(strict)
-    await strict.round({1: PROGRESSIVE}, {1: ROYAL}, table="T-2", round_id="R2")
-    await strict.decide("pit.T-2-2-1", "validate", by="amy")
-    await strict.claims.decide("pit.T-2-2-1", "pay", "ben", slip="A-7")
+    await strict.claims.decide(OTHER, "pay", "ben", slip="A-7")
     before = await strict.entries()
-    with pytest.raises(ActError) as refused:
-        await strict.claims.correct_slip(CLAIM, "cal", slip=slip, replaces=replaces, reason="x")
-    assert refused.value.code == code
+    with refused(code):
+        await _correct(strict, slip, replaces)
     assert await strict.entries() == before
     # A number of a refused correction is free for another claim.
     assert await strict.store.slip_register.held(["A-9"]) == {}
@@ -417,8 +408,8 @@ async def test_what_no_correction_does(strict: Pit, slip: str, replaces: str, co
 
 async def test_only_a_paid_win_has_a_slip_to_correct(strict: Pit) -> None:
     await _hand_pay(strict)
-    with pytest.raises(ActError, match="is not paid with a slip"):
-        await strict.claims.correct_slip(CLAIM, "cal", slip="A-1", replaces="A-2", reason="x")
+    with refused("wrong_state", "is not paid with a slip"):
+        await _correct(strict, "A-1", "A-2")
 
 
 @pytest.mark.duty("D17")
@@ -426,17 +417,15 @@ async def test_nobody_rejects_alone_under_a_floor_file_that_is_no_longer_approve
     redis: Redis,
 ) -> None:
     """A service notices an approval only after a moment; the audit uses the approved amount."""
-    pit = Pit(redis)
-    await pit.open()
+    pit = await Pit.opened(redis)
     await approve(Configuration(pit.floor, pit.store))
     await _hand_pay(pit)
     above = FLOOR.replace("two_people_reject_above = 1000000000", "two_people_reject_above = 0")
     later = Configuration(parse_floor(above), pit.store)
     await approve(later)
     before = await pit.entries()
-    with pytest.raises(ActError) as refused:
+    with refused("not_approved"):
         await pit.claims.reject(CLAIM, "amy", reason="fouled")
-    assert refused.value.code == "not_approved"
     assert await pit.entries() == before
     assert (await pit.audit()).problems == ()
 
@@ -471,8 +460,7 @@ async def test_rejection_of_a_win_of_no_cents_agrees_with_the_ledger(keeping_red
     tables = ("T-1", "T-2", "T-3")
     meters = [meter_text(meter) for meter in METERS]
     link = link_text("pit", *meters, *(table_text(table, *METERS) for table in tables))
-    pit = Pit(keeping_redis, floor_text(link, two_people_reject_above=ONE_REJECTS))
-    await pit.open()
+    pit = await Pit.opened(keeping_redis, floor_text(link, two_people_reject_above=ONE_REJECTS))
     for table in tables:
         await pit.wagers({1: BONUS}, table=table)
     for table in tables:
@@ -481,3 +469,61 @@ async def test_rejection_of_a_win_of_no_cents_agrees_with_the_ledger(keeping_red
     assert won.amount == 0
     await pit.decide(won.claim, "reject")
     assert (await pit.audit()).problems == ()
+
+
+# The Envy Bonuses of a reopened win, and what the house paid for it.
+
+
+@pytest.mark.duty("D15")
+async def test_the_house_gets_its_part_back_after_the_day_was_archived(
+    redis: Redis, tmp_path: Path
+) -> None:
+    kept = await _archived(redis, tmp_path)
+    pit = kept.pit
+    await _hand_pay(pit)
+    await _reject(pit)
+    await pit.round({1: PROGRESSIVE}, {1: ROYAL}, table="T-2", round_id="R2")
+    rejected = await pit.accounts()
+    await _reopen(pit)
+    for _ in range(3):
+        await kept.days.keep(timedelta(days=1))
+    await kept.run()
+    assert (await pit.store.checkpoint()).house_paid.keys() == {CLAIM}
+    await _reject(pit)
+    assert await pit.accounts() == rejected
+    assert (await pit.audit()).problems == ()
+    assert (await kept.audit()).problems == ()
+
+
+@pytest.mark.duty("D15")
+async def test_envy_bonuses_of_a_reopened_win_are_owed_again(strict: Pit) -> None:
+    """They wait for the win again, also those that were found not due."""
+    await _hand_pay(strict, envy=True)
+    before = await strict.accounts()
+    assert (await _reject(strict)).envy_state == "validated"
+    assert (await _reopen(strict)).envy_state == "pending"
+    with refused("wrong_state", "wait for that"):
+        await strict.pay_envy(CLAIM)
+    assert [one.claim for one in await strict.claims.waiting()] == [CLAIM]
+    row = await _reject(strict, envy_not_due=True)
+    assert (row.state, row.envy_state) == ("rejected", "rejected")
+    assert await strict.claims.waiting() == []
+    await _reopen(strict)
+    await _reject(strict)
+    await strict.claims.decide_envy(CLAIM, "reject_envy", "cal", reason="the win was rejected")
+    row = await _reopen(strict)
+    assert (row.envy_state, row.envy_reason) == ("pending", None)
+    assert await strict.accounts() == before
+    row = await _pay(strict)
+    assert (row.state, row.envy_state) == ("paid", "paid")
+
+
+@pytest.mark.duty("D15")
+async def test_envy_bonuses_that_were_paid_stay_paid(strict: Pit) -> None:
+    await _hand_pay(strict, envy=True)
+    await _reject(strict)
+    await strict.pay_envy(CLAIM)
+    assert (await _reopen(strict)).envy_state == "paid"
+    with refused("envy_decided"):
+        await _reject(strict, envy_not_due=True)
+    assert (await _reject(strict)).envy_state == "paid"

@@ -101,8 +101,7 @@ def test_tables_do_not_share_their_wagers(repeated: RepeatedWagers) -> None:
 
 @pytest.mark.parametrize("round_id", ["R\x1b[2J2", " "])
 async def test_round_id_of_repeated_wagers_is_checked(redis: Redis, round_id: str) -> None:
-    pit = Pit(redis)
-    await pit.open()
+    pit = await Pit.opened(redis)
     positions = [{"position": 1, "patron": "p1", "wagers": {"progressive": 100}}]
     first = await pit.event("T-1", "wagers", "R1", positions=positions)
     assert first.status == "accepted"

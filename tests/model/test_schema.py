@@ -26,9 +26,7 @@ WAGERS = {"positions": [{"position": 3, "wagers": {"progressive": 100}}]}
 
 @pytest.fixture
 async def link(keeping_redis: Redis, tmp_path: Path) -> AsyncIterator[Running]:
-    """Yield a link in operation, on which an event of each kind happened."""
-    pit = Pit(keeping_redis)
-    await pit.open()
+    pit = await Pit.opened(keeping_redis)
     await play_a_while(pit)
     async with running(pit, tmp_path) as link:
         await link.comes_up()

@@ -13,7 +13,7 @@ from meters.books.money_terms import LinkTerms, terms_text
 from meters.books.two_people import PinSetters
 from meters.floor.floor_file import Meter
 from meters.floor_api.errors import ActError
-from meters.floor_api.types import LinkView, MeterParameters, Parameter, ParameterChange
+from meters.floor_api.types import LinkView, ParameterChange
 from meters.links.links import Links
 from meters.links.parameters import words_of
 from meters.links.proposals import Change
@@ -23,7 +23,7 @@ from tests.approving import approve
 from tests.floor_text import floor_text, link_text, meter_text, table_text
 from tests.games.naive import HOUSE
 from tests.games.texts import ROWS, envy_text, game_text, tier_rows, wager_text
-from tests.model.pit import CENT, Pit
+from tests.model.pit import CENT, Pit, to
 from tests.model.running import running
 from tests.servers import eventually_async
 
@@ -91,32 +91,21 @@ def floor_of(games: Path, meters: Mapping[str, str | None], *games_of_tables: st
 
 
 def write(directory: Path, **games: str) -> Path:
-    """Write game files, and return their directory."""
     for name, text in games.items():
         (directory / f"{name}.toml").write_text(text)
     return directory
 
 
 async def opened(redis: Redis, text: str, *, closed: bool = True) -> Pit:
-    """Return a link with its meters seeded."""
-    pit = Pit(redis, text)
-    await pit.open()
+    pit = await Pit.opened(redis, text)
     if closed:
         await pit.link_acts.close(LINK, "sue", "new parameters")
     return pit
 
 
-def change(meter: str, parameter: Parameter, value: int | str) -> ParameterChange:
-    return ParameterChange(meter=meter, parameter=parameter, value=value, reason="as planned")
-
-
 async def view_of(links: Links) -> LinkView:
     (view,) = await links.links()
     return view
-
-
-async def meter_of(pit: Pit, meter: str) -> MeterParameters:
-    return next(one for one in (await view_of(pit.link_acts)).meters if one.meter == meter)
 
 
 async def refused(links: Links, request: ParameterChange) -> str:
@@ -128,7 +117,6 @@ async def refused(links: Links, request: ParameterChange) -> str:
 
 
 async def carry(links: Links, request: ParameterChange) -> None:
-    """Have one person propose and another confirm."""
     proposed = await when_audited(lambda: links.propose(LINK, "sue", request))
     confirmed = await when_audited(lambda: links.confirm(LINK, proposed.proposal, "tim"))
     assert confirmed.state == "confirmed"
@@ -153,7 +141,6 @@ async def when_audited(act: Callable[[], Awaitable[Said]]) -> Said:
 
 
 async def stored(pit: Pit) -> Mapping[str, str]:
-    """Return the terms of the link's meters in Redis."""
     meters = (await pit.store.snapshot()).meters
     return {name: value for name, value in meters.items() if name.startswith("terms")}
 
@@ -173,7 +160,7 @@ async def proposed_before(pit: Pit, request: ParameterChange, before: str) -> Ch
 async def changed_before(pit: Pit, meter_id: str, wager: int) -> None:
     """Change the wager of a meter as an earlier build did, which did not check all games."""
     meter = next(one for one in pit.store.link.meter if one.meter_id == meter_id)
-    request = change(meter_id, "wager", wager)
+    request = to(meter_id, "wager", wager)
     proposal = await proposed_before(pit, request, words_of(meter, "wager"))
     after: Meter = msgspec.structs.replace(meter, wager=wager)
     meters = tuple(after if one is meter else one for one in pit.store.link.meter)
@@ -195,11 +182,11 @@ async def changed_before(pit: Pit, meter_id: str, wager: int) -> None:
 @pytest.mark.parametrize("value", [500, 50])
 async def test_the_wager_of_one_tier_cannot_be_proposed(keeping_redis: Redis, value: int) -> None:
     pit = await opened(keeping_redis, HOUSE_FLOOR)
-    said = await refused(pit.link_acts, change(MINOR, "wager", value))
+    said = await refused(pit.link_acts, to(MINOR, "wager", value))
     assert "keystone_bonus of river_duel feeds keystone_mega and keystone_minor" in said
     assert "both need the same wager and paytable; a proposal changes only one meter" in said
     assert "write new meters with the new terms, each with another id, into the floor file" in said
-    assert (await meter_of(pit, MINOR)).wagers == (100,)
+    assert (await pit.shown_meter(MINOR)).wagers == (100,)
 
 
 async def test_a_wager_without_envy_bonuses_that_feeds_two_meters_is_refused(
@@ -208,11 +195,11 @@ async def test_a_wager_without_envy_bonuses_that_feeds_two_meters_is_refused(
     tiered = wager_text("tiered", "mega", "minor", rows=tier_rows("mega", "minor"))
     games = write(tmp_path, g=game_text("g", ["mega", "minor"], tiered))
     pit = await opened(keeping_redis, floor_of(games, {"mega": None, "minor": None}, "g"))
-    said = await refused(pit.link_acts, change("mega", "wager", 50))
+    said = await refused(pit.link_acts, to("mega", "wager", 50))
     assert said.startswith("tiered of g feeds mega and minor: both need the same wager")
-    assert (await meter_of(pit, "mega")).wagers == (100,)
+    assert (await pit.shown_meter("mega")).wagers == (100,)
     # A limit belongs to one meter alone.
-    await carry(pit.link_acts, change("mega", "limit", 1_000_000))
+    await carry(pit.link_acts, to("mega", "limit", 1_000_000))
 
 
 async def test_new_meters_in_the_floor_file_change_the_wager_of_all_tiers(
@@ -244,7 +231,7 @@ async def test_a_proposal_of_an_earlier_build_cannot_be_confirmed(keeping_redis:
     """A refused confirmation has written nothing."""
     pit = await opened(keeping_redis, HOUSE_FLOOR)
     before = await stored(pit)
-    proposal = await proposed_before(pit, change(MINOR, "wager", 50), "$1.00")
+    proposal = await proposed_before(pit, to(MINOR, "wager", 50), "$1.00")
     with pytest.raises(ActError, match="feeds keystone_mega and keystone_minor") as error:
         await pit.link_acts.confirm(LINK, proposal.proposal, "tim")
     assert error.value.code == "bad_value"
@@ -259,13 +246,13 @@ async def test_a_paytable_that_only_one_of_the_games_has_cannot_be_proposed(
 ) -> None:
     games = one_has_more_paytables(tmp_path)
     pit = await opened(keeping_redis, floor_of(games, {"m": "A"}, "one", "two"))
-    assert (await meter_of(pit, "m")).paytables == ("A",)
-    said = await refused(pit.link_acts, change("m", "paytable", "B"))
+    assert (await pit.shown_meter("m")).paytables == ("A",)
+    said = await refused(pit.link_acts, to("m", "paytable", "B"))
     assert said == (
         "in two, m: H.4 has the paytables A, not 'B'; propose a value that has the same terms in"
         " one and two"
     )
-    proposal = await proposed_before(pit, change("m", "paytable", "B"), "paytable A")
+    proposal = await proposed_before(pit, to("m", "paytable", "B"), "paytable A")
     before = await stored(pit)
     with pytest.raises(ActError, match="in two"):
         await pit.link_acts.confirm(LINK, proposal.proposal, "tim")
@@ -281,8 +268,8 @@ async def test_a_paytable_with_another_reseed_in_a_game_cannot_be_proposed(
         two=game_text("two", ["m"], choice_wager("w2", "AB", ["$100 for 1", "$200 for 1"])),
     )
     pit = await opened(keeping_redis, floor_of(games, {"m": "A"}, "one", "two"))
-    assert (await meter_of(pit, "m")).paytables == ("A",)
-    said = await refused(pit.link_acts, change("m", "paytable", "B"))
+    assert (await pit.shown_meter("m")).paytables == ("A",)
+    said = await refused(pit.link_acts, to("m", "paytable", "B"))
     assert said == (
         "two and one cannot feed the same m meter: its reseed is $200.00 in two, but"
         " $100.00 in one; propose a value that has the same terms in one and two"
@@ -301,14 +288,12 @@ async def test_a_value_that_all_games_allow_can_be_proposed(
         two=game_text("two", ["m"], choice_wager("w2", "BA", both) + envy + FIVE),
     )
     pit = await opened(keeping_redis, floor_of(games, {"m": "A"}, "one", "two"))
-    meter = await meter_of(pit, "m")
+    meter = await pit.shown_meter("m")
     assert (meter.wagers, meter.paytables) == ((100, 500), ("A", "B"))
-    assert "in two, m: the wager is $1 or $5" in await refused(
-        pit.link_acts, change("m", "wager", 200)
-    )
-    await carry(pit.link_acts, change("m", "paytable", "B"))
+    assert "in two, m: the wager is $1 or $5" in await refused(pit.link_acts, to("m", "wager", 200))
+    await carry(pit.link_acts, to("m", "paytable", "B"))
     await pit.adopt()
-    assert (await meter_of(pit, "m")).paytable == "B"
+    assert (await pit.shown_meter("m")).paytable == "B"
     assert (await pit.audit()).balanced
 
 
@@ -328,12 +313,12 @@ async def test_a_link_with_parameters_that_do_not_fit_is_put_right_by_proposals(
         assert (view.state, view.wrong_parameters) == ("inoperable", True)
         minor = next(one for one in view.meters if one.meter == MINOR)
         assert (minor.wager, minor.wagers) == (500, (100, 500))
-        await refused(links, change(MINOR, "wager", 200))
+        await refused(links, to(MINOR, "wager", 200))
         with pytest.raises(ActError) as error:
             await links.open(LINK, "sue")
         assert error.value.code == "link_inoperable"
         for meter in changed:
-            await carry(links, change(meter, "wager", 100))
+            await carry(links, to(meter, "wager", 100))
         await eventually_async(
             lambda: link.service.problem is None and link.beat().state == "closed",
             what="a closed link",
@@ -349,7 +334,7 @@ async def test_a_floor_file_that_does_not_fit_a_changed_parameter_cannot_be_appr
     """A proposal made it paytable B. The new table's game has only A."""
     games = one_has_more_paytables(tmp_path)
     pit = await opened(keeping_redis, floor_of(games, {"m": "A"}, "one"))
-    await carry(pit.link_acts, change("m", "paytable", "B"))
+    await carry(pit.link_acts, to("m", "paytable", "B"))
     again = Pit(keeping_redis, floor_of(games, {"m": "A"}, "one", "two"))
     found = await Configuration(again.floor, again.store).unapproved()
     assert found is not None

@@ -31,8 +31,7 @@ async def test_a_link_comes_up_and_stays_up_on_a_redis_that_is_slow(
 ) -> None:
     """One check takes longer in total than Redis may be silent. That does not count as silence."""
     async with Redis.from_url(tcp_redis.url) as client:
-        pit = Pit(client)
-        await pit.open()
+        pit = await Pit.opened(client)
         await play_a_while(pit)
     async with (
         slow_wire(tcp_redis.port, ANSWERED_AFTER_S) as port,

@@ -39,30 +39,20 @@ async def play(pit: Pit, rounds: Sequence[int] = (1, 2)) -> None:
 
 
 async def batches(pit: Pit) -> list[Batch]:
-    """Return the entries of the Redis stream."""
     return cast("list[Batch]", await pit.redis.xrange(pit.store.keys.ledger))
 
 
 async def put(pit: Pit, rows: Sequence[Batch]) -> None:
-    """Write the Redis stream again."""
     await pit.redis.delete(pit.store.keys.ledger)
     for entry, fields in rows:
         await pit.redis.xadd(pit.store.keys.ledger, dict[Any, Any](fields), id=entry)
 
 
 def values_of(row: Batch) -> list[list[Any]]:
-    """Return the packed values of the entries in an entry of the stream."""
     return msgspec.msgpack.decode(row[1][PACKED.encode()], type=list[list[Any]])
 
 
-def texts_of(row: Batch) -> list[tuple[bytes, tuple[str, ...]]]:
-    """Return the events and replies of the entries in an entry of the stream."""
-    packed = zstandard.decompress(row[1][COMPRESSED.encode()])
-    return msgspec.msgpack.decode(packed, type=list[tuple[bytes, tuple[str, ...]]])
-
-
 def with_values(row: Batch, values: object) -> Batch:
-    """Return an entry of the stream with other packed values."""
     return row[0], row[1] | {PACKED.encode(): msgspec.msgpack.encode(values)}
 
 
@@ -132,12 +122,6 @@ async def test_the_head_is_compared_with_the_last_of_the_entries(pit: Pit) -> No
         assert other.head.in_ledger == in_ledger
 
 
-def _without_size(texts: Sequence[tuple[bytes, tuple[str, ...]]]) -> bytes:
-    """Return compressed texts whose frame does not have their size."""
-    compressor = zstandard.ZstdCompressor(write_content_size=False)
-    return compressor.compress(msgspec.msgpack.encode(texts))
-
-
 def _changes(rows: list[Batch]) -> dict[str, list[Batch]]:
     """Return what somebody could make of the stream, by name. The third row has two entries."""
     before, row, after = rows[:2], rows[2], rows[3:]
@@ -145,7 +129,10 @@ def _changes(rows: list[Batch]) -> dict[str, list[Batch]]:
     first, second = values_of(row)
     number = int(entry.split(b"-")[0])
     key, blob = PACKED.encode(), fields[PACKED.encode()]
-    texts_key, texts = COMPRESSED.encode(), texts_of(row)
+    texts_key = COMPRESSED.encode()
+    packed = zstandard.decompress(fields[texts_key])
+    texts = msgspec.msgpack.decode(packed, type=list[tuple[bytes, tuple[str, ...]]])
+    without_size = zstandard.ZstdCompressor(write_content_size=False).compress(packed)
     (event, (reply,)), other = texts
 
     def made(name: bytes, value: bytes) -> Batch:
@@ -183,7 +170,7 @@ def _changes(rows: list[Batch]) -> dict[str, list[Batch]]:
         "no texts": without(texts_key),
         "texts that are not compressed": made(texts_key, b"junk"),
         "texts that are cut off": made(texts_key, fields[texts_key][:-1]),
-        "texts without their size": made(texts_key, _without_size(texts)),
+        "texts without their size": made(texts_key, without_size),
         "texts of another form": made(texts_key, zstandard.compress(b"junk")),
         "an event is missing": with_texts(texts[0]),
         "a place that no text has": values(first, [*second[:7], 3, *second[8:]]),
@@ -202,36 +189,17 @@ def _changes(rows: list[Batch]) -> dict[str, list[Batch]]:
 
 
 @pytest.mark.duty("D19")
-@pytest.mark.parametrize(
-    "name",
-    [
-        "not msgpack", "cut off", "too long", "nothing", "no entries", "no array", "deep",
-        "no text", "a value less", "a value more", "a number", "the first is missing",
-        "the last is missing", "one more before", "one more after", "in another order",
-        "more than its number", "another field", "another name", "no texts",
-        "texts that are not compressed", "texts that are cut off", "texts without their size",
-        "texts of another form", "an event is missing",
-        "a place that no text has", "a reply that lacks an amount", "another event",
-        "another reply",
-        "the number before", "another sequence", "both", "gone", "twice",
-    ],
-)  # fmt: skip
-async def test_a_damaged_entry_of_the_stream_is_a_problem_and_stops_no_audit(
-    pit: Pit, name: str
-) -> None:
+async def test_a_damaged_entry_of_the_stream_is_a_problem_and_stops_no_audit(pit: Pit) -> None:
     await play(pit)
-    rows = await batches(pit)
-    changes = _changes(rows)
+    rows, meters = await batches(pit), pit.store.keys.meters
     assert (await pit.audit()).problems == ()
-    await put(pit, changes[name])
-    if name == "twice":
-        meters = pit.store.keys.meters
-        await pit.redis.hset(meters, "entries", str((await pit.store.snapshot()).last_entry + 2))
-    assert (await pit.audit()).problems, name
-    every = [number for number, _ in await pit.store.entries(0, 1_000)]
-    assert len(every) < 100
-    await pit.store.state()
-    await put(pit, [*rows])
+    last = (await pit.store.snapshot()).last_entry
+    for name, changed in _changes(rows).items():
+        await put(pit, changed)
+        await pit.redis.hset(meters, "entries", str(last + (2 if name == "twice" else 0)))
+        assert (await pit.audit()).problems, name
+        assert len(await pit.store.entries(0, 1_000)) < 100, name
+        await pit.store.state()
 
 
 @pytest.mark.duty("D19")

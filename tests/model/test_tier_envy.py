@@ -26,8 +26,9 @@ async def test_it_is_decided_with_the_jackpot_of_its_own_wager(
     (tmp_path / "g.toml").write_text(game)
     table = table_text("T-1", *meters, game="g", positions=6)
     link = link_text("pit", *map(meter_text, meters), table)
-    pit = Pit(keeping_redis, floor_text(link, games=str(tmp_path), two_people_reject_above=10**9))
-    await pit.open()
+    pit = await Pit.opened(
+        keeping_redis, floor_text(link, games=str(tmp_path), two_people_reject_above=10**9)
+    )
     placed = [{"position": each, "wagers": {"plain": 100, "tiered": 100}} for each in (1, 2)]
     await pit.event("T-1", "wagers", "R1", positions=placed)
     hands = [{"position": 1, "cards": ROYAL}, {"position": 2, "cards": ["4c", "5d"]}]

@@ -27,3 +27,11 @@ def make_shop(redis: Redis, memory_server: RedisServer, tmp_path: Path) -> Itera
             )  # fmt: skip
 
         yield make
+
+
+@pytest.fixture
+async def shop(make_shop: MakeShop) -> Shop:
+    """Return a shop in its first gaming day."""
+    shop = make_shop("2026-11-20 12:00")
+    await shop.open()
+    return shop

@@ -46,7 +46,6 @@ class Clock:
         self.at = at
 
     def now(self, zone: tzinfo) -> datetime:
-        """Return the current moment."""
         return self.at.astimezone(zone)
 
 
@@ -95,7 +94,6 @@ class Shop:
         return self.clock.at
 
     async def open(self) -> None:
-        """Seed the meters and begin the first gaming day."""
         await self.pit.open()
         await self.look()
 
@@ -111,7 +109,6 @@ class Shop:
         await self.look()
 
     async def after(self, **lasting: int) -> None:
-        """Let some time pass."""
         self.clock.at += timedelta(**lasting)
         await self.look()
 
@@ -129,7 +126,6 @@ class Shop:
         return [claim.claim for claim in reply.claims or ()]
 
     async def void(self, bets: str = PROGRESSIVE, *, table: str = "T-1") -> None:
-        """Play a round that is voided."""
         round_id = self._round()
         assert (await self.pit.wagers({1: bets}, table=table, round_id=round_id)).status
         assert (await self.pit.void(table=table, round_id=round_id)).status == "accepted"
@@ -139,11 +135,16 @@ class Shop:
         return f"R{self._rounds}"
 
     async def adjust(self, meter: str, cents: int, reason: str = "malfunction") -> None:
-        """Have one person propose a correction and another confirm it."""
         link_acts = self.pit.link_acts
         change = Adjustment(meter=meter, amount=cents, reason=reason)
         proposed = await link_acts.propose(self.pit.link.id, "Sue", change)
         await link_acts.confirm(self.pit.link.id, proposed.proposal, "Sam")
+
+    def file(self, home: Path) -> Path:
+        """Write the floor file into a directory."""
+        path = home / "floor.toml"
+        path.write_text(self.text)
+        return path
 
     async def was_out(self, since: str, reason: str) -> None:
         """Record that the link was inoperable until now."""
@@ -156,13 +157,11 @@ class Shop:
         return archive
 
     async def survey(self, choose: Choose) -> LedgerScan:
-        """Return the data from which a report is made."""
         return await scan_ledgers(
             self.floor, self.floor.link, choose, self.clock.at, lambda _link, _done, _of: None
         )
 
     async def read(self, choose: Choose) -> LinkScan:
-        """Return the link's part of that data."""
         (found,) = (await self.survey(choose)).links
         return found
 

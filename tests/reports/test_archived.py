@@ -9,13 +9,11 @@ from meters.archive.retention import delete
 from meters.reports.documents import DOES_NOT_TIE, day_document
 from meters.reports.query import from_to
 from tests.model.pit import CENT
-from tests.reports.conftest import MakeShop
 from tests.reports.shop import PROGRESSIVE, ROYAL, STRAIGHT, Shop
 
 
 async def _three_days(shop: Shop) -> tuple[str, str]:
     """Play wins that wait over the hour, and an open round; return the claims."""
-    await shop.open()
     (whole,) = await shop.round(ROYAL)
     (odds,) = await shop.round(STRAIGHT, table="T-2")
     await shop.pit.wagers({1: PROGRESSIVE}, table="T-2", round_id="R-over")
@@ -32,8 +30,7 @@ async def _three_days(shop: Shop) -> tuple[str, str]:
 
 
 @pytest.mark.duty("D19")
-async def test_an_archived_day_has_the_same_report_as_a_live_one(make_shop: MakeShop) -> None:
-    shop = make_shop("2026-11-20 12:00")
+async def test_an_archived_day_has_the_same_report_as_a_live_one(shop: Shop) -> None:
     await _three_days(shop)
     live = await shop.all_days()
     await shop.archive()
@@ -44,10 +41,9 @@ async def test_an_archived_day_has_the_same_report_as_a_live_one(make_shop: Make
 
 
 async def test_a_ledger_without_its_first_day_continues_from_the_books_at_its_close(
-    make_shop: MakeShop,
+    shop: Shop,
 ) -> None:
     """Waiting claims and open rounds are known by their amounts, not by their history."""
-    shop = make_shop("2026-11-20 12:00")
     whole, odds = await _three_days(shop)
     live = await shop.all_days()
     archive = await shop.archive()
@@ -68,9 +64,8 @@ async def test_a_ledger_without_its_first_day_continues_from_the_books_at_its_cl
 
 
 async def test_without_its_archive_a_report_says_so_and_is_not_to_be_signed(
-    make_shop: MakeShop, tmp_path: Path
+    shop: Shop, tmp_path: Path
 ) -> None:
-    shop = make_shop("2026-11-20 12:00")
     await _three_days(shop)
     archive = await shop.archive()
     for file in archive.files():

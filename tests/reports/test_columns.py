@@ -8,7 +8,7 @@ from meters.reports.flows import Flow
 from meters.reports.query import from_to
 from meters.reports.rows import FIGURE_COLUMNS, WIN_COLUMNS, day_figures
 from meters.reports.spreadsheet import FIGURE_SHEET, WIN_SHEET
-from tests.reports.conftest import MakeShop
+from tests.reports.shop import Shop
 from tests.test_tree import ROOT
 
 _DESCRIBED: Final = frozenset(
@@ -23,9 +23,7 @@ def test_every_column_and_flow_is_described() -> None:
     assert named - _DESCRIBED == set()
 
 
-async def test_every_figure_is_described(make_shop: MakeShop) -> None:
-    shop = make_shop("2026-11-20 12:00")
-    await shop.open()
+async def test_every_figure_is_described(shop: Shop) -> None:
     await shop.round(positions=2)
     found = await shop.survey(from_to(None, None))
     names = {str(one["figure"]) for one in day_figures(found.links, None)}

@@ -43,13 +43,10 @@ async def floor_file(make_shop: MakeShop, tmp_path: Path) -> Path:
     await shop.pit.claims.decide(odds, "reject", "=Flo", reason="+1 was no straight")
     await shop.at("2026-01-21 12:00")
     await shop.round(bets=BONUS)
-    path = tmp_path / "floor.toml"
-    path.write_text(shop.text)
-    return path
+    return shop.file(tmp_path)
 
 
 async def _pitlink(floor: Path, *asked: str) -> subprocess.CompletedProcess[str]:
-    """Run a command to its end, as a process."""
     return await asyncio.to_thread(run_pitlink, *asked, "--config", str(floor), cwd=floor.parent)
 
 
@@ -177,8 +174,7 @@ async def test_both_people_who_rejected_a_win_are_in_reports(
     asked = (await claims.request_reopening(claim, "Cora", reason="the camera shows it")).request
     assert asked is not None
     await claims.confirm(claim, "Ben", asked.entry)
-    (tmp_path / "floor.toml").write_text(shop.text)
-    path = tmp_path / "floor.toml"
+    path = shop.file(tmp_path)
 
     rejected, reopened = _rows((await _report(path, "jackpots", "--csv", "-")).stdout)
     columns = ("state", "rejected_by", "rejection_requested_by", "rejection_reason")
@@ -217,55 +213,48 @@ async def hostile_floor_file(
     (claim,) = await shop.round(ROYAL)
     await shop.pit.claims.decide(claim, "validate", "\tFlo")
     await shop.pit.claims.decide(claim, "pay", "-Finn", slip="S-3")
-    path = tmp_path / "floor.toml"
-    path.write_text(shop.text)
-    return path
+    return shop.file(tmp_path)
 
 
-@pytest.mark.parametrize("asked", [("jackpots",), ("month", "2026-01"), ("table", "T-1")])
 async def test_no_cell_of_a_csv_begins_a_formula_and_no_text_ends_a_row(
-    hostile_floor_file: Path, asked: tuple[str, ...]
+    hostile_floor_file: Path,
 ) -> None:
     """Every cell is quoted and printable for every reader. Amounts below zero stay numbers."""
-    done = await _report(hostile_floor_file, *asked, "--csv", "-")
-    lines = done.stdout.split("\n")
-    assert lines.pop() == ""
-    rows = list(csv.reader(lines))
-    assert {len(row) for row in rows} == {len(rows[0])}
-    for line, row in zip(lines, rows, strict=True):
-        assert line == ",".join('"' + cell.replace('"', '""') + '"' for cell in row)
-        assert all(cell.isprintable() for cell in row)
-    # Excel in many countries separates cells by semicolons, even inside quotes.
-    cells = [cell for row in csv.reader(lines, delimiter=";") for cell in row]
-    for cell in [cell for row in rows for cell in row] + cells:
-        if not re.fullmatch(r"-?\d+(\.\d+)?", cell):
-            begins = unicodedata.normalize("NFKC", cell.strip()[:1])
-            assert begins[:1] not in {*"=+-@", "\N{MINUS SIGN}"}, cell
-    if asked == ("jackpots",):
-        first, second, overlaid, parted, marked, _, paid = _rows(done.stdout)
-        assert overlaid["rejection_reason"] == "'=\N{COMBINING LONG SOLIDUS OVERLAY}cmd"
-        assert parted["rejection_reason"] == "no;' =cmd;'\N{FULLWIDTH PLUS SIGN}1;"
-        assert marked["rejection_reason"].startswith("'\N{VARIATION SELECTOR-16} ")
-        assert first["rejection_reason"].startswith(r"x\r=cmd|' /C calc'!A0\n\x1b[2J")
-        assert second["rejection_reason"] == "' \N{FULLWIDTH EQUALS SIGN}1"
-        assert (paid["validated_by"], paid["paid_by"]) == (r"\tFlo", "'-Finn")
-    else:
-        amounts = {row["figure"]: row["amount_dollars"] for row in _rows(done.stdout)}
-        assert any(amount.startswith("-") for amount in amounts.values()) or asked[0] == "table"
+    for asked in (("jackpots",), ("month", "2026-01"), ("table", "T-1")):
+        done = await _report(hostile_floor_file, *asked, "--csv", "-")
+        lines = done.stdout.split("\n")
+        assert lines.pop() == ""
+        rows = list(csv.reader(lines))
+        assert {len(row) for row in rows} == {len(rows[0])}
+        for line, row in zip(lines, rows, strict=True):
+            assert line == ",".join('"' + cell.replace('"', '""') + '"' for cell in row)
+            assert all(cell.isprintable() for cell in row)
+        # Excel in many countries separates cells by semicolons, even inside quotes.
+        cells = [cell for row in csv.reader(lines, delimiter=";") for cell in row]
+        for cell in [cell for row in rows for cell in row] + cells:
+            if not re.fullmatch(r"-?\d+(\.\d+)?", cell):
+                begins = unicodedata.normalize("NFKC", cell.strip()[:1])
+                assert begins[:1] not in {*"=+-@", "\N{MINUS SIGN}"}, cell
+        if asked == ("jackpots",):
+            first, second, overlaid, parted, marked, _, paid = _rows(done.stdout)
+            assert overlaid["rejection_reason"] == "'=\N{COMBINING LONG SOLIDUS OVERLAY}cmd"
+            assert parted["rejection_reason"] == "no;' =cmd;'\N{FULLWIDTH PLUS SIGN}1;"
+            assert marked["rejection_reason"].startswith("'\N{VARIATION SELECTOR-16} ")
+            assert first["rejection_reason"].startswith(r"x\r=cmd|' /C calc'!A0\n\x1b[2J")
+            assert second["rejection_reason"] == "' \N{FULLWIDTH EQUALS SIGN}1"
+            assert (paid["validated_by"], paid["paid_by"]) == (r"\tFlo", "'-Finn")
+        elif asked[0] == "month":
+            amounts = {row["figure"]: row["amount_dollars"] for row in _rows(done.stdout)}
+            assert any(amount.startswith("-") for amount in amounts.values())
 
 
-@pytest.mark.parametrize(
-    "asked", [("day",), ("month", "2026-01"), ("jackpots",), ("jackpots", "--json")]
-)
-async def test_nothing_stored_makes_a_terminal_do_anything(
-    hostile_floor_file: Path, asked: tuple[str, ...]
-) -> None:
-    done = await _report(hostile_floor_file, *asked)
-    assert ("owned" in done.stdout) == (asked[0] == "jackpots")
-    for line in done.output.split("\n"):
-        assert line.isprintable(), line
-    if "--json" in asked:
-        assert json.loads(done.stdout)["rows"][0]["reason"] == f"{_FORMULA}\n{_ESCAPES}"
+async def test_nothing_stored_makes_a_terminal_do_anything(hostile_floor_file: Path) -> None:
+    for asked in (("day",), ("month", "2026-01"), ("jackpots",), ("jackpots", "--json")):
+        done = await _report(hostile_floor_file, *asked)
+        assert ("owned" in done.stdout) == (asked[0] == "jackpots")
+        for line in done.output.split("\n"):
+            assert line.isprintable(), line
+    assert json.loads(done.stdout)["rows"][0]["reason"] == f"{_FORMULA}\n{_ESCAPES}"
 
 
 async def test_one_table_day_by_day(floor_file: Path) -> None:
@@ -311,9 +300,8 @@ async def test_pdf_is_for_signing(floor_file: Path, size: str) -> None:
         assert said in whole, said
 
 
-@pytest.mark.parametrize(
-    ("asked", "status", "said"),
-    [
+async def test_wrong_input_is_reported_plainly(floor_file: Path) -> None:
+    for asked, status, said in (
         (["day", "20.1.2026"], 2, "DAY '20.1.2026' is not a day: write it as 2026-11-20"),
         (["day", "2999-01-01"], 1, "2999-01-01 is in the future"),
         (["day", "2025-01-01"], 1, "is before the first gaming day that there is, 2026-01-19"),
@@ -321,15 +309,11 @@ async def test_pdf_is_for_signing(floor_file: Path, size: str) -> None:
         (["day", "--link", "pot"], 1, "there is no link pot"),
         (["day", "--meter", "gold"], 1, "there is no meter gold: it is one of"),
         (["table", "T-9"], 1, "there is no table T-9"),
-    ],
-)
-async def test_wrong_input_is_reported_plainly(
-    floor_file: Path, asked: list[str], status: int, said: str
-) -> None:
-    done = await _report(floor_file, *asked)
-    assert isinstance(done.exception, UserError), done.output
-    assert done.exception.exit_status == status
-    assert said in str(done.exception)
+    ):
+        done = await _report(floor_file, *asked)
+        assert isinstance(done.exception, UserError), done.output
+        assert done.exception.exit_status == status
+        assert said in str(done.exception)
 
 
 async def test_before_any_close_the_report_says_how_to_see_the_open_day(
@@ -338,8 +322,7 @@ async def test_before_any_close_the_report_says_how_to_see_the_open_day(
     shop: Shop = make_shop("2026-01-20 12:00")
     await shop.open()
     await shop.round(RAGS)
-    path = tmp_path / "floor.toml"
-    path.write_text(shop.text)
+    path = shop.file(tmp_path)
     done = await _report(path, "day")
     assert isinstance(done.exception, UserError), done.output
     assert str(done.exception) == (
@@ -364,13 +347,11 @@ async def test_a_variance_is_reported_and_sets_the_exit_status(
 
 
 async def test_a_file_opens_in_excel_as_utf_8(floor_file: Path) -> None:
+    """A file that cannot be written is reported."""
     path = floor_file.with_name("wins.csv")
     done = await _report(floor_file, "jackpots", "--csv", str(path))
     assert (done.exit_code, done.stdout) == (0, "")
     assert path.read_bytes().startswith(b'\xef\xbb\xbf"gaming_day",')
-
-
-async def test_a_file_that_cannot_be_written_is_reported(floor_file: Path) -> None:
     done = await _report(floor_file, "day", "--csv", f"{floor_file}/no.csv")
     assert isinstance(done.exception, UserError), done.output
     assert "no.csv: cannot be written" in str(done.exception)

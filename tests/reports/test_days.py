@@ -43,12 +43,9 @@ def _meter(day: LinkDay, meter: str = PROGRESSIVE) -> dict[str, int]:
     return {"opening": pot.opening_micros} | moved | {"closing": pot.closing_micros}
 
 
-@pytest.mark.duty("D19")
-@pytest.mark.duty("D2")
-async def test_a_day_by_hand(make_shop: MakeShop) -> None:
+@pytest.mark.duty("D19", "D2")
+async def test_a_day_by_hand(shop: Shop) -> None:
     """Seven wagers on the progressive add 14 cents each, one is voided, and the meter is won."""
-    shop = make_shop("2026-11-20 12:00")
-    await shop.open()
     await shop.round(positions=3)
     await shop.void()
     await shop.round(bets=f"{PROGRESSIVE} {BONUS}", table="T-2", positions=2)
@@ -163,9 +160,7 @@ async def test_overflow_of_one_day_is_on_the_meter_of_the_next(make_shop: MakeSh
     assert (overflow.opening_micros, overflow.closing_micros) == (18 * CENT, 22 * CENT)
 
 
-async def test_a_meter_with_a_reserve_reseeds_from_it(make_shop: MakeShop) -> None:
-    shop = make_shop("2026-11-20 12:00")
-    await shop.open()
+async def test_a_meter_with_a_reserve_reseeds_from_it(shop: Shop) -> None:
     await shop.round(ROYAL, BONUS, community="Js Ts")
     await shop.at("2026-11-21 06:00")
     meter, reserve, _ = (await shop.day("2026-11-20")).meter_pots(BONUS)
@@ -174,11 +169,9 @@ async def test_a_meter_with_a_reserve_reseeds_from_it(make_shop: MakeShop) -> No
 
 
 async def test_a_round_in_hand_at_the_hour_is_of_the_day_that_its_entries_are_of(
-    make_shop: MakeShop,
+    shop: Shop,
 ) -> None:
     """Wagers come before the hour, a void after it. Each counts at its place in the ledger."""
-    shop = make_shop("2026-11-20 12:00")
-    await shop.open()
     await shop.pit.wagers({1: PROGRESSIVE}, round_id="R-over")
     await shop.at("2026-11-21 06:00")
     await shop.pit.void(round_id="R-over")
@@ -257,10 +250,8 @@ def test_every_moment_is_of_exactly_one_gaming_day(
 
 
 @pytest.mark.duty("D17")
-async def test_days_without_a_service_hold_what_the_one_before_held(make_shop: MakeShop) -> None:
+async def test_days_without_a_service_hold_what_the_one_before_held(shop: Shop) -> None:
     """Nothing happened in them. The outage is reported in the day in which it ended."""
-    shop = make_shop("2026-11-20 12:00")
-    await shop.open()
     await shop.round()
     await shop.at("2026-11-24 09:00")
     await shop.was_out("2026-11-20T18:00:00Z", "Redis is gone")
@@ -298,9 +289,7 @@ async def test_a_month_is_the_sum_of_its_days(make_shop: MakeShop) -> None:
     assert december.span.open, "its last day is not closed"
 
 
-async def test_days_that_there_are_not(make_shop: MakeShop) -> None:
-    shop = make_shop("2026-11-20 12:00")
-    await shop.open()
+async def test_days_that_there_are_not(shop: Shop) -> None:
     await shop.round()
     with pytest.raises(UserError, match=r"2026-11-22 is in the future: .*open is 2026-11-20"):
         await shop.survey(one_day(date(2026, 11, 22)))
@@ -324,28 +313,10 @@ async def test_a_table_that_left_the_floor_keeps_its_figures_and_asset_number(
     await approve(Configuration(shop.floor, shop.pit.store))
     (claim,) = await shop.round(STRAIGHT, table="T-2")
     await shop.at("2026-11-21 06:00")
-    left = make_shop("2026-11-21 12:00", floor_text=_without_second_table())
+    left = make_shop("2026-11-21 12:00", floor_text=FLOOR[: FLOOR.rindex("[[link.table]]")])
     day = await left.day("2026-11-20")
     assert [(win.claim, win.table, win.asset) for win in day.wins] == [(claim, "T-2", "104212")]
     assert day.tables["T-2", PROGRESSIVE].wagers == 1
-
-
-def _without_second_table() -> str:
-    return FLOOR[: FLOOR.rindex("[[link.table]]")]
-
-
-async def test_surveys_read_what_a_running_link_has_meanwhile(make_shop: MakeShop) -> None:
-    """A day that is closed while its report is made is the one that was open at the beginning."""
-    shop: Shop = make_shop("2026-11-20 12:00")
-    await shop.open()
-    await shop.round()
-    before = await shop.day("2026-11-20")
-    assert before.open
-    await shop.at("2026-11-21 06:00")
-    after = await shop.day("2026-11-20")
-    assert not after.open
-    assert before.pots.keys() == after.pots.keys()
-    assert before.seal != after.seal, "the reading is the day's last entry"
 
 
 async def test_a_link_that_has_none_of_the_days_is_named_with_why(make_shop: MakeShop) -> None:

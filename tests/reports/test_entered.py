@@ -8,8 +8,7 @@ from meters.reports.documents import day_document
 from meters.reports.gaming_days import TableRounds, joined
 from meters.reports.query import from_to, one_day
 from meters.reports.rows import day_figures
-from tests.reports.conftest import MakeShop
-from tests.reports.shop import PROGRESSIVE
+from tests.reports.shop import PROGRESSIVE, Shop
 
 HAND = {"what": "hand", "position": 1, "cards": ["As", "Ks", "Qs"]}
 DEALER = {"what": "dealer", "cards": ["2c", "7d", "9s"], "taken_back": True, "reason": "Misread"}
@@ -17,10 +16,8 @@ DEALER = {"what": "dealer", "cards": ["2c", "7d", "9s"], "taken_back": True, "re
 
 @pytest.mark.duty("D19")
 async def test_the_day_lists_them_by_table_with_the_reason_and_counts_them(
-    make_shop: MakeShop,
+    shop: Shop,
 ) -> None:
-    shop = make_shop("2026-11-20 12:00")
-    await shop.open()
     pit = shop.pit
     await shop.void(table="T-2")
     await pit.wagers({1: PROGRESSIVE}, table="T-2", round_id="A1")
@@ -108,9 +105,7 @@ async def test_the_day_lists_them_by_table_with_the_reason_and_counts_them(
     assert (len(over.entered), over.rounds) == (5, day.rounds)
 
 
-async def test_hands_declared_to_win_nothing_are_counted_by_table(make_shop: MakeShop) -> None:
-    shop = make_shop("2026-11-20 12:00")
-    await shop.open()
+async def test_hands_declared_to_win_nothing_are_counted_by_table(shop: Shop) -> None:
     await shop.pit.wagers({1: PROGRESSIVE, 2: PROGRESSIVE}, table="T-2", round_id="A1")
     reply = await shop.pit.event(
         "T-2",

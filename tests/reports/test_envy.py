@@ -13,7 +13,6 @@ from meters.reports.flows import ENVY, Flow
 from meters.reports.query import from_to
 from meters.reports.rows import day_figures, win_figures
 from tests.model.pit import CENT
-from tests.reports.conftest import MakeShop
 from tests.reports.shop import PROGRESSIVE, ROYAL, STRAIGHT, Shop
 
 EACH = 10_000
@@ -21,10 +20,8 @@ EACH = 10_000
 
 
 @pytest.fixture
-async def shop(make_shop: MakeShop) -> Shop:
+async def shop(shop: Shop) -> Shop:
     """Return a closed day with a pending win that brings two Envy Bonuses."""
-    shop = make_shop("2026-11-20 12:00")
-    await shop.open()
     await shop.round(ROYAL, positions=3)
     await shop.at("2026-11-21 12:00")
     return shop

@@ -8,6 +8,7 @@ from meters.reports.documents import day_document, tables_document
 from meters.reports.query import one_day
 from tests.model.test_house_games import FLOOR, TIERS
 from tests.reports.conftest import MakeShop
+from tests.reports.shop import Shop
 
 
 @pytest.mark.duty("D19")
@@ -41,9 +42,7 @@ async def test_the_figures_of_each_game_add_up_to_those_of_the_meters(make_shop:
             assert "is in the row of each of them" in sections[title].note
 
 
-async def test_a_link_with_one_game_has_no_figures_by_game(make_shop: MakeShop) -> None:
-    shop = make_shop("2026-11-20 12:00")
-    await shop.open()
+async def test_a_link_with_one_game_has_no_figures_by_game(shop: Shop) -> None:
     await shop.round()
     await shop.at("2026-11-21 06:00")
     survey = await shop.survey(one_day(date(2026, 11, 20)))

@@ -17,7 +17,6 @@ from meters.reports.query import one_day
 from meters.reports.reconciliation import faults_of
 from tests.model.pit import CENT
 from tests.model.tampering import Fields, rewrite
-from tests.reports.conftest import MakeShop
 from tests.reports.shop import PROGRESSIVE, ROYAL, Shop
 
 METER = f"meter:{PROGRESSIVE}"
@@ -28,18 +27,13 @@ async def _survey(shop: Shop, day_text: str = "2026-11-20") -> tuple[LinkScan, L
     found = await shop.survey(one_day(date.fromisoformat(day_text)))
     (each,) = found.links
     (day,) = each.days.values()
-    return each, day, _text(report_pdf(day_document(shop.floor, found, None)))
-
-
-def _text(pdf: bytes) -> str:
-    return "\n".join(page.extract_text() for page in pypdf.PdfReader(io.BytesIO(pdf)).pages)
+    pdf = io.BytesIO(report_pdf(day_document(shop.floor, found, None)))
+    return each, day, "\n".join(page.extract_text() for page in pypdf.PdfReader(pdf).pages)
 
 
 @pytest.mark.duty("D19")
-async def test_a_variance_at_the_close_is_reported_account_by_account(make_shop: MakeShop) -> None:
+async def test_a_variance_at_the_close_is_reported_account_by_account(shop: Shop) -> None:
     """It was gone the day after. The person who signs explains it; it is never smoothed over."""
-    shop = make_shop("2026-11-20 12:00")
-    await shop.open()
     await shop.round()
     redis, keys = shop.pit.redis, shop.pit.store.keys
     await redis.hincrby(keys.accounts, METER, 3 * CENT)
@@ -64,10 +58,8 @@ async def test_a_variance_at_the_close_is_reported_account_by_account(make_shop:
 
 
 async def test_a_variance_of_what_is_owed_for_envy_is_reported_in_dollars(
-    make_shop: MakeShop,
+    shop: Shop,
 ) -> None:
-    shop = make_shop("2026-11-20 12:00")
-    await shop.open()
     await shop.pit.round({1: PROGRESSIVE}, {1: "2h 4d 9s", 3: ROYAL})
     (row,) = await shop.pit.claims.waiting()
     redis, keys, account = shop.pit.redis, shop.pit.store.keys, f"envy:{row.claim}"
@@ -79,10 +71,8 @@ async def test_a_variance_of_what_is_owed_for_envy_is_reported_in_dollars(
     assert "$100.030000" in paper
 
 
-async def test_an_altered_ledger_is_not_to_be_signed(make_shop: MakeShop) -> None:
+async def test_an_altered_ledger_is_not_to_be_signed(shop: Shop) -> None:
     """The audit's problem is at the top, and the PDF has no signature lines."""
-    shop = make_shop("2026-11-20 12:00")
-    await shop.open()
     await shop.round()
     await shop.at("2026-11-21 06:00")
     await _rewrite(shop, 5, b"transfers", b"140000", b"150000")
@@ -96,10 +86,8 @@ async def test_an_altered_ledger_is_not_to_be_signed(make_shop: MakeShop) -> Non
 
 
 async def test_an_entry_that_cannot_be_read_is_left_out_and_said_to_be(
-    make_shop: MakeShop,
+    shop: Shop,
 ) -> None:
-    shop = make_shop("2026-11-20 12:00")
-    await shop.open()
     await shop.round(ROYAL)
     await shop.round(table="T-2")
     await shop.at("2026-11-21 06:00")
@@ -121,9 +109,7 @@ async def _rewrite(shop: Shop, number: int, field: bytes, old: bytes, new: bytes
     await rewrite(shop.pit, change, chained=False)
 
 
-async def test_the_open_day_is_reported_so_far_and_not_signed(make_shop: MakeShop) -> None:
-    shop = make_shop("2026-11-20 12:00")
-    await shop.open()
+async def test_the_open_day_is_reported_so_far_and_not_signed(shop: Shop) -> None:
     await shop.round()
     _, day, paper = await _survey(shop)
     assert day.open
@@ -131,33 +117,24 @@ async def test_the_open_day_is_reported_so_far_and_not_signed(make_shop: MakeSho
     assert "Prepared by" not in paper
 
 
-@pytest.mark.parametrize(
-    ("changed", "said"),
-    [
-        ("pot", f"{METER} is +1 micros off"),
-        ("flow", f"{METER} moved by +5 micros without a known reason"),
-        ("table", f"wagered_cents:{PROGRESSIVE} rose by 100, the tables' figures say 101"),
-        ("contributed", "tables contributed 140001 micros"),
-    ],
-)
-async def test_figures_that_do_not_agree_are_found(
-    make_shop: MakeShop, changed: str, said: str
-) -> None:
+async def test_figures_that_do_not_agree_are_found(shop: Shop) -> None:
     """Each agreement that a report must have is broken by one false figure."""
-    shop = make_shop("2026-11-20 12:00")
-    await shop.open()
     await shop.round()
     _, day, _ = await _survey(shop)
     assert list(faults_of(day)) == []
-    pot = day.pots[METER]
-    match changed:
-        case "pot":
-            pot = dataclasses.replace(pot, closing_micros=pot.closing_micros + 1)
-        case "flow":
-            pot = dataclasses.replace(pot, flows=Counter(pot.flows) + Counter({Flow.OTHER: 5}))
-        case "table":
-            day.tables["T-1", PROGRESSIVE].wagered_cents += 1
-        case _:
-            day.tables["T-1", PROGRESSIVE].contributed_micros += 1
-    spoiled = dataclasses.replace(day, pots={**day.pots, METER: pot})
-    assert any(said in fault for fault in faults_of(spoiled))
+    pot, table = day.pots[METER], day.tables["T-1", PROGRESSIVE]
+    other = dataclasses.replace(pot, closing_micros=pot.closing_micros + 1)
+    moved = dataclasses.replace(pot, flows=Counter(pot.flows) + Counter({Flow.OTHER: 5}))
+    more = dataclasses.replace(table, wagered_cents=table.wagered_cents + 1)
+    added = dataclasses.replace(table, contributed_micros=table.contributed_micros + 1)
+    wagered = f"wagered_cents:{PROGRESSIVE} rose by 100, the tables' figures say 101"
+    for pots, tables, said in (
+        ({METER: other}, {}, f"{METER} is +1 micros off"),
+        ({METER: moved}, {}, f"{METER} moved by +5 micros without a known reason"),
+        ({}, {("T-1", PROGRESSIVE): more}, wagered),
+        ({}, {("T-1", PROGRESSIVE): added}, "tables contributed 140001 micros"),
+    ):
+        spoiled = dataclasses.replace(
+            day, pots={**day.pots, **pots}, tables={**day.tables, **tables}
+        )
+        assert any(said in fault for fault in faults_of(spoiled)), said

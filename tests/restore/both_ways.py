@@ -23,7 +23,6 @@ class EachEntryReader(CopyReader):
 
 
 def short_live(floor: Floor, live_days: int = 1) -> Floor:
-    """Return a floor whose archived days leave Redis soon."""
     return msgspec.structs.replace(
         floor, archive=msgspec.structs.replace(floor.archive, live_days=live_days)
     )

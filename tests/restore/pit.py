@@ -18,6 +18,7 @@ from meters.selfcheck.approval_checks import Configuration
 from meters.wire.messages import Reply, seq_of
 from tests.approving import approve
 from tests.model.pit import FLOOR, Pit
+from tests.restore.stores import Kept
 
 
 class KeptPit(Pit):
@@ -53,11 +54,9 @@ class KeptPit(Pit):
         return await super().event(table, kind, round_id, at=self.clock, **fields)
 
     def outbox_path(self, table: str) -> Path:
-        """Return the path of a table's outbox."""
         return self.home / "tables" / f"{table}.sqlite"
 
     async def send(self, table: str, payload: bytes, *, worker: int = 0) -> bytes | None:
-        """Send one event through the table's outbox."""
         seq = seq_of(payload)
         assert seq is not None
         outbox = Outbox.open(self.outbox_path(table), self.link.id, table)
@@ -76,6 +75,18 @@ class KeptPit(Pit):
     def restoring(self, copy: LedgerCopy | None = None, *without: str) -> "Attempt":
         """Return the restoring that a technician starts: it knows what is on disk, and no more."""
         return Attempt(self, copy, without)
+
+    async def lost_and_restored(
+        self, copy: LedgerCopy | None = None, *without: str, older: Kept | None = None
+    ) -> RestoreResult:
+        """Lose the store, or put an older file of it back; restore it, and check its audit."""
+        if older is None:
+            await self.redis.flushall()
+        else:
+            await older.put_back(self.redis)
+        restored = await self.restoring(copy, *without).run()
+        assert restored.finding.problems == ()
+        return restored
 
     async def goes_on(self) -> None:
         """Have the link use the store in its present state."""

@@ -76,7 +76,6 @@ async def _put_texts(redis: Redis, keys: LinkKeys, found: Keys) -> None:
 
 
 def keys_of(image: StoreSnapshot) -> Keys:
-    """Return an image in the same form."""
     return {key: dict(fields) for key, fields in image}
 
 
@@ -189,7 +188,6 @@ class Kept:
 
     @classmethod
     async def of(cls, redis: Redis, match: str = "*") -> Self:
-        """Read all that is in a Redis now, or the keys that match a pattern."""
         keys = redis.scan_iter(match)
         return cls({key: cast("bytes", await redis.dump(key)) async for key in keys}, match)
 

@@ -70,11 +70,9 @@ class Pit:
         server.start()
 
     def restore(self, *options: str) -> subprocess.CompletedProcess[str]:
-        """Run the command."""
         return run_pitlink("restore", "--config", str(self.config), "--by", "tess", *options)
 
     def meters(self) -> object:
-        """Return what every meter holds, once nothing waits; the audit must balance."""
         eventually(lambda: self.service.claims() == [], what="no claim waiting")
         found = self.service.audit()
         assert found["balanced"], found["problems"]
@@ -82,7 +80,6 @@ class Pit:
 
 
 async def approve_lost(config: Path) -> None:
-    """Approve the floor file again, as one person."""
     floor = read_floor(config)
     async with open_redis(floor) as redis:
         await approve_first(floor, redis)

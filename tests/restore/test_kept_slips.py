@@ -12,20 +12,20 @@ from meters.books.ledger_mark import LedgerMark
 from meters.books.ledger_replay import Replay
 from meters.books.slip_numbers import SLIPS_KEY, SlipRegister
 from meters.claims.claims import Claims
-from meters.floor_api.errors import ActError
 from meters.restore.output import print_found, print_restored
 from tests.model.pit import FLOOR, PROGRESSIVE, Pit
+from tests.model.test_slips import CLAIM, OTHER
+from tests.model.test_slips import Facility as TwoLinks
 from tests.restore.pit import KeptPit
 from tests.restore.stores import Kept
 from tests.restore.test_restoring import Copy
 
-pytestmark = [pytest.mark.duty("D11"), pytest.mark.duty("D16")]
+pytestmark = [pytest.mark.duty("D11", "D16")]
 
-CLAIM, OTHER = "pit.T-1-2-1", "pot.T-1-2-1"
 OF_THE_LINK = "pitlink:{pit}:*"
 
 
-class Facility:
+class Facility(TwoLinks):
     """A link that is restored, and another one of the facility whose store stays intact."""
 
     def __init__(self, redis: Redis, home: Path) -> None:
@@ -38,7 +38,6 @@ class Facility:
         )
 
     async def open(self) -> None:
-        """Have a table of the other link win twice."""
         await self.pit.open()
         await self.pot.open()
         for table in ("T-1", "T-2"):
@@ -47,21 +46,12 @@ class Facility:
             await self.claims.decide(claim, "validate", "amy")
 
     async def win(self, claim: str, number: int = 1) -> None:
-        """Have a table of the link win, and validate the win."""
         await self.pit.round(
             {3: PROGRESSIVE}, {3: "As Ks Qs"}, community="Js Ts", round_id=f"R{number}"
         )
         await self.claims.decide(claim, "validate", "amy")
 
-    async def pay(self, claim: str, slip: str) -> str:
-        """Pay a claim; return its state, or the code of the refusal."""
-        try:
-            return (await self.claims.decide(claim, "pay", "ben", slip=slip)).state
-        except ActError as error:
-            return error.code
-
     async def copied(self) -> Kept:
-        """Copy the books of the link."""
         return await Kept.of(self.redis, OF_THE_LINK)
 
     async def restore(self, copy: Kept, *, outbox: bool) -> tuple[dict[str, str], str]:
@@ -77,11 +67,9 @@ class Facility:
         (act,) = await pit.link_acts.acts(pit.link.id, None, 1)
         return dict(restored.kept), act.told
 
-    async def problems(self) -> list[str]:
-        """Return what audits of all links find."""
-        findings = [await LinkAudit(store).run() for store in self.stores.values()]
-        assert not any(finding.variances for finding in findings)
-        return [problem for finding in findings for problem in finding.problems]
+    async def slips(self) -> dict[bytes, bytes]:
+        rows = await self.redis.hgetall(self.pit.store.keys.slips)
+        return cast("dict[bytes, bytes]", rows)
 
 
 @pytest.fixture
@@ -105,7 +93,10 @@ async def test_number_that_paid_a_lost_win_pays_nothing_more_and_the_link_operat
     )
     assert [await facility.pay(OTHER, slip) for slip in ("S-1", "s-1")] == ["slip_used"] * 2
     assert await facility.problems() == []
-    checkpoint = (await replayed(facility)).checkpoint
+    replay = Replay()
+    for number, fields in await facility.pit.store.entries(0, 1_000):
+        replay.apply_entry(number, fields)
+    checkpoint = replay.checkpoint
     await facility.win(CLAIM)
     assert await facility.pay(CLAIM, "S-1") == "slip_used"
     assert await facility.problems() == []
@@ -115,20 +106,6 @@ async def test_number_that_paid_a_lost_win_pays_nothing_more_and_the_link_operat
     # An audit that begins after the restore does not know its entry.
     later = await LinkAudit(facility.pit.store, Replay.after(checkpoint)).run()
     assert later.problems == ()
-
-
-async def slips_of(facility: Facility) -> dict[bytes, bytes]:
-    """Return the numbers that the link has."""
-    rows = await facility.redis.hgetall(facility.pit.store.keys.slips)
-    return cast("dict[bytes, bytes]", rows)
-
-
-async def replayed(facility: Facility) -> Replay:
-    """Replay the link's ledger."""
-    replay = Replay()
-    for number, fields in await facility.pit.store.entries(0, 1_000):
-        replay.apply_entry(number, fields)
-    return replay
 
 
 @pytest.mark.parametrize("decided", ["pay", "pay otherwise", "reject"])
@@ -162,7 +139,7 @@ async def test_kept_number_that_was_freed_exchanged_or_invented_is_named(
     assert await facility.pay(CLAIM, "S-1") == "paid"
     await facility.restore(copy, outbox=False)
     redis, slips = facility.redis, facility.pit.store.keys.slips
-    noted = (await slips_of(facility))[b"s1"].decode()
+    noted = (await facility.slips())[b"s1"].decode()
     restore = f"the restore of entry {noted.rpartition(':')[2]}"
     said = f"the ledger says it is kept for claim {CLAIM} by {restore}"
     for text, problem in (
@@ -198,14 +175,14 @@ async def test_kept_number_is_in_a_store_that_is_rebuilt(facility: Facility) -> 
     await facility.restore(copy, outbox=False)
     pit = facility.pit
     archive = await Copy.of(pit)
-    noted = await slips_of(facility)
+    noted = await facility.slips()
     assert noted[b"s1"].startswith(CLAIM.encode())
     await Kept({}, OF_THE_LINK).put_back(facility.redis)
     await facility.redis.delete(SLIPS_KEY)
     restored = await pit.restoring(archive, "T-1", "T-2").run()
     assert restored.finding.problems == ()
     assert dict(restored.kept) == {}
-    assert await slips_of(facility) == noted
+    assert await facility.slips() == noted
     assert await facility.pay(OTHER, "S-1") == "slip_used"
     assert await SlipRegister(facility.redis).held(["S-1"])
 

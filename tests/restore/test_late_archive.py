@@ -8,12 +8,11 @@ from redis.asyncio import Redis
 
 from meters.archive.archive_days import ArchiveFiles
 from meters.archive.archiver import Archiver
-from meters.floor_api.types import ParameterChange
 from meters.restore.errors import RestoreError
 from meters.restore.ledger_copy import ArchivedLedger
 from tests.model.days import A_DAY, Days
-from tests.model.pit import FLOOR, PROGRESSIVE, RAGS
-from tests.model.test_asks import code, void
+from tests.model.pit import FLOOR, PROGRESSIVE, RAGS, code, to
+from tests.model.test_asks import void
 from tests.restore.pit import KeptPit
 
 pytestmark = pytest.mark.duty("D11")
@@ -76,9 +75,7 @@ async def test_events_before_the_archive_are_not_applied_again(
     await late.play("T-2", "late")
     await late.play("T-1", "late")
     before = await late.accounts()
-    await pit.redis.flushall()
-    restored = await pit.restoring(late.copy()).run()
-    assert restored.finding.problems == ()
+    restored = await pit.lost_and_restored(late.copy())
     assert restored.replayed.events == (5 if open_round else 4)
     assert await late.accounts() == before
     await pit.goes_on()
@@ -118,15 +115,11 @@ async def test_a_parameter_that_changed_before_the_archive_begins_stays_in_force
     await late.days.open()
     await pit.open()
     await pit.link_acts.close(pit.link.id, "sue", "a limit")
-    change = ParameterChange(meter=PROGRESSIVE, parameter="limit", value=limit, reason="as planned")
-    proposed = await pit.link_acts.propose(pit.link.id, "sue", change)
-    await pit.link_acts.confirm(pit.link.id, proposed.proposal, "tim")
+    await pit.change(to(PROGRESSIVE, "limit", limit))
     await pit.link_acts.open(pit.link.id, "sue")
     await pit.adopt()
     await late.keep(first=1)
-    await redis.flushall()
-    restored = await pit.restoring(late.copy(), "T-2").run()
-    assert restored.finding.problems == ()
+    await pit.lost_and_restored(late.copy(), "T-2")
     again = KeptPit(redis, tmp_path, f"{FLOOR}\n[archive]\nlive_days = 1\n")
     await again.goes_on()
     assert {meter.limit for meter in again.store.link.meter} == {None, limit}

@@ -27,7 +27,7 @@ from tests.model.pit import FIVE_CARD, FLOOR, PROGRESSIVE, RAGS, Pit
 from tests.restore.pit import KeptPit
 from tests.stored_tables import earlier_fields, held_by, make_earlier, stored_table
 
-pytestmark = [pytest.mark.duty("D10"), pytest.mark.duty("D11")]
+pytestmark = [pytest.mark.duty("D10", "D11")]
 
 ROYAL = "As Ks Qs"
 STRAIGHT = "9c 8s 7h"
@@ -85,7 +85,6 @@ async def pit(redis: Redis, tmp_path: Path) -> Sent:
 
 
 async def stream(pit: Sent) -> list[StreamEntry]:
-    """Return the entries of the Redis stream."""
     return cast("list[StreamEntry]", await pit.redis.xrange(pit.store.keys.ledger))
 
 

@@ -38,9 +38,7 @@ async def test_no_reply_that_redis_had_dropped_comes_back(redis: Redis, tmp_path
     await pit.void(table="T-2", round_id="R-x")
     was = (await stored_table(pit.store, "T-1")).replies
     copy = await Copy.of(pit)
-    await redis.flushall()
-    restored = await pit.restoring(copy).run()
-    assert restored.finding.problems == ()
+    await pit.lost_and_restored(copy)
     made = (await stored_table(pit.store, "T-1")).replies
     assert made.keys() <= was.keys()
 

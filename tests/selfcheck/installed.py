@@ -13,7 +13,6 @@ ROOT: Final = Path(__file__).resolve().parents[2]
 
 
 def build_wheel(target: Path) -> Path:
-    """Build the wheel of this tree into a directory."""
     subprocess.run(
         [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(target)],
         cwd=ROOT, check=True, capture_output=True,
@@ -23,8 +22,6 @@ def build_wheel(target: Path) -> Path:
 
 
 class Installed:
-    """Programs installed in a directory that Python searches before all others."""
-
     def __init__(self, wheel: Path, home: Path) -> None:
         self.home = home
         with zipfile.ZipFile(wheel) as packed:
@@ -36,9 +33,7 @@ class Installed:
         return dict(os.environ) | {"PYTHONPATH": str(self.home), "PYTHONSAFEPATH": "1"}
 
     def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        """Run `pitlink` to its end."""
         return run_pitlink(*arguments, env=self.env)
 
     def start(self, *arguments: str, approved: bool = True) -> Pitlink:
-        """Start `pitlink`."""
         return Pitlink(*arguments, env=self.env, approved=approved)

@@ -18,12 +18,16 @@ from tests.games.texts import game_text, wager_text
 from tests.waiting import eventually_async
 
 
+def bounded(most: int) -> str:
+    """Return a floor file whose first meter has a largest contribution."""
+    return FLOOR.replace("wager = 100\n", f"contribution_max = {most}\nwager = 100\n", 1)
+
+
 @pytest.mark.duty("D3")
 @pytest.mark.parametrize(("most", "holds"), [(97, False), (98, True)])
 def test_a_bound_that_a_full_table_passes_is_warned_of(most: int, *, holds: bool) -> None:
     """Seven wagers of $1 add 14 cents each. A lower bound would refuse every full table."""
-    first = FLOOR.index("wager = 100\n")
-    text = f"{FLOOR[:first]}contribution_max = {most}\n{FLOOR[first:]}"
+    text = bounded(most)
     (seen,) = (each for each in facility_checks(parse_floor(text)) if "contribution" in each.what)
     assert (seen.holds, seen.warns, seen.fails) == (holds, True, False)
     assert seen.seen.startswith(f"98 cents of a full table; the largest contribution is {most}")
@@ -58,8 +62,7 @@ async def test_the_service_warns_of_what_does_not_hold_and_of_nothing_else(
     most: int, level: str
 ) -> None:
     """It also warns of problems that do not stop a link. Passed checks are logged as passed."""
-    first = FLOOR.index("wager = 100\n")
-    text = f"{FLOOR[:first]}contribution_max = {most}\n{FLOOR[first:]}"
+    text = bounded(most)
     with structlog.testing.capture_logs() as lines:
         checking = asyncio.create_task(SelfCheck(parse_floor(text)).run())
         found = await eventually_async(
@@ -71,7 +74,6 @@ async def test_the_service_warns_of_what_does_not_hold_and_of_nothing_else(
 
 
 def dated_floor(directory: Path, expires: str) -> Floor:
-    """Return a floor with a game that expires."""
     text = game_text("dated", ["m"], wager_text("own", "m"))
     path = directory / "dated.toml"
     path.write_text(text.replace("title = ", f'expires = "{expires}"\ntitle = ', 1))

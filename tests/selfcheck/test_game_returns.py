@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from meters.floor.floor_file import parse_floor
+from meters.floor.floor_file import Floor, parse_floor
 from meters.selfcheck.game_returns import limit_checks, return_checks
 from tests.floor_text import floor_text, link_text, meter_text, table_text
 from tests.games.texts import game_text, wager_text
@@ -14,6 +14,16 @@ from tests.games.texts import game_text, wager_text
 DEALS = comb(52, 3)
 ROYALS, STRAIGHT_FLUSHES, THREES = 4, 44, 52
 """Numbers of three-card hands: suited ace-king-queen, other straight flushes, three of a kind."""
+
+
+def trio_floor(home: Path, rows: dict[str, str], *, rate: str = "5%", limit: int = 0) -> Floor:
+    """Return a floor with one table of a game of three cards."""
+    text = game_text("trio", ["m"], wager_text("w", "m", rows=rows), hand=3, community=0)
+    text = text.replace('"five_card"', '"three_card"').replace("hand_and_community", "hand")
+    (home / "trio.toml").write_text(text.replace('primary = "5%"', f'primary = "{rate}"'))
+    table = table_text("T-1", "m", game="trio", positions=6)
+    link = link_text("one", meter_text("m", limit=limit or None), table)
+    return parse_floor(floor_text(link, games=str(home)))
 
 
 @pytest.mark.parametrize(
@@ -30,13 +40,7 @@ def test_a_game_that_gives_back_more_than_is_wagered_is_warned_of(
         "straight_flush": "50% of meter",
         "three_of_a_kind": f"{times} for 1",
     }
-    text = game_text("trio", ["m"], wager_text("w", "m", rows=rows), hand=3, community=0)
-    text = text.replace('"five_card"', '"three_card"').replace("hand_and_community", "hand")
-    text = text.replace('primary = "5%"', f'primary = "{rate}"')
-    (tmp_path / "trio.toml").write_text(text)
-    table = table_text("T-1", "m", game="trio", positions=6)
-    floor = parse_floor(floor_text(link_text("one", meter_text("m"), table), games=str(tmp_path)))
-    (check,) = return_checks(floor)
+    (check,) = return_checks(trio_floor(tmp_path, rows, rate=rate))
     back = (ROYALS * 100 + STRAIGHT_FLUSHES * 50 + THREES * times) * 1000 // DEALS
     # What the wagers add is won in the long run, and the whole meter's reseed is paid besides.
     lasting = (ROYALS * 100 + THREES * times + int(rate[:-1]) * DEALS // 100) * 1000 // DEALS
@@ -61,22 +65,11 @@ def test_a_limit_at_which_the_overflow_grows_is_warned_of(
         "straight_flush": "1% of meter",
         "three_of_a_kind": "1 for 1",
     }
-    text = game_text("trio", ["m"], wager_text("w", "m", rows=rows), hand=3, community=0)
-    text = text.replace('"five_card"', '"three_card"').replace("hand_and_community", "hand")
-    (tmp_path / "trio.toml").write_text(text)
-    table = table_text("T-1", "m", game="trio", positions=6)
-    terms = (
-        parse_floor(floor_text(link_text("one", meter_text("m"), table), games=str(tmp_path)))
-        .link[0]
-        .meter[0]
-        .terms_in("trio")
-    )
+    terms = trio_floor(tmp_path, rows).link[0].meter[0].terms_in("trio")
     per_deal = Fraction(terms.wager_cents * (terms.primary_bps + terms.reserve_bps), 10_000)
     added = per_deal * DEALS + ROYALS * terms.reseed_cents
     limit = ceil(added / (ROYALS + Fraction(STRAIGHT_FLUSHES, 100))) + more_cents
-    meter = meter_text("m", limit=limit)
-    floor = parse_floor(floor_text(link_text("one", meter, table), games=str(tmp_path)))
-    (check,) = limit_checks(floor)
+    (check,) = limit_checks(trio_floor(tmp_path, rows, limit=limit))
     assert check.what == "limit of m on one"
     assert check.holds != grows
     assert not check.fails

@@ -30,7 +30,6 @@ LINK = link_text("main", meter_text("progressive"), name="Main")
 
 @pytest.fixture(scope="module")
 def stand(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stand]:
-    """Yield real servers, a service, and a supervisor."""
     with Stand(tmp_path_factory.mktemp("stand")) as stand:
         hire(stand.service.config, "Sue Lane", "supervisor")
         hire(stand.service.config, "Bea Moss", "administrator")
@@ -57,7 +56,6 @@ def inoperable_everywhere(stand: Stand, sue: Colleague, link: str, *said: str) -
 
 
 def answers(url: str) -> bool:
-    """Return whether the service answers."""
     try:
         return httpx.get(f"{url}/healthz", timeout=_WITHIN_S).status_code == 200
     except httpx.TransportError:
@@ -75,8 +73,7 @@ def operable_everywhere(stand: Stand, link: str) -> None:
     eventually(is_operable, what=f"{link} operable")
 
 
-@pytest.mark.duty("D9")
-@pytest.mark.duty("D10")
+@pytest.mark.duty("D9", "D10")
 def test_a_program_with_one_byte_changed_refuses_to_operate_until_it_is_restored(
     tmp_path: Path, redis_server: RedisServer, mosquitto: Mosquitto
 ) -> None:
@@ -122,8 +119,7 @@ def test_a_program_with_one_byte_changed_refuses_to_operate_until_it_is_restored
         assert service.stop() == 0
 
 
-@pytest.mark.duty("D10")
-@pytest.mark.duty("D14")
+@pytest.mark.duty("D10", "D14")
 def test_a_redis_set_otherwise_and_a_balance_that_was_altered_stop_every_link(
     stand: Stand,
 ) -> None:
@@ -151,8 +147,7 @@ def test_a_redis_set_otherwise_and_a_balance_that_was_altered_stop_every_link(
         operable_everywhere(stand, "main")
 
 
-@pytest.mark.duty("D10")
-@pytest.mark.duty("D12")
+@pytest.mark.duty("D10", "D12")
 def test_a_changed_floor_file_is_shown_and_approved_over_http_and_by_command(
     stand: Stand,
 ) -> None:

@@ -28,7 +28,6 @@ def stand(tmp_path: Path) -> Iterator[Stand]:
 
 
 def pitlink(stand: Stand, *command: str, stdin: str = "") -> tuple[int, str]:
-    """Run a command on the floor file; return its status and all its output."""
     done = run_pitlink(*command, "--config", str(stand.service.config), stdin=stdin)
     assert "Traceback" not in done.stderr
     return done.returncode, done.stdout + done.stderr

@@ -52,7 +52,6 @@ class Before:
         )
 
     async def play(self) -> None:
-        """Have each table win a hand pay."""
         for pit in self.pits:
             await pit.open()
             for table in pit.known:
@@ -85,7 +84,6 @@ class Before:
             return error.code
 
     async def reserved(self) -> dict[str, str]:
-        """Return each reserved number with its claim."""
         rows = cast("dict[bytes, bytes]", await self.redis.hgetall(SLIPS_KEY))
         return {slip.decode(): text.decode().partition(" ")[2] for slip, text in rows.items()}
 
@@ -103,7 +101,6 @@ async def before(tmp_path: Path) -> AsyncIterator[Before]:
 
 
 def pitlink(home: Path, *command: str) -> tuple[int, str]:
-    """Run a command on the floor file; return its status and all its output."""
     done = run_pitlink(*command, "--config", str(home / "floor.toml"))
     return done.returncode, done.stdout + done.stderr
 
