@@ -1,6 +1,7 @@
 """Real `pitlink` processes for the tests, ended when the test ends."""
 
 import contextlib
+import os
 import shutil
 import subprocess
 import sys
@@ -10,7 +11,10 @@ from pathlib import Path
 from typing import IO, Final, Self
 
 import pytest
+from typer.testing import CliRunner
 
+from bonus.errors import UserError
+from meters.cli.main import command_line
 from tests.approving import approve_before_serve
 from tests.waiting import LONG_S, Found, dies_with_us, eventually
 
@@ -51,6 +55,26 @@ def run_pitlink(
     return subprocess.CompletedProcess(
         done.args, done.returncode, done.stdout.decode(), done.stderr.decode()
     )
+
+
+def invoke_pitlink(*arguments: str, stdin: str | None = None) -> subprocess.CompletedProcess[str]:
+    """Run `pitlink` in this process; return its exit status, output and errors as a process would.
+
+    This starts no interpreter. Not for commands that run until a signal.
+    """
+    umask = os.umask(0o077)
+    try:
+        done = CliRunner().invoke(
+            command_line(arguments), list(arguments), input=stdin, prog_name="pitlink"
+        )
+    finally:
+        os.umask(umask)
+    status, errors = done.exit_code, done.stderr
+    if isinstance(done.exception, UserError):
+        status, errors = done.exception.exit_status, f"{errors}pitlink: {done.exception}\n"
+    elif done.exception is not None and not isinstance(done.exception, SystemExit):
+        raise done.exception
+    return subprocess.CompletedProcess(arguments, status, done.stdout, errors)
 
 
 _DEAF: Final = """

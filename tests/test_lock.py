@@ -3,13 +3,13 @@
 import re
 import tomllib
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Final
 
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-ROOT: Final = Path(__file__).parents[1]
+from tests.test_tree import ROOT
+
 LOCK: Final = (ROOT / "deploy" / "requirements.lock").read_text()
 _PIN: Final = re.compile(
     r"^(?P<name>[a-z0-9.-]+)==(?P<version>\S+?)(?: ; [^\n\\]+?)? \\\n"

@@ -6,7 +6,8 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-ROOT: Final = Path(__file__).resolve().parents[1]
+from tests.test_tree import ROOT, parsed
+
 PAGE: Final = ROOT / "deploy" / "docs" / "compliance" / "promises.md"
 _ROW: Final = re.compile(
     r"^\| (?!promise )(?P<promise>[^|]+) \| (?P<proof>[^|]+) \| (?P<run>[^|]+) \|$", re.MULTILINE
@@ -17,7 +18,7 @@ _PATH: Final = re.compile(r"`(tests/[a-z0-9_/.]+)`")
 @cache
 def _slow(file: Path) -> frozenset[bool]:
     """Return whether a file has slow tests, and whether it has others."""
-    tree = ast.parse(file.read_text())
+    tree = parsed(file)
     marks = [ast.unparse(node) for node in tree.body if isinstance(node, ast.Assign)]
     whole = any(one.startswith("pytestmark") and "mark.slow" in one for one in marks)
     return frozenset(

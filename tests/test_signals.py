@@ -19,7 +19,7 @@ from tests.floor_text import floor_text, link_text, meter_text, table_text
 from tests.mqtt.stand import Stand
 from tests.processes import bench_command
 from tests.servers import Pitlink, free_port, pitlink_command
-from tests.test_tree import ROOT
+from tests.test_tree import ROOMS, ROOT, of_room, parsed
 
 _LINK: Final = link_text(
     "main", meter_text("progressive"), table_text("T-1", "progressive", asset="1"), name="Main"
@@ -113,7 +113,9 @@ def test_a_service_ends_in_good_order(tmp_path: Path) -> None:
     found = re.search(r'http = "(.*)"', config.read_text())
     assert found is not None
     with Pitlink("serve", "--config", str(config), deaf=True) as service:
-        service.until(lambda: _answers(f"http://{found[1]}/healthz"), what="the service")
+        service.until(
+            lambda: httpx.get(f"http://{found[1]}/healthz").is_success, what="the service"
+        )
         assert service.stop() == 0
         assert "service stopped" in service.errors
 
@@ -188,20 +190,12 @@ def test_signals_are_handled_in_one_place() -> None:
     elsewhere = {"meters/embedded/supervisor.py", "meters/embedded/amqtt_broker.py"}
     taking = {
         path.relative_to(ROOT).as_posix()
-        for room in ("bonus", "meters", "controllers")
-        for path in (ROOT / room).rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        for path in of_room(*ROOMS)
+        for node in ast.walk(parsed(path))
         if isinstance(node, ast.Call)
         and re.fullmatch(r"signal\.signal|.*\.(add|remove)_signal_handler", ast.unparse(node.func))
     }
     assert taking - elsewhere == {"meters/process/signals.py", "meters/process/stop_signals.py"}
-
-
-def _answers(url: str) -> bool:
-    try:
-        return httpx.get(url).status_code == 200
-    except httpx.TransportError:
-        return False
 
 
 def _hears_sigterm(pid: int) -> bool:

@@ -5,7 +5,6 @@ import io
 import json
 import re
 import unicodedata
-from pathlib import Path
 from typing import Final
 
 import pytest
@@ -24,17 +23,15 @@ from bonus.printable import (
 from meters.terminal.console import PlainConsole
 from meters.terminal.printing import print_error, print_json, print_text
 from meters.terminal.progress import progress_bar
-from tests.test_tree import ROOT
+from tests.test_tree import ROOMS, ROOT, of_room, parsed
 
 HOSTILE: Final = "a\x1b[2Jb\x9b31mc\x07\r\u202egnp\u2066\u200b\x7f"
 _PRINTERS: Final = {
     "meters/terminal/printing.py",
     "meters/terminal/console.py",
     "controllers/cli/table_process.py",
-    "tests/bench/driver.py",
-    "tests/bench/bare_load.py",
 }
-"""Files that may write to a terminal or pipe: the agent its address, the bench its processes."""
+"""Files that may write to a terminal or pipe: the agent its address."""
 
 INVISIBLE: Final = (
     "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa0"
@@ -147,27 +144,17 @@ def test_a_console_prints_colors_and_nothing_that_its_text_holds() -> None:
 
 def test_commands_print_nowhere_else() -> None:
     """No other file writes to standard output or standard error, or creates its own console."""
-    found = []
-    for room in ("bonus", "meters", "controllers"):
-        for path in sorted((ROOT / room).rglob("*.py")):
-            name = path.relative_to(ROOT).as_posix()
-            if name not in _PRINTERS:
-                found += [f"{name}:{line} {what}" for line, what in _prints(path)]
-    assert found == []
-
-
-def _prints(path: Path) -> list[tuple[int, str]]:
-    """Return the calls in a file that print directly."""
-    calls = [
-        (node.lineno, ast.unparse(node.func))
-        for node in ast.walk(ast.parse(path.read_text("utf-8")))
-        if isinstance(node, ast.Call)
-    ]
-    own = re.compile(
+    prints = re.compile(
         r"(sys\.(__)?std(out|err)(__)?(\.buffer)?\.write(lines)?|print|(rich\.)?(console\.)?Console"
         r"|rich\.print|pprint|typer\.secho)"
     )
-    return [(line, what) for line, what in calls if own.fullmatch(what)]
+    assert not [
+        f"{path.relative_to(ROOT)}:{node.lineno}"
+        for path in of_room(*ROOMS)
+        if path.relative_to(ROOT).as_posix() not in _PRINTERS
+        for node in ast.walk(parsed(path))
+        if isinstance(node, ast.Call) and prints.fullmatch(ast.unparse(node.func))
+    ]
 
 
 def test_a_progress_bar_says_the_rate_and_the_time_left() -> None:

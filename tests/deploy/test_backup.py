@@ -63,14 +63,12 @@ class Machine:
                     os.chown(path, uid, uid, follow_symlinks=False)
 
     def command(self, *options: str) -> list[str]:
-        """Return the command line of a backup."""
         none = str(self.home / "none")
         places = {"data": str(self.data), "redis": str(self.redis), "tables": none, "config": none}
         given = [each for name, place in places.items() for each in (f"--{name}", place)]
         return dies_with_us([str(DEPLOY / "backup"), str(self.copies), *given, *options])
 
     def run(self, *options: str) -> subprocess.CompletedProcess[str]:
-        """Make a backup."""
         return subprocess.run(
             self.command(*options), capture_output=True, text=True, check=False, timeout=_WITHIN_S
         )
@@ -85,7 +83,6 @@ class Machine:
 
     @contextmanager
     def waiting(self, *options: str) -> Iterator[subprocess.Popen[str]]:
-        """Run a backup up to its wait for the lock of a mark."""
         lock = self.marks / "main.lock"
         with lock.open("w") as held:
             fcntl.flock(held, fcntl.LOCK_EX)
@@ -99,7 +96,6 @@ class Machine:
 
 
 def readers_of(path: Path) -> list[int]:
-    """Return the other processes that have a file open."""
     found = []
     for opened in Path("/proc").glob("[0-9]*/fd/*"):
         try:

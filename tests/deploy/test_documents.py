@@ -15,7 +15,6 @@ _CODE_BLOCK: Final = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)
 
 
 def prose(path: Path) -> str:
-    """Return a page without its code blocks."""
     return _CODE_BLOCK.sub("", path.read_text(encoding="utf-8"))
 
 

@@ -32,7 +32,6 @@ def open_to_others(directory: Path) -> list[str]:
 
 @pytest.fixture
 def no_umask() -> Iterator[None]:
-    """Set the umask to zero for the test."""
     before = os.umask(0)
     yield
     os.umask(before)
@@ -61,15 +60,10 @@ def test_no_process_of_ours_leaves_a_core_file(tmp_path: Path) -> None:
     look += "sys.argv = ['pitlink', '--version']\n"
     look += "try: run()\nfinally: print(resource.getrlimit(resource.RLIMIT_CORE))"
     done = subprocess.run(
-        ["sh", "-c", 'ulimit -c unlimited; exec "$@"', "sh", *python("-c", look)],
+        ["sh", "-c", 'ulimit -c unlimited; exec "$@"', "sh", sys.executable, "-c", look],
         capture_output=True, text=True, timeout=LONG_S, check=False,
     )  # fmt: skip
     assert done.stdout.splitlines()[-1] == "(0, 0)"
-
-
-def python(*arguments: str) -> list[str]:
-    """Return the Python that runs the tests."""
-    return [sys.executable, *arguments]
 
 
 @pytest.mark.usefixtures("no_umask")
@@ -200,5 +194,4 @@ def test_an_image_with_known_weaknesses_is_named(
 
 
 def manifests() -> list[Path]:
-    """Return the Kubernetes files below deploy/."""
     return [path.relative_to(DEPLOY) for path in (DEPLOY / "kubernetes").glob("*.yaml")]

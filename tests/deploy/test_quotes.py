@@ -49,7 +49,6 @@ def docstrings(path: Path) -> tuple[tuple[int, str], ...]:
 
 
 def quotes(page: Path) -> Iterator[str]:
-    """Yield the messages that a page quotes."""
     text = page.read_text(encoding="utf-8")
     for block in _OUTPUT.findall(text):
         yield from block.splitlines()
@@ -106,7 +105,6 @@ def is_printed(clause: str) -> bool:
 
 
 def wrong_quotes(page: Path) -> list[str]:
-    """Return the clauses of a page's quotes that no string of the code has."""
     return [each for quote in quotes(page) for each in clauses(quote) if not is_printed(each)]
 
 

@@ -20,7 +20,6 @@ ENTRY: Final = f"## {VERSION}, 2026-11-26\n"
 
 
 def git(place: Path, *arguments: str) -> None:
-    """Run git without the settings of this machine's user."""
     names = ("AUTHOR_NAME", "AUTHOR_EMAIL", "COMMITTER_NAME", "COMMITTER_EMAIL")
     own = {f"GIT_{name}": "tester@pit.example" for name in names}
     subprocess.run(

@@ -20,7 +20,6 @@ TIMERS: Final = ("pitlink-audit", "pitlink-audit-whole", "pitlink-archive")
 
 
 def run(*command: str | Path) -> subprocess.CompletedProcess[str]:
-    """Run one of systemd's tools."""
     require(str(command[0]))
     return subprocess.run(command, capture_output=True, text=True, check=False)
 

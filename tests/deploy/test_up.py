@@ -46,16 +46,13 @@ class Up:
 
     @property
     def words(self) -> str:
-        """Its output so far."""
         return self._words.read_text(errors="replace")
 
     @property
     def config(self) -> str:
-        """Path of its floor file."""
         return str(self.data / "floor.toml")
 
     def until_up(self) -> None:
-        """Wait until all parts run."""
 
         def is_up() -> bool:
             assert self.process.poll() is None, self.words
@@ -64,7 +61,6 @@ class Up:
         eventually(is_up, within_s=_STARTED_WITHIN_S, what="all parts")
 
     def meters(self, service: int) -> dict[tuple[str, str], int]:
-        """Return the meters' versions as one of the services shows them."""
         answer = httpx.get(
             f"http://127.0.0.1:{self.base + service}/api/v1/meters", timeout=_ANSWERED_WITHIN_S
         )
@@ -78,7 +74,6 @@ class Up:
         )
 
     def scraped(self) -> int:
-        """Return how many services and agents Prometheus reads."""
         answer = httpx.get(
             f"http://127.0.0.1:{self.base + 6}/api/v1/query", params={"query": "sum(up)"},
             timeout=_ANSWERED_WITHIN_S,
@@ -105,7 +100,6 @@ def up(data: Path, base: int, *options: str) -> Iterator[Up]:
 
 
 def free_ports() -> int:
-    """Return the first of a row of free loopback ports."""
     while True:
         base = free_port()
         try:

@@ -22,7 +22,6 @@ _WRITTEN: Final = re.compile(r"(?:^|[\s`'\"=]|bin/)pitlink(?P<typed> [a-z][^`#|<
 
 
 def documents(path: Path) -> Iterator[dict[str, Any]]:
-    """Yield the documents of a YAML file."""
     yield from yaml.safe_load_all(path.read_text())
 
 
@@ -33,7 +32,6 @@ def compose() -> dict[str, Any]:
 
 
 def manifests() -> Iterator[dict[str, Any]]:
-    """Yield every object of the Kubernetes example."""
     for path in MANIFESTS:
         yield from documents(path)
 
@@ -77,7 +75,6 @@ def pod(manifest: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def containers(manifest: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the containers of an object."""
     return list((pod(manifest) or {}).get("containers", ()))
 
 

@@ -10,15 +10,13 @@ from pathlib import Path
 from typing import Final
 
 import pytest
-from typer.testing import CliRunner
 
 import bonus.law
 from bonus.errors import UserError
 from bonus.law import chapter
-from meters.cli.main import command_line
 from meters.restore.outboxes import read_outboxes
-from tests.keys.floor import write_floor
-from tests.processes import run_pitlink
+from tests.keys.floor import make_keys, write_floor
+from tests.processes import invoke_pitlink, run_pitlink
 
 PICTURE: Final = b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"/>'
 NOWHERE: Final = "127.0.0.1:9"
@@ -65,8 +63,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     config.write_text(f'{config.read_text()}\n[signage]\nlogo = "logo.svg"\n')
     shutil.copytree(str(files("bonus.law").joinpath("chapters")), home / "law" / "chapters")
     (home / "logo.svg").write_bytes(PICTURE)
-    made = CliRunner().invoke(command_line(["keys"]), _words("keys", home))
-    assert made.exit_code == 0, made.output
+    make_keys(config, home / "keys")
     return home
 
 
@@ -94,11 +91,10 @@ def _forget_chapters() -> None:
 
 
 def _run(command: str, home: Path) -> str:
-    """Run a command as a process would, and return what it says. It must end in status 1."""
-    done = CliRunner().invoke(command_line([command]), _words(command, home))
-    assert done.exit_code == 1, done.output
-    assert isinstance(done.exception, UserError | SystemExit), repr(done.exception)
-    return f"{done.output}\n{done.exception}"
+    """Return what a command says. It must end in status 1."""
+    done = invoke_pitlink(*_words(command, home))
+    assert done.returncode == 1, done.stdout
+    return done.stdout + done.stderr
 
 
 @pytest.mark.parametrize("damage", DAMAGES)

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from bonus.cards import RANKS
-from bonus.errors import UserError
+from bonus.hands.rankings import RANKINGS
 from bonus.law.games import Games
 from bonus.settling.settle import settle_line
 from meters.floor import game_files
@@ -16,7 +16,7 @@ from meters.floor.floor_file import FloorError, parse_floor
 from meters.floor.game_dates import date_warnings, problem_now
 from meters.floor.game_files import GameError, parse_game, read_games
 from meters.wire.messages import TABLE_EVENT, DealtPosition, Result
-from tests.floor_text import floor_text, link_text, meter_text, section_text, table_text
+from tests.floor_text import floor_text, link_text, meter_text, table_text
 from tests.games.naive import HOUSE
 from tests.games.texts import game_text, wager_text
 
@@ -31,7 +31,6 @@ def floor_of(*sections: str) -> str:
 
 
 def line_of(text: str, part: str) -> int:
-    """Return the number of the line with a part of a text."""
     return text[: text.index(part)].count("\n") + 1
 
 
@@ -57,17 +56,10 @@ def test_the_examples_of_the_document_are_a_game_and_a_floor_file(tmp_path: Path
 def test_the_page_names_all_hands_and_cards() -> None:
     page = PAGE.read_text()
     for name in ("five_card", "three_card", "four_card"):
-        for hand in parse_hands(name):
+        for hand in RANKINGS[name].names:
             assert f"`{hand}`" in page
     for cards in game_files._WORDS.choices["cards"]:
         assert f"`{cards}`" in page
-
-
-def parse_hands(ranking: str) -> tuple[str, ...]:
-    """Return the names of the hands of a ranking."""
-    from bonus.hands.rankings import RANKINGS  # noqa: PLC0415
-
-    return RANKINGS[ranking].names
 
 
 @pytest.mark.parametrize(
@@ -306,21 +298,3 @@ def test_games_with_other_terms_cannot_feed_one_meter(tmp_path: Path) -> None:
         "river_duel and keystone_stud cannot feed the same keystone_major meter: its primary rate"
         " is 9.00% in river_duel, but 8.00% in keystone_stud"
     )
-
-
-def test_one_wager_feeds_the_same_meter_in_every_game(tmp_path: Path) -> None:
-    (tmp_path / "stud.toml").write_text(STUD)
-    duel = (HOUSE / "river_duel.toml").read_text().replace("keystone_m", "duel_m")
-    (tmp_path / "duel.toml").write_text(duel)
-    with pytest.raises(GameError, match=r"keystone_bonus feeds .*, but in river_duel it feeds"):
-        read_games(tmp_path)
-
-
-def test_a_path_of_games_begins_at_the_floor_file(tmp_path: Path) -> None:
-    (tmp_path / "games").mkdir()
-    (tmp_path / "games" / "stud.toml").write_text(STUD)
-    text = section_text("[facility]", name="House", timezone="UTC", games="games")
-    text += link_text("one", table_text("T-1", game="keystone_stud"))
-    assert "keystone_stud" in parse_floor(text, "floor.toml", tmp_path).games
-    with pytest.raises(UserError, match="the games cannot be read"):
-        parse_floor(text, "floor.toml", tmp_path / "elsewhere")

@@ -10,6 +10,7 @@ import pytest
 from bonus.errors import UserError
 from meters.floor.floor_file import read_floor
 from tests.floor_text import Value, floor_text, link_text, meter_text, section_text, table_text
+from tests.processes import invoke_pitlink
 from tests.servers import Pitlink, free_port, run_pitlink
 
 PIN = "730482"
@@ -62,7 +63,6 @@ def home(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def elsewhere(tmp_path: Path) -> Path:
-    """Return another directory."""
     path = tmp_path / "elsewhere"
     path.mkdir()
     return path
@@ -98,10 +98,10 @@ def test_every_path_is_the_floor_files(
 @pytest.mark.slow
 @pytest.mark.parametrize("command", READING, ids=" ".join)
 def test_a_store_that_was_never_opened_is_reported_and_not_created(
-    home: Path, elsewhere: Path, command: tuple[str, ...]
+    home: Path, elsewhere: Path, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]
 ) -> None:
-    config = str(home / "floor.toml")
-    done = run_pitlink(*command, "--config", config, stdin=f"{PIN}\n", cwd=elsewhere)
+    monkeypatch.chdir(elsewhere)
+    done = invoke_pitlink(*command, "--config", str(home / "floor.toml"), stdin=f"{PIN}\n")
     assert (done.returncode, done.stdout) == (1, "")
     assert f"the Redis in {home / 'kept'} was never opened" in done.stderr
     assert sorted(path.name for path in home.iterdir()) == ["floor.toml", "logo.svg"]
@@ -112,7 +112,7 @@ def test_a_store_that_was_never_opened_is_reported_and_not_created(
 def test_restore_takes_an_empty_archive_for_none(home: Path) -> None:
     """`pitlink archive` creates the directory even if it finds no store."""
     (home / "days").mkdir()
-    done = run_pitlink("restore", "--by", "T", "--yes", "--config", str(home / "floor.toml"))
+    done = invoke_pitlink("restore", "--by", "T", "--yes", "--config", str(home / "floor.toml"))
     assert (done.returncode, done.stdout) == (1, "")
     assert f"the Redis in {home / 'kept'} was never opened" in done.stderr
 
@@ -144,7 +144,7 @@ def test_commands_from_anywhere_work_on_the_store_of_the_service(
     assert run_pitlink(*ada, "--config", config, stdin=f"{PIN}\n", cwd=elsewhere).returncode == 0
     address = f"http://{read_floor(Path(config)).service.http}"
     with Pitlink("serve", "--config", "house/floor.toml", cwd=tmp_path) as service:
-        service.until(lambda: _ready(address), what="the service ready")
+        service.until(lambda: httpx.get(f"{address}/readyz").is_success, what="it is ready")
         assert service.stop() == 0
     audited = run_pitlink("audit", "--json", "--config", config, cwd=elsewhere)
     assert audited.returncode == 0, audited.stderr
@@ -164,13 +164,14 @@ def test_commands_from_anywhere_work_on_the_store_of_the_service(
 @pytest.mark.parametrize("kept", ["marks/main.ledger-mark.json", "tables/T-1.sqlite"])
 @pytest.mark.parametrize("command", ["serve", "audit"])
 def test_data_that_an_earlier_release_kept_elsewhere_is_not_passed_over(
-    home: Path, elsewhere: Path, kept: str, command: str
+    home: Path, elsewhere: Path, monkeypatch: pytest.MonkeyPatch, kept: str, command: str
 ) -> None:
     """The earlier release used `data` in the current directory. No new directory replaces it."""
     before = elsewhere / "kept" / kept
     before.parent.mkdir(parents=True)
     before.write_text("")
-    done = run_pitlink(command, "--config", str(home / "floor.toml"), cwd=elsewhere)
+    monkeypatch.chdir(elsewhere)
+    done = invoke_pitlink(command, "--config", str(home / "floor.toml"))
     assert done.returncode == 1
     assert str(home / "kept") in done.stderr
     assert f'data = "{elsewhere / "kept"}"' in done.stderr
@@ -192,10 +193,3 @@ def test_another_floors_data_is_left_alone(
     (home / "kept/marks").mkdir(parents=True)
     (home / "kept/marks/main.ledger-mark.json").write_text("")
     read_floor(home / "floor.toml")
-
-
-def _ready(address: str) -> bool:
-    try:
-        return httpx.get(f"{address}/readyz").status_code == 200
-    except httpx.TransportError:
-        return False

@@ -7,22 +7,13 @@ from typing import Final
 
 import pytest
 
-from bonus.errors import UserError
-from meters.floor.broker_address import parse_broker_url
 from meters.floor.floor_file import FloorError, parse_floor, read_floor
 from tests.floor.example import FLOOR
 
 
 @dataclass(frozen=True, slots=True)
 class Mistake:
-    """A damaged floor file.
-
-    Attributes:
-        line: line that the message must name.
-        old: text in the good file, on that line or before it.
-        new: its replacement.
-        words: parts of the message.
-    """
+    """A good floor file with another text, the line that its refusal names, and words of it."""
 
     line: int
     old: str
@@ -35,6 +26,7 @@ class Mistake:
         return FLOOR.replace(self.old, self.new, 1)
 
 
+HEAD: Final = FLOOR[: FLOOR.index("[[link]]")]
 CENTS: Final = "cents, a whole number"
 KEYS: Final = (
     Mistake(3, "timezone", "time_zone", "no key time_zone here: is timezone meant"),
@@ -233,12 +225,12 @@ def check_mistake(mistake: Mistake) -> None:
 
 
 class TestMistakes:
-    @pytest.mark.parametrize("mistake", KEYS, ids=lambda mistake: mistake.new.strip())
-    def test_unknown_key(self, mistake: Mistake) -> None:
-        check_mistake(mistake)
-
-    @pytest.mark.parametrize("mistake", MISSING, ids=lambda mistake: mistake.words)
-    def test_missing_key(self, mistake: Mistake) -> None:
+    @pytest.mark.parametrize(
+        "mistake",
+        [*KEYS, *MISSING, *PARTS, *SIGNAGE, *TOML],
+        ids=lambda mistake: mistake.new.strip() or mistake.words,
+    )
+    def test_mistake(self, mistake: Mistake) -> None:
         check_mistake(mistake)
 
     @pytest.mark.reading("T22")
@@ -265,40 +257,25 @@ class TestMistakes:
     def test_choice(self, mistake: Mistake) -> None:
         check_mistake(mistake)
 
-    @pytest.mark.parametrize("mistake", PARTS, ids=lambda mistake: mistake.new)
-    def test_part(self, mistake: Mistake) -> None:
-        check_mistake(mistake)
-
-    @pytest.mark.parametrize("mistake", SIGNAGE, ids=lambda mistake: mistake.new)
-    def test_signage(self, mistake: Mistake) -> None:
-        check_mistake(mistake)
-
-    @pytest.mark.parametrize("mistake", TOML, ids=lambda mistake: mistake.new)
-    def test_toml(self, mistake: Mistake) -> None:
-        check_mistake(mistake)
-
 
 class TestWhole:
-    def test_an_empty_file(self) -> None:
-        with pytest.raises(FloorError, match=r"floor\.toml:1: \[facility\] is missing"):
-            parse_floor("", "floor.toml")
-
-    def test_no_link(self) -> None:
-        with pytest.raises(FloorError, match=r":1: \[\[link\]\] is missing"):
-            parse_floor(FLOOR[: FLOOR.index("[[link]]")])
-
-    def test_an_empty_list_of_links(self) -> None:
-        with pytest.raises(FloorError, match=r":1: there is no \[\[link\]\]"):
-            parse_floor("link = []\n" + FLOOR[: FLOOR.index("[[link]]")])
-
-    def test_one_link_with_single_brackets(self) -> None:
-        head = FLOOR[: FLOOR.index("[[link]]")]
-        with pytest.raises(FloorError, match=r":12: link has double brackets: \[\[link\]\]"):
-            parse_floor(f'{head}[link]\nid = "one"\nname = "One"\n')
-
-    @pytest.mark.parametrize("text", ["a = " + "[" * 20_000, "a = " + "1" * 5_000])
-    def test_what_no_reader_takes(self, text: str) -> None:
-        with pytest.raises(FloorError, match=r"floor\.toml:1: this cannot be read as TOML"):
+    @pytest.mark.parametrize(
+        ("text", "words"),
+        [
+            ("", ":1: [facility] is missing"),
+            (HEAD, ":1: [[link]] is missing"),
+            (f"link = []\n{HEAD}", ":1: there is no [[link]]"),
+            (
+                f'{HEAD}[link]\nid = "one"\nname = "One"\n',
+                ":12: link has double brackets: [[link]]",
+            ),
+            ("a = " + "[" * 20_000, ":1: this cannot be read as TOML"),
+            ("a = " + "1" * 5_000, ":1: this cannot be read as TOML"),
+        ],
+        ids=["empty", "no link", "an empty list of links", "single brackets", "deep", "long"],
+    )
+    def test_no_floor(self, text: str, words: str) -> None:
+        with pytest.raises(FloorError, match=re.escape(f"floor.toml{words}")):
             parse_floor(text, "floor.toml")
 
     def test_the_first_of_several_errors_is_reported(self) -> None:
@@ -350,14 +327,6 @@ class TestFile:
             read_floor(tmp_path / name)
 
 
-@pytest.mark.parametrize("secret", ["s3cret", "s3c\nret", "s3//cr@et"])
-def test_an_address_that_is_refused_keeps_its_password(secret: str) -> None:
-    with pytest.raises(UserError) as caught:
-        parse_broker_url(f"mqtt://pit:{secret}@a..b")
-    assert "s3" not in str(caught.value)
-    assert "ret" not in str(caught.value)
-
-
 @pytest.mark.parametrize(
     ("lines", "line", "words"),
     [
@@ -376,15 +345,6 @@ def test_names_and_certificates_of_the_pages_are_refused_with_the_reason(
     with pytest.raises(FloorError, match=re.escape(words)) as refused:
         parse_floor(FLOOR.replace("data =", f"{lines}\ndata =", 1), "floor.toml")
     assert str(refused.value).startswith(f"floor.toml:{line}: ")
-
-
-def test_the_certificate_is_next_to_the_floor_file(tmp_path: Path) -> None:
-    path = tmp_path / "floor.toml"
-    lines = 'certificate = "pit.pem"\nprivate_key = "/etc/pit.key"\nhosts = ["pit.example"]\n'
-    path.write_text(FLOOR.replace("data =", f"{lines}data =", 1))
-    service = read_floor(path).service
-    assert service.certificate == str(tmp_path / "pit.pem")
-    assert (service.private_key, service.hosts) == ("/etc/pit.key", ("pit.example",))
 
 
 def test_the_id_of_a_meter_can_have_underscores() -> None:

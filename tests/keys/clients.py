@@ -34,7 +34,6 @@ def believing(
 
 
 def password_of(keys: Path, party: Identity) -> str:
-    """Return a client's password at the broker."""
     return (keys / party.place / "password").read_text().strip()
 
 
@@ -45,7 +44,6 @@ def by_certificate(
     identifier: str | None = None,
     username: str | None = None,
 ) -> aiomqtt.Client:
-    """Return a client of the listener for certificates."""
     return aiomqtt.Client(
         "localhost", broker.port, tls_context=context, identifier=identifier or uuid.uuid4().hex,
         username=username, timeout=WITHIN_S,
@@ -75,11 +73,7 @@ class Ears:
         self.heard: list[tuple[str, bytes]] = []
 
     async def until(self, topic: str, payload: bytes) -> list[tuple[str, bytes]]:
-        """Return and forget all messages before one that must come; omit that one.
-
-        Raises:
-            TimeoutError: it did not come.
-        """
+        """Return and forget all messages before one that must come; omit that one."""
         async with asyncio.timeout(WITHIN_S):
             async for message in self._client.messages:
                 assert isinstance(message.payload, bytes)
@@ -126,7 +120,6 @@ class Observer:
     async def publish(
         self, *topics: str, payload: bytes = b"published", retain: bool = False
     ) -> None:
-        """Publish a message on each topic."""
         for topic in topics:
             await self.client.publish(topic, payload, qos=1, retain=retain)
 

@@ -6,20 +6,22 @@ from pathlib import Path
 
 import pytest
 
-from tests.keys.floor import write_floor
+from tests.keys.floor import make_keys, write_floor
 from tests.keys.machines import Floor
 from tests.keys.servers import SecuredMosquitto, SecuredRedis
-from tests.servers import run_pitlink
 
 
 @pytest.fixture(scope="session")
 def keys(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the directory of keys of the floor: read it, and change only a copy."""
     home = tmp_path_factory.mktemp("keys")
-    config = write_floor(home / "floor.toml")
-    done = run_pitlink("keys", "--config", str(config), "--out", str(home / "keys"))
-    assert (done.returncode, done.stderr) == (0, "")
+    make_keys(write_floor(home / "floor.toml"), home / "keys")
     return home / "keys"
+
+
+@pytest.fixture
+def mine(keys: Path, tmp_path: Path) -> Path:
+    return shutil.copytree(keys, tmp_path / "keys")
 
 
 @pytest.fixture(scope="module")
@@ -37,6 +39,5 @@ def store(keys: Path) -> Iterator[SecuredRedis]:
 
 
 @pytest.fixture
-def floor(tmp_path: Path, keys: Path, broker: SecuredMosquitto, store: SecuredRedis) -> Floor:
-    mine = shutil.copytree(keys, tmp_path / "keys")
+def floor(tmp_path: Path, mine: Path, broker: SecuredMosquitto, store: SecuredRedis) -> Floor:
     return Floor(tmp_path, mine, broker, store.url)

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Final
 
 from tests.floor_text import Value, floor_text, link_text, meter_text, table_text
+from tests.processes import invoke_pitlink
 
 _LINKS: Final = (
     link_text(
@@ -47,3 +48,10 @@ def write_floor(
     }
     path.write_text(floor_text(*_LINKS, service=service))
     return path
+
+
+def make_keys(floor: Path, out: Path, *options: str) -> str:
+    """Run `pitlink keys`, which must succeed; return its output."""
+    done = invoke_pitlink("keys", "--config", str(floor), "--out", str(out), *options)
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout

@@ -24,13 +24,8 @@ def is_let_in(
 ) -> bool:
     """Return whether a broker accepts a connection, which is then broken off.
 
-    Args:
-        port: port of the broker.
-        context: settings of TLS; None for a connection without TLS.
-        host: host name used for the broker, which is on this machine.
-        username: user name in the first packet.
-        password: password in the first packet.
-        will: topic of a last will, "gone" and retained, which is left behind.
+    `will` is the topic of a last will, "gone" and retained, which is left behind. The broker is on
+    this machine, whatever its host is called here.
     """
     flags, fields = _CLEAN, [text("stranger")]
     if will is not None:
@@ -54,12 +49,7 @@ def is_let_in(
 
 
 def takes_huge_packet(connection: socket.socket, first: bytes) -> bool:
-    """Send all but the last byte of a packet of 8 MB; return whether a broker takes it all.
-
-    Args:
-        connection: the connection to the broker.
-        first: the first byte of the packet, which says its type.
-    """
+    """Send all but the last byte of a packet of 8 MB; return whether a broker takes it all."""
     connection.settimeout(WITHIN_S)
     try:
         connection.sendall(first + remaining_length(HUGE) + text("MQTT"))

@@ -72,18 +72,15 @@ class SecuredMosquitto(SecuredServer):
             shutil.copy(keys / "broker" / name, self._part / name)
 
     def lose_access_list(self) -> None:
-        """Have it reload its lists after the access list was removed."""
         (self._part / "acl").unlink()
         os.kill(self.pid, signal.SIGHUP)
 
     @property
     def url(self) -> str:
-        """Address of the listener for certificates."""
         return f"mqtts://localhost:{self.port}"
 
     @property
     def password_url(self) -> str:
-        """Address of the listener for passwords."""
         return f"mqtts://localhost:{self.password_port}"
 
     def _choose_port(self) -> None:
@@ -125,7 +122,6 @@ class SecuredRedis(SecuredServer):
 
     @property
     def url(self) -> str:
-        """Its address. User and password come from the keys."""
         return f"rediss://localhost:{self.port}/0"
 
     def _choose_port(self) -> None:

@@ -7,6 +7,7 @@ import re
 import shutil
 import stat
 import tempfile
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -23,24 +24,16 @@ from meters.keys.files import write_private
 from meters.keys.holders import holders
 from meters.keys.key_expiry import check_keys, check_transport
 from meters.keys.keyring import Keyring
-from tests.keys.floor import ANOTHER_TABLE, write_floor
-from tests.keys.servers import DEPLOY
-from tests.servers import run_pitlink
+from tests.keys.floor import ANOTHER_TABLE, make_keys, write_floor
+from tests.processes import invoke_pitlink
 
 
 def contents(directory: Path) -> dict[str, bytes]:
-    """Return every file under a directory with its contents."""
     return {
         str(path.relative_to(directory)): path.read_bytes()
         for path in directory.rglob("*")
         if path.is_file()
     }
-
-
-@pytest.fixture
-def mine(keys: Path, tmp_path: Path) -> Path:
-    """Return a copy of the keys."""
-    return shutil.copytree(keys, tmp_path / "keys")
 
 
 @pytest.fixture
@@ -77,10 +70,9 @@ def test_again_it_keeps_all_and_adds_a_table(mine: Path, tmp_path: Path) -> None
     (mine / "broker" / "listeners.conf").write_text("# the house's own\n")
     config = write_floor(tmp_path / "floor.toml")
     config.write_text(config.read_text() + ANOTHER_TABLE)
-    done = run_pitlink("keys", "--config", str(config), "--out", str(mine))
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "made    tables/other.B-2" in done.stdout
-    assert "kept    tables/main.A-1" in done.stdout
+    printed = make_keys(config, mine)
+    assert "made    tables/other.B-2" in printed
+    assert "kept    tables/main.A-1" in printed
     after = contents(mine)
     changed = {name for name in before if after[name] != before[name]}
     assert changed == {"broker/acl", "broker/passwords", "broker/listeners.conf"}
@@ -89,7 +81,7 @@ def test_again_it_keeps_all_and_adds_a_table(mine: Path, tmp_path: Path) -> None
     assert after["broker/listeners.conf"] == b"# the house's own\n"
     for name, data in after.items():
         if name.endswith(("password", ".key")):
-            assert data.splitlines()[-2 if name.endswith(".key") else 0].decode() not in done.stdout
+            assert data.splitlines()[-2 if name.endswith(".key") else 0].decode() not in printed
 
 
 @pytest.mark.slow
@@ -99,20 +91,17 @@ def test_a_floor_file_that_names_its_keys_is_not_to_be_changed(mine: Path, tmp_p
         (None, f'Put  keys = "{mine}"'),
         (Path("/etc/keys"), "/etc/keys: copy each"),
     ):
-        config = str(write_floor(tmp_path / "floor.toml", keys=named))
-        done = run_pitlink("keys", "--config", config, "--out", str(mine))
-        assert (done.returncode, done.stderr) == (0, "")
-        assert line in done.stdout
-        assert ("Put  keys" in done.stdout) == (named is None)
+        printed = make_keys(write_floor(tmp_path / "floor.toml", keys=named), mine)
+        assert line in printed
+        assert ("Put  keys" in printed) == (named is None)
 
 
 @pytest.mark.slow
 def test_the_servers_files_name_the_places_where_they_will_be(mine: Path, tmp_path: Path) -> None:
     """The configuration, otherwise written only once, is written again with the given places."""
-    config = str(write_floor(tmp_path / "floor.toml"))
+    config = write_floor(tmp_path / "floor.toml")
     places = ("--broker-home", "/etc/mosquitto/pitlink", "--redis-home", "/etc/redis/pitlink")
-    done = run_pitlink("keys", "--config", config, "--out", str(mine), *places)
-    assert (done.returncode, done.stderr) == (0, "")
+    make_keys(config, mine, *places)
     listeners = (mine / "broker" / "listeners.conf").read_text()
     tls = (mine / "redis" / "tls.conf").read_text()
     assert "acl_file /etc/mosquitto/pitlink/acl\n" in listeners
@@ -121,7 +110,8 @@ def test_the_servers_files_name_the_places_where_they_will_be(mine: Path, tmp_pa
     there = {path.name for path in (*(mine / "broker").iterdir(), *(mine / "redis").iterdir())}
     named = re.findall(r"/etc/(?:mosquitto|redis)/pitlink/([\w.]+)", listeners + tls)
     assert set(named) <= there
-    wrong = run_pitlink("keys", "--config", config, "--out", str(mine), "--redis-home", "redis")
+    words = ("keys", "--config", str(config), "--out", str(mine), "--redis-home", "redis")
+    wrong = invoke_pitlink(*words)
     assert wrong.returncode == 2
     assert "whole path" in wrong.stderr
 
@@ -139,14 +129,12 @@ def test_what_root_rewrites_its_server_can_read(mine: Path, floor: Floor) -> Non
 def test_a_table_that_is_gone_can_do_nothing(mine: Path, tmp_path: Path) -> None:
     config = write_floor(tmp_path / "floor.toml")
     config.write_text(config.read_text().replace('"B-1"', '"B-9"'))
-    done = run_pitlink("keys", "--config", str(config), "--out", str(mine))
-    assert "unused  tables/other.B-1" in done.stdout
+    assert "unused  tables/other.B-1" in make_keys(config, mine)
     assert b"B-1" not in (mine / "broker" / "acl").read_bytes()
     assert b"B-1" not in (mine / "broker" / "passwords").read_bytes()
 
 
 def revoked(keys: Path) -> list[int]:
-    """Return the serial numbers of the revoked certificates."""
     crl = x509.load_pem_x509_crl((keys / "broker" / "revoked.crl").read_bytes())
     return [each.serial_number for each in crl]
 
@@ -195,7 +183,6 @@ def test_only_what_is_renewed_changes(mine: Path, floor: Floor) -> None:
 
 
 def groups(keys: Path) -> list[str]:
-    """Return the name of the event group of each service."""
     return [path.read_text() for path in sorted(keys.glob("services/*/event-group"))]
 
 
@@ -292,7 +279,7 @@ def test_what_is_no_name_of_a_group_is_refused_without_being_shown(mine: Path, t
 def test_a_name_that_nobody_has_is_refused(mine: Path, tmp_path: Path) -> None:
     config = write_floor(tmp_path / "floor.toml")
     before = contents(mine)
-    done = run_pitlink("keys", "--config", str(config), "--out", str(mine), "--renew", "A-7")
+    done = invoke_pitlink("keys", "--config", str(config), "--out", str(mine), "--renew", "A-7")
     assert done.returncode == 1
     assert "nobody is called A-7: it is one of A-1, A-2, B-1, broker, redis," in done.stderr
     assert "Traceback" not in done.stderr
@@ -367,7 +354,6 @@ def test_hosts_of_the_floor_file_and_of_the_options(tmp_path: Path) -> None:
 
 
 def hosts_in(keys: Path, server: str) -> tuple[list[str], list[str]]:
-    """Return the host names and the addresses in the certificate of a server."""
     certificate = x509.load_pem_x509_certificate((keys / server / f"{server}.crt").read_bytes())
     names = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
     return (
@@ -384,13 +370,8 @@ def test_a_renewed_server_keeps_its_hosts_and_gets_those_of_the_run(
     tmp_path: Path, server: str, option: str
 ) -> None:
     """If the files of a server were deleted, it gets only the hosts of the run."""
-    config = str(write_floor(tmp_path / "floor.toml"))
     keys = tmp_path / "keys"
-
-    def run(*options: str) -> None:
-        done = run_pitlink("keys", "--config", config, "--out", str(keys), *options)
-        assert (done.returncode, done.stderr) == (0, "")
-
+    run = partial(make_keys, write_floor(tmp_path / "floor.toml"), keys)
     run(option, "first.pit", option, "10.0.0.7")
     first = (keys / server / f"{server}.crt").read_bytes()
     run("--renew", "all", option, "second.pit", option, "10.0.0.7", option, "fd00:0::9")
@@ -471,14 +452,6 @@ def test_what_is_said_in_the_clear_is_warned_of(broker: str, redis: str, warned:
     found = list(check_transport(Service(broker=broker, redis=redis)))
     assert [one.what for one in found] == warned
     assert all(one.warns and not one.holds for one in found)
-
-
-def test_what_the_threats_name_is_there() -> None:
-    """Every test and file that the document names for a threat exists."""
-    threats = (DEPLOY / "docs/compliance/threats.md").read_text()
-    named = set(re.findall(r"`((?:tests|deploy)/[\w/.-]+)`", threats))
-    assert len(named) > 12
-    assert [name for name in named if not (DEPLOY.parent / name).exists()] == []
 
 
 def test_no_keys_at_all(tmp_path: Path) -> None:

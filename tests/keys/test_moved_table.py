@@ -1,6 +1,5 @@
 """The steps of deploy/docs/run/move-table.md, with real servers, keys, a service and an agent."""
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
@@ -8,7 +7,7 @@ from typing import Final
 import pytest
 
 from tests.chaos.devices import Devices
-from tests.keys.floor import METERS, write_floor
+from tests.keys.floor import METERS, make_keys, write_floor
 from tests.keys.servers import SecuredMosquitto, SecuredRedis
 from tests.mqtt.stand import Service
 from tests.servers import eventually, free_port, run_pitlink
@@ -61,12 +60,11 @@ class MovingFloor:
 
     def renew_lists(self) -> str:
         """Run `pitlink keys` and restart the broker with the new lists."""
-        done = run_pitlink("keys", "--config", str(self.config), "--out", str(self.keys))
-        assert (done.returncode, done.stderr) == (0, "")
+        printed = make_keys(self.config, self.keys)
         self.broker.kill()
         self.broker.take_lists(self.keys)
         self.broker.start()
-        return done.stdout
+        return printed
 
     def play(self, link: str, amount: int) -> None:
         """Play a round at the table, which raises the meter of a link."""
@@ -87,8 +85,7 @@ class MovingFloor:
 
 
 @pytest.fixture
-def floor(tmp_path: Path, keys: Path) -> Iterator[MovingFloor]:
-    mine = shutil.copytree(keys, tmp_path / "keys")
+def floor(tmp_path: Path, keys: Path, mine: Path) -> Iterator[MovingFloor]:
     with SecuredMosquitto(keys) as broker, SecuredRedis(keys) as store:
         made = MovingFloor(tmp_path, mine, broker, store)
         try:

@@ -58,7 +58,6 @@ def memory_kb(broker: SecuredMosquitto) -> int:
 
 
 def client(broker: SecuredMosquitto, keys: Path, party: Identity) -> aiomqtt.Client:
-    """Return a client whose session survives the connection."""
     return aiomqtt.Client(
         "localhost", broker.port, tls_context=believing(keys, party=party),
         identifier=party.username, clean_session=False, timeout=WITHIN_S,
@@ -73,7 +72,6 @@ def speaking(
 
 
 async def publish_much(broker: SecuredMosquitto, keys: Path) -> None:
-    """Publish jackpots until the broker has accepted all of them."""
     async with observing(broker, keys) as observer, speaking(broker, keys, SERVICE) as service:
         await observer.client.unsubscribe("#")
         await observer.client.subscribe("observer/#", qos=1)

@@ -37,12 +37,6 @@ WHAT: Final = "users at redis"
 
 
 @pytest.fixture
-def mine(keys: Path, tmp_path: Path) -> Path:
-    """Return a copy of the keys."""
-    return shutil.copytree(keys, tmp_path / "keys")
-
-
-@pytest.fixture
 def listed_before(keys: Path, tmp_path: Path) -> Iterator[SecuredRedis]:
     """Yield a Redis with the user list of the last release: the service may access everything."""
     copy = shutil.copytree(keys, tmp_path / "earlier")

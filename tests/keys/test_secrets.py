@@ -30,7 +30,6 @@ PLACES: Final = (
 
 
 def quoted(secret: str) -> str:
-    """Return the secret as it is written in an address."""
     return "".join(each if each.isalnum() else f"%{ord(each):02X}" for each in secret)
 
 
@@ -41,7 +40,6 @@ def pieces(secret: str) -> Iterator[str]:
 
 
 def check_silent(texts: Mapping[str, str], *secrets: str) -> None:
-    """Check that no part of a secret is in the output."""
     found = [
         (where, piece)
         for where, text in texts.items()
@@ -148,7 +146,16 @@ def test_an_address_that_is_none_is_not_quoted(tmp_path: Path, address: str) -> 
     check_silent({"refusal": str(refused.value)}, BROKER_SECRET)
 
 
-@pytest.mark.parametrize("address", ["mqtt://pit:{}@host", "mqtt://pit@host:{}", "{}"])
+@pytest.mark.parametrize(
+    "address",
+    [
+        "mqtt://pit:{}@host",
+        "mqtt://pit@host:{}",
+        "{}",
+        "mqtt://pit:{}@a..b",
+        "mqtt://pit:1\n{}@a..b",
+    ],
+)
 def test_a_broker_s_address_that_is_none_is_not_quoted(address: str) -> None:
     with pytest.raises(UserError) as refused:
         parse_broker_url(address.format(BROKER_SECRET))

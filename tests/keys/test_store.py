@@ -73,7 +73,6 @@ def users_access(keys: Path) -> dict[str, str]:
 
 
 def client(keys: Path, store: SecuredRedis, **changed: str | None) -> redis.Redis:
-    """Return a client with the service's keys and the given changes."""
     home = keys / "services" / "1"
     settings: dict[str, Any] = {
         "host": "localhost",
@@ -130,7 +129,6 @@ def users_client(keys: Path, store: SecuredRedis) -> Iterator[redis.Redis]:
 
 @pytest.fixture
 def archive(keys: Path, store: SecuredRedis) -> Iterator[redis.Redis]:
-    """Yield a client with the keys of `pitlink archive`."""
     home = keys / "archive"
     with client(
         keys,
@@ -376,7 +374,6 @@ def test_no_more_is_allowed_than_what_the_code_asks_for() -> None:
 
 
 def called_by(package: str) -> set[str]:
-    """Return the commands of a package's scripts."""
     scripts = Path(str(files(package) / "scripts")).rglob("*.lua")
     return {call.lower() for path in scripts for call in _CALL.findall(path.read_text())}
 

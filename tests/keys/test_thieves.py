@@ -12,6 +12,7 @@ import shutil
 import socket
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -30,13 +31,13 @@ from meters.floor.identities import (
     table_identity,
 )
 from tests.keys.clients import believing, by_certificate
-from tests.keys.floor import write_floor
+from tests.keys.floor import make_keys, write_floor
 from tests.keys.machines import Floor, running
 from tests.keys.raw import is_let_in
 from tests.keys.servers import SecuredMosquitto, SecuredRedis
 from tests.mqtt.events import encode, void, wagers
 from tests.mqtt_packets import remaining_length, text
-from tests.servers import RedisServer, run_pitlink
+from tests.servers import RedisServer
 
 pytestmark = pytest.mark.duty("D20")
 
@@ -171,24 +172,12 @@ async def test_a_group_cannot_be_joined_by_a_pattern_of_its_name(floor: Floor, g
         assert name not in service.process.errors + service.process.output
 
 
-def test_who_has_the_keys_of_another_floor_is_not_let_in(floor: Floor, tmp_path: Path) -> None:
-    """Another floor's service is refused too, and knows only its own floor's group."""
-    other = tmp_path / "other"
-    config = write_floor(tmp_path / "other.toml")
-    assert run_pitlink("keys", "--config", str(config), "--out", str(other)).returncode == 0
-    home = other / "services" / "1"
-    shown = believing(floor.keys, (home / "service.crt", home / "service.key"))
-    assert not is_let_in(floor.broker.port, shown)
-    names = {path.read_text() for of in (other, floor.keys) for path in of.rglob("event-group")}
-    assert len(names) == 2
-
-
 @pytest.mark.slow
 async def test_what_a_renewed_service_knew_is_of_no_use(floor: Floor, keys: Path) -> None:
     """A renewal changes the group's name. The old session receives no events of others."""
     config = write_floor(floor.home / "floor.toml", broker=floor.broker.url)
-    make = ("keys", "--config", str(config), "--out", str(floor.keys), "--services", "2")
-    assert run_pitlink(*make).returncode == 0
+    make = partial(make_keys, config, floor.keys, "--services", "2")
+    make()
     with SecuredMosquitto(floor.keys, made_at=keys) as broker:
         floor.broker = broker
         group = (floor.keys / "services" / "2" / "event-group").read_text().strip()
@@ -197,8 +186,7 @@ async def test_what_a_renewed_service_knew_is_of_no_use(floor: Floor, keys: Path
         async with as_thief(stolen, service_identity(2)) as thief:
             for name in ("pitlink", f"pitlink-{group}", group):
                 await thief.subscribe(f"$share/{name}/{ROOT}/+/table/+/out", qos=1)
-        done = run_pitlink(*make, "--renew", "service.2")
-        assert "changed services/1" in done.stdout
+        assert "changed services/1" in make("--renew", "service.2")
         with running(floor.service(1)):
             assert accepted(await play(floor))
         broker.take_lists(floor.keys)
@@ -216,14 +204,14 @@ async def test_services_of_two_groups_count_each_event_once(floor: Floor, keys: 
     The table gets the same reply from both, and the books have the event once.
     """
     config = write_floor(floor.home / "floor.toml", broker=floor.broker.url)
-    make = ("keys", "--config", str(config), "--out", str(floor.keys), "--services", "2")
-    assert run_pitlink(*make).returncode == 0
+    make = partial(make_keys, config, floor.keys, "--services", "2")
+    make()
     # This test has its own store, because other tests have written with unknown secrets to the
     # shared one.
     with SecuredMosquitto(floor.keys, made_at=keys) as broker, SecuredRedis(keys) as store:
         floor.broker, floor.redis_url = broker, store.url
         first = floor.service(1)
-        assert run_pitlink(*make, "--renew", "service.2").returncode == 0
+        make("--renew", "service.2")
         broker.take_lists(floor.keys)
         broker.stop()
         broker.start()

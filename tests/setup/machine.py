@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 from typing import Final
 
-from tests.servers import run_pitlink
+from tests.processes import invoke_pitlink
 
 USERS: Final = ("redis", "mosquitto", "pitlink", "pitlink-table")
 ANSWERS: Final = (
@@ -27,10 +27,9 @@ class Machine:
 
     def setup(self, *options: str) -> subprocess.CompletedProcess[str]:
         """Run `pitlink setup --yes` on it, to the end."""
-        return run_pitlink("setup", "--yes", "--root", str(self.root), *options)
+        return invoke_pitlink("setup", "--yes", "--root", str(self.root), *options)
 
     def path(self, name: str) -> Path:
-        """Return the path of a file on it."""
         return self.root / name.lstrip("/")
 
     def package_file(self, name: str, text: str) -> None:

@@ -16,16 +16,12 @@ from meters.floor.floor_file import read_floor
 from meters.setup import units
 from meters.setup.places import SYSTEM, check_root
 from tests.deploy.tree import DEPLOY
-from tests.servers import RedisServer, free_port, pitlink_command, run_pitlink
+from tests.processes import invoke_pitlink, pitlink_command
+from tests.servers import RedisServer, free_port
 from tests.setup.machine import ANSWERS, Machine
 from tests.waiting import LONG_S, dies_with_us
 
 FLOOR: Final = "etc/pitlink/floor.toml"
-
-
-@pytest.fixture
-def machine(tmp_path: Path) -> Machine:
-    return Machine(tmp_path / "root")
 
 
 @pytest.mark.slow
@@ -66,7 +62,7 @@ def test_wrong_use_is_refused(
     machine: Machine, options: tuple[str, ...], status: int, said: str
 ) -> None:
     root = () if "--root" in options else ("--root", str(machine.root))
-    done = run_pitlink("setup", *root, *options)
+    done = invoke_pitlink("setup", *root, *options)
     assert (done.returncode, said in " ".join(done.stderr.split())) == (status, True), done.stderr
 
 

@@ -23,11 +23,6 @@ REDIS: Final = "etc/redis/redis.conf"
 FLOOR: Final = "etc/pitlink/floor.toml"
 
 
-@pytest.fixture
-def machine(tmp_path: Path) -> Machine:
-    return Machine(tmp_path / "root")
-
-
 def test_it_writes_every_file_and_a_second_run_changes_nothing(machine: Machine) -> None:
     done = machine.setup(*ANSWERS)
     assert (done.returncode, done.stderr) == (0, "")

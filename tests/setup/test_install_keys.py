@@ -11,27 +11,18 @@ import pytest
 from bonus.errors import UserError
 from meters.keys.files import make_directory, read_bytes, write_private
 from meters.setup.key_installation import directories_of, install_keys
-from tests.keys.floor import write_floor
-from tests.servers import run_pitlink
+from tests.keys.floor import make_keys, write_floor
+from tests.processes import invoke_pitlink
 from tests.setup.machine import Machine
 
 
 @pytest.fixture
-def machine(tmp_path: Path) -> Machine:
-    return Machine(tmp_path / "root")
-
-
-@pytest.fixture
-def keys(tmp_path: Path) -> Path:
-    directory = tmp_path / "keys"
-    config = write_floor(tmp_path / "floor.toml")
-    made = run_pitlink("keys", "--config", str(config), "--out", str(directory))
-    assert made.returncode == 0, made.stderr
-    return directory
+def keys(tmp_path: Path, made_keys: Path) -> Path:
+    return shutil.copytree(made_keys, tmp_path / "keys")
 
 
 def install(keys: Path, machine: Machine, *parts: str) -> subprocess.CompletedProcess[str]:
-    return run_pitlink("install-keys", str(keys), *parts, "--root", str(machine.root))
+    return invoke_pitlink("install-keys", str(keys), *parts, "--root", str(machine.root))
 
 
 @pytest.mark.slow
@@ -252,9 +243,7 @@ def test_a_machine_gets_only_the_bundles_of_its_own_services(
     keys: Path, machine: Machine, tmp_path: Path
 ) -> None:
     """Two machines with all bundles would both use the first one."""
-    config = str(tmp_path / "floor.toml")
-    made = run_pitlink("keys", "--config", config, "--out", str(keys), "--services", "3")
-    assert made.returncode == 0, made.stderr
+    make_keys(write_floor(tmp_path / "floor.toml"), keys, "--services", "3")
     place = machine.path("etc/pitlink/keys/services")
     assert install(keys, machine, "services").returncode == 0
     assert {path.name for path in place.iterdir()} == {"1", "2", "3"}

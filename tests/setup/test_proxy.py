@@ -41,7 +41,6 @@ def service_port() -> Iterator[int]:
 
 
 def listening_ports(process: int) -> set[int]:
-    """Return the TCP ports at which a process listens."""
     own = set()
     for opened in Path(f"/proc/{process}/fd").iterdir():
         try:

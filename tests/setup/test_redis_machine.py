@@ -14,7 +14,8 @@ from meters.setup import redis_installation, units
 from meters.setup.file_states import ADDED, FilePlan, FileState, without_added
 from meters.setup.redis_machine import RedisMachine
 from tests.floor_text import floor_text, link_text, meter_text, table_text
-from tests.servers import run_pitlink
+from tests.keys.floor import make_keys as make_any_keys
+from tests.processes import invoke_pitlink
 from tests.setup.machine import Machine
 
 pytestmark = pytest.mark.slow
@@ -38,11 +39,7 @@ def write_floor(path: Path, redis: str) -> Path:
 
 
 def make_keys(floor: Path, keys: Path, *options: str) -> None:
-    done = run_pitlink(
-        "keys", "--config", str(floor), "--out", str(keys),
-        "--redis-home", "/etc/redis/pitlink", *options,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
+    make_any_keys(floor, keys, "--redis-home", "/etc/redis/pitlink", *options)
 
 
 @pytest.fixture
@@ -50,16 +47,16 @@ def floor(tmp_path: Path) -> Path:
     return write_floor(tmp_path / "floor.toml", SENTINELS)
 
 
-@pytest.fixture
-def keys(floor: Path) -> Path:
-    directory = floor.with_name("keys")
-    make_keys(floor, directory)
-    return directory
+@pytest.fixture(scope="module")
+def keys_of_the_floor(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    home = tmp_path_factory.mktemp("made")
+    make_keys(write_floor(home / "floor.toml", SENTINELS), home / "keys")
+    return home / "keys"
 
 
 @pytest.fixture
-def machine(tmp_path: Path) -> Machine:
-    return Machine(tmp_path / "root")
+def keys(tmp_path: Path, keys_of_the_floor: Path) -> Path:
+    return shutil.copytree(keys_of_the_floor, tmp_path / "keys")
 
 
 def install(
@@ -373,7 +370,7 @@ def test_the_passwords_of_replicas_and_sentinels_are_kept(keys: Path, floor: Pat
 
 def test_services_get_the_password_of_the_sentinels(keys: Path, machine: Machine) -> None:
     for parts in (["services"], ["service.1"]):
-        done = run_pitlink("install-keys", str(keys), *parts, "--root", str(machine.root))
+        done = invoke_pitlink("install-keys", str(keys), *parts, "--root", str(machine.root))
         assert done.returncode == 0, done.stderr
         home = machine.path("etc/pitlink/keys")
         assert (home / "sentinels/password").read_bytes() == (

@@ -4,9 +4,8 @@ import pytest
 from redis.asyncio import Redis
 
 from meters.users.directory import UserDirectory
-from meters.users.pins import PinHashing
 from tests.redis_versions import both_servers as memory_server
-from tests.users.staff import Register
+from tests.users.staff import Register, fast_pins
 
 __all__ = ["memory_server"]
 
@@ -14,5 +13,4 @@ __all__ = ["memory_server"]
 @pytest.fixture
 async def register(redis: Redis) -> Register:
     """Return a facility's users, of whom there are none yet."""
-    pins = PinHashing(time_cost=1, memory_kib=8)
-    return Register(redis, UserDirectory.of(redis, 5, pins))
+    return Register(redis, UserDirectory.of(redis, 5, fast_pins()))

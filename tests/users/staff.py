@@ -1,5 +1,6 @@
 """Users for the tests of this package, and the steps that many of them repeat."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -8,16 +9,22 @@ from redis.asyncio import Redis
 from meters.redis_client.user_keys import UserKeys
 from meters.users.directory import UserDirectory
 from meters.users.errors import UsersError
+from meters.users.log_macs import LogSecrets
 from meters.users.operators_log import LogRow
+from meters.users.pins import PinHashing
 from meters.users.roles import Role
-from meters.users.sessions import OpenedSession, SignedIn
+from meters.users.sessions import OpenedSession, Sessions, SignedIn
 from meters.users.sign_in_attempts import Caller
-from meters.users.users import Actor
+from meters.users.users import Actor, Users
 
 PIN: Final = "730482"
 WRONG: Final = "264907"
 HERE: Final = "192.0.2.7"
 BY_COMMAND: Final = Actor("command line (amy)")
+
+
+def fast_pins() -> PinHashing:
+    return PinHashing(time_cost=1, memory_kib=8)
 
 
 @dataclass(frozen=True)
@@ -28,16 +35,23 @@ class Register:
     user_directory: UserDirectory
     keys: UserKeys = field(default_factory=UserKeys)
 
+    @property
+    def users(self) -> Users:
+        return self.user_directory.users
+
+    @property
+    def sessions(self) -> Sessions:
+        return self.user_directory.sessions
+
     async def add(self, name: str, role: Role = Role.FLOORPERSON) -> None:
         """Add a user with the PIN `PIN`, which counts as their own."""
-        await self.user_directory.users.add(name, role, PIN, BY_COMMAND, own=True)
+        await self.users.add(name, role, PIN, BY_COMMAND, own=True)
 
     async def sign_in(
         self, name: str = "Flo", pin: str = PIN, *, client: str = HERE, old: str | None = None,
         device: str = "",
     ) -> OpenedSession:  # fmt: skip
-        """Sign a user in."""
-        return await self.user_directory.sessions.sign_in(name, pin, Caller(client, device), old)
+        return await self.sessions.sign_in(name, pin, Caller(client, device), old)
 
     async def refused(
         self, name: str = "Flo", pin: str = WRONG, *, client: str = HERE, device: str = ""
@@ -51,7 +65,7 @@ class Register:
 
     async def whose(self, token: str, *, keep_alive: bool = False) -> SignedIn | None:
         """Return the name of a session's user, by its token."""
-        return await self.user_directory.sessions.find(token, keep_alive=keep_alive)
+        return await self.sessions.find(token, keep_alive=keep_alive)
 
     async def log(self) -> list[LogRow]:
         """Return the whole log, oldest first."""
@@ -60,3 +74,14 @@ class Register:
     async def acts(self) -> list[tuple[str, str, str]]:
         """Return act, person and subject of every log entry."""
         return [(row.what, row.by, row.about) for row in await self.log()]
+
+
+def register_with(
+    redis: Redis,
+    *secrets: str,
+    read: Callable[[], Sequence[str]] | None = None,
+    sessions: bytes = b"sessions",
+) -> Register:
+    """Return the users as a service with these secrets stores them, the newest secret first."""
+    known = LogSecrets(read or (lambda: secrets))
+    return Register(redis, UserDirectory.of(redis, 5, fast_pins(), sessions, known))

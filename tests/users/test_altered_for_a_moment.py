@@ -10,17 +10,15 @@ from typing import cast
 import pytest
 from redis.asyncio import Redis
 
-from meters.users.directory import UserDirectory
 from meters.users.expected_users import ExpectedUsers
 from meters.users.log_audit import check_log
-from meters.users.pins import PinHashing
 from meters.users.roles import Role
 from meters.users.sessions import OpenedSession
 from meters.users.sign_in_attempts import Caller
 from meters.users.users import Actor
-from tests.users.staff import BY_COMMAND, HERE, PIN, WRONG, Register
-from tests.users.test_altered_users import insert_administrator
-from tests.users.test_log_macs import THE_SAME
+from tests.users.staff import BY_COMMAND, HERE, PIN, WRONG, Register, fast_pins, register_with
+from tests.users.tampering import insert_administrator
+from tests.users.test_log_macs import FIRST, THE_SAME
 
 pytestmark = pytest.mark.duty("D17")
 
@@ -30,14 +28,13 @@ NEW = "905183"
 @pytest.fixture
 async def staffed(redis: Redis) -> Register:
     """Return an administrator, a floorperson, and two users who cannot sign in."""
-    pins = PinHashing(time_cost=1, memory_kib=8)
-    register = Register(redis, UserDirectory.of(redis, 5, pins, b"sessions", THE_SAME))
+    register = register_with(redis, FIRST)
     await register.add("Ada", Role.ADMINISTRATOR)
     await register.add("Dan", Role.ADMINISTRATOR)
     for name in ("Flo", "Ben"):
         await register.add(name)
     for name in ("Dan", "Ben"):
-        await register.user_directory.users.disable(name, BY_COMMAND)
+        await register.users.disable(name, BY_COMMAND)
     return register
 
 
@@ -53,20 +50,15 @@ async def put(register: Register, folded: str, **fields: str) -> Mapping[str, st
     return {name: of.decode() for name, of in zip(fields, had, strict=True) if of is not None}
 
 
-async def kept_pin() -> str:
-    """Return the stored form of a PIN that the thief knows."""
-    return await PinHashing(time_cost=1, memory_kib=8).hash(WRONG)
-
-
 async def add_by(register: Register, opened: OpenedSession) -> None:
     """Add an administrator, as a signed-in user."""
     actor = Actor(opened.person.name, HERE, opened.token)
-    await register.user_directory.users.add("Zed", Role.ADMINISTRATOR, PIN, actor)
+    await register.users.add("Zed", Role.ADMINISTRATOR, PIN, actor)
 
 
 async def choose(register: Register, opened: OpenedSession, old: str) -> None:
     caller = Caller(HERE)
-    await register.user_directory.sessions.choose_pin(opened.token, opened.person, old, NEW, caller)
+    await register.sessions.choose_pin(opened.token, opened.person, old, NEW, caller)
 
 
 async def move(register: Register, number: int, folded: str, to: str) -> None:
@@ -79,7 +71,7 @@ async def move(register: Register, number: int, folded: str, to: str) -> None:
 
 
 async def administrator_who_adds_another(register: Register) -> None:
-    await insert_administrator(register, listed=True)
+    await insert_administrator(register)
     await add_by(register, await register.sign_in("Eve"))
     keys = register.keys
     await register.redis.delete(keys.user("eve"), keys.account("eve"))
@@ -100,14 +92,14 @@ async def role_to_sign_in_with(register: Register) -> None:
 
 
 async def pin_to_sign_in_with(register: Register) -> None:
-    had = await put(register, "ada", pin=await kept_pin())
+    had = await put(register, "ada", pin=await fast_pins().hash(WRONG))
     await register.sign_in("Ada", WRONG)
     await put(register, "ada", **had)
 
 
 async def pin_to_choose_another_with(register: Register) -> None:
     opened = await register.sign_in("Ada")
-    await put(register, "ada", pin=await kept_pin())
+    await put(register, "ada", pin=await fast_pins().hash(WRONG))
     await choose(register, opened, WRONG)
 
 
@@ -119,7 +111,7 @@ async def user_enabled_to_sign_in(register: Register) -> None:
 
 async def name_that_has_another_enabled(register: Register) -> None:
     await put(register, "ben", name="Dan")
-    await register.user_directory.users.enable("Ben", BY_COMMAND)
+    await register.users.enable("Ben", BY_COMMAND)
     await move(register, len(await register.log()), "ben", "dan")
     await put(register, "ben", name="Ben", enabled="0")
     await put(register, "dan", enabled="1")
@@ -129,7 +121,7 @@ async def name_that_has_another_enabled(register: Register) -> None:
 async def name_that_has_the_pin_be_anothers(register: Register) -> None:
     had = await put(register, "flo", name="Ada")
     was = cast("bytes", await register.redis.hget(register.keys.user("flo"), "pin"))
-    await register.user_directory.users.set_pin("Flo", WRONG, BY_COMMAND, own=True)
+    await register.users.set_pin("Flo", WRONG, BY_COMMAND, own=True)
     await move(register, len(await register.log()), "flo", "ada")
     now = await put(register, "flo", **had, pin=was.decode(), pin_by="Flo")
     await put(register, "ada", pin=now["pin"], pin_by="Ada")
@@ -182,7 +174,7 @@ async def test_session_is_sealed_for_the_role_that_it_had(staffed: Register) -> 
 
 async def test_administrators_and_commands_are_taken_for_what_they_are(staffed: Register) -> None:
     """Acts on each other's accounts in turn are valid."""
-    users = staffed.user_directory.users
+    users = staffed.users
     opened = await staffed.sign_in("Ada")
     ada = Actor("Ada", HERE, opened.token)
     await users.enable("Dan", ada)

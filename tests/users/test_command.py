@@ -1,4 +1,4 @@
-"""`pitlink user` as a process, with a separate Redis and with the embedded one."""
+"""`pitlink user`, with a separate Redis and with the embedded one."""
 
 import asyncio
 import json
@@ -22,7 +22,8 @@ from meters.users.roles import Role
 from meters.users.sign_in_attempts import Caller
 from meters.users.users import Actor
 from tests.floor_text import Value, floor_text, link_text
-from tests.servers import Pitlink, RedisServer, free_port, pitlink_command, run_pitlink
+from tests.processes import invoke_pitlink, pitlink_command
+from tests.servers import Pitlink, RedisServer, free_port, run_pitlink
 from tests.waiting import Found
 
 PIN = "730482"
@@ -47,7 +48,7 @@ def _floor(redis: str, home: Path, **more: str) -> str:
 
 def user(floor: Path, *words: str, pin: str = "") -> subprocess.CompletedProcess[str]:
     """Run one command, with a line on its standard input."""
-    return run_pitlink("user", *words, "--config", str(floor), stdin=f"{pin}\n" if pin else "")
+    return invoke_pitlink("user", *words, "--config", str(floor), stdin=f"{pin}\n" if pin else "")
 
 
 def with_users(floor: Path, ask: Callable[[UserDirectory], Awaitable[Found]]) -> Found:
@@ -248,21 +249,13 @@ def test_a_user_added_next_to_a_running_service_can_sign_in_there(tmp_path: Path
     floor.write_text(_floor("embedded", tmp_path, http=f"127.0.0.1:{port}", broker=broker))
     address = f"http://127.0.0.1:{port}"
     with Pitlink("serve", "--config", str(floor)) as service:
-        service.until(lambda: answers(address), within_s=60, what="the service")
+        service.until(lambda: httpx.get(f"{address}/healthz").is_success, what="the service")
         assert user(floor, "add", "Ada", "--role", "administrator", pin=PIN).returncode == 0
         body = {"name": "ada", "pin": PIN}
         answer = httpx.post(f"{address}/api/v1/sign-in", json=body, timeout=30)
         assert (answer.status_code, answer.json()["role"]) == (200, "administrator")
         assert PIN not in service.errors + service.output
         assert service.stop() == 0
-
-
-def answers(address: str) -> bool:
-    """Return whether the service answers."""
-    try:
-        return httpx.get(f"{address}/healthz").status_code == 200
-    except httpx.TransportError:
-        return False
 
 
 @pytest.mark.slow
@@ -273,7 +266,7 @@ def test_an_unknown_role_is_reported_and_not_mistaken_for_an_unreachable_store(
     assert user(floor, "add", "Flo", "--role", "dealer", pin=PIN).returncode == 0
     with redis.Redis.from_url(read_floor(floor).service.redis) as client:
         client.hset("pitlink:{@people}:user:flo", "role", "king")
-    done = user(floor, "list")
+    done = run_pitlink("user", "list", "--config", str(floor))
     assert done.returncode == 0
     assert "user not readable" in done.stdout + done.stderr
     assert "user=Flo" in done.stdout + done.stderr

@@ -15,7 +15,7 @@ from meters.wire import topics
 from meters.wire.messages import LedgerSeal
 from tests.servers import eventually_async
 from tests.users.staff import BY_COMMAND, Register
-from tests.users.test_altered_users import Fields, rewrite
+from tests.users.tampering import Fields, rewrite
 
 pytestmark = pytest.mark.duty("D17")
 
@@ -52,6 +52,16 @@ class Service:
 
         await eventually_async(is_sealed, what="the seal")
 
+    async def noted(self, register: Register) -> None:
+        """Wait until the mark has seen the whole log."""
+        count = len(await register.log())
+        await eventually_async(
+            lambda: LogMark(self.data).seen.entries == count, what="the mark of the last entry"
+        )
+
+    async def shows_a_problem(self, what: str) -> None:
+        await eventually_async(lambda: self.shown[-1] is False, what=what)
+
 
 @pytest.fixture
 async def service(
@@ -76,10 +86,10 @@ async def test_seal_is_kept_and_published_outside_redis(
     await service.sealed(register)
     found = await check_log(register.redis)
 
-    async def is_published() -> bool:
-        return bool(service.posted) and service.posted[-1][1].entries == found.entries
-
-    await eventually_async(is_published, what="the seal on the broker")
+    await eventually_async(
+        lambda: service.posted and service.posted[-1][1].entries == found.entries,
+        what="the seal on the broker",
+    )
     shown = LogMark(service.data).log_seal
     assert (shown.sealed_entry, shown.seal) == (found.entries, found.seal)
     topic, seal, retained = service.posted[-1]
@@ -94,12 +104,9 @@ async def test_entry_that_was_rewritten_before_it_was_sealed_is_named(
     """Between two audits only the mark has seen it. It accepts no rewritten log."""
     await service.sealed(register)
     monkeypatch.setattr(meters.service.log_auditing, "AUDIT_EVERY_S", 3_600)
-    await register.user_directory.users.disable("Flo", BY_COMMAND)
+    await register.users.disable("Flo", BY_COMMAND)
 
-    async def is_noted() -> bool:
-        return LogMark(service.data).seen.entries == len(await register.log())
-
-    await eventually_async(is_noted, what="the mark")
+    await service.noted(register)
     seen = LogMark(service.data).seen
 
     def blame(rows: list[Fields]) -> list[Fields]:
@@ -107,10 +114,7 @@ async def test_entry_that_was_rewritten_before_it_was_sealed_is_named(
 
     await rewrite(register, blame)
 
-    async def is_shown() -> bool:
-        return service.shown[-1] is False
-
-    await eventually_async(is_shown, what="that it was rewritten")
+    await service.shows_a_problem("that it was rewritten")
     assert LogMark(service.data).seen == seen
     assert (await check_log(register.redis, seen)).problems
 
@@ -122,17 +126,11 @@ async def test_altered_user_is_shown_and_nothing_more_is_sealed(
     sealed = LogMark(service.data).seen
     await register.redis.hset(register.keys.user("flo"), "role", "administrator")
 
-    async def is_shown() -> bool:
-        return service.shown[-1] is False
-
-    await eventually_async(is_shown, what="that it was altered")
+    await service.shows_a_problem("that it was altered")
     await register.user_directory.log.note("service_started", by="service")
     count = len(service.shown)
 
-    async def looked_again() -> bool:
-        return len(service.shown) > count + 2
-
-    await eventually_async(looked_again, what="another audit")
+    await eventually_async(lambda: len(service.shown) > count + 2, what="another audit")
     assert service.shown[-1] is False
     seen = LogMark(service.data).seen
     assert (seen.sealed, seen.seal) == (sealed.sealed, sealed.seal)
@@ -146,17 +144,9 @@ async def test_what_is_done_while_a_user_is_altered_can_not_be_taken_back(
     key = register.keys.user("flo")
     await register.redis.hset(key, "role", "administrator")
 
-    async def is_shown() -> bool:
-        return service.shown[-1] is False
-
-    await eventually_async(is_shown, what="that it was altered")
+    await service.shows_a_problem("that it was altered")
     await register.sign_in("Flo")
-    done = len(await register.log())
-
-    async def is_noted() -> bool:
-        return LogMark(service.data).seen.entries == done
-
-    await eventually_async(is_noted, what="the mark")
+    await service.noted(register)
     await rewrite(register, lambda rows: rows[:-1])
     await register.redis.hset(key, "role", "floorperson")
     await register.redis.hdel(key, "signed_in_at")
@@ -174,10 +164,7 @@ async def test_head_that_was_raised_for_a_while_leaves_no_trace_in_the_mark(
     entries = len(await register.log())
     await register.redis.hset(register.keys.log_head, "entries", entries + 1_000)
 
-    async def is_shown() -> bool:
-        return service.shown[-1] is False
-
-    await eventually_async(is_shown, what="that it was altered")
+    await service.shows_a_problem("that it was altered")
     await register.redis.hset(register.keys.log_head, "entries", entries)
     await service.sealed(register)
     assert LogMark(service.data).seen.entries == entries
@@ -196,10 +183,7 @@ async def test_log_that_can_not_be_read_is_shown(
         number = len(await register.log()) + 1
         await register.redis.xadd(register.keys.log, entry, id=f"{number}-0")  # type: ignore[arg-type]
 
-    async def is_shown() -> bool:
-        return service.shown[-1] is False
-
-    await eventually_async(is_shown, what="that it cannot be read")
+    await service.shows_a_problem("that it cannot be read")
 
 
 async def test_log_whose_head_is_gone_is_audited_immediately(
@@ -210,10 +194,7 @@ async def test_log_whose_head_is_gone_is_audited_immediately(
     monkeypatch.setattr(meters.service.log_auditing, "AUDIT_EVERY_S", 3_600)
     await register.redis.delete(register.keys.log_head)
 
-    async def is_shown() -> bool:
-        return service.shown[-1] is False
-
-    await eventually_async(is_shown, what="that the head is gone")
+    await service.shows_a_problem("that the head is gone")
 
 
 @pytest.mark.parametrize(
@@ -229,10 +210,7 @@ async def test_key_of_another_kind_does_not_blind_the_audit(
     which = {"user:flo": keys.user("flo"), "account:flo": keys.account("flo")}
     await register.redis.set(which.get(key) or getattr(keys, key), "x")
 
-    async def is_shown() -> bool:
-        return service.shown[-1] is False
-
-    await eventually_async(is_shown, what="that a key is of another kind")
+    await service.shows_a_problem("that a key is of another kind")
     with pytest.raises(ValueError, match="a key is of another kind"):
         await check_log(register.redis)
 
@@ -276,4 +254,4 @@ async def test_a_user_that_cannot_be_read_hides_no_other(
         await register.redis.hdel(register.keys.user("ann"), field)
     else:
         await register.redis.hset(register.keys.user("ann"), field, value)
-    assert [row.name for row in await register.user_directory.users.rows()] == ["Flo"]
+    assert [row.name for row in await register.users.rows()] == ["Flo"]

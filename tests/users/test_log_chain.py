@@ -5,7 +5,7 @@ The real scripts write the log. Then the test alters it in Redis, as a person wi
 
 import hashlib
 from collections.abc import Callable
-from typing import Final, cast
+from typing import Final
 
 import pytest
 from redis.asyncio import Redis
@@ -15,8 +15,8 @@ from meters.users.log_audit import PROBLEMS_MAX, check_log
 from meters.users.roles import Role
 from meters.users.sign_in_attempts import Caller
 from tests.users.staff import BY_COMMAND, PIN, WRONG, Register
+from tests.users.tampering import Entry, entries, replace_log
 
-Entry = tuple[bytes, dict[bytes, bytes]]
 Change = Callable[[list[Entry]], list[Entry]]
 
 BROKEN: Final = "the chain breaks"
@@ -35,18 +35,6 @@ async def something_of_everything(register: Register) -> int:
     await user_directory.log.note("slip_printed", by="Zoë", about="c1", client="::1")
     await user_directory.sessions.sign_out(opened.token, "::1")
     return len(await register.log())
-
-
-async def entries(register: Register) -> list[Entry]:
-    return cast("list[Entry]", await register.redis.xrange(register.keys.log))
-
-
-async def rewrite(register: Register, change: Change) -> None:
-    """Write the log again as `change` returns it; the separate head stays."""
-    changed = change(await entries(register))
-    await register.redis.delete(register.keys.log)
-    for id_, fields in changed:
-        await register.redis.xadd(register.keys.log, fields, id=id_)  # type: ignore[arg-type]
 
 
 def with_field(number: int, name: bytes, value: bytes) -> Change:
@@ -121,7 +109,7 @@ async def test_whatever_is_altered_is_found(
     register: Register, change: Change, said: list[str]
 ) -> None:
     await something_of_everything(register)
-    await rewrite(register, change)
+    await replace_log(register, change(await entries(register)))
     text = "; ".join((await check_log(register.redis)).problems)
     assert all(part in text for part in said), text
 
@@ -133,7 +121,7 @@ async def test_an_entry_altered_with_its_chain_breaks_the_next(register: Registe
     del fields[b"chain"]
     made = link_entry(rows[2][1][b"chain"].decode(), "4-0", tuple(fields.items()))
     rows[3] = (b"4-0", fields | {b"chain": made.encode()})
-    await rewrite(register, lambda _: rows)
+    await replace_log(register, rows)
     (problem,) = (await check_log(register.redis)).problems
     assert "entry 5, or the one before it" in problem
 
@@ -141,7 +129,7 @@ async def test_an_entry_altered_with_its_chain_breaks_the_next(register: Registe
 async def test_a_shortened_log_shows_what_is_missing_for_good(register: Register) -> None:
     """The head continues to count, so later entries hide nothing."""
     count = await something_of_everything(register)
-    await rewrite(register, lambda rows: rows[:-1])
+    await replace_log(register, (await entries(register))[:-1])
     await register.user_directory.log.note("service_started", by="service")
     (problem, *_) = (await check_log(register.redis)).problems
     assert f"{count + 1}-0 is in the place of {count}-0" in problem
@@ -169,7 +157,8 @@ async def test_entries_of_before_the_chain_are_taken_as_they_are(register: Regis
 async def test_no_more_is_reported_than_helps(register: Register) -> None:
     for _ in range(PROBLEMS_MAX + 5):
         await register.user_directory.log.note("service_started", by="service")
-    await rewrite(register, lambda rows: [(id_, fields | {b"chain": b"?"}) for id_, fields in rows])
+    rows = await entries(register)
+    await replace_log(register, [(id_, fields | {b"chain": b"?"}) for id_, fields in rows])
     assert len((await check_log(register.redis)).problems) == PROBLEMS_MAX
 
 

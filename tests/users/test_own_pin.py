@@ -28,18 +28,14 @@ async def staffed(register: Register) -> Register:
 async def choose(register: Register, opened: OpenedSession, old: str = PIN, new: str = OWN) -> str:
     """Choose a PIN, and return the code of a refusal."""
     try:
-        await register.user_directory.sessions.choose_pin(
-            opened.token, opened.person, old, new, Caller(HERE)
-        )
+        await register.sessions.choose_pin(opened.token, opened.person, old, new, Caller(HERE))
     except UsersError as error:
         return error.code
     return ""
 
 
 async def pin_by(register: Register, name: str) -> str:
-    return next(
-        row.pin_by for row in await register.user_directory.users.rows() if row.name == name
-    )
+    return next(row.pin_by for row in await register.users.rows() if row.name == name)
 
 
 async def test_a_pin_of_ones_own_ends_ones_other_sessions_alone(staffed: Register) -> None:
@@ -103,11 +99,11 @@ async def test_what_happens_while_the_old_pin_is_looked_at_counts(
     async def slow(self: PinHashing, pin: str, kept: str | None) -> bool:
         right = await real(self, pin, kept)
         if what == "disabled":
-            await staffed.user_directory.users.disable("Flo", ADA)
+            await staffed.users.disable("Flo", ADA)
         elif what == "another PIN":
-            await staffed.user_directory.users.set_pin("Flo", WRONG, ADA)
+            await staffed.users.set_pin("Flo", WRONG, ADA)
         else:
-            await staffed.user_directory.sessions.sign_out(here.token, HERE)
+            await staffed.sessions.sign_out(here.token, HERE)
         return right
 
     with monkeypatch.context() as patched:
@@ -119,7 +115,7 @@ async def test_what_happens_while_the_old_pin_is_looked_at_counts(
 
 
 async def test_the_store_keeps_who_set_a_pin(staffed: Register) -> None:
-    users = staffed.user_directory.users
+    users = staffed.users
     await users.add("Finn", Role.FLOORPERSON, PIN, BY_COMMAND)
     assert await pin_by(staffed, "Finn") == BY_COMMAND.name
     assert (await users.set_pin("flo", WRONG, ADA)).pin_by == "Ada"
@@ -133,7 +129,7 @@ async def test_the_store_keeps_who_set_a_pin(staffed: Register) -> None:
 async def setters(register: Register, name: str, pin: str = PIN) -> PinSetters:
     """Return who set whose PIN, as it concerns a person who signs in and acts."""
     opened = await register.sign_in(name, pin)
-    person = await register.user_directory.sessions.find(opened.token, keep_alive=False, acts=True)
+    person = await register.sessions.find(opened.token, keep_alive=False, acts=True)
     assert person is not None
     return person.setters
 
@@ -148,7 +144,7 @@ async def earlier(register: Register, by_ms: int) -> None:
 @pytest.mark.duty("D4")
 async def test_who_set_a_pin_in_the_last_day_goes_along_with_every_act(staffed: Register) -> None:
     await staffed.add("Finn")
-    users = staffed.user_directory.users
+    users = staffed.users
     assert await setters(staffed, "Flo") == NO_SETTERS, "who adds users by command is none of them"
     await users.set_pin("Flo", WRONG, ADA)
     assert await setters(staffed, "Flo", WRONG) == PinSetters(("Ada",), {"Ada": "Ada"})
@@ -170,17 +166,15 @@ async def test_who_set_a_pin_in_the_last_day_goes_along_with_every_act(staffed: 
 
 async def test_who_is_added_by_a_user_has_a_pin_that_was_set(staffed: Register) -> None:
     ada = await staffed.sign_in("Ada")
-    await staffed.user_directory.users.add(
-        "Sue", Role.SUPERVISOR, WRONG, Actor("Ada", HERE, ada.token)
-    )
+    await staffed.users.add("Sue", Role.SUPERVISOR, WRONG, Actor("Ada", HERE, ada.token))
     assert (await setters(staffed, "Sue", WRONG)).own == ("Ada",)
 
 
 async def test_what_an_ended_session_asked_for_is_not_done(staffed: Register) -> None:
-    users = staffed.user_directory.users
+    users = staffed.users
     ada = Actor("Ada", HERE, (await staffed.sign_in("Ada")).token)
     flo = Actor("Flo", HERE, (await staffed.sign_in("Flo")).token)
-    await staffed.user_directory.sessions.sign_out(ada.token, HERE)
+    await staffed.sessions.sign_out(ada.token, HERE)
     before = await staffed.acts()
     for doer in (ada, flo):
         for act in (

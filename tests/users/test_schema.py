@@ -7,11 +7,10 @@ import pytest
 from meters.books.schema import SCHEMA
 from meters.users.directory import UserDirectory
 from meters.users.errors import UsersError
-from meters.users.pins import PinHashing
 from meters.users.roles import Role
 from meters.users.store import UserStore
 from tests.lua.books import keyspace
-from tests.users.staff import BY_COMMAND, PIN, Register
+from tests.users.staff import BY_COMMAND, PIN, Register, fast_pins
 
 pytestmark = pytest.mark.duty("D10")
 
@@ -26,7 +25,7 @@ async def note(register: Register, schema: int | None) -> None:
 
 def reopened(register: Register) -> UserDirectory:
     """Return the users as seen by a newly started process."""
-    return UserDirectory.of(register.redis, 5, PinHashing(time_cost=1, memory_kib=8))
+    return UserDirectory.of(register.redis, 5, fast_pins())
 
 
 async def test_the_first_entry_notes_the_present_version(register: Register) -> None:
@@ -69,7 +68,7 @@ async def test_a_pin_that_another_set_before_serves_for_a_day_from_the_upgrade(
     register: Register,
 ) -> None:
     """Such a PIN had no end before. Users with their own PIN are unchanged."""
-    users = register.user_directory.users
+    users = register.users
     await register.add("Flo")
     await users.add("Finn", Role.FLOORPERSON, PIN, BY_COMMAND)
     await register.redis.hdel(register.keys.user("finn"), "choose_by")

@@ -7,11 +7,9 @@ from typing import cast
 import pytest
 from redis.asyncio import Redis
 
-from meters.users.directory import UserDirectory
-from meters.users.pins import PinHashing
 from meters.users.roles import Role
 from meters.users.sign_in_attempts import Caller
-from tests.users.staff import HERE, PIN, WRONG, Register
+from tests.users.staff import HERE, PIN, WRONG, Register, register_with
 
 SECRET = b"known to services alone"
 TOKEN = "chosen-by-a-forger"  # noqa: S105
@@ -19,16 +17,10 @@ TOKEN = "chosen-by-a-forger"  # noqa: S105
 pytestmark = [pytest.mark.duty("D20")]
 
 
-def register_with(redis: Redis, secret: bytes) -> Register:
-    """Return the users as a service with a secret stores them."""
-    pins = PinHashing(time_cost=1, memory_kib=8)
-    return Register(redis, UserDirectory.of(redis, 5, pins, secret))
-
-
 @pytest.fixture
 async def sealed(redis: Redis) -> Register:
     """Return a service's users with sealed sessions: a floorperson and an administrator."""
-    register = register_with(redis, SECRET)
+    register = register_with(redis, sessions=SECRET)
     await register.add("Flo")
     await register.add("Ada", Role.ADMINISTRATOR)
     return register
@@ -77,7 +69,7 @@ async def test_a_session_that_ended_does_not_come_back(sealed: Register) -> None
     flo = await sealed.sign_in("Flo")
     before = await kept(sealed, flo.token)
     elsewhere = await sealed.sign_in("Flo")
-    choose = sealed.user_directory.sessions.choose_pin
+    choose = sealed.sessions.choose_pin
     await choose(elsewhere.token, elsewhere.person, PIN, WRONG, Caller(HERE))
     await put(sealed, flo.token, before, generation="2")
     assert await sealed.whose(flo.token) is None
@@ -86,8 +78,8 @@ async def test_a_session_that_ended_does_not_come_back(sealed: Register) -> None
 
 async def test_all_services_of_one_secret_know_a_session(sealed: Register) -> None:
     token = (await sealed.sign_in("Flo")).token
-    assert await register_with(sealed.redis, SECRET).whose(token) is not None
-    assert await register_with(sealed.redis, b"another").whose(token) is None
-    unsealed = (await register_with(sealed.redis, b"").sign_in("Flo")).token
+    assert await register_with(sealed.redis, sessions=SECRET).whose(token) is not None
+    assert await register_with(sealed.redis, sessions=b"another").whose(token) is None
+    unsealed = (await register_with(sealed.redis, sessions=b"").sign_in("Flo")).token
     assert await sealed.whose(unsealed) is None
-    assert await register_with(sealed.redis, b"").whose(unsealed) is not None
+    assert await register_with(sealed.redis, sessions=b"").whose(unsealed) is not None

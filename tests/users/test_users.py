@@ -14,7 +14,6 @@ from tests.users.staff import BY_COMMAND, PIN, WRONG, Register
 
 
 async def code_of(doing: object) -> str:
-    """Return the code of a refusal."""
     assert asyncio.iscoroutine(doing)
     with pytest.raises(UsersError) as refused:
         await doing
@@ -22,7 +21,7 @@ async def code_of(doing: object) -> str:
 
 
 async def test_a_user_is_added_once_in_any_case(register: Register) -> None:
-    users = register.user_directory.users
+    users = register.users
     row = await users.add(" Zoë ", Role.AUDITOR, PIN, BY_COMMAND)
     assert (row.name, row.role, row.enabled) == ("Zoë", Role.AUDITOR, True)
     assert (row.added_by, row.signed_in_at) == (BY_COMMAND.name, None)
@@ -33,19 +32,19 @@ async def test_a_user_is_added_once_in_any_case(register: Register) -> None:
 
 async def test_of_many_who_add_the_same_name_one_does(register: Register) -> None:
     adding = [
-        register.user_directory.users.add(name, Role.DEALER, PIN, BY_COMMAND)
+        register.users.add(name, Role.DEALER, PIN, BY_COMMAND)
         for name in ("Bob", "BOB", "bob", "bOb")
     ]
     outcomes = await asyncio.gather(*adding, return_exceptions=True)
     assert sum(isinstance(each, UsersError) for each in outcomes) == 3
-    assert len(await register.user_directory.users.rows()) == 1
+    assert len(await register.users.rows()) == 1
     assert len(await register.log()) == 1
 
 
 async def test_users_are_listed_by_name(register: Register) -> None:
     for name in ("Zoë", "adam", "Bob"):
         await register.add(name)
-    assert [row.name for row in await register.user_directory.users.rows()] == [
+    assert [row.name for row in await register.users.rows()] == [
         "adam",
         "Bob",
         "Zoë",
@@ -55,7 +54,7 @@ async def test_users_are_listed_by_name(register: Register) -> None:
 async def test_a_disabled_user_cannot_sign_in_and_their_session_ends(register: Register) -> None:
     await register.add("Flo")
     opened = await register.sign_in()
-    users = register.user_directory.users
+    users = register.users
     assert not (await users.disable("flo", BY_COMMAND)).enabled
     assert await register.whose(opened.token) is None
     assert await register.refused("Flo", PIN) == "wrong_name_or_pin"
@@ -71,7 +70,7 @@ async def test_a_disabled_user_cannot_sign_in_and_their_session_ends(register: R
 async def test_another_pin_ends_the_sessions_and_the_old_pin(register: Register) -> None:
     await register.add("Flo")
     opened = await register.sign_in()
-    await register.user_directory.users.set_pin("Flo", WRONG, BY_COMMAND)
+    await register.users.set_pin("Flo", WRONG, BY_COMMAND)
     assert await register.whose(opened.token) is None
     assert await register.refused("Flo", PIN) == "wrong_name_or_pin"
     assert (await register.sign_in("Flo", WRONG)).person.name == "Flo"
@@ -80,7 +79,7 @@ async def test_another_pin_ends_the_sessions_and_the_old_pin(register: Register)
 async def test_nobody_disables_themselves_or_the_last_administrator(register: Register) -> None:
     await register.add("Ada", Role.ADMINISTRATOR)
     await register.add("Bea", Role.ADMINISTRATOR)
-    users = register.user_directory.users
+    users = register.users
     assert await code_of(users.disable("ADA", Actor("Ada"))) == "yourself"
     await users.disable("Bea", Actor("Ada"))
     assert await code_of(users.disable("Ada", BY_COMMAND)) == "last_administrator"
@@ -92,7 +91,7 @@ async def test_nobody_disables_themselves_or_the_last_administrator(register: Re
 async def test_of_two_who_disable_each_other_one_stays(register: Register) -> None:
     await register.add("Ada", Role.ADMINISTRATOR)
     await register.add("Bea", Role.ADMINISTRATOR)
-    users = register.user_directory.users
+    users = register.users
     outcomes = await asyncio.gather(
         users.disable("Ada", Actor("Bea")),
         users.disable("Bea", Actor("Ada")),
@@ -104,7 +103,7 @@ async def test_of_two_who_disable_each_other_one_stays(register: Register) -> No
 
 
 async def test_an_unknown_user_is_reported(register: Register) -> None:
-    users = register.user_directory.users
+    users = register.users
     assert await code_of(users.disable("Ghost", BY_COMMAND)) == "unknown_user"
     assert await code_of(users.enable("Ghost", BY_COMMAND)) == "unknown_user"
     assert await code_of(users.set_pin("Ghost", PIN, BY_COMMAND)) == "unknown_user"
@@ -116,7 +115,7 @@ async def test_an_unknown_user_is_reported(register: Register) -> None:
 async def test_every_change_is_in_the_log_with_who_did_it_and_from_where(
     register: Register,
 ) -> None:
-    users = register.user_directory.users
+    users = register.users
     ada = Actor("Ada", "192.0.2.9")
     await users.add("Flo", Role.DEALER, PIN, ada)
     await users.set_pin("flo", WRONG, ada)
@@ -141,7 +140,7 @@ async def test_no_pin_is_anywhere_in_the_store_or_in_what_is_logged(register: Re
         token = (await register.sign_in()).token
         await register.refused("Flo", WRONG)
         await register.refused(PIN, WRONG)
-        await register.user_directory.users.set_pin("Flo", "905183", BY_COMMAND)
+        await register.users.set_pin("Flo", "905183", BY_COMMAND)
     kept = [str(key) for key in await register.redis.keys("*")]
     for key in await register.redis.keys("*"):
         # The dump is decoded byte for byte, because a text form such as ``\x16`` could look like
