@@ -1,7 +1,6 @@
 """SIGTERM ends every command, even one started with signals ignored (`nohup`) or blocked."""
 
 import ast
-import os
 import re
 import signal
 import socket
@@ -17,7 +16,6 @@ import pytest
 
 from tests.floor_text import floor_text, link_text, meter_text, table_text
 from tests.mqtt.stand import Stand
-from tests.processes import bench_command
 from tests.servers import Pitlink, free_port, pitlink_command
 from tests.test_tree import ROOMS, ROOT, of_room, parsed
 
@@ -142,18 +140,6 @@ def test_bots_end_in_good_order(tmp_path: Path) -> None:
         bots.until(lambda: "broker not reached" in bots.errors, what="bots at work")
         assert bots.stop() == 0
         assert "1 table: 0 rounds" in bots.output
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("options", [("--tables", "50", "--seconds", "60"), ("--sizing",)])
-def test_a_benchmark_ends_all_that_it_started(short_path: Path, options: tuple[str, ...]) -> None:
-    """Its children end too, as after Ctrl-C, and the status is 130."""
-    surroundings = {**os.environ, "TMPDIR": str(short_path)}
-    with Pitlink(*options, program=bench_command, env=surroundings, deaf=True) as bench:
-        bench.until(lambda: any(short_path.glob("pitlink-bench-*")), what="parts started")
-        assert bench.stop() == 130
-        assert "Traceback" not in bench.errors
-    assert list(short_path.iterdir()) == []
 
 
 def test_an_ignored_sigint_stays_ignored() -> None:

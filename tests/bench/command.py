@@ -1,4 +1,4 @@
-"""`python -m tests bench`: measure the service, the rules, or how large a floor becomes."""
+"""`python -m tests bench`: measure the service, or how large a floor becomes."""
 
 import asyncio
 import signal
@@ -12,7 +12,6 @@ from bonus.errors import UserError
 from meters.process.signals import hear_signals
 from meters.process.stop_signals import on_stop
 from meters.terminal.printing import print_defect, print_error
-from tests.bench.rules import measure_rules
 from tests.bench.run import QUICK, Plan, run_bench, write_report
 from tests.bench.sizing import course
 
@@ -33,10 +32,6 @@ def bench(
     quick: Annotated[
         bool, typer.Option("--quick", help="Run for less than a minute, only to see that it works.")
     ] = False,
-    rules: Annotated[
-        bool,
-        typer.Option("--rules", help="Measure `settle` and `odds` instead; needs no server."),
-    ] = False,
     sizing: Annotated[
         bool,
         typer.Option("--sizing", help="Measure memory and disk by tables and wagers instead."),
@@ -46,23 +41,13 @@ def bench(
 
     The benchmark starts its own mosquitto and redis-server, both from PATH, and `pitlink serve`. It
     plays many tables from another process and compares the books at the end. The exit status is 1
-    if anything was lost. Then it measures on another floor how the time of a start, the time of
-    `pitlink audit` and the memory of Redis grow with the ledger.
-
-    With --rules it measures how many rounds a second `pitlink settle` settles on one core, with
-    every position occupied and every wager placed. It also measures the time and memory of `pitlink
-    odds` for all games.
+    if anything was lost.
 
     With --sizing it measures how large a floor becomes: Redis's memory by table, meter and million
     wagers, the append-only file, the archive, and the memory that archiving a day frees. It also
     measures how long the audit, the archive and the start of the service take. It runs for some
     minutes.
     """
-    if rules and sizing:
-        raise typer.BadParameter("--rules and --sizing are two measurements: give one of them")
-    if rules:
-        measure_rules(seconds=0.1 if quick else seconds, passes=1 if quick else passes)
-        return
     if sizing:
         sizes = course.QUICK if quick else course.WHOLE
         course.write_sizing(run_until_stopped(course.measure_sizing(sizes)))

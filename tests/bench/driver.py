@@ -18,7 +18,6 @@ import uvloop
 
 from meters.wire import topics
 from meters.wire.messages import CONTROLLER_BEAT, ControllerBeat
-from tests.bench.bare_load import BareLoad
 from tests.bench.client import LoadClient
 from tests.bench.cpu import cpu_seconds, used_since
 from tests.bench.events import EventWriter
@@ -30,7 +29,6 @@ from tests.bench.orders import (
     Finding,
     Finish,
     Finished,
-    MeasureBare,
     Measured,
     MeasureLatency,
     MeasurePipe,
@@ -56,7 +54,6 @@ class Load:
         self._start = start
         self._pids = {"load": os.getpid(), **start.pids}
         self._traffic = Traffic(start.tables, EventWriter(start.seed), self._see)
-        self._bare = BareLoad(EventWriter(start.seed))
         self._pipe = PipeLoad(EventWriter(start.seed))
         self._watch: LatencyWatch | None = None
         self._operable: set[str] = set()
@@ -65,7 +62,7 @@ class Load:
 
     @contextlib.asynccontextmanager
     async def connected(self) -> AsyncIterator[None]:
-        """Connect to all brokers, once all links operate, and the others listen.
+        """Connect to both brokers, once all links operate and the pipe listens.
 
         Raises:
             PacketError: a broker refused.
@@ -86,7 +83,7 @@ class Load:
                 missing = ", ".join(sorted(set(LINKS) - self._operable))
                 raise NoAnswerError(f"not in operation in time: {missing}") from None
             pipe = self._pipe.connected(self._start.pipe_port, self._start.pipe_redis)
-            async with self._bare.connected(self._start.bare_port), pipe:
+            async with pipe:
                 yield
 
     def _see(self, topic: bytes, payload: bytes, at_s: float) -> None:
@@ -109,15 +106,12 @@ class Load:
         """Measure what an order asks for.
 
         Raises:
-            NoAnswerError: the service or the bare subscriber stopped answering.
+            NoAnswerError: the service stopped answering.
             PacketError: a connection was lost.
         """
         match order:
             case MeasureWagers():
                 return await self._wagers(order)
-            case MeasureBare():
-                tables = self._traffic.tables[: order.tables]
-                return await self._windows(order.seconds, lambda: self._bare.window(tables))
             case MeasurePipe():
                 tables = self._traffic.tables[: order.tables]
                 return await self._windows(order.seconds, lambda: self._pipe.window(tables))

@@ -40,8 +40,7 @@ def table_address(number: int) -> TableAddress:
     return TableAddress(LINKS[number % len(LINKS)], f"B-{number + 1:06d}")
 
 
-def bench_floor_text(parts: FloorParts, tables: int, validate_from_cents: int = 0) -> str:
-    """Build the floor file. Odds payouts below the threshold need no floorperson."""
+def bench_floor_text(parts: FloorParts, tables: int) -> str:
     links = (
         link_text(
             link,
@@ -54,7 +53,7 @@ def bench_floor_text(parts: FloorParts, tables: int, validate_from_cents: int = 
         )
         for at, link in enumerate(LINKS)
     )
-    return _floor_text(parts, *links, validate_from=validate_from_cents)
+    return _floor_text(parts, *links)
 
 
 def bare_floor_text(parts: FloorParts, links: int, meters: int) -> str:
@@ -68,6 +67,5 @@ def bare_floor_text(parts: FloorParts, links: int, meters: int) -> str:
     return _floor_text(parts, *opened)
 
 
-def _floor_text(parts: FloorParts, *links: str, validate_from: int = 0) -> str:
-    service = asdict(parts)
-    return floor_text(*links, service=service, name="The benchmark", validate_from=validate_from)
+def _floor_text(parts: FloorParts, *links: str) -> str:
+    return floor_text(*links, service=asdict(parts), name="The benchmark", validate_from=0)

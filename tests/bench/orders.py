@@ -10,11 +10,10 @@ class _Order(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 
 
 class Start(_Order, frozen=True, kw_only=True, tag="start"):
-    """Connect, and wait until every link operates and the bare subscriber listens.
+    """Connect, and wait until every link operates.
 
     Attributes:
         port: port of the service's broker.
-        bare_port: port of the broker that only the bare subscriber uses.
         pipe_port: port of the broker that only the pipe of C programs uses.
         pipe_redis: socket of the Redis that only the pipe uses.
         tables: number of tables.
@@ -23,7 +22,6 @@ class Start(_Order, frozen=True, kw_only=True, tag="start"):
     """
 
     port: int
-    bare_port: int
     pipe_port: int
     pipe_redis: str
     tables: int
@@ -33,13 +31,6 @@ class Start(_Order, frozen=True, kw_only=True, tag="start"):
 
 class MeasureWagers(_Order, frozen=True, kw_only=True, tag="wagers"):
     """Measure windows in which each of `tables` sends one `wagers`, until `seconds` were timed."""
-
-    tables: int
-    seconds: float
-
-
-class MeasureBare(_Order, frozen=True, kw_only=True, tag="bare"):
-    """Measure the same windows, received by the bare subscriber."""
 
     tables: int
     seconds: float
@@ -79,7 +70,7 @@ class Measured(_Order, frozen=True, kw_only=True, tag="measured"):
     """Events and CPU time of the time measured.
 
     Attributes:
-        events: number of events answered, or received bare. For rounds, the number of whole rounds.
+        events: number of events answered, or written. For rounds, the number of whole rounds.
         elapsed_s: the time measured, in seconds.
         cpu_s: CPU time of each process in that time, in seconds.
         claims: number of claims that the results opened.
@@ -149,7 +140,7 @@ class Failed(_Order, frozen=True, kw_only=True, tag="failed"):
     reason: str
 
 
-Order = Start | MeasureWagers | MeasureBare | MeasurePipe | MeasureRounds | MeasureLatency | Finish
+Order = Start | MeasureWagers | MeasurePipe | MeasureRounds | MeasureLatency | Finish
 Finding = Ready | Measured | LatencyMeasured | Finished | Failed
 
 ORDER: Final = msgspec.json.Decoder(Order)

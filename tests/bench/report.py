@@ -7,7 +7,6 @@ from typing import Final
 import msgspec
 
 from tests.bench.floor import POSITIONS, WAGERS_AN_EVENT
-from tests.bench.growth import GrowthFigures
 from tests.bench.machine import Machine
 from tests.bench.orders import Finished, LatencyMeasured, Measured, Percentiles
 from tests.bench.stand import AuditResult
@@ -16,27 +15,20 @@ TEN_TIMES: Final = 10
 
 _US_PER_S: Final = 1e6
 _SERVICE: Final = ("load", "mosquitto", "service", "redis")
-_BARE: Final = ("load", "bare_mosquitto", "bare_subscriber")
 _PIPE: Final = ("load", "pipe_mosquitto", "mosquitto_sub", "redis_cli", "pipe_redis")
-"""Processes whose CPU time is reported: of the service, the bare subscriber and the pipe."""
+"""Processes whose CPU time is reported: of the service, and of the pipe."""
 
 METHOD: Final = (
     "A window of wagers: every table sends one wagers event at once, and the time runs from the"
-    " first publish to the last reply; the rounds are voided after it, untimed. The bare subscriber"
-    " gets the same windows on a broker of its own, timed until it has the last message. The pipe"
+    " first publish to the last reply; the rounds are voided after it, untimed. The pipe"
     " is two C programs (mosquitto_sub into redis-cli --pipe) that write the same windows to their"
-    " own Redis, one XADD an event, timed until Redis has the last: near the machine's limit. Both"
-    " begin when the service has ended its audits, which wait while its tables send events: growth"
-    " has their cost (whole_audit_cpu_us), and each event and each void is one entry. Whole"
+    " own Redis, one XADD an event, timed until Redis has the last: near the machine's limit. It"
+    " begins when the service has ended its audits, which wait while its tables send events. Whole"
     " rounds: every table plays wagers and result in turn, as fast as it is answered. Latency:"
     " rounds begun at a steady pace, the result sent as soon as the wagers are answered; a meter is"
     " seen when the first retained value that covers the wagers arrives (values are published every"
     " 100 ms at most). Phases alternate; each figure is the median of the passes. Redis syncs"
-    " every write; its append-only file is not rewritten meanwhile. Growth: one floor plays in the"
-    " benchmark's process, as for --sizing, and is measured at three sizes of its ledger, once each"
-    " and with nothing else running. A cost per entry is the increase since the first size (base),"
-    " so what a command or a start costs without entries does not count. Times are those of whole"
-    " commands; cpu_s is of one core and without Redis's part."
+    " every write; its append-only file is not rewritten meanwhile."
 )
 
 
@@ -64,8 +56,8 @@ class WagersFigures(_Figures, frozen=True, kw_only=True):
     cpu_us_per_event: dict[str, float]
 
 
-class ComparedFigures(_Figures, frozen=True, kw_only=True):
-    """The same bytes through something that promises nothing, for comparison."""
+class PipeFigures(_Figures, frozen=True, kw_only=True):
+    """The bytes of `wagers`, written to a Redis by C programs that promise nothing."""
 
     events_per_s: int
     events_per_s_by_pass: list[int]
@@ -132,19 +124,14 @@ class Report(_Figures, frozen=True, kw_only=True):
     """Output of `python -m tests bench`.
 
     Attributes:
-        bare_subscriber: the bytes of `wagers`, received by an aiomqtt subscriber that does nothing.
-        c_pipe: the bytes of `wagers`, written to a Redis by C programs.
         busy_latency: latency at a pace that keeps the machine busy.
         ten_times_tables: `wagers` from ten times as many tables.
-        growth: costs of another floor, whose ledger grows.
     """
 
     machine: Machine
     settings: Settings
     wagers: WagersFigures
-    bare_subscriber: ComparedFigures
-    wagers_to_bare_ratio: float
-    c_pipe: ComparedFigures
+    c_pipe: PipeFigures
     wagers_to_pipe_ratio: float
     rounds: RoundsFigures
     latency: LatencyFigures
@@ -153,7 +140,6 @@ class Report(_Figures, frozen=True, kw_only=True):
     ten_times_to_wagers_ratio: float
     books: Books
     nothing_lost: bool
-    growth: GrowthFigures
     duration_s: float
     method: str = METHOD
 
@@ -162,7 +148,6 @@ class Pass(msgspec.Struct, frozen=True, kw_only=True):
     """Measurements of one pass. The phases of a pass follow each other closely."""
 
     wagers: Measured
-    bare: Measured
     pipe: Measured
     rounds: Measured
     ten_times: Measured
@@ -177,19 +162,20 @@ def make_report(
     passes: Sequence[Pass],
     finished: Finished,
     audit: AuditResult,
-    growth: GrowthFigures,
     duration_s: float,
 ) -> Report:
     """Compute the report from all passes."""
-    rounds = [one.rounds for one in passes]
+    rounds, pipes = [one.rounds for one in passes], [one.pipe for one in passes]
     books = compare_books(finished, audit)
     return Report(
         machine=machine,
         settings=settings,
         wagers=_wagers(settings.tables, [one.wagers for one in passes]),
-        bare_subscriber=_compared([one.bare for one in passes], _BARE),
-        wagers_to_bare_ratio=_ratio([(one.wagers, one.bare) for one in passes]),
-        c_pipe=_compared([one.pipe for one in passes], _PIPE),
+        c_pipe=PipeFigures(
+            events_per_s=_median_rate(pipes),
+            events_per_s_by_pass=_rates(pipes),
+            cpu_us_per_event=_cpu_us(pipes, _PIPE),
+        ),
         wagers_to_pipe_ratio=_ratio([(one.wagers, one.pipe) for one in passes]),
         rounds=RoundsFigures(
             rounds_per_s=_median_rate(rounds),
@@ -203,7 +189,6 @@ def make_report(
         ten_times_to_wagers_ratio=_ratio([(one.ten_times, one.wagers) for one in passes]),
         books=books,
         nothing_lost=books.nothing_lost,
-        growth=growth,
         duration_s=round(duration_s, 1),
     )
 
@@ -248,14 +233,6 @@ def _wagers(tables: int, measured: Sequence[Measured]) -> WagersFigures:
         wagers_per_s=round(median(_rate(one) for one in measured) * WAGERS_AN_EVENT),
         events_per_s_by_pass=_rates(measured),
         cpu_us_per_event=_cpu_us(measured),
-    )
-
-
-def _compared(measured: Sequence[Measured], processes: Sequence[str]) -> ComparedFigures:
-    return ComparedFigures(
-        events_per_s=_median_rate(measured),
-        events_per_s_by_pass=_rates(measured),
-        cpu_us_per_event=_cpu_us(measured, processes),
     )
 
 

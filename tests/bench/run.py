@@ -1,6 +1,5 @@
-"""Steps of a benchmark: warm up, measure the phases in turn, compare the books, let one grow."""
+"""Steps of a benchmark: warm up, measure the phases in turn, compare the books."""
 
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,18 +9,14 @@ import msgspec
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from bonus.errors import UserError
-from meters.logs.options import LogLevel
-from meters.logs.setup import log_to
 from meters.terminal.console import PlainConsole
 from meters.terminal.printing import print_json
-from tests.bench import growth
 from tests.bench.machine import this_machine
 from tests.bench.orders import (
     Finding,
     Finish,
     Finished,
     LatencyMeasured,
-    MeasureBare,
     Measured,
     MeasureLatency,
     MeasurePipe,
@@ -39,8 +34,8 @@ BUSY_ROUNDS_PER_S: Final = 1_000
 _SEED: Final = 649
 _PHASE_MAX_S: Final = 600.0
 _AUDIT_WITHIN_S: Final = 1_200.0
-_STEPS_A_PASS: Final = 7
-_STEPS_AROUND: Final = 4 + growth.STEPS
+_STEPS_A_PASS: Final = 6
+_STEPS_AROUND: Final = 4
 _SHORT_S: Final = 10.0
 """Seconds of a phase in all passes together, below which a run is a short look."""
 
@@ -55,24 +50,21 @@ class Plan:
         tables: number of tables that send at the same time.
         seconds: how long each phase is timed in each pass.
         passes: number of passes over all phases.
-        growth: rounds before each measurement of the growing ledger.
         rests: whether the service ends its audits before other programs are measured.
     """
 
     tables: int
     seconds: float
     passes: int
-    growth: growth.Rounds
     rests: bool
 
     @classmethod
     def of(cls, tables: int, seconds: float, passes: int) -> Self:
-        """Return a plan whose ledger grows less, and that never waits, if the phases are short."""
-        short = seconds * passes < _SHORT_S
-        return cls(tables, seconds, passes, growth.SHORT if short else growth.WHOLE, not short)
+        """Return a plan that never waits if the phases are short."""
+        return cls(tables, seconds, passes, rests=seconds * passes >= _SHORT_S)
 
 
-QUICK: Final = Plan(tables=40, seconds=0.3, passes=1, growth=growth.QUICK, rests=False)
+QUICK: Final = Plan(tables=40, seconds=0.3, passes=1, rests=False)
 """Less than a minute in total. It shows that the benchmark works and measures little."""
 
 
@@ -82,8 +74,6 @@ async def run_bench(plan: Plan) -> Report:
     Raises:
         UserError: a part is missing, or failed.
     """
-    # The growing floor plays in this process.
-    log_to(sys.stderr, level=LogLevel.WARNING)
     began = time.monotonic()
     machine = this_machine()
     with _progress() as progress:
@@ -95,7 +85,7 @@ async def run_bench(plan: Plan) -> Report:
                 progress.console.print(what)
 
         report_step("starting the parts")
-        async with stand(plan.tables * TEN_TIMES, bare_window=plan.tables, seed=_SEED) as parts:
+        async with stand(plan.tables * TEN_TIMES, seed=_SEED) as parts:
             report_step("warming up")
             await _ask(parts, _wagers(plan.tables * TEN_TIMES, 0.0), Measured)
             passes = [
@@ -105,8 +95,6 @@ async def run_bench(plan: Plan) -> Report:
             finished = await _ask(parts, Finish(), Finished)
             audit = await parts.audit(within_s=_AUDIT_WITHIN_S)
             report_step("ending the parts")
-        # The parts have ended, so that only the growing floor uses the machine.
-        grown = await growth.measure_growth(plan.growth, report_step)
     settings = settings_of(plan.tables, plan.seconds, plan.passes)
     return make_report(
         machine=machine,
@@ -114,7 +102,6 @@ async def run_bench(plan: Plan) -> Report:
         passes=passes,
         finished=finished,
         audit=audit,
-        growth=grown,
         duration_s=time.monotonic() - began,
     )
 
@@ -130,8 +117,6 @@ async def _measure(
     if plan.rests:
         report_step(f"{of}: waiting for the audit of the wagers")
         await parts.rest(within_s=_PHASE_MAX_S)
-    report_step(f"{of}: the bare subscriber")
-    bare = await _ask(parts, MeasureBare(tables=tables, seconds=seconds), Measured)
     report_step(f"{of}: the pipe of C programs")
     pipe = await _ask(parts, MeasurePipe(tables=tables, seconds=seconds), Measured)
     report_step(f"{of}: whole rounds")
@@ -144,7 +129,6 @@ async def _measure(
     busy_latency = await _ask(parts, _latency(plan, BUSY_ROUNDS_PER_S), LatencyMeasured)
     return Pass(
         wagers=wagers,
-        bare=bare,
         pipe=pipe,
         rounds=rounds,
         ten_times=ten_times,

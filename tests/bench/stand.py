@@ -19,7 +19,6 @@ from bonus.errors import UserError
 from meters.embedded.broker import LOOPBACK, broker_answers, broker_command
 from meters.embedded.redis_server import redis_answers, redis_command, socket_path
 from meters.service.ledger_auditing import FOLLOWED_EVERY_S
-from meters.wire.topics import EVERY_TABLE_OUT
 from tests.approving import approve_before_serve
 from tests.bench.cpu import cpu_seconds, used_since
 from tests.bench.floor import FloorParts, bench_floor_text
@@ -143,16 +142,8 @@ class Stand:
 
 
 @asynccontextmanager
-async def stand(
-    tables: int, bare_window: int, seed: int, *, validate_from_cents: int = 0
-) -> AsyncIterator[Stand]:
-    """Start everything; on exit end all of it and delete its files.
-
-    Args:
-        tables: number of tables of the floor.
-        bare_window: number of messages after which the bare subscriber reports.
-        seed: seed of the cards.
-        validate_from_cents: odds payouts below this amount need no floorperson.
+async def stand(tables: int, seed: int) -> AsyncIterator[Stand]:
+    """Start everything for a number of tables; on exit end all of it and delete its files.
 
     Raises:
         UserError: a part is missing or did not start; the message has the end of its log.
@@ -165,7 +156,6 @@ async def stand(
         home = Path(tempfile.mkdtemp(prefix="pitlink-bench-"))
         stack.callback(shutil.rmtree, home, ignore_errors=True)
         broker, port = await start_broker(home / "broker", stack)
-        bare_broker, bare_port = await start_broker(home / "bare-broker", stack)
         redis, redis_url = await start_redis(home / "redis", stack)
         floor = FloorParts(
             broker=f"mqtt://{LOOPBACK}:{port}",
@@ -173,30 +163,23 @@ async def stand(
             http=f"{LOOPBACK}:{free_port()}",
             data=str(home / "data"),
         )
-        text = bench_floor_text(floor, tables, validate_from_cents)
-        (home / "floor.toml").write_text(text, encoding="utf-8")
+        (home / "floor.toml").write_text(bench_floor_text(floor, tables), encoding="utf-8")
         arguments = ("serve", "--config", str(home / "floor.toml"))
         await asyncio.to_thread(approve_before_serve, arguments, None, filled=True)
         serve = [*PITLINK, *arguments]
         service = await stack.enter_async_context(part("the service", serve, home / "service"))
-        listen = [*_module("bare"), str(bare_port), EVERY_TABLE_OUT, str(bare_window)]
-        bare = await stack.enter_async_context(part("the bare subscriber", listen, home / "bare"))
-        load = await stack.enter_async_context(
-            part("the load", _module("driver"), home / "load", piped=True)
-        )
+        driver = [sys.executable, "-P", "-m", "tests.bench.driver"]
+        load = await stack.enter_async_context(part("the load", driver, home / "load", piped=True))
         pipe, pipe_port, pipe_socket = await _start_pipe(home, stack)
-        built = Stand(home, load, [service, redis, broker, bare, bare_broker, *pipe.values()])
+        built = Stand(home, load, [service, redis, broker, *pipe.values()])
         pids = {
             "service": service.pid,
             "redis": redis.pid,
             "mosquitto": broker.pid,
-            "bare_subscriber": bare.pid,
-            "bare_mosquitto": bare_broker.pid,
             **{name: one.pid for name, one in pipe.items()},
         }
         start = Start(
             port=port,
-            bare_port=bare_port,
             pipe_port=pipe_port,
             pipe_redis=pipe_socket,
             tables=tables,
@@ -237,10 +220,6 @@ async def _start_pipe(home: Path, stack: AsyncExitStack) -> tuple[dict[str, Part
         "pipe_redis": redis,
     }
     return found, port, socket
-
-
-def _module(name: str) -> list[str]:
-    return [sys.executable, "-P", "-m", f"tests.bench.{name}"]
 
 
 def _made(home: Path) -> Path:

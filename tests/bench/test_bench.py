@@ -5,76 +5,16 @@ import os
 import signal
 import sys
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
+import msgspec
 import pytest
 
+from tests.bench.report import Report
 from tests.processes import Pitlink, bench_command, run_pitlink
 from tests.waiting import eventually, require
 
 pytestmark = pytest.mark.slow
-
-FIGURES: Final = {
-    "machine": {
-        "cores",
-        "cpu",
-        "system",
-        "python",
-        "aiomqtt",
-        "mqtt5",
-        "redis_server",
-        "mosquitto",
-    },
-    "settings": {"tables", "positions_a_table", "wagers_an_event", "seconds_a_phase", "passes"},
-    "wagers": {
-        "tables",
-        "events_per_s",
-        "wagers_per_s",
-        "events_per_s_by_pass",
-        "cpu_us_per_event",
-    },
-    "bare_subscriber": {"events_per_s", "events_per_s_by_pass", "cpu_us_per_event"},
-    "c_pipe": {"events_per_s", "events_per_s_by_pass", "cpu_us_per_event"},
-    "rounds": {"rounds_per_s", "rounds_per_s_by_pass", "claims_opened", "cpu_us_per_round"},
-    "latency": {"rounds_per_s", "wagers_to_reply", "result_to_reply", "wagers_to_meter_seen"},
-    "busy_latency": {"rounds_per_s", "wagers_to_reply", "result_to_reply", "wagers_to_meter_seen"},
-    "ten_times_tables": {
-        "tables",
-        "events_per_s",
-        "wagers_per_s",
-        "events_per_s_by_pass",
-        "cpu_us_per_event",
-    },
-    "books": {
-        "balanced",
-        "meters_equal",
-        "counts_equal",
-        "events_sent",
-        "events_accepted",
-        "events_repeated",
-        "events_held",
-        "refusals",
-        "interruptions",
-        "ledger_entries",
-    },
-    "growth": {
-        "tables",
-        "base",
-        "small",
-        "large",
-        "per_entry",
-        "audit_since_last",
-        "later_start",
-    },
-}
-SINGLE: Final = {
-    "wagers_to_bare_ratio",
-    "wagers_to_pipe_ratio",
-    "ten_times_to_wagers_ratio",
-    "nothing_lost",
-    "duration_s",
-    "method",
-}
 
 
 @pytest.fixture
@@ -103,10 +43,8 @@ def test_quick_prints_every_figure_and_the_books_agree(
     """It prints one JSON object on standard output, however busy the machine is."""
     done = run_pitlink("--quick", program=bench_command, env=surroundings, timeout_s=300)
     assert done.returncode == 0, done.stderr
+    assert msgspec.json.decode(done.stdout, type=Report)
     report: dict[str, Any] = json.loads(done.stdout)
-    assert set(report) == set(FIGURES) | SINGLE
-    assert {name: set(report[name]) for name in FIGURES} == FIGURES
-
     assert report["nothing_lost"] is True
     books = report["books"]
     assert all(books[name] is True for name in ("balanced", "meters_equal", "counts_equal"))
@@ -122,7 +60,6 @@ def test_quick_prints_every_figure_and_the_books_agree(
     for wagers in (report["wagers"], report["ten_times_tables"]):
         assert wagers["events_per_s"] > 0
         assert abs(wagers["wagers_per_s"] - 14 * wagers["events_per_s"]) <= 14
-    assert report["bare_subscriber"]["events_per_s"] > 0
     assert report["c_pipe"]["events_per_s"] > 0
     assert report["rounds"]["rounds_per_s"] > 0
     for latency in ("wagers_to_reply", "result_to_reply", "wagers_to_meter_seen"):
@@ -130,33 +67,36 @@ def test_quick_prints_every_figure_and_the_books_agree(
         assert figures["samples"] > 0
         assert 0 < figures["p50_ms"] <= figures["p99_ms"]
 
-    growth = report["growth"]
-    sizes = [growth[size] for size in ("base", "small", "large")]
-    assert 0 < sizes[0]["entries"] < sizes[1]["entries"] < sizes[2]["entries"]
-    for size in sizes:
-        assert size["whole_audit"]["entries_per_s"] > 0
-        assert size["first_start"]["elapsed_s"] > 0
-    for name in ("audit_since_last", "later_start"):
-        assert growth[name]["large_to_small_ratio"] > 0
-
     assert processes_in(short_path) == set()
     assert list(short_path.iterdir()) == []
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
 @pytest.mark.parametrize(
-    ("how", "status"),
-    [(signal.SIGINT, 130), (signal.SIGTERM, 130), (signal.SIGKILL, -signal.SIGKILL)],
+    ("how", "status", "options", "last"),
+    [
+        (signal.SIGINT, 130, "--tables 50 --seconds 60", "tests.bench.driver"),
+        (signal.SIGTERM, 130, "--sizing", "redis-server"),
+        (signal.SIGKILL, -signal.SIGKILL, "--tables 50 --seconds 60", "tests.bench.driver"),
+    ],
 )
 def test_interrupted_ends_all_that_it_started(
-    short_path: Path, surroundings: dict[str, str], how: signal.Signals, status: int
+    short_path: Path,
+    surroundings: dict[str, str],
+    how: signal.Signals,
+    status: int,
+    *,
+    options: str,
+    last: str,
 ) -> None:
-    """After Ctrl-C, its processes and files are gone. After SIGKILL, its processes are gone."""
-    with Pitlink(
-        "--tables", "50", "--seconds", "60", program=bench_command, env=surroundings
-    ) as bench:
+    """Its processes are gone, and its files too, except after SIGKILL.
+
+    SIGTERM is heard although the benchmark was started with signals ignored and blocked.
+    """
+    deaf = how is signal.SIGTERM
+    with Pitlink(*options.split(), program=bench_command, env=surroundings, deaf=deaf) as bench:
         bench.until(
-            lambda: any("tests.bench.driver" in line for line in processes_in(short_path)),
+            lambda: any(last in line for line in processes_in(short_path)),
             within_s=60,
             what="the load running",
         )

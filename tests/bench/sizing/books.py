@@ -7,17 +7,14 @@ import asyncio
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from functools import partial
-from pathlib import Path
 from typing import Final
 
 from meters.archive.archive_days import ArchiveFiles
 from meters.archive.archiver import Archiver
-from meters.books.audit_notes import note_audit
 from meters.books.store import LinkStore
-from meters.process.private_files import make_private_directory
 from tests.bench.floor import bare_floor_text, bench_floor_text
 from tests.bench.parts import Part
-from tests.bench.sizing.figures import Archived, FromCheckpoints, Sizes, Step
+from tests.bench.sizing.figures import Archived, Sizes, Step
 from tests.bench.sizing.memory import Held, all_of, held_by, memory_of, rewrite
 from tests.bench.sizing.parts import Seconds, rss_bytes, running_service, timed
 from tests.bench.sizing.place import Place, a_place
@@ -56,14 +53,6 @@ async def opened_bytes(links: int, meters: int) -> int:
         for link in place.floor.link:
             await LinkStore(place.redis, link).open("benchmark")
         return await all_of(place.redis)
-
-
-def _note_audited(place: Place) -> None:
-    """Write the note of an audit that found each archived day correct."""
-    data, archive = Path(place.parts.data), place.home / "pitlink-archive"
-    days = {link.id: ArchiveFiles(archive, link.id).newest_day() for link in place.floor.link}
-    make_private_directory(data)
-    note_audit(data, (), {link: str(day) for link, day in days.items() if day}, whole=False)
 
 
 class GrowingFloor:
@@ -127,25 +116,6 @@ class GrowingFloor:
     def _service(self) -> AbstractAsyncContextManager[tuple[Part, Seconds]]:
         place = self._place
         return running_service(place.config, place.parts.http, place.home / "service")
-
-    async def from_checkpoints(self) -> FromCheckpoints:
-        """Measure a start and an audit that continue from earlier ones.
-
-        Raises:
-            UserError: something failed.
-        """
-        self._report_step(f"{self._mix.name}: audit and start from checkpoints")
-        async with self._service() as (_, start):
-            pass
-        # The last archived day is without play.
-        await self._played.close_day()
-        async with a_place(self._place.text, books=self._place) as copy:
-            copy.keep_live(_KEPT_ALL)
-            config = str(copy.config)
-            await timed(copy.home / "archive", "archive", "--config", config)
-            _note_audited(copy)
-            audit = await timed(copy.home / "audit", "audit", "--since-last", "--config", config)
-        return FromCheckpoints(audit=audit, start=start)
 
     async def archive(self, settle_s: float) -> Archived:
         """Archive all its days, and measure the memory that Redis frees.

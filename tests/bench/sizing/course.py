@@ -25,7 +25,6 @@ WHOLE: Final = Sizes(
     play_rounds=(40, 80, 120),
     links=(20, 40, 60),
     service_tables=(100, 400, 700),
-    service_seconds=15.0,
     outbox_rounds=(100, 200, 400),
     settle_s=15.0,
 )
@@ -37,7 +36,6 @@ QUICK: Final = Sizes(
     play_rounds=(4, 8),
     links=(2, 4),
     service_tables=(4, 8),
-    service_seconds=0.3,
     outbox_rounds=(2, 40),
     settle_s=0.0,
 )

@@ -42,7 +42,6 @@ class Sizes(_Figures, frozen=True, kw_only=True):
         play_rounds: rounds that each of those tables plays, step by step.
         links: numbers of links, and of meters in a link, that are compared.
         service_tables: numbers of tables of the floors whose services are compared.
-        service_seconds: how long a service's tables play, six times.
         outbox_rounds: rounds in each of the outboxes that are compared.
         settle_s: wait before the memory that Redis has freed is measured.
     """
@@ -54,7 +53,6 @@ class Sizes(_Figures, frozen=True, kw_only=True):
     play_rounds: tuple[int, ...]
     links: tuple[int, ...]
     service_tables: tuple[int, ...]
-    service_seconds: float
     outbox_rounds: tuple[int, ...]
     settle_s: float
 
@@ -80,18 +78,6 @@ class Step(_Figures, frozen=True, kw_only=True):
     audit: Seconds
     start: Seconds
     service_rss_bytes: int
-
-
-class FromCheckpoints(_Figures, frozen=True, kw_only=True):
-    """Times that do not depend on the older entries of a ledger.
-
-    Attributes:
-        audit: time of `pitlink audit --since-last` after an archived day without play.
-        start: time until a service operates that continues from its audit checkpoint.
-    """
-
-    audit: Seconds
-    start: Seconds
 
 
 class Archived(_Figures, frozen=True, kw_only=True):
@@ -146,12 +132,9 @@ class MixFigures(_Figures, frozen=True, kw_only=True):
     table: TableFigures
     redis_bytes_per_million_wagers: dict[str, int]
     redis_bytes_per_claim: dict[str, int]
-    redis_bytes_per_thousand_rounds: int
     append_only_file_bytes_per_million_wagers: dict[str, int]
-    append_only_file_bytes_per_thousand_rounds: dict[str, int]
     append_only_file_fork_ms: float
     archive_bytes_per_million_wagers: int
-    archive_bytes_per_thousand_rounds: int
     per_million_entries: dict[str, Seconds]
     service_rss_bytes_per_million_entries_live: int
     redis_before_archive: Memory
@@ -161,11 +144,10 @@ class MixFigures(_Figures, frozen=True, kw_only=True):
 
 
 class ServiceFigures(_Figures, frozen=True, kw_only=True):
-    """The service's own memory: by tables, and as wagers arrive."""
+    """The service's own memory, by tables."""
 
     rss_bytes_without_tables: int
     rss_bytes_per_table: int
-    rss_bytes_by_wagers: list[tuple[int, int]]
 
 
 class OutboxFigures(_Figures, frozen=True, kw_only=True):
@@ -220,10 +202,8 @@ def mix_figures(mix: Mix, played: Played) -> MixFigures:
         "as_written": [(one.wagers, one.written_bytes) for one in steps],
         "rewritten": [(one.wagers, one.rewritten_bytes) for one in steps],
     }
-    live, on_disk = a_million(held), a_million(files)
+    live = a_million(held)
     live["ledger"] = 2 * live["all"] - sum(live.values())
-    in_archive = round(slope(archived.days) * MILLION)
-    by_round = mix.wagers_a_round * 1_000 / MILLION
     return MixFigures(
         wagers_a_round=mix.wagers_a_round,
         claims_per_thousand_rounds=round(last.claims / last.rounds * 1_000, 1),
@@ -240,14 +220,9 @@ def mix_figures(mix: Mix, played: Played) -> MixFigures:
             name: round(slope([(one.claims, _part(one.held, name)) for one in steps]))
             for name in ("claims", "wins")
         },
-        redis_bytes_per_thousand_rounds=round(live["all"] * by_round),
-        append_only_file_bytes_per_million_wagers=on_disk,
-        append_only_file_bytes_per_thousand_rounds={
-            name: round(size * by_round) for name, size in on_disk.items()
-        },
+        append_only_file_bytes_per_million_wagers=a_million(files),
         append_only_file_fork_ms=last.fork_ms,
-        archive_bytes_per_million_wagers=in_archive,
-        archive_bytes_per_thousand_rounds=round(in_archive * by_round),
+        archive_bytes_per_million_wagers=round(slope(archived.days) * MILLION),
         per_million_entries={
             "audit_live": _times([(one.entries, one.audit) for one in steps]),
             "audit_archived": _times(

@@ -6,7 +6,6 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
 
 from redis.asyncio import Redis
 
@@ -18,8 +17,6 @@ from meters.redis_client.user_keys import USERS_TAG
 from tests.bench.floor import FloorParts
 from tests.bench.parts import free_port
 from tests.bench.stand import start_broker, start_redis
-
-_NOT_COPIED: Final = shutil.ignore_patterns("*.sock", "*.pid", "log")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,14 +72,13 @@ class Place:
 
 @asynccontextmanager
 async def a_place(
-    text: Callable[[FloorParts], str], *, broker: bool = False, books: Place | None = None
+    text: Callable[[FloorParts], str], *, broker: bool = False
 ) -> AsyncIterator[Place]:
     """Yield a floor with its own Redis; on exit end it and delete its files.
 
     Args:
         text: builds the text of the floor file.
         broker: start a mosquitto for it too.
-        books: a floor of which nothing changes now; begin with a copy of its books.
 
     Raises:
         UserError: a part is missing or did not start; the message has the end of its log.
@@ -90,8 +86,6 @@ async def a_place(
     async with AsyncExitStack() as stack:
         home = Path(tempfile.mkdtemp(prefix="pitlink-bench-"))
         stack.callback(shutil.rmtree, home, ignore_errors=True)
-        if books:
-            shutil.copytree(books.home / "redis", home / "redis", ignore=_NOT_COPIED)
         _, redis_url = await start_redis(home / "redis", stack)
         port = (await start_broker(home / "broker", stack))[1] if broker else free_port()
         parts = FloorParts(
