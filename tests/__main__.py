@@ -19,7 +19,6 @@ RUNS: Final = {
 
 
 def main() -> None:
-    """Start the run that the first argument names, with the remaining arguments."""
     name = sys.argv[1] if len(sys.argv) > 1 else ""
     if name not in RUNS:
         sys.exit(f"python -m tests NAME: one of {', '.join(sorted(RUNS))}")

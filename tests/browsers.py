@@ -93,7 +93,6 @@ class Finger:
             await self._touch("touchStart", {"x": x, "y": y})
 
     async def up(self) -> None:
-        """Lift the finger."""
         if self._kind == "mouse":
             await self._page.mouse.up()
         else:

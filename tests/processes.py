@@ -30,7 +30,6 @@ def pitlink_command(*arguments: str) -> list[str]:
 
 
 def bench_command(*arguments: str) -> list[str]:
-    """Return the command line of the benchmark."""
     return [sys.executable, "-m", "tests", "bench", *arguments]
 
 
@@ -136,28 +135,23 @@ class Pitlink:
 
     @property
     def output(self) -> str:
-        """Standard output so far."""
         return (self._home / "out").read_text(errors="replace")
 
     @property
     def errors(self) -> str:
-        """Standard error so far."""
         return (self._home / "err").read_text(errors="replace")
 
     @property
     def running(self) -> bool:
-        """True until the process has ended."""
         return self.process.poll() is None
 
     def write_line(self, line: str | bytes) -> None:
-        """Write one line to its standard input."""
         assert self.process.stdin is not None, "started without stdin=True"
         data = line.encode() if isinstance(line, str) else line
         self.process.stdin.write(data.rstrip(b"\n") + b"\n")
         self.process.stdin.flush()
 
     def close_input(self) -> None:
-        """Close its standard input."""
         assert self.process.stdin is not None, "started without stdin=True"
         self.process.stdin.close()
 

@@ -61,18 +61,15 @@ class Server(ABC):
 
     @property
     def pid(self) -> int:
-        """Process id of the running server."""
         assert self._process is not None, "the server is not running"
         return self._process.pid
 
     @property
     def running(self) -> bool:
-        """True while the process runs."""
         return self._process is not None and self._process.poll() is None
 
     @property
     def log(self) -> str:
-        """The server's log so far."""
         path = self.home / "log"
         return path.read_text(errors="replace") if path.exists() else ""
 
@@ -114,7 +111,6 @@ class Server(ABC):
         os.kill(self.pid, signal.SIGSTOP)
 
     def thaw(self) -> None:
-        """Let it continue after `freeze`."""
         os.kill(self.pid, signal.SIGCONT)
 
     def _end(self, how: signal.Signals) -> None:
@@ -167,12 +163,10 @@ class RedisServer(Server):
 
     @property
     def socket_path(self) -> Path:
-        """Path of its Unix socket."""
         return self.home / "redis.sock"
 
     @property
     def url(self) -> str:
-        """TCP address if it has one, otherwise the address of the Unix socket."""
         return f"redis://127.0.0.1:{self.port}/0" if self._tcp else f"unix://{self.socket_path}"
 
     def _choose_port(self) -> None:
@@ -218,7 +212,6 @@ class Mosquitto(Server):
 
     @property
     def url(self) -> str:
-        """Address of the broker."""
         return f"mqtt://127.0.0.1:{self.port}"
 
     def _choose_port(self) -> None:

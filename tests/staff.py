@@ -44,11 +44,9 @@ class Colleague:
         )
 
     def get(self, path: str) -> httpx.Response:
-        """Send a GET request and return the answer."""
         return httpx.get(self._url + path, headers=self.headers, timeout=_WITHIN_S)
 
     def post(self, path: str, **body: object) -> httpx.Response:
-        """Send a POST request and return the answer."""
         return httpx.post(self._url + path, headers=self.headers, json=body, timeout=_WITHIN_S)
 
     def decide(self, claim: str, act: str, **body: object) -> dict[str, Any]:

@@ -25,13 +25,11 @@ _EARLIER: Final = 3
 
 
 async def stored_table(store: LinkStore, table: str) -> StoredTable:
-    """Return the data of a table, with its kept replies."""
     _, (stored,) = await store.tables_at([table], replies=True)
     return stored
 
 
 async def held_by(store: LinkStore, table: str) -> bytes:
-    """Return the wins that hold a table, one on each line."""
     return (await stored_table(store, table)).state.held.encode()
 
 
@@ -64,7 +62,6 @@ async def set_reply(store: LinkStore, table: str, seq: int, stored: bytes | None
 
 
 async def delete_table(store: LinkStore, table: str) -> None:
-    """Delete all data of a table."""
     keys = store.keys
     for key in (keys.tables, keys.rounds, keys.repeated_claims):
         await store.redis.hdel(key, table)

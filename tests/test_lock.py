@@ -19,7 +19,6 @@ _PIN: Final = re.compile(
 
 
 def asked_for() -> Iterator[Requirement]:
-    """Yield the packages needed to build and run pitlink."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     for each in (project["build-system"]["requires"], project["project"]["dependencies"]):
         yield from map(Requirement, each)

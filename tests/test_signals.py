@@ -59,7 +59,6 @@ class SilentRedis:
             self.asked.set()
 
     def close(self) -> None:
-        """Stop the server."""
         self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()
         self._taking.join(30)

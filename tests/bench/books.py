@@ -62,7 +62,6 @@ class Tally:
         return True
 
     def meter_micros(self, meter: str) -> int:
-        """Return what a meter holds now, starting from its seed."""
         seeded = terms_of(meter).seed_cents * MICROS_PER_CENT
         contributed = (self.wagers - self.voids) * contribution_micros(meter)
         return seeded + contributed - self.taken_micros[meter]

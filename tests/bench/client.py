@@ -71,7 +71,6 @@ class LoadClient(asyncio.Protocol):
         self._out.append(publish_packet(topic, self._packet_id, payload))
 
     def flush(self) -> None:
-        """Send what is queued."""
         if self._out:
             out, self._out = self._out, []
             self.write(b"".join(out))
@@ -83,20 +82,16 @@ class LoadClient(asyncio.Protocol):
 
     @property
     def unsent_bytes(self) -> int:
-        """Bytes that are not yet sent to the broker."""
         return 0 if self._transport is None else self._transport.get_write_buffer_size()
 
     def close(self) -> None:
-        """Close the connection and drop what is in flight."""
         if self._transport is not None:
             self._transport.abort()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Keep the transport (asyncio's protocol)."""
         self._transport = cast("asyncio.Transport", transport)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Record why the connection ended (asyncio's protocol)."""
         self._transport = None
         self._lose(str(exc or "no reason given"))
 

@@ -105,7 +105,6 @@ def run_command(command: Callable[..., None], name: str) -> None:
 
 
 def main() -> None:
-    """Run the benchmark."""
     run_command(bench, "bench")
 
 

@@ -48,8 +48,6 @@ _EVERY_REPLY: Final = f"{topics.ROOT}/+/table/+/in"
 
 
 class Load:
-    """Carries out the orders."""
-
     def __init__(self, start: Start) -> None:
         self._start = start
         self._pids = {"load": os.getpid(), **start.pids}
@@ -199,7 +197,6 @@ class Load:
 
 
 async def drive() -> None:
-    """Carry out the orders on standard input until it ends."""
     loop = asyncio.get_running_loop()
     reader = asyncio.StreamReader(limit=_LINE_BYTES_MAX)
     await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)

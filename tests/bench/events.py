@@ -52,15 +52,12 @@ class EventWriter:
         self._dealt = 0
 
     def wagers(self, seq: int, round_number: int) -> bytes:
-        """Return a `wagers` event with a wager on each meter at each position."""
         return self._dated(self._wagers % (seq, round_number))
 
     def void(self, seq: int, round_number: int) -> bytes:
-        """Return a `void` event for the round (649a.13)."""
         return self._dated(self._void % (seq, round_number))
 
     def result(self, seq: int, round_number: int) -> bytes:
-        """Return a `result` event: every position's hand, the dealer's and the community cards."""
         self._dealt = (self._dealt + 1) % _DEALS
         return self._dated(self._results[self._dealt] % (seq, round_number))
 

@@ -31,7 +31,6 @@ class FloorParts:
 
 
 def terms_of(meter: str) -> MeterTerms:
-    """Return the terms of one of the floor's meters."""
     return meter_terms(meter, WAGER_CENTS, PAYTABLE if meter == "progressive" else None)
 
 

@@ -50,7 +50,6 @@ class LatencyWatch:
         self._seen_s: list[float] = []
 
     def see(self, topic: bytes, payload: bytes, at_s: float) -> None:
-        """Record a meter value."""
         display = self._displays.get(topic)
         if display is None:
             return
@@ -109,7 +108,6 @@ class LatencyWatch:
         return self.measured(rounds / took_s)
 
     def measured(self, rounds_per_s: float) -> LatencyMeasured:
-        """Return what was measured so far, at a pace."""
         return LatencyMeasured(
             rounds_per_s=round(rounds_per_s, 1),
             wagers_reply=percentiles(self._reply_s["wagers"]),

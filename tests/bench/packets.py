@@ -34,7 +34,6 @@ def connect_packet(client_id: str) -> bytes:
 
 
 def subscribe_packet(packet_id: int, *patterns: str) -> bytes:
-    """Return a SUBSCRIBE with QoS 1."""
     body = packet_id.to_bytes(2, "big") + b"".join(text(one) + _QOS1 for one in patterns)
     return bytes([_SUBSCRIBE]) + remaining_length(len(body)) + body
 

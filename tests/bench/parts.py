@@ -41,11 +41,9 @@ class Part:
 
     @property
     def pid(self) -> int:
-        """Process id."""
         return self.process.pid
 
     def last_words(self) -> str:
-        """Return the end of its log, to be added to a message."""
         lines = self.log.read_text(errors="replace").splitlines()[-_LOG_LINES:]
         return "".join(f"\n  {line}" for line in lines)
 
@@ -132,7 +130,6 @@ def _end_with_parent(parent: int) -> None:
 
 
 def free_port() -> int:
-    """Return a loopback port that nobody listens on now."""
     with socket.create_server((LOOPBACK, 0)) as listener:
         port: int = listener.getsockname()[1]
         return port

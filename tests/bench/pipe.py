@@ -39,7 +39,6 @@ def subscribe_command(port: int) -> list[str]:
 
 
 def write_command(socket: str) -> list[str]:
-    """Return the command that sends what it reads to a Redis."""
     return ["redis-cli", "-s", socket, "--pipe"]
 
 

@@ -37,8 +37,6 @@ class _Figures(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Settings(_Figures, frozen=True, kw_only=True):
-    """Settings of the run."""
-
     tables: int
     positions_a_table: int
     wagers_an_event: int
@@ -65,8 +63,6 @@ class PipeFigures(_Figures, frozen=True, kw_only=True):
 
 
 class RoundsFigures(_Figures, frozen=True, kw_only=True):
-    """Whole rounds: wagers accepted, result settled."""
-
     rounds_per_s: int
     rounds_per_s_by_pass: list[int]
     claims_opened: int
@@ -164,7 +160,6 @@ def make_report(
     audit: AuditResult,
     duration_s: float,
 ) -> Report:
-    """Compute the report from all passes."""
     rounds, pipes = [one.rounds for one in passes], [one.pipe for one in passes]
     books = compare_books(finished, audit)
     return Report(
@@ -194,7 +189,6 @@ def make_report(
 
 
 def compare_books(finished: Finished, audit: AuditResult) -> Books:
-    """Compare the load's books with the audit's."""
     links = finished.links
     meters = {
         link: {name: meter.amount_micros for name, meter in audited.meters.items()}
@@ -216,7 +210,6 @@ def compare_books(finished: Finished, audit: AuditResult) -> Books:
 
 
 def settings_of(tables: int, seconds: float, passes: int) -> Settings:
-    """Return the settings with the counts that follow from them."""
     return Settings(
         tables=tables,
         positions_a_table=POSITIONS,

@@ -1,5 +1,6 @@
 """Steps of a benchmark: warm up, measure the phases in turn, compare the books."""
 
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,6 +10,8 @@ import msgspec
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from bonus.errors import UserError
+from meters.logs.options import LogLevel
+from meters.logs.setup import log_to
 from meters.terminal.console import PlainConsole
 from meters.terminal.printing import print_json
 from tests.bench.machine import this_machine
@@ -60,7 +63,6 @@ class Plan:
 
     @classmethod
     def of(cls, tables: int, seconds: float, passes: int) -> Self:
-        """Return a plan that never waits if the phases are short."""
         return cls(tables, seconds, passes, rests=seconds * passes >= _SHORT_S)
 
 
@@ -74,6 +76,8 @@ async def run_bench(plan: Plan) -> Report:
     Raises:
         UserError: a part is missing, or failed.
     """
+    # The approval before the start of the service is given in this process.
+    log_to(sys.stderr, level=LogLevel.WARNING)
     began = time.monotonic()
     machine = this_machine()
     with _progress() as progress:
@@ -109,7 +113,6 @@ async def run_bench(plan: Plan) -> Report:
 async def _measure(
     parts: Stand, plan: Plan, number: int, report_step: Callable[[str], None]
 ) -> Pass:
-    """Measure one pass over all phases."""
     tables, seconds = plan.tables, plan.seconds
     of = f"pass {number + 1} of {plan.passes}"
     report_step(f"{of}: wagers from {tables:,} tables")
@@ -171,5 +174,4 @@ def _progress() -> Progress:
 
 
 def write_report(report: Report) -> None:
-    """Print the figures as one JSON object."""
     print_json(msgspec.json.format(msgspec.json.encode(report), indent=2))

@@ -35,8 +35,6 @@ PITLINK: Final = (sys.executable, "-P", "-c", "from meters.cli.main import run; 
 
 
 class AuditResult(msgspec.Struct, frozen=True):
-    """The part of `pitlink audit --json` that the benchmark reads."""
-
     balanced: bool
     entries: int
     links: dict[str, "AuditedLink"]
@@ -44,14 +42,10 @@ class AuditResult(msgspec.Struct, frozen=True):
 
 
 class AuditedLink(msgspec.Struct, frozen=True):
-    """Meters of one link, by id."""
-
     meters: dict[str, "AuditedMeter"]
 
 
 class AuditedMeter(msgspec.Struct, frozen=True):
-    """Balance of a meter, in micros."""
-
     amount_micros: int
 
 

@@ -29,8 +29,6 @@ class NoAnswerError(Exception):
 
 
 class _ReplyHead(msgspec.Struct, frozen=True):
-    """The fields of every reply that the load needs."""
-
     status: str
     seq: int | None = None
     claims: tuple[msgspec.Raw, ...] = ()
@@ -126,29 +124,24 @@ class Traffic:
         self._repeat_after_s = _REPEAT_S[0]
 
     def use(self, client: LoadClient) -> None:
-        """Send through this connection from now on."""
         self._client = client
 
     @property
     def client(self) -> LoadClient:
-        """The connection in use."""
         if self._client is None:
             raise NoAnswerError("there is no connection")
         return self._client
 
     def send_wagers(self, table: Table) -> None:
-        """Begin a round."""
         table.seq += 1
         table.round += 1
         self._send(table, "wagers", self._writer.wagers(table.seq, table.round))
 
     def send_result(self, table: Table) -> None:
-        """End the open round with a deal."""
         table.seq += 1
         self._send(table, "result", self._writer.result(table.seq, table.round))
 
     def send_void(self, table: Table) -> None:
-        """Void the open round."""
         table.seq += 1
         self._send(table, "void", self._writer.void(table.seq, table.round))
 
@@ -163,7 +156,6 @@ class Traffic:
         self.client.publish(table.topic, payload)
 
     def counted_rounds(self) -> tuple[int, int]:
-        """Return how many rounds were settled so far, and how many claims they opened."""
         tallies = self.tallies.values()
         return sum(one.rounds for one in tallies), sum(one.claims for one in tallies)
 
@@ -237,7 +229,6 @@ class Traffic:
         self._repeat_at_s = now_s + self._repeat_after_s
 
     def deliver(self, messages: Sequence[tuple[bytes, bytes]]) -> None:
-        """Handle replies, and pass on other messages."""
         now_s = time.monotonic()
         by_topic, taken = self._by_topic, False
         for topic, payload in messages:

@@ -51,7 +51,6 @@ class Accounts:
     problems: list[str] = field(default_factory=list)
 
     def expect(self, holds: bool, what: str) -> None:  # noqa: FBT001
-        """Record a problem unless a condition holds."""
         if not holds:
             self.problems.append(what)
 

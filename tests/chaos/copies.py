@@ -73,12 +73,10 @@ class Replies:
 
     @property
     def repeated(self) -> int:
-        """Return how many events were answered more than once."""
         return sum(given.total() > 1 for given in self._given.values())
 
     @property
     def problems(self) -> list[str]:
-        """Return the events that received two different answers."""
         return [
             f"{topic} got {[*given]} of {seq}"
             for (topic, seq), given in self._given.items()

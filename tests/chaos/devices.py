@@ -31,17 +31,14 @@ class Devices(Pitlink):
         return self
 
     def say(self, event: str, **fields: object) -> None:
-        """Send an event without waiting for its answer."""
         self.write_line(json.dumps({"event": event, **fields}))
         self._said += 1
 
     def heard(self) -> list[Answer]:
-        """Return all answers so far."""
         text = self.output
         return [json.loads(line) for line in text[: text.rfind("\n") + 1].splitlines()]
 
     def answer(self, *, within_s: float = LONG_S) -> Answer:
-        """Wait for the answer to the last event and return it."""
         self.until(
             lambda: len(self.heard()) >= self._said,
             within_s=within_s,
@@ -50,16 +47,13 @@ class Devices(Pitlink):
         return self.heard()[self._said - 1]
 
     def ask(self, event: str, **fields: object) -> Answer:
-        """Send an event and return its answer."""
         self.say(event, **fields)
         return self.answer()
 
     def wager(self, position: int, *, wager: str = "progressive", amount: int = 100) -> Answer:
-        """Place a wager."""
         return self.ask("wager", position=position, wager=wager, amount=amount)
 
     def withdraw(self, position: int, *, wager: str = "progressive") -> Answer:
-        """Take a wager back."""
         return self.ask("withdraw", position=position, wager=wager)
 
     def refusal(self) -> str | None:

@@ -39,7 +39,6 @@ class DrivenTable:
         return self._stopped or self._kill.is_set()
 
     def start(self) -> None:
-        """Start the thread."""
         self._thread.start()
 
     def kill(self) -> None:

@@ -48,7 +48,6 @@ class ChaosLink:
     games: tuple[HouseGame, ...] = ()
 
     def table(self, name: str, game: HouseGame | None) -> str:
-        """Return a table of the floor file."""
         if game is None:
             return table_text(name, *METERS)
         fed = dict.fromkeys(meter for meters in game.fed.values() for meter in meters)

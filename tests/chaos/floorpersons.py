@@ -37,11 +37,9 @@ class Floorperson(threading.Thread):
         self._slips = 0
 
     def finish(self) -> None:
-        """Stop deciding."""
         self._ending.set()
 
     def run(self) -> None:
-        """Look for pending claims repeatedly."""
         try:
             while not self._ending.wait(_LOOK_EVERY_S):
                 self._look()

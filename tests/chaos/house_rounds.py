@@ -43,7 +43,6 @@ class HouseRounds:
         self._meters = {kind: meters[kind] for kind in kinds}
 
     def wagers(self, event: Mapping[str, Any]) -> None:
-        """Note the wagers of a round."""
         self._table.bets = {bet["position"]: bet for bet in event["positions"]}
 
     def lines(self, event: dict[str, Any], books: OwnBooks) -> list[Line]:

@@ -86,7 +86,6 @@ class OwnBooks:
                 self.reserves[meter] = 0
 
     def wagers(self, table: str, wagered: Mapping[str, int]) -> None:
-        """Add a table's accepted wagers, cents by wager."""
         for wager, cents in wagered.items():
             for meter in self.terms.fed[wager]:
                 self._add(meter, cents)
@@ -107,7 +106,6 @@ class OwnBooks:
             self.reserves[meter] += cents * terms.reserve_bps
 
     def reject(self, meter: str, cents: int) -> None:
-        """Return a rejected percentage to its meter."""
         self.meters[meter] += cents * CENT
 
     def result(self, table: str, lines: Sequence[Mapping[str, Any]]) -> None:
@@ -128,7 +126,6 @@ class OwnBooks:
             assert line["paid"] == each, (table, line, each)
 
     def end(self, table: str) -> None:
-        """End the round of a table."""
         self._open.pop(table)
 
     def take(self, kind: str, percent: int | Fraction, shares: int) -> int:

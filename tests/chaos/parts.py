@@ -33,22 +33,14 @@ class Part(Protocol):
     starts: int
 
     @property
-    def pid(self) -> int | None:
-        """Its process id, or None while it is not running."""
-        ...
+    def pid(self) -> int | None: ...
 
-    def kill(self) -> None:
-        """Kill it with SIGKILL and wait until it is gone."""
-        ...
+    def kill(self) -> None: ...
 
-    def start(self) -> None:
-        """Start it again."""
-        ...
+    def start(self) -> None: ...
 
 
 class ServerPart:
-    """The broker or the store."""
-
     def __init__(self, name: str, server: Server) -> None:
         self.name = name
         self.starts = 1
@@ -100,13 +92,11 @@ class ServicePart:
             self._process.wait(_END_WITHIN_S)
 
     def stop(self) -> int:
-        """Stop it cleanly; return its exit status."""
         assert self._process is not None
         self._process.terminate()
         return self._process.wait(_END_WITHIN_S)
 
     def ready(self) -> bool:
-        """Return whether every link operates according to this service."""
         try:
             return httpx.get(f"{self.url}/readyz", timeout=_ASK_WITHIN_S).status_code == 200
         except httpx.HTTPError:
@@ -154,7 +144,6 @@ def _freeze(part: Part, lasts_s: float) -> None:
 
 
 def strike_wire(wire: Wire, fault: Fault) -> None:
-    """Cut the wire, or hold what is on it, and repair it."""
     if fault.kind == "cut":
         wire.cut()
     else:

@@ -120,7 +120,6 @@ class Pit:
         return path, port
 
     def begin(self) -> None:
-        """Start everything, wait until it plays, and begin with the faults."""
         for name in NAMES:
             hire(self._config, name, "floorperson")
         for service in self._services:
@@ -182,7 +181,6 @@ class Pit:
                 self._memory[name] = Memory(was.first, kib, max(was.most, kib))
 
     def progress(self) -> str:
-        """Return the progress on one line."""
         players = self._players.values()
         faults = sum(sum(kinds.values()) for kinds in self._faults.values())
         return (
@@ -315,5 +313,4 @@ class Pit:
 
 
 def _tail(player: Player) -> str:
-    """Return the end of the log of a table's agent."""
     return player.log.read_text(errors="replace")[-1_500:] if player.log.exists() else "no log"

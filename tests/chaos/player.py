@@ -90,12 +90,10 @@ class Player(threading.Thread):
 
     @property
     def pid(self) -> int | None:
-        """Process id of the agent, or None while there is none."""
         process = self._process
         return process.pid if process is not None and process.poll() is None else None
 
     def kill(self) -> None:
-        """Kill the agent; the next one begins with `start`."""
         self._up.clear()
         if self._process is not None:
             self._process.kill()
@@ -108,7 +106,6 @@ class Player(threading.Thread):
             super().start()
 
     def finish(self) -> None:
-        """Begin no other round."""
         self._ending.set()
 
     def run(self) -> None:

@@ -3,7 +3,7 @@
 import gzip
 import json
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from tests.floor_text import section_text
 
@@ -30,30 +30,8 @@ def write_floor(home: Path, *, broker: str, redis: str, port: int) -> Path:
 
 
 def lines_of(table: str, rounds: int | None = None) -> list[bytes]:
-    """Return a table's device events, one per line; of all rounds, or only of the first ones."""
     lines = gzip.decompress((SHIFT / "tables" / f"{table}.jsonl.gz").read_bytes()).splitlines()
     if rounds is None:
         return lines
     ends = [n for n, line in enumerate(lines) if json.loads(line)["event"] in {"settle", "void"}]
     return lines[: ends[rounds - 1] + 1]
-
-
-def rounds_of(lines: list[bytes]) -> list[dict[str, int]]:
-    """Return the wagers of each round at lock-out, in cents by wager; omit rounds without any."""
-    found: list[dict[str, int]] = []
-    wagers: dict[tuple[int, str], int] = {}
-    for line in lines:
-        event: dict[str, Any] = json.loads(line)
-        match event["event"]:
-            case "wager":
-                wagers[event["position"], event["wager"]] = event["amount"]
-            case "withdraw":
-                del wagers[event["position"], event["wager"]]
-            case "lockout":
-                sums: dict[str, int] = {}
-                for (_, wager), cents in wagers.items():
-                    sums[wager] = sums.get(wager, 0) + cents
-                if sums:
-                    found.append(sums)
-                wagers = {}
-    return found

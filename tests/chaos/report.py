@@ -19,8 +19,6 @@ class Memory(msgspec.Struct, frozen=True):
 
 
 class Report(msgspec.Struct, kw_only=True):
-    """Figures of a run, and the problems found, in words."""
-
     seed: int
     seconds: float
     tables: int
@@ -48,16 +46,13 @@ class Report(msgspec.Struct, kw_only=True):
 
     @property
     def holds(self) -> bool:
-        """True if nothing was lost and all records agree."""
         return not self.problems
 
     @property
     def fault_count(self) -> int:
-        """Number of faults of all kinds."""
         return sum(count for kinds in self.faults.values() for count in kinds.values())
 
     def encoded(self) -> bytes:
-        """Return the report as JSON."""
         return msgspec.json.format(msgspec.json.encode(self)) + b"\n"
 
 
@@ -72,7 +67,6 @@ def grown(name: str, memory: Memory, entries: int) -> str | None:
 
 
 def shown(report: Report) -> str:
-    """Return the report as text, one line for each figure."""
     rows: dict[str, Any] = msgspec.to_builtins(report)
     faults = rows.pop("faults")
     memory = rows.pop("memory_kib")

@@ -27,15 +27,12 @@ _PROGRESS_EVERY_S: Final = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Length of a run, number of tables, and seed."""
-
     seconds: float
     tables: int
     seed: int
 
 
 def run_chaos(options: Options) -> Report:
-    """Run to the end and report the progress on standard error."""
     began = time.monotonic()
     with Pit(options.tables, options.seed) as pit:
         pit.begin()
@@ -51,7 +48,6 @@ def run_chaos(options: Options) -> Report:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run from the command line; return the exit status."""
     parser = argparse.ArgumentParser(prog="python -m tests chaos", description=__doc__)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("--minutes", type=float, default=1.0, help="minutes of faults (default 1)")

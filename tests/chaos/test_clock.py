@@ -26,7 +26,6 @@ class Clock:
         self.set_off(0)
 
     def set_off(self, seconds: int) -> None:
-        """Set the offset for all processes in one step."""
         beside = self._path.with_suffix(".new")
         beside.write_text(f"{seconds:+d}\n")
         beside.replace(self._path)
@@ -57,7 +56,6 @@ def stand(tmp_path: Path) -> Iterator[Stand]:
 
 
 def ledger(stand: Stand) -> list[tuple[int, str, str]]:
-    """Return number, kind and time of each entry."""
     with redis.Redis(unix_socket_path=str(stand.redis.socket_path)) as store:
         rows = read_ledger(store)
     return [(number, fields["kind"].decode(), fields["at"].decode()) for number, fields in rows]

@@ -49,15 +49,6 @@ def batches_taken(stand: Stand) -> float:
     return stand.service.counted("pitlink_intake_lag_seconds_count")
 
 
-@pytest.mark.slow
-@pytest.mark.section("649a.11(c)(5)(i)")
-def test_a_hit_is_shown(stand: Stand) -> None:
-    """Without any failure the jackpot is shown."""
-    table = stand.table()
-    table.accept(wagers(1), result(2, positions=[SPADES]))
-    eventually(lambda: shows_hit_of(stand, table), what="the hit")
-
-
 @pytest.mark.duty("D8")
 @pytest.mark.section("649a.11(c)(5)(i)")
 def test_duty_d8_a_hit_is_shown_though_the_broker_was_lost_while_it_was_applied(

@@ -56,12 +56,10 @@ def play(config: Path, table: str) -> list[dict[str, Any]]:
 
 
 def play_in_turn(config: Path, tables: Sequence[str]) -> list[dict[str, Any]]:
-    """Play the recordings of a link's tables, one after another."""
     return [answer for table in tables for answer in play(config, table)]
 
 
 def say(agent: subprocess.Popen[bytes], line: bytes) -> dict[str, Any]:
-    """Send a line to a table's agent, and read the answer."""
     assert agent.stdin is not None
     assert agent.stdout is not None
     agent.stdin.write(line + b"\n")

@@ -50,7 +50,6 @@ class Seat:
         return devices
 
     def restart(self) -> None:
-        """Kill the agent, and start another on its outbox."""
         self.devices.kill()
         self.devices = self._start()
 
@@ -65,7 +64,6 @@ class Seat:
         return found[-1] if found else {}
 
     def comes_to(self, state: str, before: dict[str, Any] | None = None) -> None:
-        """Wait until the agent reports a state in a message other than `before`."""
 
         def there() -> bool:
             status = self.status()
@@ -76,7 +74,6 @@ class Seat:
         eventually(there, within_s=BACK_WITHIN_S, what=f"{self.table} {state}")
 
     def kept(self) -> dict[str, Any]:
-        """Return what the store has of the table, the money, pending claims and the link."""
         with redis.Redis(unix_socket_path=str(self.stand.redis.socket_path)) as store:
             meters: dict[bytes, bytes] = store.hgetall("pitlink:{main}:meters")
             return {
@@ -101,7 +98,6 @@ class Seat:
 
 @contextmanager
 def closed(seat: Seat) -> Iterator[None]:
-    """Keep the link closed in the block."""
     sue = Colleague(seat.stand.service.url, "Sue")
     assert sue.post("/api/v1/links/main/close", reason="the felt is changed").status_code == 200
     try:

@@ -46,12 +46,10 @@ async def client(redis_server: RedisServer) -> AsyncIterator[Redis]:
 
 
 def incr(server: RedisServer) -> Path:
-    """Return the path of the file to which Redis appends."""
     return next((server.home / "appendonlydir").glob("*.incr.aof"))
 
 
 def base(server: RedisServer) -> Path:
-    """Return the path of the file from Redis's last rewrite."""
     return next((server.home / "appendonlydir").glob("*.base.rdb"))
 
 

@@ -12,13 +12,11 @@ from tests.servers import Mosquitto
 
 @pytest.fixture
 def outbox(tmp_path: Path) -> Path:
-    """Return the path of the agent's outbox."""
     return tmp_path / "T-1.sqlite"
 
 
 @pytest.fixture
 async def service(mosquitto: Mosquitto) -> AsyncIterator[ScriptedService]:
-    """Yield a service that answers as the test sets it."""
     async with running(ScriptedService(mosquitto.url)) as service:
         yield service
 
@@ -27,6 +25,5 @@ async def service(mosquitto: Mosquitto) -> AsyncIterator[ScriptedService]:
 async def agent(
     mosquitto: Mosquitto, service: ScriptedService, outbox: Path
 ) -> AsyncIterator[Agent]:
-    """Yield an agent that can accept wagers."""
     async with live_agent(mosquitto.url, outbox) as agent:
         yield agent

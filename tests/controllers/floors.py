@@ -29,7 +29,6 @@ FLOOR: Final = floor_text(
 
 
 def link_and_table(table_id: str = "T-1") -> tuple[Link, Table]:
-    """Return a link and one of its tables."""
     found = parse_floor(FLOOR).find_table(table_id)
     assert found is not None
     return found
@@ -51,11 +50,9 @@ class HandTable:
         self.fault: DeviceRefusal | None = None
 
     def say(self, event: str, **fields: object) -> DeviceAnswer:
-        """Send a device event with these fields as a line of JSON."""
         return self.say_line(msgspec.json.encode({"event": event, **fields}))
 
     def say_line(self, line: bytes) -> DeviceAnswer:
-        """Send a line from a device."""
         stamp = Stamp(self.seq + 1, datetime(2026, 11, 20, 2, 14, 7, tzinfo=UTC))
         step = play(self.layout, self.state, parse_event(line), stamp, self.fault)
         self.state = step.state
@@ -79,12 +76,10 @@ class HandTable:
         return answer
 
     def say_short(self, text: str) -> DeviceAnswer:
-        """Send one device event in short form."""
         return self.say_line(line_of(text))
 
 
 def line_of(text: str) -> bytes:
-    """Return a device event in short form as a line of JSON."""
     return msgspec.json.encode(dict(_fields(text.split())))
 
 
@@ -124,5 +119,4 @@ def _fields(words: list[str]) -> Iterator[tuple[str, object]]:
 
 
 def accepted(seq: int, lines: tuple[Line, ...] = (), claims: tuple[ClaimOpened, ...] = ()) -> Reply:
-    """Return a reply that accepts an event."""
     return Reply(seq=seq, status="accepted", lines=lines, claims=claims)

@@ -87,22 +87,18 @@ class ScriptedService:
 
     @property
     def status(self) -> dict[str, object]:
-        """The table's last status; empty before the first."""
         return self.statuses[-1] if self.statuses else {}
 
     @property
     def numbers(self) -> list[int]:
-        """Seqs of all events, each once, in the order of arrival."""
         return list(dict.fromkeys(seq for seq, _ in self.heard))
 
     @property
     def applied(self) -> list[dict[str, object]]:
-        """Every applied event, once, in order."""
         found = {seq: msgspec.json.decode(payload) for seq, payload in self.heard}
         return [found[seq] for seq in sorted(found) if seq in self.replies]
 
     async def serve(self) -> None:
-        """Serve until canceled, and reconnect whenever the broker is lost."""
         while True:
             with contextlib.suppress(aiomqtt.MqttError):
                 async with aiomqtt.Client(self._host, self._port, timeout=2) as client:
@@ -115,7 +111,6 @@ class ScriptedService:
             await asyncio.sleep(0.02)
 
     async def say(self, topic: str, message: object, *, retain: bool = False) -> None:
-        """Publish a message, if the broker is connected."""
         payload = message if isinstance(message, bytes) else msgspec.json.encode(message)
         if self._client is not None:
             with contextlib.suppress(aiomqtt.MqttError):
@@ -126,7 +121,6 @@ class ScriptedService:
         await self.say(topics.jackpot(LINK), self.final(claim, event, table) | fields)
 
     def final(self, claim: str, event: str, table: str = TABLE) -> dict[str, object]:
-        """Return the jackpot event of a claim."""
         return {
             "event": event,
             "claim": claim,
@@ -153,7 +147,6 @@ class ScriptedService:
         await self.say(topics.meter(LINK, "progressive"), value, retain=True)
 
     async def beat(self) -> None:
-        """Publish heartbeats until canceled."""
         while True:
             if self.beating:
                 self._beat += 1
@@ -238,7 +231,6 @@ class ScriptedService:
 
 @contextlib.asynccontextmanager
 async def running(service: ScriptedService) -> AsyncIterator[ScriptedService]:
-    """Run the service from entry to exit."""
     tasks = {asyncio.create_task(service.serve()), asyncio.create_task(service.beat())}
     try:
         yield service
@@ -255,20 +247,17 @@ async def running(service: ScriptedService) -> AsyncIterator[ScriptedService]:
 
 @contextlib.asynccontextmanager
 async def live_agent(url: str, outbox: Path, timing: Timing = SWIFT) -> AsyncIterator[Agent]:
-    """Yield an agent that can accept wagers."""
     async with Agent(*link_and_table(TABLE), url, outbox, timing=timing) as agent:
         assert await agent.wait_live(20)
         yield agent
 
 
 async def say(agent: Agent, text: str) -> DeviceAnswer:
-    """Send one event in the short form of `HandTable.say_short`."""
     async with asyncio.timeout(30):
         return await agent.handle(line_of(text))
 
 
 async def say_all(agent: Agent, text: str) -> DeviceAnswer:
-    """Send several events in short form; each must be accepted."""
     answer = DeviceAnswer(event=None, ok=False)
     for part in text.split(";"):
         answer = await say(agent, part)

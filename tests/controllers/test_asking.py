@@ -40,13 +40,11 @@ async def entered_differently(agent: Agent) -> None:
 
 
 async def tries(service: ScriptedService, count: int) -> None:
-    """Wait until a correction was refused a number of times."""
     sent = len(service.applied)
     await eventually_async(lambda: len(service.applied) >= sent + count)
 
 
 async def begin(agent: Agent, service: ScriptedService, line: bytes) -> asyncio.Task[DeviceAnswer]:
-    """Make a line wait for a floorperson."""
     task = asyncio.create_task(agent.handle(line))
     await eventually_async(lambda: agent.table_state.asking is not None)
     await tries(service, 3)

@@ -44,8 +44,6 @@ async def service(mosquitto: Mosquitto) -> AsyncIterator[ScriptedService]:
 
 
 class Station:
-    """A `pitlink table` process that is used line by line."""
-
     def __init__(self, process: asyncio.subprocess.Process) -> None:
         self.process = process
 

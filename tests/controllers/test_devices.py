@@ -25,7 +25,6 @@ def pipe() -> Iterator[tuple[int, int]]:
 
 
 def lines_of(pipe: tuple[int, int], *chunks: bytes) -> list[bytes]:
-    """Return the lines read from chunks that are written one by one."""
 
     def write() -> None:
         for chunk in chunks:
@@ -54,8 +53,6 @@ def test_of_a_long_line_only_so_much_is_kept_and_the_next_is_whole(
 
 
 class SlowAgent:
-    """Answers only when the test allows it."""
-
     def __init__(self) -> None:
         self.taken: list[bytes] = []
         self.go = asyncio.Semaphore(0)

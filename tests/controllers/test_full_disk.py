@@ -28,8 +28,6 @@ UNTIL_SETTLE = "chips 1; hand 3 2h 7d 9c; dealer 3h 8d Kc"
 
 
 class SmallDisk:
-    """A disk that can be filled to the last byte."""
-
     def __init__(self, path: Path) -> None:
         self.path = path
         self._filler = path / "filler"
@@ -45,7 +43,6 @@ class SmallDisk:
                     continue
 
     def free(self) -> None:
-        """Free some space again."""
         self._filler.unlink()
 
 
@@ -75,7 +72,6 @@ async def agent(
 
 
 async def is_refused(agent: Agent, text: str) -> None:
-    """Check that an event is refused because of the disk, with a message, and changes nothing."""
     before, last = agent.table_state, agent._writer.last_seq
     answer = await say(agent, text)
     assert not answer.ok

@@ -17,7 +17,6 @@ def code(answer: DeviceAnswer) -> str:
 
 
 def positions(table: HandTable) -> list[dict[str, object]]:
-    """Return the positions of the last result as they are sent, without their patrons."""
     sent = table.sent[-1]
     assert isinstance(sent, Result)
     told: list[dict[str, object]] = msgspec.to_builtins(sent)["positions"]

@@ -41,7 +41,6 @@ def summary(output: str) -> tuple[Mapping[str, int], Mapping[str, int]]:
 
 
 def amount(text: str) -> int:
-    """Parse a count, or dollars into micros."""
     if not text.startswith("$"):
         return int(text.replace(",", ""))
     whole, fraction = text[1:].replace(",", "").split(".")
@@ -49,7 +48,6 @@ def amount(text: str) -> int:
 
 
 def in_use(data: Path) -> bool:
-    """Return whether a supervisor still runs for a data directory."""
     for part in ("redis", "broker"):
         lock = try_lock(data / part / SUPERVISOR_LOCK, fcntl.LOCK_SH)
         if lock is None:
@@ -64,7 +62,6 @@ def ports(port: int) -> tuple[str, ...]:
 
 
 def ready(demo: Pitlink, port: int) -> None:
-    """Wait until a demonstration has printed its address and its signage is served."""
     demo.until(lambda: "/signage" in demo.output, what="the address")
     assert httpx.get(f"http://127.0.0.1:{port}/signage", timeout=LONG_S).status_code == 200
 
@@ -81,14 +78,12 @@ WAGERS = {
 
 
 def rounds_in(data: Path) -> list[dict[str, Any]]:
-    """Return the rounds that a demonstration has recorded so far."""
     path = data / "rounds.jsonl"
     text = path.read_text() if path.exists() else ""
     return [json.loads(line) for line in text[: text.rfind("\n") + 1].splitlines()]
 
 
 def games_in(data: Path) -> set[str]:
-    """Return the games of these rounds."""
     return {one["game"] for one in rounds_in(data)}
 
 
@@ -100,7 +95,6 @@ def is_varied(data: Path) -> bool:
 
 
 def settle_again(data: Path) -> None:
-    """Feed the rounds of a demonstration to `pitlink settle`, and compare the results."""
     done = run_pitlink(
         "settle", "--games", str(data / "games"), stdin=(data / "rounds.jsonl").read_bytes()
     )

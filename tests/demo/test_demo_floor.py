@@ -28,7 +28,6 @@ FOUR = {"progressive", "five_card_progressive", "five_of_six_progressive", "five
 
 
 def places(path: Path) -> dict[str, str]:
-    """Return the link of every table of a floor file."""
     return {table.id: link.id for link in read_floor(path).link for table in link.table}
 
 

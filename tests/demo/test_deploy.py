@@ -25,14 +25,12 @@ def tools(tmp_path: Path) -> Path:
 
 
 def put(place: Path, name: str, script: str) -> None:
-    """Put a program on that PATH."""
     program = place / name
     program.write_text(f"#!{shutil.which('bash')}\n{script}\n")
     program.chmod(0o755)
 
 
 def source(tools: Path, command: str, *, cwd: Path) -> subprocess.CompletedProcess[str]:
-    """Run a command after the scripts' common part."""
     script = f'set -euo pipefail; root={ROOT}; . "$root/deploy/environment.sh"; {command}'
     return subprocess.run(
         ["bash", "-c", script, "deploy/demo"],

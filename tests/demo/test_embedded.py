@@ -41,7 +41,6 @@ def parts(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> st
 
 
 def has_supervisor(home: Path) -> bool:
-    """Return whether a supervisor holds the directory of an embedded server."""
     lock = try_lock(home / SUPERVISOR_LOCK, 1)
     if lock is None:
         return True
@@ -50,7 +49,6 @@ def has_supervisor(home: Path) -> bool:
 
 
 def parent_of(pid: int) -> int:
-    """Return the process that started another, according to Linux."""
     return int(Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[1])
 
 

@@ -22,7 +22,6 @@ class Deaf:
         self.asked = asyncio.Event()
 
     async def waiting(self) -> Sequence[ClaimRow]:
-        """Return nothing, and only when it is canceled."""
         self.asked.set()
         try:
             await asyncio.Event().wait()
@@ -31,7 +30,6 @@ class Deaf:
         raise AssertionError
 
     async def asks(self) -> Sequence[AskRow]:
-        """Return nothing."""
         return ()
 
 
@@ -47,14 +45,11 @@ async def test_a_cancellation_that_the_client_loses_ends_it_all_the_same() -> No
 
 
 class Shut:
-    """Claims whose store does not answer."""
-
     def __init__(self) -> None:
         self.asked = 0
         self.enough = asyncio.Event()
 
     async def waiting(self) -> Sequence[ClaimRow]:
-        """Fail, and report when it has failed often enough."""
         self.asked += 1
         if self.asked == OFTEN:
             self.enough.set()

@@ -19,7 +19,6 @@ PAID_CENTS = 5000
 
 @pytest.fixture
 async def service(mosquitto: Mosquitto) -> AsyncIterator[ScriptedService]:
-    """Yield a service whose results pay from the table inventory."""
     async with running(ScriptedService(mosquitto.url)) as service:
         service.settlement = TABLE_PAID
         yield service
@@ -27,7 +26,6 @@ async def service(mosquitto: Mosquitto) -> AsyncIterator[ScriptedService]:
 
 @pytest.fixture
 def books() -> TableBooks:
-    """Return empty totals."""
     return TableBooks()
 
 
@@ -35,7 +33,6 @@ def books() -> TableBooks:
 async def agent(
     mosquitto: Mosquitto, service: ScriptedService, books: TableBooks, tmp_path: Path
 ) -> AsyncIterator[BookedAgent]:
-    """Yield an agent of a demonstration that can accept wagers."""
     path = tmp_path / "T-1.sqlite"
     async with BookedAgent(*link_and_table(), mosquitto.url, path, books) as agent:
         assert await agent.wait_live(20)

@@ -36,11 +36,9 @@ class Players:
 
     @property
     def count(self) -> int:
-        """Return how many events were answered so far."""
         return sum(len(replies) for replies in self.answered.values())
 
     def counts(self) -> dict[str, int]:
-        """Return how many events of each table were answered so far."""
         return {table: len(self.answered[table]) for table in self._tables}
 
     @contextlib.asynccontextmanager
@@ -80,7 +78,6 @@ class Players:
             self.answered[table][seq] = await self._ask(broker, table, event)
 
     async def _ask(self, broker: aiomqtt.Client, table: str, event: Event) -> bytes:
-        """Publish an event until it is answered."""
         while True:
             await broker.publish(f"pitlink/v1/{LINK}/table/{table}/out", encode(event), qos=1)
             with contextlib.suppress(TimeoutError):

@@ -62,7 +62,6 @@ class SecuredMachines:
         check_primary(machine, self.keys / "redis", is_empty=is_empty)
 
     def client(self, number: int) -> redis.Redis:
-        """Return a client of a Redis server, with all permissions."""
         return self._client(self.stores[number].ports[0], *_OPERATOR)
 
     def sentinel(self, number: int) -> redis.Redis:

@@ -34,7 +34,6 @@ class Follower(RedisServer):
         super().__init__(tcp=True, options=_KEEPING | dict(options or {}))
 
     def ask(self, *command: object) -> Any:  # noqa: ANN401  (as the server answers)
-        """Send a command and return the answer."""
         with redis.Redis(unix_socket_path=str(self.socket_path), socket_timeout=LONG_S) as client:
             return client.execute_command(*command)
 
@@ -48,11 +47,9 @@ class Follower(RedisServer):
 
     @property
     def is_primary(self) -> bool:
-        """True if it considers itself the primary."""
         return self.running and self.ask("ROLE")[0] == b"master"
 
     def replicas(self) -> int:
-        """Return how many replicas are in step with it."""
         with redis.Redis(unix_socket_path=str(self.socket_path)) as client:
             return int(client.info("replication")["min_slaves_good_slaves"])
 
@@ -113,14 +110,12 @@ class Sentinel(Server):
             client.execute_command("SENTINEL", "SET", SERVICE, "failover-timeout", _TRIED_AGAIN_MS)
 
     def watch(self, primary: RedisServer) -> None:
-        """Make it watch another Redis under the same name."""
         with redis.Redis(port=self.port, socket_timeout=LONG_S) as client:
             client.execute_command("SENTINEL", "REMOVE", SERVICE)
             place = ("127.0.0.1", primary.port)
             client.execute_command("SENTINEL", "MONITOR", SERVICE, *place, 2)
 
     def sees(self, replicas: int, sentinels: int) -> bool:
-        """Return whether it knows this many replicas, and this many other sentinels."""
         with redis.Redis(port=self.port, socket_timeout=LONG_S) as client:
             of: dict[str, Any] = client.sentinel_masters()[SERVICE]
         return (of["num-slaves"], of["num-other-sentinels"]) == (replicas, sentinels)
@@ -141,18 +136,15 @@ class Watched:
 
     @property
     def url(self) -> str:
-        """Address for a floor file."""
         places = ",".join(f"127.0.0.1:{sentinel.port}" for sentinel in self.sentinels)
         return f"redis+sentinel://{places}/{SERVICE}"
 
     @property
     def primary(self) -> Follower:
-        """The server that is the primary now."""
         return _primary_of(self.servers)
 
     @property
     def replicas(self) -> list[Follower]:
-        """The other servers."""
         primary = self.primary
         return [server for server in self.servers if server is not primary]
 
@@ -200,12 +192,10 @@ class Cluster:
 
     @property
     def url(self) -> str:
-        """Address for a floor file: some of the nodes, not all."""
         places = ",".join(f"127.0.0.1:{server.port}" for server in self.servers[:3])
         return f"redis+cluster://{places}"
 
     def primary_of(self, key: str) -> Follower:
-        """Return the node that serves a key now."""
         asked = next(server for server in self.servers if server.running)
         slot = asked.ask("CLUSTER", "KEYSLOT", key)
         for first, last, (_, port, *_), *_ in asked.ask("CLUSTER", "SLOTS"):

@@ -14,7 +14,6 @@ from tests.waiting import LONG_S
 
 @contextmanager
 def serving(home: Path, broker: Mosquitto, url: str) -> Iterator[Service]:
-    """Run `pitlink serve` on a Redis at an address until it is ready."""
     port = free_port()
     config = home / "floor.toml"
     config.write_text(many_tables_text(broker=broker.url, redis=url, port=port, data=home / "data"))
@@ -27,11 +26,9 @@ def serving(home: Path, broker: Mosquitto, url: str) -> Iterator[Service]:
 
 
 def reason(service: Service) -> str:
-    """Return why the service is not ready, or an empty text."""
     answer = httpx.get(f"{service.url}/readyz", timeout=LONG_S)
     return "" if answer.status_code == 200 else answer.text
 
 
 def until_ready(service: Service) -> None:
-    """Wait until every link operates again."""
     eventually(lambda: not reason(service), within_s=2 * LONG_S, what="the links operable again")

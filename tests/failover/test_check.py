@@ -17,8 +17,6 @@ USERS_KEY: Final = "pitlink:{@people}:log"
 
 
 class Checked:
-    """A floor whose Redis is checked."""
-
     def __init__(self, home: Path, url: str) -> None:
         self._config = home / "floor.toml"
         self._config.write_text(

@@ -25,12 +25,10 @@ _WITHIN_S: Final = 2 * LONG_S
 
 
 async def until(check: Callable[[], bool]) -> None:
-    """Wait for a condition while the tables play."""
     await asyncio.to_thread(eventually, check, within_s=_WITHIN_S)
 
 
 async def go_on(players: Players, events: int) -> None:
-    """Wait until every table has had a number of further answers."""
     before = players.counts()
 
     def gone_on() -> bool:
@@ -82,7 +80,6 @@ def succeeds(service: Service, *command: str) -> None:
 
 
 def report_outage(what: str, took_s: float) -> None:
-    """Record how long the floor was interrupted."""
     sys.stdout.write(f"{what}: {took_s:.1f} s until every table was answered\n")
 
 
@@ -134,7 +131,6 @@ async def hold_replicas(watched: Watched, service: Service) -> None:
 
 
 def entries(server: Follower) -> int:
-    """Return how many ledger entries a server has."""
     return int(server.ask("HGET", BOOKS, "entries"))
 
 
@@ -184,7 +180,6 @@ async def test_a_primary_without_replicas_stops_the_link_until_one_is_back(
 
 
 def _missing(service: Service) -> str:
-    """Return the lines of the metric of missing servers."""
     lines = httpx.get(f"{service.url}/metrics", timeout=LONG_S).text.splitlines()
     return " ".join(line for line in lines if line.startswith("pitlink_redis_servers_missing{"))
 

@@ -55,7 +55,6 @@ async def redis(floor: Floor) -> AsyncIterator[Redis]:
 
 @contextmanager
 def held(watched: Watched) -> Iterator[None]:
-    """Cut the replicas off."""
     for wire in watched.wires:
         wire.hold()
     try:
@@ -88,7 +87,6 @@ async def comes_to_say(redis: Redis, problem: str | None) -> None:
 
 
 async def is_well(redis: Redis) -> bool:
-    """Return whether the replicas have everything again."""
     try:
         async with redis.pipeline(transaction=True) as pipe:
             pipe.hgetall(KEY)

@@ -48,12 +48,10 @@ def placed(*wagers_made: dict[str, Any] | None, **position: object) -> Callable[
 
 
 def changed(make: Callable[..., Event], **changes: object) -> Callable[[int], bytes]:
-    """Return a good event with other fields."""
     return lambda seq: encode(make(seq, **changes))
 
 
 def without(make: Callable[..., Event], name: str) -> Callable[[int], bytes]:
-    """Return a good event without a field."""
 
     def drop(seq: int) -> bytes:
         event = make(seq)
@@ -64,12 +62,10 @@ def without(make: Callable[..., Event], name: str) -> Callable[[int], bytes]:
 
 
 def numbered(seq_text: str) -> Callable[[int], bytes]:
-    """Return a good `wagers` event with another value as its seq."""
     return lambda _seq: encode(wagers(-77)).replace(b"-77", seq_text.encode(), 1)
 
 
 def raw(make: Callable[[int], bytes]) -> Callable[[int], bytes]:
-    """Return the bytes unchanged."""
     return make
 
 
@@ -161,7 +157,6 @@ def _places() -> Iterator[Bad]:
 
 
 def _rounds() -> Iterator[Bad]:
-    """Yield events that do not fit the table's round."""
     yield Bad("result of an unknown round", changed(result, round="R8"), "unknown_round")
     yield Bad("void of an unknown round", changed(void, round="R8"), "unknown_round")
     yield Bad(
@@ -286,7 +281,6 @@ def _seqs() -> Iterator[Bad]:
 
 
 def _bytes() -> Iterator[Bad]:
-    """Yield bytes that are not an event at all."""
     good = encode(wagers(1))
     for name, payload in (
         ("nothing", b""),
@@ -317,7 +311,6 @@ def _bytes() -> Iterator[Bad]:
 
 
 def _sizes() -> Iterator[Bad]:
-    """Yield events that are too large or too deep."""
 
     def padded(seq: int, size: int) -> bytes:
         text = encode(wagers(seq))

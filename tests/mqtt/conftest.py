@@ -16,5 +16,4 @@ def stand(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stand]:
 
 @pytest.fixture
 def table(stand: Stand) -> Asker:
-    """Return a table that no other test uses."""
     return stand.table()

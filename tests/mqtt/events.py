@@ -9,7 +9,6 @@ Event = dict[str, Any]
 
 
 def encode(event: object) -> bytes:
-    """Return an event's bytes as sent."""
     return json.dumps(event).encode()
 
 
@@ -41,7 +40,6 @@ def result(seq: int, round_id: str = "R1", **changes: object) -> Event:
 
 
 def void(seq: int, round_id: str = "R1", **changes: object) -> Event:
-    """Return a good `void` event."""
     return {
         "seq": seq,
         "at": AT,

@@ -40,7 +40,6 @@ class Relay:
         self._carrying.clear()
 
     def flow(self) -> None:
-        """Carry bytes again."""
         self._carrying.set()
 
     def swallow(self) -> None:
@@ -50,13 +49,11 @@ class Relay:
         self._carrying.set()
 
     def cut(self) -> None:
-        """Close every connection."""
         for writer in self._writers:
             writer.close()
 
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncIterator["Relay"]:
-        """Run the relay from entry to exit."""
         server = await asyncio.start_server(self._accept, "127.0.0.1", 0)
         self.port = server.sockets[0].getsockname()[1]
         try:

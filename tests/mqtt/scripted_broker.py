@@ -54,25 +54,20 @@ class ScriptedBroker:
 
     @property
     def address(self) -> BrokerAddress:
-        """Its address."""
         return BrokerAddress("127.0.0.1", self.port, None, None, tls=False)
 
     def send(self, data: bytes) -> None:
-        """Send bytes to the client."""
         self._writers[-1].write(data)
 
     def all_of(self, kind: type[Heard]) -> list[Heard]:
-        """Return the packets of one kind so far."""
         return [packet for packet in self.heard if isinstance(packet, kind)]
 
     async def until(self, kind: type[Heard], count: int = 1) -> list[Heard]:
-        """Wait for a number of packets of one kind."""
         await eventually_async(lambda: len(self.all_of(kind)) >= count)
         return self.all_of(kind)
 
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncIterator["ScriptedBroker"]:
-        """Run the broker from entry to exit."""
         server = await asyncio.start_server(self._accept, "127.0.0.1", 0)
         self.port = server.sockets[0].getsockname()[1]
         try:

@@ -31,12 +31,10 @@ _SAMPLE: Final = re.compile(r"^(\w+)(?:\{([^}]*)\})? ([0-9.e+]+)$", re.MULTILINE
 
 
 def shown(meters: list[dict[str, Any]]) -> dict[tuple[str, str], int]:
-    """Return the version of every meter on the pages."""
     return {(row["link"], row["meter"]): row["version"] for row in meters}
 
 
 def held(books: dict[str, Any]) -> dict[tuple[str, str], int]:
-    """Return the version of every meter in the store."""
     return {
         (link, name.decode().removeprefix("version:")): int(value)
         for link, of in books.items()
@@ -58,7 +56,6 @@ class Service:
 
     @property
     def process(self) -> Pitlink:
-        """The running process."""
         assert self._process is not None, "the service was never started"
         return self._process
 
@@ -68,20 +65,17 @@ class Service:
         self.process.until(self.ready, within_s=READY_WITHIN_S, what="the service ready")
 
     def launch(self) -> None:
-        """Start it without waiting."""
         if self._process is not None:
             self._process.__exit__(None, None, None)
         self._process = Pitlink("serve", "--config", str(self.config), *self._options)
 
     def ready(self) -> bool:
-        """Return whether every link operates."""
         try:
             return self._http.get("/readyz").status_code == 200
         except httpx.TransportError:
             return False
 
     def readiness(self) -> dict[str, Any]:
-        """Return the answer of `GET /readyz`; no link while nothing answers."""
         try:
             found: dict[str, Any] = self._http.get("/readyz").json()
         except httpx.TransportError:
@@ -101,20 +95,17 @@ class Service:
         raise AssertionError("no state of the link")
 
     def meters(self) -> list[dict[str, Any]]:
-        """Return the answer of `GET /api/v1/meters`."""
         answer = self._http.get("/api/v1/meters")
         assert answer.status_code == 200, answer.text
         found: list[dict[str, Any]] = answer.json()
         return found
 
     def meter(self, link: str, meter: str) -> dict[str, Any]:
-        """Return its row of one meter."""
         rows = [row for row in self.meters() if (row["link"], row["meter"]) == (link, meter)]
         assert len(rows) == 1, rows
         return rows[0]
 
     def claims(self) -> list[dict[str, Any]]:
-        """Return the answer of `GET /api/v1/claims`."""
         answer = self._http.get("/api/v1/claims")
         assert answer.status_code == 200, answer.text
         found: list[dict[str, Any]] = answer.json()
@@ -129,14 +120,12 @@ class Service:
         return self._signed_in("C. Ito").decide(claim, "confirm", request=request)
 
     def asks(self) -> list[dict[str, Any]]:
-        """Return the answer of `GET /api/v1/asks`."""
         answer = self._signed_in("B. Reyes").get("/api/v1/asks")
         assert answer.status_code == 200, answer.text
         found: list[dict[str, Any]] = answer.json()
         return found
 
     def decide_ask(self, ask: str, act: str, **body: str) -> None:
-        """Confirm or refuse a correction, as a floorperson."""
         answer = self._signed_in("B. Reyes").post(f"/api/v1/asks/{ask}/{act}", **body)
         assert answer.status_code == 200, answer.text
 
@@ -157,7 +146,6 @@ class Service:
         )
 
     def audit(self) -> dict[str, Any]:
-        """Return the output of `pitlink audit --json`."""
         done = run_pitlink("audit", "--config", str(self.config), "--json")
         found: dict[str, Any] = json.loads(done.stdout)
         assert done.returncode == (0 if found["balanced"] else 1), done.stderr
@@ -165,7 +153,6 @@ class Service:
 
     @contextlib.contextmanager
     def frozen(self) -> Iterator[None]:
-        """Freeze the process: its connections stay open, and it does nothing."""
         pid = self.process.process.pid
         os.kill(pid, signal.SIGSTOP)
         try:
@@ -174,7 +161,6 @@ class Service:
             os.kill(pid, signal.SIGCONT)
 
     def close(self) -> None:
-        """Kill it if it runs."""
         self._http.close()
         if self._process is not None:
             self._process.__exit__(None, None, None)
@@ -198,7 +184,6 @@ class Asker:
         self.into = f"pitlink/v1/{link}/table/{table}/in"
 
     def ask(self, event: Event | bytes, *, retain: bool = False) -> dict[str, Any]:
-        """Publish an event until it is answered, and return the reply."""
         found: dict[str, Any] = self.hear(event, retain=retain).json
         return found
 
@@ -226,18 +211,15 @@ class Asker:
         raise AssertionError(f"no reply on {self.into} to {event!r}, sent {REPEATS_MAX} times")
 
     def publish(self, event: Event | bytes, *, retain: bool = False) -> None:
-        """Publish an event without waiting for anything."""
         payload = event if isinstance(event, bytes) else encode(event)
         publish(self.stand.mosquitto.port, self.out, payload, retain=retain)
 
     def accept(self, *events: Event) -> None:
-        """Publish events, each of which must be accepted."""
         for event in events:
             reply = self.ask(event)
             assert reply["status"] == "accepted", reply
 
     def hello(self) -> tuple[int, str | None]:
-        """Return the table's last seq and open round, as the service reports them."""
         reply = self.ask({"type": "hello"})
         assert reply["type"] == "hello", reply
         return reply["last_seq"], reply["open_round"]
@@ -262,8 +244,6 @@ def _answers_to(event: Event | bytes) -> Callable[[Heard], bool]:
 
 
 class Stand:
-    """Real servers and a service, running from entry to exit."""
-
     def __init__(
         self, home: Path, *, options: Sequence[str] = (), draws: Mapping[str, int] | None = None
     ) -> None:
@@ -278,7 +258,6 @@ class Stand:
         self.ear: Ear
 
     def table(self) -> Asker:
-        """Return a table of the link `main` that nobody has used yet."""
         return self.at("main", f"T-{next(self._numbers)}")
 
     def another(self, home: Path) -> Service:
@@ -325,12 +304,10 @@ class Stand:
         return found
 
     def account(self, link: str, name: bytes) -> int:
-        """Return the micros on an account, as the store has it now."""
         with redis.Redis(unix_socket_path=str(self.redis.socket_path)) as store:
             return int(store.hget(f"pitlink:{{{link}}}:accounts", name.decode()) or 0)
 
     def ledger(self, link: str) -> list[dict[str, str]]:
-        """Return every entry of a link's ledger, as the store has it now."""
         with redis.Redis(unix_socket_path=str(self.redis.socket_path)) as store:
             entries = read_ledger(store, link)
         return [{name: value.decode() for name, value in fields.items()} for _, fields in entries]

@@ -21,8 +21,6 @@ _MARK: Final = "HEARD "
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """A message as mosquitto_sub received it."""
-
     topic: str
     qos: int
     retained: bool
@@ -30,7 +28,6 @@ class Heard:
 
     @property
     def json(self) -> Any:  # noqa: ANN401  (a test looks into it as it likes)
-        """The decoded payload."""
         return json.loads(self.payload)
 
 
@@ -57,7 +54,6 @@ class Ear:
 
     @property
     def messages(self) -> list[Heard]:
-        """All messages so far, in order."""
         with self._path.open("rb") as file:
             file.seek(self._read_bytes)
             more = file.read()
@@ -71,11 +67,9 @@ class Ear:
         return self._messages.copy()
 
     def on(self, topic: str) -> list[Heard]:
-        """Return the messages on one topic so far."""
         return [heard for heard in self.messages if heard.topic == topic]
 
     def next_on(self, topic: str, after: int = 0, *, within_s: float = LONG_S) -> Heard:
-        """Wait for the message on a topic that follows the first `after` ones, and return it."""
         what = f"message {after + 1} on {topic}"
         return eventually(lambda: self.on(topic)[after:], within_s=within_s, what=what)[0]
 

@@ -61,21 +61,6 @@ def test_bad_event_is_refused_and_changes_nothing(
     assert stand.service.process.running
 
 
-@pytest.mark.slow
-def test_the_books_are_the_same_after_every_kind(stand: Stand, table: Asker) -> None:
-    """The ledger has no new entry, and every balance is unchanged to the micro."""
-    table.accept(opening(1))
-    before = stand.service.audit()
-    assert before["balanced"]
-    last_seq = 1
-    for bad in BAD:
-        reply = table.ask(bad.make(last_seq + 1))
-        assert reply["status"] == "refused", (bad.name, reply)
-        last_seq += bad.used
-    assert table.hello() == (last_seq, "R1")
-    assert stand.service.audit() == before
-
-
 def test_every_code_of_the_refusals_is_met_here() -> None:
     """The cases leave out only the two codes of full books, and those of seqs."""
     assert {bad.code for bad in BAD} == {

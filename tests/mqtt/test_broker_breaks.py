@@ -90,31 +90,6 @@ async def test_a_quiet_connection_is_kept(relay: Relay, monkeypatch: pytest.Monk
                 await anext(client.messages)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("how", BREAKS)
-async def test_an_agent_is_back_however_the_broker_is_away(
-    mosquitto: Mosquitto, relay: Relay, tmp_path: Path, how: Behavior
-) -> None:
-    """The broker is killed, then out of reach in each way for several attempts, then back."""
-    url = f"mqtt://127.0.0.1:{relay.port}"
-    timing = replace(SWIFT, call_s=NEVER_S, keepalive_s=60_000)
-    async with (
-        running(ScriptedService(mosquitto.url)),
-        Agent(*link_and_table(), url, tmp_path / "T-1.sqlite", timing=timing) as agent,
-    ):
-        assert await agent.wait_live(LONG_S)
-        relay.behavior = how
-        mosquitto.kill()
-        began = relay.accepted
-        await eventually_async(lambda: relay.accepted >= began + 2)
-        mosquitto.start()
-        relay.behavior = "carry"
-        # A wager is accepted only after the service's heartbeat has arrived too, some time after
-        # the connection.
-        await eventually_async(lambda: agent.stats.connected and agent.fault() is None)
-        await say_all(agent, "wager 3 progressive; lockout; void")
-
-
 async def test_an_event_is_repeated_as_soon_as_the_service_is_heard_again(
     mosquitto: Mosquitto, tmp_path: Path
 ) -> None:

@@ -23,7 +23,6 @@ def ends() -> Iterator[tuple[socket.socket, socket.socket]]:
 
 
 def trouble() -> Trouble:
-    """Return the list of errors in callbacks of the running loop from now on."""
     found: Trouble = []
     asyncio.get_running_loop().set_exception_handler(lambda _, context: found.append(context))
     return found
@@ -80,7 +79,6 @@ async def test_the_answer_to_a_subscription_that_was_given_up_is_no_error(
 
 @pytest.fixture
 def silent() -> Iterator[socket.socket]:
-    """Yield a broker that accepts connections and never answers."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         server.settimeout(LONG_S)
         yield server

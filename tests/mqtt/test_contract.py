@@ -49,13 +49,11 @@ def since(ear_before: int, stand: Stand, topic: str) -> list[Heard]:
 
 
 def seconds_of(beats: list[dict[str, Any]]) -> float:
-    """Return the seconds from the first to the last of some heartbeats."""
     first, last = (datetime.fromisoformat(beats[at]["at"]) for at in (0, -1))
     return (last - first).total_seconds()
 
 
 def money(books: dict[str, Any]) -> dict[str, Any]:
-    """Return every account and count of the links."""
     return {link: (of["accounts"], of["tallies"]) for link, of in books.items()}
 
 
@@ -304,7 +302,6 @@ class TestJackpots:
     TOPIC: Final = "pitlink/v1/main/jackpot"
 
     def wait_for_jackpot(self, stand: Stand, claim: str, event: str) -> dict[str, Any]:
-        """Wait for the message about a claim's decision, and return it."""
         heard = eventually(
             lambda: [
                 one

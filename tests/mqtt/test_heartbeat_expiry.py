@@ -19,13 +19,11 @@ pytestmark = [pytest.mark.duty("D13"), pytest.mark.slow]
 
 
 def first_kept(stand: Stand, topic: str) -> list[dict[str, Any]]:
-    """Return the message that a new display receives first, if the broker has one."""
     with Ear(stand.mosquitto.port, topic) as ear:
         return [json.loads(heard.payload) for heard in ear.messages if heard.retained]
 
 
 def kept_beats(stand: Stand) -> list[dict[str, Any]]:
-    """Return the heartbeat that the broker has for new displays, if any."""
     return first_kept(stand, CONTROLLER)
 
 

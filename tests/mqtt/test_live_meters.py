@@ -75,7 +75,6 @@ class Play:
             self._publish(message.topic)
 
     def go_on(self, events: int) -> None:
-        """Play until a number of further events is answered."""
         wanted, deadline_s = self.answered + events, time.monotonic() + LONG_S
         while self.answered < wanted:
             assert time.monotonic() < deadline_s, f"{self.answered} of {wanted} were answered"
@@ -111,7 +110,6 @@ def other(stand: Stand, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Se
 
 
 def version_of(stand: Stand) -> int:
-    """Return the current version of the meter in the books."""
     with redis.Redis(unix_socket_path=str(stand.redis.socket_path)) as store:
         return int(store.hget("pitlink:{main}:meters", "version:progressive") or 0)
 
@@ -121,14 +119,12 @@ def versions(heard: Sequence[Heard]) -> list[int]:
 
 
 def kept(stand: Stand) -> bytes:
-    """Return the value that a newly connected display receives first."""
     first = simple(METER, hostname="127.0.0.1", port=stand.mosquitto.port)  # type: ignore[no-untyped-call]
     assert isinstance(first, paho.MQTTMessage)
     return bytes(first.payload)
 
 
 def retained(stand: Stand) -> int:
-    """Return its version."""
     return int(json.loads(kept(stand))["version"])
 
 

@@ -98,7 +98,6 @@ async def test_connecting_ends_however_the_broker_breaks(
 
 @pytest.fixture
 def silent() -> Iterator[socket.socket]:
-    """Yield a broker that accepts connections and never answers."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         server.settimeout(LONG_S)
         yield server

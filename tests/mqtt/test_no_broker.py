@@ -41,7 +41,6 @@ def stand(tmp_path: Path) -> Iterator[Stand]:
 
 
 def operable(stand: Stand) -> str:
-    """Return the lines of the metric of operable links."""
     lines = httpx.get(f"{stand.service.url}/metrics", timeout=LONG_S).text.splitlines()
     return " ".join(line for line in lines if line.startswith("pitlink_link_operable{"))
 

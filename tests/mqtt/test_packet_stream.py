@@ -23,19 +23,15 @@ LOOPS = pytest.mark.parametrize("new_loop", [asyncio.new_event_loop, uvloop.new_
 
 
 class Wire(asyncio.Transport):
-    """A transport that records what is written to it."""
-
     def __init__(self) -> None:
         super().__init__()
         self.written: list[bytes] = []
         self.closed = self.aborted = False
 
     def write(self, data: bytes | bytearray | memoryview) -> None:
-        """Record a write."""
         self.written.append(bytes(data))
 
     def get_write_buffer_size(self) -> int:
-        """Return 0: everything is sent at once."""
         return 0
 
     def pause_reading(self) -> None:
@@ -45,21 +41,16 @@ class Wire(asyncio.Transport):
         """Ignore it."""
 
     def is_closing(self) -> bool:
-        """Check if it was closed."""
         return self.closed
 
     def close(self) -> None:
-        """Record it."""
         self.closed = True
 
     def abort(self) -> None:
-        """Record it."""
         self.closed = self.aborted = True
 
 
 class Peer:
-    """A packet stream with all that it heard."""
-
     def __init__(self) -> None:
         self.heard: list[mqtt5.Packet] = []
         self.ended: list[BrokerError] = []
@@ -79,7 +70,6 @@ class Peer:
 
 
 def in_loop(act: Callable[[], None]) -> None:
-    """Run a function in an event loop."""
 
     async def run() -> None:
         act()

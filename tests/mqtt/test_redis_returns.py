@@ -36,7 +36,6 @@ BEATS_AFTER: Final = 8
 
 
 async def fill(url: str, config: Path) -> None:
-    """Have every table play rounds, before the service starts."""
     floor = read_floor(config)
     async with Redis.from_url(url) as client:
         await client.config_set("appendfsync", "no")
@@ -90,7 +89,6 @@ async def test_each_kill_of_redis_under_load_interrupts_each_link_once(
         players.answered[table] = dict.fromkeys(range(1, EVENTS_BEFORE + 1), b"")
 
     async def play_on(events: int) -> None:
-        """Wait until every table has had further events answered."""
         due = {table: count + events for table, count in players.counts().items()}
         await eventually_async(
             lambda: all(count >= due[table] for table, count in players.counts().items()),

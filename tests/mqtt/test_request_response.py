@@ -71,7 +71,6 @@ class Device:
         response_topic: str | None = None,
         **others: object,
     ) -> None:
-        """Publish an event of a table with these properties."""
         properties = Properties(PacketTypes.PUBLISH)  # type: ignore[no-untyped-call]
         if correlation is not None:
             properties.CorrelationData = correlation
@@ -84,7 +83,6 @@ class Device:
         sent.wait_for_publish(LONG_S)
 
     def replies(self, table: Asker, count: int) -> list[Received]:
-        """Wait for a number of replies to a table, and return all replies to it."""
 
         def found() -> list[Received]:
             return [one for one in list(self.received) if one.topic == table.into]
@@ -105,13 +103,11 @@ class Device:
 
 @pytest.fixture
 def device(stand: Stand) -> Iterator[Device]:
-    """Yield a connected device."""
     with Device(stand.mosquitto.port) as device:
         yield device
 
 
 def warnings(table: Asker) -> list[str]:
-    """Return the log lines about ignored properties of a table."""
     process = table.stand.service.process
     lines = f"{process.errors}\n{process.output}".splitlines()
     return [line for line in lines if "property ignored" in line and f'"{table.table}"' in line]

@@ -9,6 +9,7 @@ from typing import Any, Final
 import pytest
 
 from tests.chaos.devices import Answer, Devices
+from tests.mqtt.events import wagers
 from tests.mqtt.stand import Service, Stand
 from tests.mqtt.stranger import Heard
 from tests.servers import eventually
@@ -17,13 +18,12 @@ pytestmark = pytest.mark.slow
 
 TABLES: Final = 3
 BEAT: Final = "pitlink/v1/main/controller"
+UNAPPROVED: Final = "not as approved"
 SILENCE_S: Final = 3.0
 STOPPED_WITHIN_S: Final = 60.0
 
 
 class PlayedTable:
-    """A table that plays round after round until it is stopped."""
-
     def __init__(self, devices: Devices) -> None:
         self.refused: list[Answer] = []
         self.rounds = 0
@@ -40,7 +40,6 @@ class PlayedTable:
         return self.rounds >= rounds
 
     def end(self) -> None:
-        """Stop after the current round."""
         self._stop.set()
         self._thread.join(STOPPED_WITHIN_S)
 
@@ -64,7 +63,6 @@ class PlayedTable:
 
 @pytest.fixture
 def services(stand: Stand, tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Service]]:
-    """Yield both services of the floor, ready."""
     other = stand.another(tmp_path_factory.mktemp("other"))
     try:
         other.start()
@@ -75,7 +73,6 @@ def services(stand: Stand, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 
 @pytest.fixture
 def tables(stand: Stand, services: Sequence[Service]) -> Iterator[list[PlayedTable]]:
-    """Yield tables at play."""
     agents: list[Devices] = []
     played: list[PlayedTable] = []
     try:
@@ -103,39 +100,41 @@ def for_silence(answer: Answer) -> bool:
 
 
 def more_rounds(tables: Sequence[PlayedTable], rounds: int) -> None:
-    """Wait until every table has played some more rounds."""
     for table in tables:
         due = table.rounds + rounds
         eventually(lambda: table.played(due), what="more rounds")  # noqa: B023
 
 
 def stop(service: Service) -> None:
-    """Have a service stop cleanly."""
     status = service.process.stop(within_s=STOPPED_WITHIN_S)
     assert status == 0, service.process.errors
 
 
+@pytest.mark.duty("D9")
 @pytest.mark.duty("D11")
 @pytest.mark.duty("D13")
+@pytest.mark.duty("D14")
 def test_not_one_round_is_refused(
     stand: Stand, services: Sequence[Service], tables: Sequence[PlayedTable]
 ) -> None:
     """No answer is a refusal, no heartbeat reports inoperable, and the ledger balances.
 
-    This holds even if a service returns with a wrong floor file and has to be restarted again. If
-    both stop together, each reports the link as inoperable.
+    This holds even if a service returns with a floor file that nobody has approved: it reports on
+    its own pages that it cannot operate the link, and publishes nothing about it. If both stop
+    together, each reports the link as inoperable. Then only the first returns, still with that
+    file: it says why nobody operates the link, until the second returns too.
     """
-    begun = len(stand.ear.on(BEAT))
+    begun, meter = len(stand.ear.on(BEAT)), "pitlink/v1/main/meter/progressive"
     more_rounds(tables, 3)
     first, second = services
     stop(first)
     filed = first.config.read_text()
-    first.config.write_text(filed.replace('asset = "S-1"', 'asset = "S-2"'))
-    first.launch()
-    first.process.until(
-        lambda: "not as approved" in first.readiness()["links"].get("main", ""),
-        what="the first service up, which cannot operate the link",
+    with_unapproved_file(first)
+    assert first.counted("pitlink_link_operable", link="main") == 0
+    eventually(
+        lambda: first.counted("pitlink_link_operable", link="other") == 1, what="the other link"
     )
+    assert "link inoperable" in first.process.errors
     more_rounds(tables, 3)
     first.config.write_text(filed)
     for service in (first, second):
@@ -147,6 +146,7 @@ def test_not_one_round_is_refused(
         table.end()
     beats = stand.ear.on(BEAT)[begun:]
     assert {beat.json["state"] for beat in beats} == {"operable"}
+    assert "inoperable" not in {heard.json["state"] for heard in stand.ear.on(meter)}
     refused = [answer for table in tables for answer in table.refused]
     assert [answer for answer in refused if not for_silence(answer)] == []
     assert not refused or starved(beats), refused
@@ -164,11 +164,39 @@ def test_not_one_round_is_refused(
         lambda: stand.ear.on(BEAT)[-1].json["reason"] == "the service was stopped",
         what="the link said to be inoperable",
     )
-    meter = "pitlink/v1/main/meter/progressive"
     eventually(lambda: stand.ear.on(meter)[-1].json["state"] == "inoperable", what="the meter too")
+
+    with_unapproved_file(first)
+    eventually(
+        lambda: UNAPPROVED in stand.ear.on(BEAT)[-1].json["reason"],
+        what="the only service says that it cannot",
+    )
+    assert first.readiness()["links"].keys() == {"main"}
+    second.start()
+    # The first such heartbeat may cross with one of the other service.
+    eventually(lambda: states(stand)[-3:] == ["operable"] * 3, what="operable")
+    back = len(stand.ear.on(BEAT))
+    eventually(lambda: len(stand.ear.on(BEAT)) >= back + 3, what="three beats more")
+    assert set(states(stand)[back:]) == {"operable"}
+    eventually(lambda: stand.ear.on(meter)[-1].json["state"] == "open", what="the meter open")
+    stand.table().accept(wagers(1))
+
+
+def with_unapproved_file(service: Service) -> None:
+    """Start a service on a floor file whose link `main` nobody has approved."""
+    filed = service.config.read_text()
+    service.config.write_text(filed.replace('asset = "S-1"', 'asset = "S-2"'))
+    service.launch()
+    service.process.until(
+        lambda: UNAPPROVED in service.readiness()["links"].get("main", ""),
+        what="the service up, without the link",
+    )
+
+
+def states(stand: Stand) -> list[str]:
+    return [beat.json["state"] for beat in stand.ear.on(BEAT)]
 
 
 def entries(stand: Stand, kind: str) -> int:
-    """Return how many entries of a kind the ledger of `main` has."""
     ledger: list[dict[str, Any]] = stand.ledger("main")
     return sum(entry["kind"] == kind for entry in ledger)

@@ -43,7 +43,6 @@ class Probes:
         self.systemctl.chmod(0o755)
 
     def run(self, *services: str) -> tuple[int, str, list[str]]:
-        """Run the script; return its status, its output, and what was restarted."""
         require("curl")
         done = subprocess.run(
             [str(SCRIPT), *services],

@@ -40,12 +40,10 @@ def other(stand: Stand, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Se
 
 
 def win(seq: int, round_id: str) -> Event:
-    """Return a result that wins the whole meter."""
     return result(seq, round_id, positions=[{"position": 3, "patron": "p3", "cards": ROYAL}])
 
 
 def at_once(tables: Sequence[Asker], events: Sequence[Event]) -> list[dict[str, Any]]:
-    """Publish an event of each table at the same time, and return the replies."""
     replies: dict[str, dict[str, Any]] = {}
     together = threading.Barrier(len(tables))
 

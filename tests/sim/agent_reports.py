@@ -30,8 +30,6 @@ def ends_betting(event: DeviceEvent, answer: DeviceAnswer) -> bool:
 
 
 class Ledger(Protocol):
-    """The ledger as far as it has been read."""
-
     def find(self, table: str, kind: str, round_id: str) -> Record | None:
         """Return the entry of a kind about a table's round, or None."""
 

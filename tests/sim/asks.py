@@ -14,8 +14,6 @@ _WHAT: Final = {"add": "add_wager", "take_back": "take_back_wager"}
 
 @dataclass(frozen=True, slots=True)
 class _Decision:
-    """A decision on a correction request of a table's open round."""
-
     state: str
     by: str
     ask: str
@@ -44,7 +42,6 @@ class Asks:
         assert known == row, f"{row.ask} was shown as {known}, and now as {row}"
 
     def decide(self, entry: Record, event: Record, open_round: str | None) -> None:
-        """Record the ledger entry of a decision."""
         table, by = entry["table"], entry["by"]
         made = _Decision(_STATES[entry["kind"]], by, event["ask"])
         assert entry["round"] == event["round"] == open_round, f"{table} has {open_round} open"

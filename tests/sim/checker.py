@@ -84,12 +84,10 @@ class Checker:
         return client
 
     def find(self, table: str, kind: str, round_id: str) -> Record | None:
-        """Return the entry of a kind about a table's round, or None."""
         place = self._by_round.get((table, kind, round_id))
         return None if place is None else self.entries[place]
 
     def of_event(self, table: str, seq: int) -> Record | None:
-        """Return the entry of a table's event, or None."""
         place = self._by_event.get((table, seq))
         return None if place is None else self.entries[place]
 
@@ -99,22 +97,18 @@ class Checker:
 
     @property
     def versions(self) -> dict[str, int]:
-        """Each meter's version, as last read."""
         return dict(self._versions)
 
     @property
     def claims(self) -> dict[str, str]:
-        """State of each claim according to the second books."""
         return {claim: one.state for claim, one in self._books.claims.items()}
 
     @property
     def closed(self) -> bool:
-        """True if the link is closed."""
         return self._books.closed
 
     @property
     def waiting(self) -> list[str]:
-        """Claims that are not decided yet, oldest first."""
         return self._books.waiting()
 
     @property
@@ -125,7 +119,6 @@ class Checker:
 
     @property
     def slips(self) -> dict[str, str]:
-        """The present slip number of each claim that was paid with one."""
         return {claim: one.slip for claim, one in self._books.claims.items() if one.slip}
 
     @property
@@ -134,7 +127,6 @@ class Checker:
         return self._books.waiting_envy()
 
     def show_ask(self, row: AskRow) -> None:
-        """Record what a floorperson is shown of a correction that they may confirm."""
         try:
             self._asks.show(row)
         except AssertionError as error:
@@ -142,11 +134,9 @@ class Checker:
 
     @property
     def corrections(self) -> int:
-        """Number of corrections that were confirmed and applied."""
         return self._asks.applied
 
     def refused(self, table: str, round_id: str) -> set[str]:
-        """Return who has refused a correction of a table's round."""
         return {by for *about, by in self._asks.refused if about == [table, round_id]}
 
     def open_round(self, table: str) -> str | None:
@@ -158,7 +148,6 @@ class Checker:
         return StoredTable(found).state.round or None
 
     def reconnect(self) -> None:
-        """Connect again after a restart of Redis."""
         self._redis, self._changes = self._connect(), None
         self._store.redis = redis.asyncio.Redis(unix_socket_path=str(self._server))
 
@@ -186,14 +175,12 @@ class Checker:
             self._world.fail(f"the books: {type(error).__name__} {error}")
 
     def _count_changes(self) -> bytes:
-        """Return how many changes Redis has made to its data since it started."""
         persistence: Any = self._redis.info("persistence")
         found = _CHANGES.search(persistence)
         assert found, "Redis counts no changes"
         return found[1]
 
     def close(self) -> None:
-        """Close the connections to the store."""
         self._redis.close()
         self._thread.submit(self._runner.run, self._store.redis.aclose()).result()
         self._thread.submit(self._runner.close).result()
@@ -319,7 +306,6 @@ class Checker:
         return books.decide(claim, kind, by, envy_too=envy_too, slip=slip)
 
     def _change(self, event: Record) -> None:
-        """Note that a meter has another paytable from now on."""
         assert self._books.closed, "a parameter changed while the link was open"
         assert not any(table.round for table in self._books.tables.values()), "a round was open"
         terms, meter = json.loads(event["terms"]), event["meter"]

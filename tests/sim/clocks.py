@@ -46,28 +46,22 @@ class _WallClock:
         self._world = world
 
     def time(self) -> float:
-        """Return the seconds since 1970."""
         process = current_process()
         return _EPOCH_S + self._world.now_s + (process.skew_s if process else 0.0)
 
     def now(self, zone: tzinfo) -> datetime:
-        """Return the current moment."""
         return datetime.fromtimestamp(self.time(), zone)
 
     @staticmethod
     def fromisoformat(text: str) -> datetime:
-        """Parse a moment from text."""
         return datetime.fromisoformat(text)
 
 
 class _Tokens:
-    """Replacement for the source of random names."""
-
     def __init__(self, chance: Random) -> None:
         self._chance = chance
 
     def token_hex(self, size: int) -> str:
-        """Return a number of bytes in hexadecimal."""
         return self._chance.randbytes(size).hex()
 
 

@@ -26,15 +26,12 @@ _MEMORY: Final = Path("/dev/shm")  # noqa: S108  (the disks are simulated: real 
 
 
 class _Came(msgspec.Struct, frozen=True):
-    """Report of a child process to its parent."""
-
     report: Report
     failure: str | None
     trace: tuple[str, ...]
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run the command; return 0 if everything held in every seed."""
     if os.environ.get("PYTHONHASHSEED") != _HASH_SEED:
         # The order of sets is part of what a seed repeats.
         environment = os.environ | {"PYTHONHASHSEED": _HASH_SEED}

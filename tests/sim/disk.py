@@ -137,8 +137,6 @@ class OutboxDisk:
 
 
 class ServiceDisk:
-    """A service's disk, which needs a little time."""
-
     def __init__(self, world: World) -> None:
         self._loop = world.loop
         self._chance = world.chance("service disks")

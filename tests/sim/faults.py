@@ -19,8 +19,6 @@ _CLOCK_SET_S: Final = (0.5, 5.0, 3_600.0, 86_400.0)
 
 
 class Faults:
-    """Causes faults until the weather is calm."""
-
     def __init__(
         self,
         world: World,
@@ -38,7 +36,6 @@ class Faults:
         self._under_way: set[asyncio.Task[None]] = set()
 
     async def trouble(self) -> None:
-        """Cause faults forever."""
         strikes = self._world.weather.strikes
         while True:
             await asyncio.sleep(self._chance.uniform(0.0, 2.0))
@@ -137,7 +134,6 @@ class Faults:
         self._world.note(f"{kind}: {who.name}")
 
     def end(self) -> None:
-        """Repair everything: start what is down."""
         self._broker.up = True
         self._redis_up()
         for name in ("maxmemory", "min-replicas-to-write"):

@@ -34,7 +34,6 @@ _DECLARES: Final = 0.3
 
 
 def asks(event: Record) -> bool:
-    """Return whether an event asks a floorperson to confirm it."""
     entered = event.get("entered") or event.get("entered_before")
     return bool(event.get("confirm") and entered)
 
@@ -84,11 +83,9 @@ class ForeignTable:
         self._asked = False
 
     def history(self) -> Iterable[Sent]:
-        """Return every event with its reply."""
         return self._sent
 
     async def listen(self) -> None:
-        """Stay connected forever."""
         out = topics.table_in(self._link, self.name)
         will = aiomqtt.Will(topics.table_status(self._link, self.name), b"{}", 1, retain=True)
         while True:
@@ -115,7 +112,6 @@ class ForeignTable:
             self._awaited[1].set_result(payload)
 
     async def deal(self) -> None:
-        """Play round after round, forever."""
         while True:
             await asyncio.sleep(self._chance.expovariate(1 / _PAUSE_S))
             if self._round is None and self.may_rest:
@@ -259,10 +255,8 @@ class ForeignTable:
 
     @property
     def idle(self) -> bool:
-        """True if it has completed everything that it began."""
         return self.resting
 
     @property
     def standing(self) -> str:
-        """Its state in words."""
         return f"{self.name} has {self._round} open and waits for {self._awaited}"

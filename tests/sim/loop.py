@@ -48,7 +48,6 @@ class Process:
         self.died: asyncio.Future[None] = loop.create_future()
 
     def spawn(self, work: Coroutine[Any, Any, _T]) -> "asyncio.Task[_T]":
-        """Start a task in it."""
         return self._loop.create_task(work, context=self._context.copy())
 
     def kill(self) -> None:
@@ -62,7 +61,6 @@ _PROCESS: Final[ContextVar[Process | None]] = ContextVar("process", default=None
 
 
 def current_process() -> Process | None:
-    """Return the process whose code runs now, or None outside all of them."""
     return _PROCESS.get()
 
 
@@ -79,7 +77,6 @@ class _Handle(asyncio.TimerHandle):
         self._repr = self._source_traceback = None
 
     def cancel(self) -> None:
-        """Cancel the call."""
         self._cancelled = True
 
 
@@ -103,7 +100,6 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         self._stopping: bool
 
     def time(self) -> float:
-        """Return the time of this loop, in seconds."""
         return self._now_s
 
     def call_soon(
@@ -112,7 +108,6 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         *args: *_Ts,
         context: Context | None = None,
     ) -> asyncio.Handle:
-        """Call at the next turn, unless its process has died by then."""
         handle = _Handle(callback, args, context)
         self._ready.append(handle)
         return handle
@@ -124,7 +119,6 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         *args: *_Ts,
         context: Context | None = None,
     ) -> asyncio.TimerHandle:
-        """Call at a time, unless its process has died by then."""
         handle = _Handle(callback, args, context)
         heappush(self._timers, (when, next(self._numbers), handle))
         return handle
@@ -136,7 +130,6 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         *args: *_Ts,
         context: Context | None = None,
     ) -> asyncio.TimerHandle:
-        """Call after a time, unless its process has died by then."""
         return self.call_at(self._now_s + delay, callback, *args, context=context)
 
     def create_task(

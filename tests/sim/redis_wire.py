@@ -52,11 +52,9 @@ class _Stream:
         self._broken = False
 
     def writelines(self, pieces: Iterable[bytes]) -> None:
-        """Collect a command."""
         self._unsent += [bytes(piece) for piece in pieces]
 
     async def drain(self) -> None:
-        """Send the commands and have Redis run them."""
         command, self._unsent = b"".join(self._unsent), []
         script = _SCRIPT in command[:64]
         await self._before(script=script)
@@ -88,7 +86,6 @@ class _Stream:
         self._broken = world.weather.strikes("redis cut after")
 
     async def read(self, _size: int) -> bytes:
-        """Return what Redis answered."""
         if self._late:
             self._late = False
             await asyncio.sleep(self._chance.uniform(*_QUICK_S))
@@ -98,11 +95,9 @@ class _Stream:
         return answer
 
     def at_eof(self) -> bool:
-        """Return whether the connection is known to be lost."""
         return self._broken
 
     def close(self) -> None:
-        """Close the connection."""
         self._socket.close()
 
     async def wait_closed(self) -> None:
@@ -113,8 +108,6 @@ class _Stream:
 
 
 class SimulatedConnection(AbstractConnection):
-    """A client's connection."""
-
     def __init__(
         self,
         *,
@@ -135,7 +128,6 @@ class SimulatedConnection(AbstractConnection):
             return packed
 
     def repr_pieces(self) -> list[tuple[str, Any]]:
-        """Return the connection's description for errors."""
         return [("path", "simulated")]
 
     def _host_error(self) -> str:

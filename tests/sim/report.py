@@ -48,7 +48,6 @@ class Report(msgspec.Struct, frozen=True):
     acts: int
 
     def line(self) -> str:
-        """Return the report on one line."""
         counts = ", ".join(f"{getattr(self, name)} {name}" for name in _COUNTS)
         return (
             f"seed {self.seed}: {self.seconds:.0f} s, {counts},"
@@ -57,7 +56,6 @@ class Report(msgspec.Struct, frozen=True):
 
 
 def summary(reports: Sequence[Report]) -> str:
-    """Return a summary of many reports."""
     faults: Counter[str] = sum((Counter(report.faults) for report in reports), Counter())
     seconds = sum(report.seconds for report in reports)
     lines = [

@@ -39,8 +39,6 @@ _OURS: Final = (3, 2, 3, 0)
 
 
 class Simulation:
-    """A floor and all faults that it meets."""
-
     def __init__(self, world: World, server: RedisServer) -> None:
         self._world = world
         played = model_floor_of(world.seed)
@@ -192,7 +190,6 @@ class Simulation:
         return problems
 
     def report(self) -> Report:
-        """Return the report of the run."""
         wagers = [entry for entry in self._checker.entries if entry["kind"] == "wagers"]
         return Report(
             seed=self._world.seed,

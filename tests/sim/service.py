@@ -23,38 +23,30 @@ _NOWHERE: Final = parse_broker_url("mqtt://simulated:1883")
 
 
 class Running:
-    """A running service."""
-
     def __init__(self, service: MeterService) -> None:
         self._service = service
 
     @property
     def board(self) -> DisplayState:
-        """State of its displays."""
         return self._service._displays
 
     @property
     def claims(self) -> Claims:
-        """Its handling of claims."""
         return self._service._claims
 
     @property
     def asks(self) -> Asks:
-        """Its handling of correction requests."""
         return self._service._asks
 
     @property
     def links(self) -> Links:
-        """Its handling of links."""
         return self._service._link_acts
 
     def link(self, link: str) -> LinkService:
-        """Return a link that it runs."""
         return self._service._links[link]
 
     @property
     def inoperable(self) -> dict[str, str]:
-        """Links that are inoperable."""
         return dict(self._service.inoperable())
 
 
@@ -86,11 +78,9 @@ class SimulatedService:
 
     @property
     def process(self) -> Process:
-        """Its process, alive or dead."""
         return self._process
 
     def start(self) -> None:
-        """Start it."""
         skew_s = self._process.skew_s
         self._process = Process(self._world.loop, self.name, ServiceDisk(self._world))
         self._process.skew_s = skew_s

@@ -209,7 +209,6 @@ class Staff:
         )
 
     async def reopen(self) -> None:
-        """Open the link again, however often that fails."""
         while not await self._ask("ann opens", lambda at: at.links.open(self._link, "ann")):
             await asyncio.sleep(1.0)
             standing = await self._ask("ann looks", lambda at: at.links.links())

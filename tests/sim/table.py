@@ -87,7 +87,6 @@ class SimulatedTable:
         self.may_rest = self.resting = False
 
     def start(self) -> None:
-        """Start the agent."""
         skew_s = self._process.skew_s
         self._process = Process(self._world.loop, self.name, self.disk)
         self._process.skew_s = skew_s
@@ -95,7 +94,6 @@ class SimulatedTable:
 
     @property
     def process(self) -> Process:
-        """The agent's process, alive or dead."""
         return self._process
 
     async def _run(self) -> None:
@@ -133,7 +131,6 @@ class SimulatedTable:
 
     @property
     def lost(self) -> bool:
-        """True if its disk has lost synced data."""
         return self.disk.lost
 
     def history(self) -> Sequence[Sent]:
@@ -145,7 +142,6 @@ class SimulatedTable:
             outbox.close()
 
     async def close(self) -> None:
-        """Stop the agent cleanly and finally."""
         self._over = True
         await self.stop()
 
@@ -185,7 +181,6 @@ class SimulatedTable:
             self._world.note(f"{self.name} {line.decode()} had no answer")
 
     async def deal(self) -> None:
-        """Deal round after round."""
         while True:
             await self._clear()
             agent = self.agent
@@ -225,7 +220,6 @@ class SimulatedTable:
         return await self.say(self._asking(event))
 
     async def _misread(self, event: HandRead) -> None:
-        """Enter other cards than were dealt, and take them back."""
         cards = [card_name(card) for card in shuffle(self._correcting)[: len(event.cards)]]
         if (await self.say(HandRead(position=event.position, cards=cards))).ok:
             await self.say(Retracted(what="hand", position=event.position, reason="typed wrong"))
@@ -282,7 +276,6 @@ class SimulatedTable:
 
     @property
     def idle(self) -> bool:
-        """True if it has no unanswered event and no open round."""
         agent = self.agent
         return (
             agent is not None
@@ -293,7 +286,6 @@ class SimulatedTable:
 
     @property
     def standing(self) -> str:
-        """Its state in words."""
         agent = self.agent
         if agent is None:
             return f"{self.name} is down"

@@ -19,8 +19,6 @@ from tests.sim.world import World
 
 
 class Checked:
-    """An opened link, and a checker that has read it."""
-
     def __init__(self, server: RedisServer, home: Path, loop: VirtualLoop) -> None:
         self._world = World(1, home, loop)
         link = simulated_floor(home).link[0]
@@ -31,17 +29,14 @@ class Checked:
 
     @property
     def checks(self) -> int:
-        """Number of times that the checker has compared everything that could have changed."""
         return self._checker.checks
 
     @property
     def problem(self) -> str | None:
-        """The difference found so far, if any."""
         failed = self._world.failed
         return str(failed.exception()) if failed.done() else None
 
     def check(self, times: int = 1) -> str | None:
-        """Check again and return the difference found, if any."""
         for _ in range(times):
             self._checker.check()
         return self.problem
@@ -49,7 +44,6 @@ class Checked:
 
 @pytest.fixture
 async def checked(redis_server: RedisServer, tmp_path: Path) -> AsyncIterator[Checked]:
-    """Yield a checker of a link that has just been opened."""
     async with redis.asyncio.Redis.from_url(redis_server.url) as client:
         await LinkStore(client, simulated_floor(tmp_path).link[0]).open("service")
     with (
@@ -61,7 +55,6 @@ async def checked(redis_server: RedisServer, tmp_path: Path) -> AsyncIterator[Ch
 
 @pytest.fixture
 def line(redis_server: RedisServer) -> Iterator[Redis]:
-    """Yield a client of its store."""
     with Redis(unix_socket_path=str(redis_server.socket_path)) as client:
         yield client
 

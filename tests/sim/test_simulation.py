@@ -12,7 +12,6 @@ WITHIN_S: Final = 300
 
 
 def simulation(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run `python -m tests sim`."""
     return subprocess.run(
         [sys.executable, "-m", "tests", "sim", *arguments],
         cwd=ROOT, capture_output=True, text=True, check=False, timeout=WITHIN_S,

@@ -24,8 +24,6 @@ _LATE: Final = 4
 
 
 class Watch:
-    """Observes everything that is published, and what displays show."""
-
     def __init__(self, world: World, checker: Checker) -> None:
         self._world = world
         self._checker = checker
@@ -37,7 +35,6 @@ class Watch:
         self.replies = 0
 
     def check(self, who: str, topic: str, payload: bytes) -> None:
-        """Check a message that is being published."""
         if found := _IN.fullmatch(topic):
             self.replies += 1
             self._reply(found[1], payload)

@@ -76,7 +76,6 @@ class Broker:
 
     @property
     def sessions(self) -> Sequence[Session]:
-        """Open connections."""
         return tuple(self._sessions)
 
     async def connect(self, session: Session) -> None:
@@ -96,7 +95,6 @@ class Broker:
             )
 
     def cut(self, session: Session, *, will: bool = True) -> None:
-        """Lose a connection and publish its will."""
         if session.open:
             session.open = False
             session.arrived.put_nowait(None)
@@ -114,7 +112,6 @@ class Broker:
         self._retained.clear()
 
     def subscribe(self, session: Session, filters: Sequence[str]) -> None:
-        """Subscribe a client, which first receives the retained messages that match."""
         for each in filters:
             group, pattern = "", each
             if each.startswith(_SHARED):
@@ -125,14 +122,12 @@ class Broker:
                     self._send(session, topic, payload, retain=True)
 
     def unsubscribe(self, session: Session, pattern: str) -> None:
-        """Remove a client's subscription to a filter."""
         group = ""
         if pattern.startswith(_SHARED):
             _, group, pattern = pattern.split("/", 2)
         session.filters.remove((group, pattern))
 
     def publish(self, session: Session, topic: str, payload: bytes, *, retain: bool) -> None:
-        """Publish a message from a client, unless it is lost on the way."""
         process = current_process()
         for listener in self.listeners:
             listener(process.name if process else "", topic, payload)
@@ -264,14 +259,12 @@ class _CarriedTable(_Carried):
         return self
 
     async def subscribe(self, topic: Any, qos: int = 0, **_: object) -> tuple[int, ...]:  # noqa: ANN401
-        """Subscribe to one topic, or to several with their QoS."""
         with _translated():
             filters = [topic] if isinstance(topic, str) else [each for each, _ in topic]
             await self._subscribe(filters)
         return (qos,)
 
     async def unsubscribe(self, topic: Any, *_: object, **__: object) -> None:  # noqa: ANN401
-        """Unsubscribe from one topic."""
         with _translated():
             await self._unsubscribe(topic)
 
@@ -283,14 +276,12 @@ class _CarriedTable(_Carried):
         retain: bool = False,  # noqa: FBT001, FBT002
         **_: object,
     ) -> None:
-        """Publish and wait for the broker. If that fails, the broker may still have the message."""
         assert isinstance(payload, bytes), qos
         with _translated():
             await self._publish(topic, payload, retain=retain)
 
     @property
     def messages(self) -> AsyncIterator[aiomqtt.Message]:
-        """Arriving messages."""
         return self._each()
 
     async def _each(self) -> AsyncIterator[aiomqtt.Message]:
@@ -333,7 +324,6 @@ class ServiceConnection(_Carried):
     def post(
         self, topic: str, payload: bytes, *, retain: bool = False, expires_s: int | None = None
     ) -> None:
-        """Publish without waiting."""
         self._broker.publish(self._session, topic, payload, retain=retain)
 
     def reply(self, topic: str, payload: bytes, correlation: bytes | None = None) -> None:
@@ -341,20 +331,16 @@ class ServiceConnection(_Carried):
         self.post(topic, payload)
 
     async def publish(self, topic: str, payload: bytes) -> None:
-        """Publish and wait for the broker. If that fails, the broker may still have the message."""
         await self._publish(topic, payload, retain=False)
 
     async def subscribe(self, *patterns: str) -> None:
-        """Subscribe to topics."""
         await self._subscribe(patterns)
 
     async def unsubscribe(self, pattern: str) -> None:
-        """End a subscription."""
         await self._unsubscribe(pattern)
 
 
 def table_clients(world: World, broker: Broker) -> Callable[..., aiomqtt.Client]:
-    """Return the factory of the clients of a table's event delivery."""
 
     def connect(
         _host: str, _port: int, *, identifier: str, will: aiomqtt.Will, **_: object
@@ -365,7 +351,6 @@ def table_clients(world: World, broker: Broker) -> Callable[..., aiomqtt.Client]
 
 
 def service_connections(world: World, broker: Broker) -> Connect:
-    """Return the factory of a service's connections."""
 
     def connect(
         _address: BrokerAddress, _identifier: str, arrived: Arrivals

@@ -41,12 +41,10 @@ class World:
         self.failed: asyncio.Future[None] = loop.create_future()
 
     def chance(self, name: str) -> Random:
-        """Return a random generator for one part, independent of the others."""
         return Random(f"{self.seed}/{name}")
 
     @property
     def now_s(self) -> float:
-        """Seconds since the beginning."""
         return self.loop.time() - self._began_s
 
     @property
@@ -55,7 +53,6 @@ class World:
         return self._digest.hexdigest()[:16]
 
     def note(self, what: str) -> None:
-        """Add an event to the trace."""
         process = current_process()
         line = f"{self.now_s:9.3f} {process.name if process else '-':12} {what}"
         self.trace.append(line)
@@ -77,5 +74,4 @@ class World:
             await self.loop.create_future()
 
     def process(self, name: str) -> Process:
-        """Create a new process."""
         return Process(self.loop, name)

@@ -80,5 +80,4 @@ async def measure_sizing(sizes: Sizes) -> SizingReport:
 
 
 def write_sizing(report: SizingReport) -> None:
-    """Print the figures as one JSON object."""
     print_json(msgspec.json.format(msgspec.json.encode(report), indent=2))

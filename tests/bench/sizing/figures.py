@@ -144,8 +144,6 @@ class MixFigures(_Figures, frozen=True, kw_only=True):
 
 
 class ServiceFigures(_Figures, frozen=True, kw_only=True):
-    """The service's own memory, by tables."""
-
     rss_bytes_without_tables: int
     rss_bytes_per_table: int
 
@@ -190,7 +188,6 @@ def slope(points: Sequence[tuple[float, float]]) -> float:
 
 
 def mix_figures(mix: Mix, played: Played) -> MixFigures:
-    """Compute the figures of a mix from its measurements."""
     steps, archived = played.steps, played.archived
     last = steps[-1]
 
@@ -255,7 +252,6 @@ def _per_table(played: Played, name: str) -> int:
 
 
 def _times(points: Sequence[tuple[int, Seconds]]) -> Seconds:
-    """Return seconds per million, of wall time and of CPU time."""
     return Seconds(
         elapsed_s=round(slope([(at, one.elapsed_s) for at, one in points]) * MILLION, 1),
         cpu_s=round(slope([(at, one.cpu_s) for at, one in points]) * MILLION, 1),

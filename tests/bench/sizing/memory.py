@@ -55,14 +55,12 @@ async def all_of(redis: Redis) -> int:
 
 
 async def memory_of(redis: Redis) -> Memory:
-    """Return its memory as a whole."""
     info = cast("dict[str, int]", await redis.info("memory"))
     used, rss = info["used_memory"], info["used_memory_rss"]
     return Memory(used_bytes=used, rss_bytes=rss, rss_to_used_ratio=round(rss / used, 2))
 
 
 async def held_by(redis: Redis, stores: Sequence[LinkStore]) -> Held:
-    """Return the memory that the books of some links use."""
     keys = [store.keys for store in stores]
     return Held(
         all=await all_of(redis) - await bytes_of(redis, [key.dealt for key in keys]),

@@ -31,8 +31,6 @@ _COMMUNITY: Final = ("5h", "Ac")
 
 
 class Seconds(msgspec.Struct, frozen=True, kw_only=True):
-    """Duration of a command, in wall time and in CPU time."""
-
     elapsed_s: float
     cpu_s: float
 

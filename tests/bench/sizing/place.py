@@ -37,17 +37,14 @@ class Place:
 
     @property
     def config(self) -> Path:
-        """Path of the floor file."""
         return self.home / "floor.toml"
 
     @property
     def floor(self) -> Floor:
-        """Parsed floor file."""
         return read_floor(self.config)
 
     @property
     def written_bytes(self) -> int:
-        """Bytes of Redis's append-only file."""
         redis = self.home / "redis"
         files = [*(redis / "appendonlydir").glob("*"), *redis.glob("appendonly.aof")]
         return sum(file.stat().st_size for file in files)

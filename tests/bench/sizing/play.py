@@ -43,7 +43,6 @@ class Mix:
 
     @property
     def wagers_a_round(self) -> int:
-        """Progressive wagers in each round."""
         return self.positions * len(self.meters)
 
 
@@ -98,7 +97,6 @@ class PlayedFloor:
 
     @property
     def wagers(self) -> int:
-        """Number of accepted wagers."""
         return self.rounds * self._mix.wagers_a_round
 
     async def open(self) -> None:
@@ -144,7 +142,6 @@ class PlayedFloor:
                 await asyncio.gather(*(settle(self._claims, claim) for claim in some))
 
     async def close_day(self) -> None:
-        """End the gaming day."""
         self.now += timedelta(days=1)
         await self._keep_days()
 
@@ -161,7 +158,6 @@ class PlayedFloor:
         return self.now
 
     async def entries(self) -> int:
-        """Return how many entries the ledgers have had."""
         return sum([(await store.snapshot()).last_entry for store in self.stores])
 
 

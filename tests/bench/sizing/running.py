@@ -45,7 +45,6 @@ async def _served(tables: int) -> AsyncIterator[tuple[Place, Part]]:
 
 
 async def _outbox(place: Place, rounds: tuple[int, ...]) -> OutboxFigures:
-    """Measure the outbox of a table after some rounds, and then after more."""
     played, found, agent_rss = 0, [], 0
     outbox = place.home / "agent" / "outbox.sqlite"
     for count in rounds:
