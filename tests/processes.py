@@ -156,11 +156,7 @@ class Pitlink:
         self.process.stdin.close()
 
     def wait(self, *, within_s: float = LONG_S) -> int:
-        """Wait until it ends and return its exit status.
-
-        Raises:
-            AssertionError: it did not end in time.
-        """
+        """Wait until it ends and return its exit status."""
         try:
             return self.process.wait(within_s)
         except subprocess.TimeoutExpired:

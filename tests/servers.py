@@ -39,11 +39,7 @@ _PORT_TRIES: Final = 5
 
 
 class Server(ABC):
-    """Server process in its own directory, started on entry and ended on exit.
-
-    Attributes:
-        home: its directory with data, log and socket.
-    """
+    """Server process in its own directory, started on entry and ended on exit."""
 
     def __init__(self) -> None:
         self.home = Path(tempfile.mkdtemp(prefix="plt-"))

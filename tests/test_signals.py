@@ -35,11 +35,7 @@ _WITHOUT_END: Final = [
 
 
 class SilentRedis:
-    """Server that accepts connections like Redis and never answers.
-
-    Attributes:
-        asked: set once a command has connected.
-    """
+    """Server that accepts connections like Redis and never answers."""
 
     def __init__(self, path: Path) -> None:
         self.asked = threading.Event()

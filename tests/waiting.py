@@ -100,9 +100,6 @@ def eventually(
         check: called repeatedly. If it raises one of `NOT_YET`, that counts as not yet true.
         within_s: the longest wait, in seconds.
         what: the error message if the condition never holds.
-
-    Raises:
-        AssertionError: the condition did not hold in time.
     """
     end = time.monotonic() + within_s
     pause_s = _FIRST_PAUSE_S
@@ -136,11 +133,7 @@ async def eventually_async(
     within_s: float = LONG_S,
     what: str = "the condition",
 ) -> Found:
-    """Wait on the event loop until `check`, plain or async, returns a true value; return it.
-
-    Raises:
-        AssertionError: the condition did not hold in time.
-    """
+    """Wait on the event loop until `check`, plain or async, returns a true value; return it."""
     end = time.monotonic() + within_s
     pause_s = _FIRST_PAUSE_S
     while True:

@@ -24,15 +24,7 @@ def contribution_micros(meter: str) -> int:
 
 @dataclass(slots=True)
 class Tally:
-    """Count of one link, updated as its replies arrive.
-
-    Attributes:
-        wagers: `wagers` events accepted.
-        voids: voids accepted.
-        rounds: results accepted.
-        claims: claims that the results opened.
-        taken_micros: what percentage awards took off each meter, less the seed of each reseed.
-    """
+    """Count of one link, updated as its replies arrive."""
 
     wagers: int = 0
     voids: int = 0

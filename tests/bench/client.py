@@ -15,15 +15,7 @@ _ANSWER_WITHIN_S: Final = 10.0
 
 
 class LoadClient(asyncio.Protocol):
-    """One MQTT connection that carries the events of many tables.
-
-    Args:
-        deliver: handles what arrives. It may publish, and everything it publishes is sent in one
-            write.
-
-    Attributes:
-        lost: why the connection ended, once it has.
-    """
+    """One MQTT connection that carries the events of many tables."""
 
     def __init__(self, deliver: Deliver) -> None:
         self.lost: asyncio.Future[str] = asyncio.get_running_loop().create_future()
@@ -38,12 +30,7 @@ class LoadClient(asyncio.Protocol):
     async def connect(
         cls, port: int, client_id: str, *, subscribe: Sequence[str], deliver: Deliver
     ) -> "LoadClient":
-        """Connect to a broker on a loopback port and subscribe.
-
-        Raises:
-            OSError: there is no broker, or it does not answer.
-            PacketError: the broker refused.
-        """
+        """Connect to a broker on a loopback port and subscribe."""
         loop = asyncio.get_running_loop()
         _, client = await loop.create_connection(lambda: cls(deliver), LOOPBACK, port)
         try:
@@ -56,11 +43,7 @@ class LoadClient(asyncio.Protocol):
         return client
 
     async def ask(self, packet: bytes) -> None:
-        """Send a packet that the broker answers, and wait for the answer.
-
-        Raises:
-            PacketError: the connection ended first.
-        """
+        """Send a packet that the broker answers, and wait for the answer."""
         self._answer = asyncio.get_running_loop().create_future()
         self.write(packet)
         await self._answer

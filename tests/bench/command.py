@@ -59,11 +59,7 @@ def bench(
 
 
 def run_until_stopped(work: Coroutine[object, None, _Found]) -> _Found:
-    """Run work to its end. SIGTERM ends it as Ctrl-C does, even if SIGINT is ignored.
-
-    Raises:
-        KeyboardInterrupt: it was stopped, and has ended everything that it started.
-    """
+    """Run work to its end. SIGTERM ends it as Ctrl-C does, even if SIGINT is ignored."""
 
     async def watched() -> _Found:
         task = asyncio.current_task()

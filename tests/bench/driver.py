@@ -60,12 +60,7 @@ class Load:
 
     @contextlib.asynccontextmanager
     async def connected(self) -> AsyncIterator[None]:
-        """Connect to both brokers, once all links operate and the pipe listens.
-
-        Raises:
-            PacketError: a broker refused.
-            NoAnswerError: a link did not become operable.
-        """
+        """Connect to both brokers, once all links operate and the pipe listens."""
         client = await LoadClient.connect(
             self._start.port,
             "bench-load",
@@ -101,12 +96,7 @@ class Load:
             self._all_operable.set()
 
     async def carry_out(self, order: Order) -> Finding:
-        """Measure what an order asks for.
-
-        Raises:
-            NoAnswerError: the service stopped answering.
-            PacketError: a connection was lost.
-        """
+        """Measure what an order asks for."""
         match order:
             case MeasureWagers():
                 return await self._wagers(order)

@@ -23,16 +23,7 @@ _QUEEN_SIX_FOUR: Final = three_card_strength([parse_card(name) for name in ("Qc"
 
 
 class EventWriter:
-    """Writes the events of a run.
-
-    Args:
-        seed: decides the cards. The rounds of a run are dealt from shuffled decks.
-        positions: number of occupied positions, from the first on.
-        meters: meters on which each position wagers.
-
-    Attributes:
-        at: the time in the events, by the clock of the table.
-    """
+    """Writes the events of a run."""
 
     def __init__(
         self, seed: int, positions: int = POSITIONS, meters: Sequence[str] = METERS

@@ -82,12 +82,7 @@ class LatencyWatch:
     async def run(
         self, tables: Sequence[Table], rounds_per_s: int, seconds: float
     ) -> LatencyMeasured:
-        """Begin rounds at a steady pace, table after table, and wait until all are over.
-
-        Raises:
-            NoAnswerError: the service stopped answering.
-            PacketError: the connection was lost.
-        """
+        """Begin rounds at a steady pace, table after table, and wait until all are over."""
         self._traffic.answered = self.note_answer
         began = time.monotonic()
         rounds = max(1, round(rounds_per_s * seconds))

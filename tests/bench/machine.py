@@ -29,11 +29,7 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def this_machine() -> Machine:
-    """Return the description of this machine.
-
-    Raises:
-        UserError: there is no redis-server.
-    """
+    """Return the description of this machine."""
     redis_server, *_ = redis_command(Path())
     return Machine(
         cores=len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else _cpu_count(),

@@ -10,16 +10,7 @@ class _Order(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 
 
 class Start(_Order, frozen=True, kw_only=True, tag="start"):
-    """Connect, and wait until every link operates.
-
-    Attributes:
-        port: port of the service's broker.
-        pipe_port: port of the broker that only the pipe of C programs uses.
-        pipe_redis: socket of the Redis that only the pipe uses.
-        tables: number of tables.
-        seed: seed of the cards.
-        pids: processes whose CPU time is measured, by name.
-    """
+    """Connect, and wait until every link operates."""
 
     port: int
     pipe_port: int
@@ -67,14 +58,7 @@ class Ready(_Order, frozen=True, kw_only=True, tag="ready"):
 
 
 class Measured(_Order, frozen=True, kw_only=True, tag="measured"):
-    """Events and CPU time of the time measured.
-
-    Attributes:
-        events: number of events answered, or written. For rounds, the number of whole rounds.
-        elapsed_s: the time measured, in seconds.
-        cpu_s: CPU time of each process in that time, in seconds.
-        claims: number of claims that the results opened.
-    """
+    """Events and CPU time of the time measured."""
 
     events: int
     elapsed_s: float
@@ -100,13 +84,7 @@ class LatencyMeasured(_Order, frozen=True, kw_only=True, tag="latency_measured")
 
 
 class LinkBooks(_Order, frozen=True, kw_only=True):
-    """Required contents of one link's books, from the replies alone.
-
-    Attributes:
-        wagers: wagers accepted, less those of voided rounds.
-        rounds: rounds with a result.
-        meters_micros: balance of each meter.
-    """
+    """Required contents of one link's books, from the replies alone."""
 
     wagers: int
     rounds: int

@@ -40,13 +40,7 @@ def subscribe_packet(packet_id: int, *patterns: str) -> bytes:
 
 @dataclass(slots=True)
 class Received:
-    """Contents of one read of the socket.
-
-    Attributes:
-        messages: topic and payload of each message.
-        acks: acknowledgements of those messages, ready to send.
-        answered: whether the broker accepted the connection or a subscription.
-    """
+    """Contents of one read of the socket."""
 
     messages: list[tuple[bytes, bytes]] = field(default_factory=list)
     acks: list[bytes] = field(default_factory=list)
@@ -60,12 +54,7 @@ class PacketReader:
         self._rest = b""
 
     def feed(self, data: bytes) -> Received:
-        """Return the packets that are complete now.
-
-        Raises:
-            PacketError: the broker refused the connection or a subscription, or sent an invalid
-                packet.
-        """
+        """Return the packets that are complete now."""
         if self._rest:
             data = self._rest + data
         received = Received()

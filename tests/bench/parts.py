@@ -28,12 +28,7 @@ _PR_SET_PDEATHSIG: Final = 1
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Running process and its log.
-
-    Attributes:
-        name: its name in messages to the user.
-        process: the process. Its input and output are pipes if requested.
-    """
+    """Running process and its log."""
 
     name: str
     process: asyncio.subprocess.Process
@@ -48,11 +43,7 @@ class Part:
         return "".join(f"\n  {line}" for line in lines)
 
     async def until(self, answers: Callable[[], Awaitable[bool]]) -> None:
-        """Wait until it answers.
-
-        Raises:
-            UserError: it ended first, or did not answer in time.
-        """
+        """Wait until it answers."""
         try:
             async with asyncio.timeout(START_WITHIN_S):
                 while not await answers():
@@ -73,16 +64,7 @@ async def part(
     reads: int = subprocess.DEVNULL,
     writes: int | None = None,
 ) -> AsyncIterator[Part]:
-    """Run a process in its own directory, and end it on exit.
-
-    Args:
-        name: its name in messages to the user.
-        command: its command line.
-        home: its directory, created if missing; the log is written there.
-        piped: whether its standard input and output are pipes to this process.
-        reads: the file that is its standard input otherwise.
-        writes: the file that is its standard output otherwise; by default the log.
-    """
+    """Run a process in its own directory, and end it on exit."""
     log = _log_in(home)
     with log.open("ab") as errors:
         process = await asyncio.create_subprocess_exec(

@@ -52,12 +52,7 @@ class PipeLoad:
 
     @contextlib.asynccontextmanager
     async def connected(self, port: int, socket: str) -> AsyncIterator[None]:
-        """Connect to the broker and the Redis of the pipe, once the pipe itself is connected.
-
-        Raises:
-            PacketError: the broker refused.
-            NoAnswerError: the pipe did not appear.
-        """
+        """Connect to the broker and the Redis of the pipe, once the pipe itself is connected."""
         client = await LoadClient.connect(
             port, "bench-load", subscribe=["bench/nothing"], deliver=lambda _: None
         )
@@ -84,9 +79,6 @@ class PipeLoad:
 
         Returns:
             The number of events, and the seconds from the first publish until Redis had the last.
-
-        Raises:
-            NoAnswerError: Redis did not receive all of them.
         """
         client, redis = self._client, self._redis
         if client is None or redis is None:

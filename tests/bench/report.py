@@ -79,20 +79,7 @@ class LatencyFigures(_Figures, frozen=True, kw_only=True):
 
 
 class Books(_Figures, frozen=True, kw_only=True):
-    """Comparison of the load's own books with the audit's: whether anything was lost.
-
-    Attributes:
-        balanced: the audit found every balance equal to its ledger.
-        meters_equal: every meter holds, to the micro, what the replies say.
-        counts_equal: the ledger has the wagers and rounds that were accepted.
-        events_sent: events sent, each counted once.
-        events_accepted: events accepted; with `events_held` equal to `events_sent` if nothing was
-            lost.
-        events_repeated: events sent again because no answer came for some time.
-        events_held: wagers refused because their table waits for a hand pay.
-        refusals: number of other refusals, by the content of the answer.
-        interruptions: how often a link was inoperable meanwhile, by the reason.
-    """
+    """Comparison of the load's own books with the audit's: whether anything was lost."""
 
     balanced: bool
     meters_equal: bool
@@ -117,12 +104,7 @@ class Books(_Figures, frozen=True, kw_only=True):
 
 
 class Report(_Figures, frozen=True, kw_only=True):
-    """Output of `python -m tests bench`.
-
-    Attributes:
-        busy_latency: latency at a pace that keeps the machine busy.
-        ten_times_tables: `wagers` from ten times as many tables.
-    """
+    """Output of `python -m tests bench`."""
 
     machine: Machine
     settings: Settings

@@ -47,14 +47,7 @@ Found = TypeVar("Found", bound=Finding)
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Size of a run.
-
-    Attributes:
-        tables: number of tables that send at the same time.
-        seconds: how long each phase is timed in each pass.
-        passes: number of passes over all phases.
-        rests: whether the service ends its audits before other programs are measured.
-    """
+    """Size of a run."""
 
     tables: int
     seconds: float
@@ -71,11 +64,7 @@ QUICK: Final = Plan(tables=40, seconds=0.3, passes=1, rests=False)
 
 
 async def run_bench(plan: Plan) -> Report:
-    """Run a benchmark and report its progress on standard error.
-
-    Raises:
-        UserError: a part is missing, or failed.
-    """
+    """Run a benchmark and report its progress on standard error."""
     # The approval before the start of the service is given in this process.
     log_to(sys.stderr, level=LogLevel.WARNING)
     began = time.monotonic()

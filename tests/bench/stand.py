@@ -58,24 +58,14 @@ class AuditedTotals(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Stand:
-    """Running benchmark, with the load connected and every link in operation.
-
-    Attributes:
-        home: directory of all its files.
-        load: the process that plays the tables.
-        measured: the processes that must run for as long as it does, the service first.
-    """
+    """Running benchmark, with the load connected and every link in operation."""
 
     home: Path
     load: Part
     measured: Sequence[Part]
 
     async def ask(self, order: Order, *, within_s: float) -> Finding:
-        """Have the load carry out an order.
-
-        Raises:
-            UserError: it failed or was late; the message has the end of the log of what failed.
-        """
+        """Have the load carry out an order."""
         pipe_in, pipe_out = self.load.process.stdin, self.load.process.stdout
         if pipe_in is None or pipe_out is None:
             raise ValueError("the load has no pipes")
@@ -106,9 +96,6 @@ class Stand:
 
         Its audits wait while tables send events, so they come later. They must not take processor
         time from the programs with which the service is compared.
-
-        Raises:
-            UserError: the service is busy for longer.
         """
         service, end_s = {"service": self.measured[0].pid}, time.monotonic() + within_s
         while time.monotonic() < end_s:
@@ -119,11 +106,7 @@ class Stand:
         raise UserError(f"the service was busy for {within_s:.0f} s without any event")
 
     async def audit(self, *, within_s: float) -> AuditResult:
-        """Have `pitlink audit` replay the ledger.
-
-        Raises:
-            UserError: the audit failed.
-        """
+        """Have `pitlink audit` replay the ledger."""
         command = [*PITLINK, "audit", "--json", "--config", str(self.home / "floor.toml")]
         async with part("the audit", command, self.home / "audit", piped=True) as audit:
             try:
@@ -137,11 +120,7 @@ class Stand:
 
 @asynccontextmanager
 async def stand(tables: int, seed: int) -> AsyncIterator[Stand]:
-    """Start everything for a number of tables; on exit end all of it and delete its files.
-
-    Raises:
-        UserError: a part is missing or did not start; the message has the end of its log.
-    """
+    """Start everything for a number of tables; on exit end all of it and delete its files."""
     for name in ("mosquitto", "mosquitto_sub", "redis-cli"):
         if shutil.which(name) is None:
             found = "it is often in /usr/sbin" if name == "mosquitto" else "see the README"
@@ -189,9 +168,6 @@ async def _start_pipe(home: Path, stack: AsyncExitStack) -> tuple[dict[str, Part
 
     Returns:
         The processes by the names of their CPU time, the broker's port, and the Redis's socket.
-
-    Raises:
-        UserError: one of them did not start.
     """
     broker, port = await start_broker(home / "pipe-broker", stack)
     redis, url = await start_redis(home / "pipe-redis", stack)
@@ -222,11 +198,7 @@ def _made(home: Path) -> Path:
 
 
 async def start_broker(home: Path, stack: AsyncExitStack) -> tuple[Part, int]:
-    """Start a mosquitto on a free port; try again if another program takes the port first.
-
-    Raises:
-        UserError: it did not start.
-    """
+    """Start a mosquitto on a free port; try again if another program takes the port first."""
     for tries_left in reversed(range(_PORT_TRIES)):
         port = free_port()
         attempt = AsyncExitStack()
@@ -250,9 +222,6 @@ async def start_redis(home: Path, stack: AsyncExitStack) -> tuple[Part, str]:
 
     Automatic rewrites of its append-only file are off: they would begin at random moments and
     distort the measurement.
-
-    Raises:
-        UserError: it did not start.
     """
     path = socket_path(_made(home))
     command = [*redis_command(home), "--auto-aof-rewrite-percentage", "0"]

@@ -39,18 +39,7 @@ _REPLY_HEAD: Final = msgspec.json.Decoder(_ReplyHead)
 
 
 class Table:
-    """A table's place in the sequence, and the reply that it waits for.
-
-    Attributes:
-        tally: the count of its link.
-        topic: topic of its events, encoded as in MQTT.
-        seq: seq of its last event.
-        round: number of its last round.
-        waits_for: kind of its unanswered event, or empty.
-        payload: the last event, which is repeated unchanged.
-        sent_s: when that event was first sent, by the monotonic clock.
-        held: whether it waits for a hand pay. It plays no more, because nobody pays it.
-    """
+    """A table's place in the sequence, and the reply that it waits for."""
 
     __slots__ = ("held", "payload", "round", "sent_s", "seq", "tally", "topic", "waits_for")
 
@@ -85,21 +74,7 @@ async def publish_wagers(client: LoadClient, writer: EventWriter, tables: Sequen
 
 
 class Traffic:
-    """The tables and their unanswered events.
-
-    Attributes:
-        tables: all tables; links take turns.
-        tallies: what was accepted, by link.
-        answered: called for every accepted event; it may send the table's next.
-        other: called for every message that is not a reply.
-        in_air: number of unanswered events.
-        sent: number of events sent, each counted once.
-        accepted: number of them that were accepted.
-        repeated: number of events that were sent again.
-        held: number of wagers that were refused because their table waits for a hand pay.
-        refusals: number of events answered otherwise, by the answer's status and error.
-        won: whether a percentage of a meter was won since this was last set to False.
-    """
+    """The tables and their unanswered events."""
 
     def __init__(self, tables: int, writer: EventWriter, other: Other) -> None:
         self.tallies = {link: Tally() for link in LINKS}
@@ -174,10 +149,6 @@ class Traffic:
 
         Returns:
             The seconds from the first publish until the last answer.
-
-        Raises:
-            NoAnswerError: the service stopped answering.
-            PacketError: the connection was lost.
         """
         self.answered = answered
         began = time.monotonic()
@@ -190,12 +161,7 @@ class Traffic:
         return self._last_answer_s - began
 
     async def settled(self) -> None:
-        """Wait until no event is unanswered, and send again those that stay unanswered.
-
-        Raises:
-            NoAnswerError: the service stopped answering.
-            PacketError: the connection was lost.
-        """
+        """Wait until no event is unanswered, and send again those that stay unanswered."""
         if self.in_air:
             self._note_answer(time.monotonic())
         while self.in_air:

@@ -33,12 +33,7 @@ _WAYS: Final = {
 
 @dataclass
 class Accounts:
-    """Counts of a run, and the problems found, in words.
-
-    Attributes:
-        percentages: how often a percentage of each kind of meter was won.
-        decisions: who did which act on which claim, according to the ledger.
-    """
+    """Counts of a run, and the problems found, in words."""
 
     entries: int = 0
     events: int = 0

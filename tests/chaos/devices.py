@@ -11,13 +11,7 @@ Answer = dict[str, Any]
 
 
 class Devices(Pitlink):
-    """`pitlink table TABLE --events`; each line is answered before the next is sent.
-
-    Args:
-        config: the floor file.
-        table: id of the table.
-        plays: whether the table accepts wagers from the start.
-    """
+    """`pitlink table TABLE --events`; each line is answered before the next is sent."""
 
     def __init__(self, config: Path, table: str, *, plays: bool = True) -> None:
         super().__init__("table", table, "--config", str(config), "--events", stdin=True)

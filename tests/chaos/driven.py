@@ -11,11 +11,7 @@ ANSWER_WITHIN_S = 60.0
 
 
 class DrivenTable:
-    """`pitlink table TABLE --events`; each line is sent when the one before is answered.
-
-    Attributes:
-        answers: the answers, one line each, in the order of the lines.
-    """
+    """`pitlink table TABLE --events`; each line is sent when the one before is answered."""
 
     def __init__(self, config: Path, table: str, lines: list[bytes]) -> None:
         self.table = table

@@ -35,13 +35,7 @@ _PAYTABLES: Final = {"seven_jackpot": "A"}
 
 @dataclass(frozen=True)
 class ChaosLink:
-    """A link of the run.
-
-    Attributes:
-        terms: the terms of its meters.
-        meters: the meters in the floor file.
-        games: the games of its tables, in turn; empty for Three Card Poker.
-    """
+    """A link of the run."""
 
     terms: OwnTerms
     meters: tuple[str, ...]

@@ -16,13 +16,7 @@ _REJECTED: Final = 0.1
 
 
 class Floorperson(threading.Thread):
-    """Decides pending claims in competition with a colleague. A failed call proves nothing.
-
-    Attributes:
-        acts: how often an act was reported as done, by name.
-        said_no: how often an act was refused, by status.
-        decided: the acts that were reported as done, as ``(claim, act)``.
-    """
+    """Decides pending claims in competition with a colleague. A failed call proves nothing."""
 
     def __init__(self, name: str, urls: Sequence[str], seed: int) -> None:
         super().__init__(name=name, daemon=True)

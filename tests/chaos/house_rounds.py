@@ -30,12 +30,7 @@ def house_terms(games: Sequence[HouseGame], wagers_cents: Mapping[str, int]) -> 
 
 
 class HouseRounds:
-    """The rounds of one table of a house game.
-
-    Args:
-        game: the game of the table.
-        meters: the meters of the link.
-    """
+    """The rounds of one table of a house game."""
 
     def __init__(self, game: HouseGame, meters: Mapping[str, SecondMeter]) -> None:
         kinds = {kind: kind for fed in game.fed.values() for kind in fed}

@@ -22,12 +22,7 @@ _ASK_WITHIN_S: Final = 3.0
 
 
 class Part(Protocol):
-    """Process that a fault may hit.
-
-    Attributes:
-        name: its name in the plan.
-        starts: how often it was started.
-    """
+    """Process that a fault may hit."""
 
     name: str
     starts: int

@@ -47,11 +47,7 @@ _MEMORY_EVERY_S: Final = 5.0
 
 
 class Pit:
-    """All parts, from entry to exit.
-
-    Attributes:
-        failed: failures in threads of the run itself, in words.
-    """
+    """All parts, from entry to exit."""
 
     def __init__(self, tables: int, seed: int) -> None:
         self.failed: list[str] = []

@@ -25,14 +25,7 @@ _LONG_PART: Final = 0.3
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A fault of one part.
-
-    Attributes:
-        target: a name of `CENTRAL`, `WIRE` or a table.
-        kind: kind of the fault.
-        lasts_s: how long the part is down, frozen or cut off.
-        again_s: how long after its restart the part is killed once more, if it is.
-    """
+    """A fault of one part."""
 
     target: str
     kind: Kind

@@ -40,14 +40,7 @@ _WHY_VOID: Final = "the round cannot be settled"
 
 @dataclass(frozen=True, slots=True)
 class Reported:
-    """Answer to the devices about one event that went to the service.
-
-    Attributes:
-        kind: ``wagers``, ``result`` or ``void``.
-        wagered: for wagers, cents by wager.
-        lines: for a result, what is paid.
-        claims: for a result, the claims that wait for a floorperson.
-    """
+    """Answer to the devices about one event that went to the service."""
 
     kind: str
     wagered: dict[str, int] = field(default_factory=dict)
@@ -59,14 +52,6 @@ class Player(threading.Thread):
     """Devices of a table, which deal round after round and survive a killed agent.
 
     A line without an answer is sent again to the next agent.
-
-    Attributes:
-        reported: answers about events that are in the ledger, in order.
-        refusals: how often a device was refused, by code.
-        wagers: number of wagers accepted at lock-out.
-        rounds: number of completed rounds.
-        failed: the error that ended the thread, if there was one.
-        starts: how often the agent was started.
     """
 
     def __init__(self, layout: Layout, config: Path, log: Path, seed: int) -> None:

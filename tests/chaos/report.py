@@ -1,6 +1,6 @@
 """Report of a chaos run."""
 
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
@@ -64,23 +64,3 @@ def grown(name: str, memory: Memory, entries: int) -> str | None:
     if memory.most > bound:
         return f"{name} grew from {memory.first} to {memory.most} KiB; the bound is {bound}"
     return None
-
-
-def shown(report: Report) -> str:
-    rows: dict[str, Any] = msgspec.to_builtins(report)
-    faults = rows.pop("faults")
-    memory = rows.pop("memory_kib")
-    problems = rows.pop("problems")
-    lines = [f"faults {report.fault_count}"]
-    lines += [f"  {target}: {_pairs(kinds)}" for target, kinds in faults.items()]
-    for name, value in rows.items():
-        lines.append(f"{name} {_pairs(value) if isinstance(value, dict) else value}")
-    lines.append("memory in KiB: first, last, most")
-    lines += [f"  {name}: {m['first']}, {m['last']}, {m['most']}" for name, m in memory.items()]
-    lines.append("everything holds" if report.holds else "DOES NOT HOLD:")
-    lines += [f"  {problem}" for problem in problems]
-    return "\n".join(lines) + "\n"
-
-
-def _pairs(counts: dict[str, Any]) -> str:
-    return ", ".join(f"{name} {count}" for name, count in counts.items()) or "none"

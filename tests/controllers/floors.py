@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import Final
+from typing import Final, TypeVar
 
 import msgspec
 
@@ -14,6 +14,8 @@ from controllers.table.transitions import Stamp, play
 from meters.floor.floor_file import Link, Table, parse_floor
 from meters.wire.messages import ClaimOpened, MoneyEvent, Reply
 from tests.floor_text import METERS, floor_text, link_text, meter_text, table_text
+
+Sent = TypeVar("Sent", bound=MoneyEvent)
 
 FLOOR: Final = floor_text(
     link_text(
@@ -32,6 +34,11 @@ def link_and_table(table_id: str = "T-1") -> tuple[Link, Table]:
     found = parse_floor(FLOOR).find_table(table_id)
     assert found is not None
     return found
+
+
+def refusal_code(answer: DeviceAnswer) -> str | None:
+    """Return the code with which an answer refuses an event, or None."""
+    return None if answer.ok else getattr(answer.error, "code", "")
 
 
 class HandTable:
@@ -77,6 +84,16 @@ class HandTable:
 
     def say_short(self, text: str) -> DeviceAnswer:
         return self.say_line(line_of(text))
+
+    def refusal(self, text: str) -> str | None:
+        """Send one device event in short form; return the code that refuses it, or None."""
+        return refusal_code(self.say_short(text))
+
+    def last(self, kind: type[Sent]) -> Sent:
+        """Return the event that was sent last, which must be of a kind."""
+        sent = self.sent[-1]
+        assert isinstance(sent, kind)
+        return sent
 
 
 def line_of(text: str) -> bytes:

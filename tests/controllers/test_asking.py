@@ -11,7 +11,7 @@ from controllers.panel.touches import PanelEvents
 from controllers.table.device_events import DeviceAnswer
 from controllers.table.state import Phase
 from meters.wire.messages import ErrorDetail, Reply
-from tests.controllers.floors import HandTable, line_of
+from tests.controllers.floors import HandTable, line_of, refusal_code
 from tests.controllers.scripted import ScriptedService, live_agent, say, say_all
 from tests.controllers.test_agent import ROUND
 from tests.controllers.test_agent_panel import TABLE_PAID
@@ -23,10 +23,6 @@ DEALT = "wager 3 progressive; lockout; chips 1; hand 3 As Ks Qs"
 VOID = b'{"event":"void","reason":"misdeal","confirm":true}'
 SETTLE = b'{"event":"settle","confirm":true}'
 WITHDRAW = b'{"event":"withdraw_correction"}'
-
-
-def code_of(answer: DeviceAnswer) -> str:
-    return "" if answer.ok else getattr(answer.error, "code", "")
 
 
 def is_asked(agent: Agent) -> bool:
@@ -84,9 +80,9 @@ def test_a_table_that_asks_takes_nothing_but_the_withdrawal(line: str) -> None:
     table.say_all(DEALT)
     refused = ErrorDetail(code="unconfirmed", message="a floorperson is asked")
     table.replies = [Reply(seq=table.seq + 1, status="refused", error=refused)]
-    assert code_of(table.say_line(VOID)) == "unconfirmed"
+    assert refusal_code(table.say_line(VOID)) == "unconfirmed"
     before = table.state
-    assert code_of(table.say_short(line)) == "unconfirmed"
+    assert table.refusal(line) == "unconfirmed"
     assert table.state == before
     assert table.say_line(WITHDRAW).ok
     assert table.state.asking is None
@@ -100,7 +96,7 @@ async def test_a_refusal_is_answered_and_shown_and_the_round_goes_on(
     waiting = await begin(agent, service, VOID)
     service.decided = "refused"
     answer = await asyncio.wait_for(waiting, 20)
-    assert code_of(answer) == "correction_refused"
+    assert refusal_code(answer) == "correction_refused"
     state = agent.table_state
     assert (state.phase, state.asking) == (Phase.DEALT, None)
     assert state.refusal is not None
@@ -139,7 +135,7 @@ async def test_the_panel_is_answered_at_once_and_can_withdraw(
     touch = PanelEvents(agent)
     answer = await touch.submit(b'{"event":"void","reason":"misdeal"}')
     assert answer is not None
-    assert code_of(answer) == "unconfirmed"
+    assert refusal_code(answer) == "unconfirmed"
     asking = agent.table_state.asking
     assert asking is not None
     assert (asking.event, asking.reason, asking.confirm) == ("void", "misdeal", True)
@@ -147,7 +143,7 @@ async def test_the_panel_is_answered_at_once_and_can_withdraw(
     for line in ("settle", "dealer 2c 7d 9s", "void misdeal"):
         refused = await touch.submit(line_of(line))
         assert refused is not None
-        assert code_of(refused) == "unconfirmed"
+        assert refusal_code(refused) == "unconfirmed"
     assert is_asked(agent)
     withdrawn = await touch.submit(WITHDRAW)
     assert withdrawn is not None
@@ -157,7 +153,7 @@ async def test_the_panel_is_answered_at_once_and_can_withdraw(
     assert service.applied[-1]["type"] == "withdrawal"
     again = await touch.submit(WITHDRAW)
     assert again is not None
-    assert code_of(again) == "nothing_asked"
+    assert refusal_code(again) == "nothing_asked"
 
 
 async def test_what_was_paid_of_a_round_before_is_ticked_off_meanwhile(

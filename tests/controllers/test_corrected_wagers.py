@@ -12,11 +12,11 @@ from msgspec import UNSET
 from controllers.agent.agent import Agent
 from controllers.agent.outbox import Outbox, SavedTable
 from controllers.panel.table_view import view_table
-from controllers.table.device_events import DeviceAnswer, DeviceRefusal
+from controllers.table.device_events import DeviceRefusal
 from controllers.table.state import Layout, Phase
 from meters.floor.floor_file import parse_floor
 from meters.wire.messages import DrawMade, ErrorDetail, Reply, WagerCorrection
-from tests.controllers.floors import HandTable, link_and_table
+from tests.controllers.floors import HandTable, link_and_table, refusal_code
 from tests.controllers.scripted import SWIFT, ScriptedService, live_agent, say, say_all
 from tests.floor_text import floor_text, link_text, meter_text, table_text
 from tests.games.texts import DRAWN
@@ -28,10 +28,6 @@ TWO = "wager 3 progressive; wager 5 progressive; wager 5 five_card_progressive; 
 BACK = "correct_wager take_back 3 progressive"
 
 
-def code_of(answer: DeviceAnswer) -> str:
-    return "" if answer.ok else getattr(answer.error, "code", "")
-
-
 def lit(table: HandTable) -> set[tuple[int, str]]:
     return {(placed.position, placed.wager) for placed in table.state.wagers}
 
@@ -41,12 +37,11 @@ def test_the_light_without_a_chip_is_taken_back_and_the_round_goes_on() -> None:
     draw = DrawMade(magic_card="Td", lucky_position=None)
     table.replies = [Reply(seq=1, status="accepted", draw=draw)]
     table.say_all(f"wager 4 five_card_hand_bonus; {TWO}")
-    assert code_of(table.say_short("chips 2")) == "chips_differ"
+    assert table.refusal("chips 2") == "chips_differ"
     answer = table.say_short(BACK)
     assert (answer.ok, answer.position, answer.wager) == (True, 3, "progressive")
     assert (answer.light, answer.chips) == (False, 2)
-    sent = table.sent[-1]
-    assert isinstance(sent, WagerCorrection)
+    sent = table.last(WagerCorrection)
     assert (sent.round, sent.action, sent.amount) == ("R1", "take_back", 100)
     assert [(at.position, at.wagers) for at in sent.positions] == [
         (4, {"five_card_hand_bonus": 200}),
@@ -74,11 +69,10 @@ def test_the_patron_of_a_position_is_the_one_that_the_service_has() -> None:
     table.say_all("lockout; correct_wager add 3 five_card_progressive")
     table.say("same_player", position=3, same=True)
     table.say_all("correct_wager add 4 progressive; correct_wager add 6 progressive")
-    sent = table.sent[-1]
-    assert isinstance(sent, WagerCorrection)
+    sent = table.last(WagerCorrection)
     assert [(at.position, at.patron) for at in sent.positions] == [(3, "p3"), (4, "p3"), (6, None)]
     fields = {"action": "add", "position": 4, "wager": "five_card_progressive", "reason": "chip"}
-    assert code_of(table.say("correct_wager", **fields, patron="p9")) == "patron_differs"
+    assert refusal_code(table.say("correct_wager", **fields, patron="p9")) == "patron_differs"
 
 
 def test_without_any_wager_the_round_goes_on_alone() -> None:
@@ -86,7 +80,7 @@ def test_without_any_wager_the_round_goes_on_alone() -> None:
     table.say_all(f"wager 3 progressive; lockout; {BACK}")
     assert (table.state.round, table.state.phase) == (None, Phase.LOCKED)
     sent = len(table.sent)
-    assert code_of(table.say_short("correct_wager add 3 progressive")) == "no_round"
+    assert table.refusal("correct_wager add 3 progressive") == "no_round"
     table.say_all("chips 0; dealer 2c 3c 4d; settle; wager 3 progressive; lockout")
     assert [type(one).__name__ for one in table.sent[sent:]] == ["Wagers"]
     assert table.state.round == "R2"
@@ -114,7 +108,7 @@ def test_a_wrong_correction_is_refused_at_the_table(before: str, line: str, code
     table = HandTable()
     table.say_all(before)
     sent, state = len(table.sent), table.state
-    assert code_of(table.say_short(line)) == code
+    assert table.refusal(line) == code
     assert (len(table.sent), table.state) == (sent, state)
 
 
@@ -127,7 +121,7 @@ def test_a_chip_that_the_draw_can_decide_is_not_corrected(tmp_path: Path) -> Non
     table = HandTable(layout=Layout.of(*found))
     table.say_all("wager 3 own; lockout")
     for line in ("correct_wager add 4 own", "correct_wager take_back 3 own"):
-        assert code_of(table.say_short(line)) == "drawn_wager"
+        assert table.refusal(line) == "drawn_wager"
     (wager, _) = view_table(table.layout, table.state, fault=None, values={}).wagers
     assert (wager.wager, wager.correctable) == ("own", False)
 
@@ -136,7 +130,7 @@ def test_a_fault_stops_what_is_added_and_not_what_is_taken_back() -> None:
     table = HandTable()
     table.say_all(TWO)
     table.fault = DeviceRefusal("closed", "the link is closed")
-    assert code_of(table.say_short("correct_wager add 4 progressive")) == "closed"
+    assert table.refusal("correct_wager add 4 progressive") == "closed"
     assert table.say_short(BACK).ok
 
 
@@ -148,7 +142,7 @@ def test_a_refused_correction_leaves_the_round_as_it_was() -> None:
         code="correction_refused", message="Ada refused this correction: chip there"
     )
     table.replies = [Reply(seq=2, status="refused", error=error)]
-    assert code_of(table.say_short(BACK)) == "correction_refused"
+    assert table.refusal(BACK) == "correction_refused"
     assert table.state.refusal is not None
     assert msgspec.structs.replace(table.state, refusal=None) == state
 
@@ -233,7 +227,7 @@ def test_a_number_that_the_service_used_for_another_event_of_the_round_locks_the
     table.say_all(TWO)
     error = ErrorDetail(code=code, message="used for another event")
     table.replies = [Reply(seq=2, status="refused", error=error)]
-    assert code_of(table.say_short(event)) == code
+    assert table.refusal(event) == code
     assert (table.state.phase, table.state.round, table.state.wagers) == (
         Phase.LOCKED_OUT, "R1", (),
     )  # fmt: skip

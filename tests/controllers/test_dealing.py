@@ -5,7 +5,7 @@ import pytest
 from controllers.table.device_events import DeviceRefusal
 from controllers.table.state import Phase
 from meters.wire.messages import ErrorDetail, Result
-from tests.controllers.floors import HandTable
+from tests.controllers.floors import HandTable, refusal_code
 
 DEALT = "wager 3 progressive; wager 4 five_of_six_progressive; lockout; chips 2"
 
@@ -16,8 +16,7 @@ def test_each_mistake_is_taken_back_and_what_is_right_is_settled() -> None:
     table.say_all("fold 3; retract fold 3; dealer As Ks Qs; retract dealer; dealer 5c 6c 7c")
     table.say_all("community As Ks; retract community; hand 4 As Ks Qs; fold 4; retract fold 4")
     table.say_all("settle")
-    result = table.sent[-1]
-    assert isinstance(result, Result)
+    result = table.last(Result)
     assert [(dealt.position, dealt.cards, dealt.folded) for dealt in result.positions] == [
         (3, ["2h", "3h", "4h"], False),
         (4, ["As", "Ks", "Qs"], False),
@@ -85,19 +84,15 @@ def test_the_next_round_is_begun_only_when_this_one_is_over() -> None:
     table = HandTable()
     assert table.say_short("next").ok
     table.say_all("wager 3 progressive; lockout")
-    answer = table.say_short("next")
-    assert isinstance(answer.error, ErrorDetail)
-    assert answer.error.code == "betting_locked"
+    assert table.refusal("next") == "betting_locked"
 
 
 def folded(table: HandTable, position: int, cards: str) -> str | None:
-    answer = table.say("fold", position=position, cards=cards)
-    return answer.error.code if isinstance(answer.error, ErrorDetail) else None
+    return refusal_code(table.say("fold", position=position, cards=cards))
 
 
 def dealt_at(table: HandTable, position: int) -> tuple[list[str] | None, bool]:
-    result = table.sent[-1]
-    assert isinstance(result, Result)
+    result = table.last(Result)
     found = next(each for each in result.positions if each.position == position)
     return (None if found.cards is None else list(found.cards)), found.folded
 
@@ -109,9 +104,7 @@ def test_reading_t8_a_collected_hand_is_in_the_rack_though_it_was_entered() -> N
     table.say_all("wager 3 progressive; wager 5 progressive; lockout; chips 2; hand 5 As Ks Qs")
     assert folded(table, 5, "collected") is None
     assert table.state.cards_at(5) is None
-    answer = table.say_short("hand 5 Ad Kd Qd")
-    assert isinstance(answer.error, ErrorDetail)
-    assert answer.error.code == "cards_collected"
+    assert table.refusal("hand 5 Ad Kd Qd") == "cards_collected"
     table.say_all("hand 3 As Kc Qd; dealer 2c 3c 4c; settle")
     assert dealt_at(table, 5) == (None, True)
 

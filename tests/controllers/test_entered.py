@@ -4,27 +4,15 @@ import msgspec
 import pytest
 
 from controllers.table.cards import TAKEN_BACK_MAX
-from meters.wire.messages import EVENT_BYTES_MAX, EnteredCards, ErrorDetail, Result, Void
-from tests.controllers.floors import HandTable
+from meters.wire.messages import EVENT_BYTES_MAX, EnteredCards, Result, Void
+from tests.controllers.floors import HandTable, refusal_code
 
 DEALT = "wager 3 progressive; wager 4 progressive; lockout; chips 2"
 
 
-def void_of(table: HandTable) -> Void:
-    sent = table.sent[-1]
-    assert isinstance(sent, Void)
-    return sent
-
-
-def result_of(table: HandTable) -> Result:
-    sent = table.sent[-1]
-    assert isinstance(sent, Result)
-    return sent
-
-
 def before(table: HandTable) -> list[tuple[str, int | None, str, str | None]]:
     """Return the earlier entries that the last result reports."""
-    entered = result_of(table).entered_before or []
+    entered = table.last(Result).entered_before or []
     assert all(each.taken_back for each in entered)
     return [(each.what, each.position, " ".join(each.cards), each.reason) for each in entered]
 
@@ -36,7 +24,7 @@ def test_a_void_after_cards_lists_every_entered_card_and_those_taken_back() -> N
     table.say_all("hand 3 2h 3h 4h; hand 4 Td 9d 8d")
     assert table.say("fold", position=4, cards="collected").ok
     table.say_all("dealer 5c 6c 7c; void")
-    assert void_of(table).entered == [
+    assert table.last(Void).entered == [
         EnteredCards(
             what="hand",
             position=3,
@@ -53,9 +41,9 @@ def test_a_void_after_cards_lists_every_entered_card_and_those_taken_back() -> N
 def test_events_without_such_cards_are_those_of_the_contract() -> None:
     table = HandTable()
     table.say_all("wager 3 progressive; lockout; void")
-    assert set(msgspec.to_builtins(void_of(table))) == {"type", "seq", "at", "round", "reason"}
+    assert set(msgspec.to_builtins(table.last(Void))) == {"type", "seq", "at", "round", "reason"}
     table.say_all("wager 3 progressive; lockout; chips 1; hand 3 As Ks Qs; dealer 5c 6c 7c; settle")
-    assert "entered_before" not in msgspec.to_builtins(result_of(table))
+    assert "entered_before" not in msgspec.to_builtins(table.last(Result))
 
 
 def test_a_result_lists_only_cards_that_were_first_entered_differently() -> None:
@@ -91,9 +79,7 @@ def test_a_folded_hand_whose_cards_are_elsewhere_by_now_is_not_put_back() -> Non
     table.say_all(f"{DEALT}; hand 3 As Ks Qs")
     assert table.say("fold", position=3, cards="collected").ok
     table.say_all("hand 4 As 9d 8d")
-    answer = table.say_short("retract fold 3")
-    assert isinstance(answer.error, ErrorDetail)
-    assert answer.error.code == "card_twice"
+    assert table.refusal("retract fold 3") == "card_twice"
 
 
 def test_a_regular_fold_is_no_hand_entered_differently() -> None:
@@ -112,8 +98,6 @@ def test_the_report_fits_into_an_event_however_often_cards_are_taken_back(last: 
     for _ in range(TAKEN_BACK_MAX):
         assert table.say("retract", what="hand", position=3, reason=reason).ok
         table.say_all("hand 3 As Ks Qs")
-    answer = table.say("retract", what="dealer", reason=reason)
-    assert isinstance(answer.error, ErrorDetail)
-    assert answer.error.code == "taken_back_often"
+    assert refusal_code(table.say("retract", what="dealer", reason=reason)) == "taken_back_often"
     table.say_all(last)
     assert len(msgspec.json.encode(table.sent[-1])) < EVENT_BYTES_MAX

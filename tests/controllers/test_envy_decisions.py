@@ -10,7 +10,7 @@ from controllers.table.pending_claims import go_on, hear_envy
 from controllers.table.replies import decide
 from controllers.table.state import SettledRound, TableState
 from meters.wire.messages import ClaimOpened, Jackpot
-from tests.controllers.test_reckoning import settled, won
+from tests.controllers.test_replies import settled, won
 
 pytestmark = [pytest.mark.section("649a.11(c)(5)(v)"), pytest.mark.section("649a.12(e)(5)")]
 

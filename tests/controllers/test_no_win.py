@@ -4,21 +4,15 @@ import msgspec
 import pytest
 
 from controllers.table.declared_wins import declared_wins
-from controllers.table.device_events import DeviceAnswer
 from controllers.table.state import Layout
-from meters.wire.messages import DrawMade, EnteredCards, ErrorDetail, Result, Void
-from tests.controllers.floors import HandTable, link_and_table
+from meters.wire.messages import DrawMade, EnteredCards, Result, Void
+from tests.controllers.floors import HandTable, link_and_table, refusal_code
 
 DEALT = "wager 3 progressive; wager 4 progressive; lockout; chips 2"
 
 
-def code(answer: DeviceAnswer) -> str:
-    return answer.error.code if isinstance(answer.error, ErrorDetail) else "ok"
-
-
 def positions(table: HandTable) -> list[dict[str, object]]:
-    sent = table.sent[-1]
-    assert isinstance(sent, Result)
+    sent = table.last(Result)
     told: list[dict[str, object]] = msgspec.to_builtins(sent)["positions"]
     return [{name: at[name] for name in at if name != "patron"} for at in told]
 
@@ -41,7 +35,7 @@ def test_one_hand_is_declared_by_its_position_with_or_without_a_wager() -> None:
     table = HandTable()
     table.say_all(DEALT)
     assert table.say("no_win", position=6).positions == (6,)
-    assert code(table.say("settle")) == "hand_missing"
+    assert table.refusal("settle") == "hand_missing"
 
 
 @pytest.mark.parametrize(
@@ -62,18 +56,18 @@ def test_a_declaration_that_cannot_be_is_refused(
     if before:
         table.say_all(before)
     state = table.state
-    assert code(table.say("no_win", **({} if position is None else {"position": position}))) == (
-        expected
-    )
+    assert refusal_code(
+        table.say("no_win", **({} if position is None else {"position": position}))
+    ) == (expected)
     assert table.state == state
 
 
 def test_cards_and_folds_come_after_the_declaration_is_taken_back() -> None:
     table = HandTable()
     table.say_all(f"{DEALT}; no_win")
-    assert code(table.say_short("hand 3 As Ks Qs")) == "declared_no_win"
-    assert code(table.say_short("fold 3")) == "declared_no_win"
-    assert code(table.say_short("retract chips")) == "cards_first"
+    assert table.refusal("hand 3 As Ks Qs") == "declared_no_win"
+    assert table.refusal("fold 3") == "declared_no_win"
+    assert table.refusal("retract chips") == "cards_first"
     table.say_all("retract no_win 3; hand 3 As Ks Qs")
     assert table.state.no_win == (4,)
 
@@ -81,7 +75,7 @@ def test_cards_and_folds_come_after_the_declaration_is_taken_back() -> None:
 def test_nothing_is_declared_before_the_chips_are_counted() -> None:
     table = HandTable()
     table.say_all("wager 3 progressive; lockout")
-    assert code(table.say("no_win")) == "chips_first"
+    assert table.refusal("no_win") == "chips_first"
 
 
 def test_a_declared_hand_that_is_then_entered_is_reported_with_the_result() -> None:
@@ -90,8 +84,7 @@ def test_a_declared_hand_that_is_then_entered_is_reported_with_the_result() -> N
     table.say_all(f"{DEALT}; no_win")
     assert table.say("retract", what="no_win", reason="Overlooked").ok
     table.say_all("hand 3 As Ks Qs; no_win; dealer 5c 6c 7c; settle")
-    sent = table.sent[-1]
-    assert isinstance(sent, Result)
+    sent = table.last(Result)
     assert sent.entered_before == [
         EnteredCards(what="hand", position=3, taken_back=True, reason="Overlooked", no_win=True)
     ]
@@ -100,8 +93,7 @@ def test_a_declared_hand_that_is_then_entered_is_reported_with_the_result() -> N
 def test_a_hand_that_becomes_a_declaration_is_reported_with_its_cards() -> None:
     table = HandTable()
     table.say_all(f"{DEALT}; hand 3 As Ks Qs; retract hand 3; no_win; dealer 5c 6c 7c; settle")
-    sent = table.sent[-1]
-    assert isinstance(sent, Result)
+    sent = table.last(Result)
     assert sent.entered_before == [
         EnteredCards(what="hand", position=3, cards=["As", "Ks", "Qs"], taken_back=True)
     ]
@@ -111,8 +103,7 @@ def test_a_void_reports_the_declarations() -> None:
     """The dealer has seen these hands, so the wagers are not returned without a trace."""
     table = HandTable()
     table.say_all(f"{DEALT}; no_win; void")
-    sent = table.sent[-1]
-    assert isinstance(sent, Void)
+    sent = table.last(Void)
     assert sent.entered == [
         EnteredCards(what="hand", position=position, no_win=True) for position in (3, 4)
     ]
@@ -125,8 +116,7 @@ def test_all_declarations_are_taken_back_again_and_again() -> None:
     for _ in range(3):
         table.say_all("no_win; retract no_win")
     table.say_all("no_win; dealer 5c 6c 7c; settle")
-    sent = table.sent[-1]
-    assert isinstance(sent, Result)
+    sent = table.last(Result)
     assert not sent.entered_before
 
 
@@ -148,15 +138,15 @@ def test_cards_that_decide_a_drawn_bonus_are_needed(
     table.state = msgspec.structs.replace(table.state, draw=draw)
     assert table.say("no_win").positions == declared
     if 3 not in declared:
-        assert code(table.say("no_win", position=3)) == "cards_needed"
-        assert code(table.say("no_win")) == "cards_needed"
+        assert refusal_code(table.say("no_win", position=3)) == "cards_needed"
+        assert table.refusal("no_win") == "cards_needed"
 
 
 def test_a_house_that_requires_all_hands_refuses_a_declaration() -> None:
     table = HandTable()
     table.layout = Layout.of(*link_and_table(), require_all_hands=True)
     table.say_all(DEALT)
-    assert code(table.say("no_win")) == "all_hands"
+    assert table.refusal("no_win") == "all_hands"
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from tests.controllers.floors import HandTable, accepted
 from tests.controllers.scripted import ScriptedService, live_agent, say, say_all
 from tests.controllers.test_agent import HAND_PAY as HELD_ROUND
 from tests.controllers.test_agent import ROUND
-from tests.controllers.test_reckoning import TO_SETTLE, won
+from tests.controllers.test_replies import TO_SETTLE, won
 from tests.model.test_house_games import FLOOR as HOUSE_FLOOR
 from tests.servers import Mosquitto, eventually_async
 

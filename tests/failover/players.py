@@ -21,11 +21,7 @@ ANSWERED_WITHIN_S: Final = 2 * LONG_S
 
 
 class Players:
-    """Tables that play rounds without end, as agents do.
-
-    Attributes:
-        answered: the reply to each seq of each table.
-    """
+    """Tables that play rounds without end, as agents do."""
 
     def __init__(self, port: int, tables: Sequence[str]) -> None:
         self._port = port

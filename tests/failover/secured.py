@@ -20,13 +20,7 @@ _UP_WITHIN_S: Final = 60
 
 
 class SecuredMachines:
-    """Three machines with a Redis and a sentinel each, running from entry to exit.
-
-    Attributes:
-        config: the floor file, which names the sentinels.
-        keys: the directory of `pitlink keys`.
-        stores: the Redis servers; the first one is the primary at first.
-    """
+    """Three machines with a Redis and a sentinel each, running from entry to exit."""
 
     def __init__(self, home: Path) -> None:
         self._sentinel_ports = [free_port() for _ in _ADDRESSES]

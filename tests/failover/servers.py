@@ -122,11 +122,7 @@ class Sentinel(Server):
 
 
 class Watched:
-    """A primary, two replicas and three sentinels, running from entry to exit.
-
-    Attributes:
-        wires: relays from the replicas to the primary, until another server is the primary.
-    """
+    """A primary, two replicas and three sentinels, running from entry to exit."""
 
     def __init__(self) -> None:
         self.servers = [Follower() for _ in range(3)]

@@ -4,8 +4,8 @@ import asyncio
 import contextlib
 import socket
 import struct
-from collections.abc import AsyncIterator
-from typing import Final, Literal
+from collections.abc import AsyncIterator, Callable
+from typing import Final, Literal, Protocol
 
 Behavior = Literal["carry", "close", "reset", "silent", "garbage"]
 """Handling of a new connection: carried to the broker; accepted and closed; accepted and reset;
@@ -13,19 +13,27 @@ accepted and never answered; answered with bytes that are not MQTT."""
 
 BREAKS: Final[tuple[Behavior, ...]] = ("close", "reset", "silent", "garbage")
 
+
+class Changer(Protocol):
+    """Changes what one client sends."""
+
+    def feed(self, data: bytes) -> bytes: ...
+
+
 _RESET: Final = struct.pack("ii", 1, 0)
 
 
 class Relay:
-    """Carries bytes both ways between its own port and the broker's.
+    """Carries bytes both ways between its own port and the broker's."""
 
-    Attributes:
-        port: port to which clients connect.
-        behavior: handling of a new connection.
-        accepted: number of connections so far.
-    """
-
-    def __init__(self, broker_port: int, behavior: Behavior = "carry") -> None:
+    def __init__(
+        self,
+        broker_port: int,
+        behavior: Behavior = "carry",
+        *,
+        copier: Callable[[], Changer] | None = None,
+    ) -> None:
+        self._copier = copier
         self._broker_port = broker_port
         self._tasks: set[asyncio.Task[None]] = set()
         self._writers: set[asyncio.StreamWriter] = set()
@@ -89,18 +97,23 @@ class Relay:
         except OSError:
             writer.close()
             return
-        for source, sink in ((reader, beyond[1]), (beyond[0], writer)):
-            task = asyncio.create_task(self._carry(source, sink, self._carrying))
+        copier = self._copier() if self._copier else None
+        for source, sink, changer in ((reader, beyond[1], copier), (beyond[0], writer, None)):
+            task = asyncio.create_task(self._carry(source, sink, self._carrying, changer))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
 
+    @staticmethod
     async def _carry(
-        self, source: asyncio.StreamReader, sink: asyncio.StreamWriter, carrying: asyncio.Event
+        source: asyncio.StreamReader,
+        sink: asyncio.StreamWriter,
+        carrying: asyncio.Event,
+        changer: Changer | None,
     ) -> None:
         try:
             while data := await source.read(65_536):
                 await carrying.wait()
-                sink.write(data)
+                sink.write(changer.feed(data) if changer else data)
                 await sink.drain()
             await carrying.wait()
         except OSError:

@@ -35,15 +35,7 @@ def answer_all(packet: mqtt5.Packet) -> bytes:
 
 
 class ScriptedBroker:
-    """A broker with one client at a time.
-
-    Args:
-        answer: returns the answer to a packet.
-
-    Attributes:
-        heard: every packet so far.
-        port: its port on the loopback address.
-    """
+    """A broker with one client at a time."""
 
     def __init__(self, answer: Callable[[mqtt5.Packet], bytes] = answer_all) -> None:
         self._answer = answer

@@ -37,11 +37,7 @@ REPEAT_EVERY_BEATS: Final = 10
 
 
 class Play:
-    """Tables that play as fast as they are answered, through one client, from entry to exit.
-
-    Attributes:
-        answered: number of answered events.
-    """
+    """Tables that play as fast as they are answered, through one client, from entry to exit."""
 
     def __init__(self, stand: Stand, tables: Sequence[Asker]) -> None:
         self._port = stand.mosquitto.port

@@ -9,7 +9,7 @@ from controllers.table.replies import decide
 from controllers.table.state import Phase, TableState
 from meters.wire.messages import ClaimOpened, DrawMade, ErrorDetail, MeterValue, Reply
 from tests.controllers.floors import HandTable, accepted
-from tests.controllers.test_put_away import LINE, full
+from tests.controllers.test_kept_settlements import LINE, full
 
 DOWN = DeviceRefusal("link_down", "the link is down: no heartbeat for 7 seconds")
 ALL_PROGRESSIVE = "; ".join(f"wager {each} progressive" for each in range(1, 8))

@@ -23,10 +23,6 @@ class Asks:
     """Compares each applied correction with what was shown to the person who confirmed it.
 
     A difference raises `AssertionError`.
-
-    Attributes:
-        applied: number of corrections that were confirmed and applied.
-        refused: table, round and person of each refusal.
     """
 
     def __init__(self) -> None:

@@ -17,13 +17,7 @@ SCRIPT_LOADERS: Final = (meters.books.store, meters.books.claim_changes)
 
 @dataclass(frozen=True, slots=True)
 class Defect:
-    """One line of the code and its replacement.
-
-    Attributes:
-        place: name of a script, or a module and a method or function in it.
-        line: the line in the code.
-        instead: its replacement.
-    """
+    """One line of the code and its replacement."""
 
     place: str
     line: str
@@ -214,11 +208,7 @@ def break_code(name: str, put: Callable[[Any, str, Any], None] = setattr) -> Non
 
 
 def broken_code(name: str) -> dict[str, str]:
-    """Return the code with a defect, by its place.
-
-    Raises:
-        ValueError: the line that the defect replaces is missing or occurs more than once.
-    """
+    """Return the code with a defect, by its place."""
     broken: dict[str, str] = {}
     for defect in DEFECTS[name]:
         text = broken.get(defect.place) or _read_code(defect.place)

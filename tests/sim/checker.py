@@ -45,11 +45,6 @@ class Checker:
 
     It reads while the simulation is paused. If Redis has written nothing since the last read,
     everything is unchanged, and nothing is read.
-
-    Attributes:
-        entries: the ledger so far, each entry by its fields.
-        checks: how often everything that could have changed was compared with everything.
-        asking: whether a table waits for a correction that nobody has decided.
     """
 
     def __init__(self, world: World, link: Link, server: Path, played: ModelFloor) -> None:

@@ -11,15 +11,7 @@ from tests.sim.world import World
 def hold_history(
     world: World, checker: Checker, table: str, history: Iterable[Sent], *, lost: bool
 ) -> None:
-    """Check that each accepted event is in the ledger once, byte for byte, and no other is.
-
-    Args:
-        world: the run.
-        checker: the checker, which has read the ledger.
-        table: table of the events.
-        history: every event that the table sent, and its reply.
-        lost: whether its disk has lost synced data.
-    """
+    """Check that each accepted event is in the ledger once, byte for byte, and no other is."""
     known: set[int] = set()
     for sent in history:
         known.add(sent.seq)

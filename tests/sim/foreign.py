@@ -42,17 +42,6 @@ class ForeignTable:
     """The table and its agent, which has no outbox but never dies.
 
     It offers no wager on which a draw of the system is paid.
-
-    Args:
-        played: the table in the second books, before any event.
-
-    Attributes:
-        name: id of the table.
-        rounds: number of rounds that were completed and accepted.
-        answers: number of answered events.
-        may_rest: once set, no new round begins.
-        resting: whether the last round is over.
-        lost: whether it lost data, which it never does.
     """
 
     def __init__(

@@ -26,15 +26,7 @@ class Disk(Protocol):
 
 
 class Process:
-    """Simulated process: tasks, their timers and everything they started live and die together.
-
-    Attributes:
-        name: its name in the trace.
-        disk: runs its blocking calls.
-        skew_s: error of its wall clock, in seconds.
-        alive: true until it is killed.
-        died: done when it is dead.
-    """
+    """Simulated process: tasks, their timers and everything they started live and die together."""
 
     def __init__(self, loop: "VirtualLoop", name: str, disk: Disk | None = None) -> None:
         self.name = name

@@ -13,24 +13,7 @@ _COUNTS: Final = (
 
 
 class Report(msgspec.Struct, frozen=True):
-    """Report of one seed.
-
-    Attributes:
-        seed: the seed.
-        digest: digest of the trace; the same seed has the same one.
-        events: number of lines of the trace.
-        seconds: duration on its own clock.
-        faults: number of faults of each kind.
-        answers: device events that were answered.
-        rounds: completed rounds.
-        wagers: positions that had wagers accepted, over all rounds.
-        entries: ledger entries.
-        claims: wins that waited for a floorperson.
-        corrections: corrections that a floorperson confirmed, and that were then applied.
-        checks: how often the books were compared with the second books.
-        replies: replies that the services published.
-        acts: acts of people at claims, corrections and links.
-    """
+    """Report of one seed."""
 
     seed: int
     digest: str

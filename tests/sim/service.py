@@ -51,12 +51,7 @@ class Running:
 
 
 class SimulatedService:
-    """A worker of the service.
-
-    Attributes:
-        name: its name in the trace.
-        running: the running service, or None while it is down.
-    """
+    """A worker of the service."""
 
     def __init__(
         self,

@@ -33,11 +33,7 @@ Ask = Callable[[Running], Coroutine[Any, Any, Any]]
 
 
 class Staff:
-    """The people on the floor.
-
-    Attributes:
-        acts: number of their acts that the service reported as done.
-    """
+    """The people on the floor."""
 
     def __init__(
         self,

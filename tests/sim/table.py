@@ -50,17 +50,7 @@ _NO_URL: Final = "mqtt://simulated:1883"
 
 
 class SimulatedTable:
-    """A table of the floor.
-
-    Attributes:
-        name: id of the table.
-        disk: disk of its outbox.
-        agent: the running agent, or None while it is down.
-        rounds: number of completed rounds.
-        answers: number of answered device events.
-        may_rest: once set, the dealer begins no new round.
-        resting: whether the dealer has ended the last round.
-    """
+    """A table of the floor."""
 
     def __init__(
         self, world: World, link: Link, table: Table, connect: Connect, reports: AgentReports

@@ -47,10 +47,6 @@ class Weather:
 
     Each kind is off in a third of the runs and has a random rate in the others. If every fault were
     always on, no run would show what happens after a long calm.
-
-    Attributes:
-        calm: once set, no fault occurs.
-        faults: number of faults of each kind.
     """
 
     def __init__(self, seed: int) -> None:

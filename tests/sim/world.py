@@ -19,15 +19,7 @@ class SimulationError(Exception):
 
 
 class World:
-    """One run.
-
-    Attributes:
-        seed: the seed that decides the whole run.
-        home: directory of its files.
-        weather: the faults.
-        trace: the last events, each with the time in seconds since the beginning.
-        events: number of events so far.
-    """
+    """One run."""
 
     def __init__(self, seed: int, home: Path, loop: VirtualLoop) -> None:
         self.seed = seed

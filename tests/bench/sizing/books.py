@@ -56,13 +56,7 @@ async def opened_bytes(links: int, meters: int) -> int:
 
 
 class GrowingFloor:
-    """Floor that keeps playing, is measured step by step, and has its days archived at the end.
-
-    Args:
-        place: the floor, with a broker, because the service is started on it too.
-        mix: what is wagered.
-        report_step: receives reports of progress.
-    """
+    """Floor that keeps playing, is measured step by step, and has its days archived at the end."""
 
     def __init__(self, place: Place, mix: Mix, report_step: ReportStep) -> None:
         self._place = place
@@ -78,11 +72,7 @@ class GrowingFloor:
         await self._played.open()
 
     async def step(self, rounds: int) -> Step:
-        """Have each table play some rounds in one gaming day, and measure.
-
-        Raises:
-            UserError: something failed.
-        """
+        """Have each table play some rounds in one gaming day, and measure."""
         place, played = self._place, self._played
         self._report_step(f"{self._mix.name}: {rounds} rounds at each table")
         before_bytes, before_wagers = place.written_bytes, played.wagers
@@ -118,11 +108,7 @@ class GrowingFloor:
         return running_service(place.config, place.parts.http, place.home / "service")
 
     async def archive(self, settle_s: float) -> Archived:
-        """Archive all its days, and measure the memory that Redis frees.
-
-        Raises:
-            UserError: something failed.
-        """
+        """Archive all its days, and measure the memory that Redis frees."""
         place = self._place
         config = str(place.config)
         archive = partial(timed, place.home / "archive", "archive", "--config", config)
@@ -158,11 +144,7 @@ class GrowingFloor:
 async def grow(
     mix: Mix, sizes: Sizes, report_step: ReportStep
 ) -> tuple[tuple[Step, ...], Archived]:
-    """Measure a floor as it continues to play, and as its days are archived.
-
-    Raises:
-        UserError: something failed.
-    """
+    """Measure a floor as it continues to play, and as its days are archived."""
     async with a_place(partial(bench_floor_text, tables=sizes.play_tables), broker=True) as place:
         floor = GrowingFloor(place, mix, report_step)
         await floor.open()

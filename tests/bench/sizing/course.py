@@ -43,11 +43,7 @@ QUICK: Final = Sizes(
 
 
 async def measure_sizing(sizes: Sizes) -> SizingReport:
-    """Measure everything and report the progress on standard error.
-
-    Raises:
-        UserError: a part is missing, or failed.
-    """
+    """Measure everything and report the progress on standard error."""
     log_to(sys.stderr, level=LogLevel.WARNING)
     began, machine, console = time.monotonic(), this_machine(), PlainConsole(stderr=True)
 

@@ -19,11 +19,7 @@ _PROPOSALS: Final = 20
 
 
 async def bytes_for_ever() -> dict[str, int]:
-    """Return the bytes of an entry of the operators' log, a slip and a decided proposal.
-
-    Raises:
-        UserError: something failed.
-    """
+    """Return the bytes of an entry of the operators' log, a slip and a decided proposal."""
     async with a_place(_two_tables) as place:
         store = LinkStore(place.redis, place.floor.link[0])
         await store.open("benchmark")

@@ -58,14 +58,7 @@ class Sizes(_Figures, frozen=True, kw_only=True):
 
 
 class Step(_Figures, frozen=True, kw_only=True):
-    """State of a floor after some play, counted from its beginning.
-
-    Attributes:
-        written_bytes: bytes written to the append-only file.
-        rewritten_bytes: size of that file after a rewrite.
-        audit: time of `pitlink audit`, with all entries in Redis.
-        start: time until a service operates that has no audit checkpoint: it replays all entries.
-    """
+    """State of a floor after some play, counted from its beginning."""
 
     rounds: int
     wagers: int
@@ -156,13 +149,7 @@ class OutboxFigures(_Figures, frozen=True, kw_only=True):
 
 
 class SizingReport(_Figures, frozen=True, kw_only=True):
-    """Output of `python -m tests bench --sizing`.
-
-    Attributes:
-        redis_bytes_per_link: an opened link with one meter.
-        redis_bytes_per_meter: an opened meter; its last wins, which stay, are not included.
-        redis_bytes_for_ever: data that no archive deletes, by the unit.
-    """
+    """Output of `python -m tests bench --sizing`."""
 
     machine: Machine
     sizes: Sizes

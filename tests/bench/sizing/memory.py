@@ -99,11 +99,7 @@ async def _bytes_matching(redis: Redis, patterns: Sequence[str]) -> int:
 
 
 async def rewrite(redis: Redis) -> float:
-    """Rewrite the append-only file; return for how many milliseconds Redis paused for it.
-
-    Raises:
-        UserError: the rewrite failed.
-    """
+    """Rewrite the append-only file; return for how many milliseconds Redis paused for it."""
     await redis.bgrewriteaof()
     end = time.monotonic() + _REWRITTEN_WITHIN_S
     while True:

@@ -36,11 +36,7 @@ class Seconds(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def timed(home: Path, *arguments: str) -> Seconds:
-    """Run one of our commands to its end.
-
-    Raises:
-        UserError: it failed; the message has the end of its output.
-    """
+    """Run one of our commands to its end."""
     import resource  # noqa: PLC0415  (it is not there on every system)
 
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
@@ -61,11 +57,7 @@ async def timed(home: Path, *arguments: str) -> Seconds:
 async def running_service(
     config: Path, http: str, home: Path
 ) -> AsyncIterator[tuple[Part, Seconds]]:
-    """Run `pitlink serve` until every link operates; yield it with the time that this took.
-
-    Raises:
-        UserError: a link did not become operable.
-    """
+    """Run `pitlink serve` until every link operates; yield it with the time that this took."""
     arguments = ("serve", "--config", str(config))
     await asyncio.to_thread(approve_before_serve, arguments, None, filled=True)
     began = time.monotonic()
@@ -99,11 +91,7 @@ def rss_bytes(pid: int) -> int:
 
 
 async def play_agent(table: str, config: Path, outbox: Path, rounds: int) -> int:
-    """Play rounds without a win at one table through its agent; return its memory in bytes.
-
-    Raises:
-        UserError: an event was refused, or the agent failed.
-    """
+    """Play rounds without a win at one table through its agent; return its memory in bytes."""
     command = [*PITLINK, "table", table, "--config", str(config), "--events"]
     command += ["--outbox", str(outbox)]
     async with part("the agent", command, outbox.parent, piped=True) as agent:

@@ -21,14 +21,7 @@ from tests.bench.stand import start_broker, start_redis
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The floor and its books.
-
-    Attributes:
-        home: directory of all its files.
-        redis: client of the Redis with the books.
-        parts: addresses of its servers, as the floor file names them.
-        text: builds the text of the floor file.
-    """
+    """The floor and its books."""
 
     home: Path
     redis: Redis
@@ -71,15 +64,7 @@ class Place:
 async def a_place(
     text: Callable[[FloorParts], str], *, broker: bool = False
 ) -> AsyncIterator[Place]:
-    """Yield a floor with its own Redis; on exit end it and delete its files.
-
-    Args:
-        text: builds the text of the floor file.
-        broker: start a mosquitto for it too.
-
-    Raises:
-        UserError: a part is missing or did not start; the message has the end of its log.
-    """
+    """Yield a floor with its own Redis; on exit end it and delete its files."""
     async with AsyncExitStack() as stack:
         home = Path(tempfile.mkdtemp(prefix="pitlink-bench-"))
         stack.callback(shutil.rmtree, home, ignore_errors=True)

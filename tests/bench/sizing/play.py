@@ -53,21 +53,7 @@ MIXES: Final = (
 
 
 class PlayedFloor:
-    """Plays round after round at every table of a floor, and decides the wins.
-
-    Args:
-        floor: the parsed floor file.
-        redis: client of the Redis with its books.
-        mix: what is wagered.
-        seed: seed of the cards.
-        begins: the floor's clock at its first gaming day; None for a day that is not over yet.
-
-    Attributes:
-        stores: the books of its links.
-        rounds: number of rounds played at all tables together.
-        claims: number of claims that they opened.
-        now: the floor's clock.
-    """
+    """Plays round after round at every table of a floor, and decides the wins."""
 
     def __init__(
         self, floor: Floor, redis: Redis, mix: Mix, seed: int, begins: datetime | None = None
@@ -107,11 +93,7 @@ class PlayedFloor:
         await self.close_day()
 
     async def play(self, rounds: int) -> None:
-        """Play a number of rounds at each table, and decide all their claims.
-
-        Raises:
-            UserError: an event was not accepted.
-        """
+        """Play a number of rounds at each table, and decide all their claims."""
         self._writer.at = text_of(self.now).encode()
         for _ in range(rounds):
             end_if_asked()

@@ -14,11 +14,7 @@ from tests.bench.sizing.place import Place, a_place
 async def measure_running(
     sizes: Sizes, report_step: Callable[[str], None]
 ) -> tuple[ServiceFigures, OutboxFigures]:
-    """Measure service and agent.
-
-    Raises:
-        UserError: a part is missing, or failed.
-    """
+    """Measure service and agent."""
     by_tables = []
     for tables in sizes.service_tables:
         report_step(f"the service of {tables} tables")

@@ -9,8 +9,8 @@ from controllers.table.pending_claims import WAITING_MAX
 from controllers.table.replies import decide, reconcile
 from controllers.table.state import Phase, Returned, SettledRound, TableState
 from meters.wire.messages import ClaimOpened, ErrorDetail, Reply
-from tests.controllers.floors import HandTable, accepted
-from tests.controllers.test_reckoning import won
+from tests.controllers.floors import HandTable, accepted, refusal_code
+from tests.controllers.test_replies import won
 
 LINE = won(3, "progressive", PaidFrom.TABLE_INVENTORY)
 TO_SETTLE = "wager 3 progressive; lockout; chips 1; hand 3 As Ks Qs; dealer 2c 3c 4c"
@@ -28,11 +28,6 @@ def waiting(table: HandTable) -> list[tuple[str, int]]:
     return [(settled.round, len(settled.undecided)) for settled in table.state.waiting]
 
 
-def code_of(table: HandTable, text: str) -> str | None:
-    answer = table.say_short(text)
-    return answer.error.code if isinstance(answer.error, ErrorDetail) else None
-
-
 @pytest.mark.section("649a.11(c)(5)(iii)")
 @pytest.mark.parametrize("go_on", ["next", "lockout"])
 @pytest.mark.parametrize("decision", ["validated", "rejected"])
@@ -45,7 +40,7 @@ def test_a_win_that_waits_is_kept_through_later_rounds_until_it_is_decided_and_d
     play(table)
     table.say_all("next")
     assert waiting(table) == [("R1", 1)]
-    assert code_of(table, "done R1") == "claims_wait"
+    assert table.refusal("done R1") == "claims_wait"
     table.say_all("wager 1 progressive; lockout; chips 1")
     table.state = decide(table.state, "C1", decision)  # type: ignore[arg-type]
     assert waiting(table) == [("R1", 0)]
@@ -53,7 +48,7 @@ def test_a_win_that_waits_is_kept_through_later_rounds_until_it_is_decided_and_d
     assert not table.state.claims_wait
     table.say_all("fold 1; dealer 2c 3c 4c; settle; done R1")
     assert waiting(table) == []
-    assert code_of(table, "done R1") == "nothing_there"
+    assert table.refusal("done R1") == "nothing_there"
 
 
 @pytest.mark.section("649a.11(c)(5)(iv)")
@@ -114,7 +109,7 @@ def test_a_line_that_could_be_paid_when_the_dealer_went_on_is_done(go_on: str) -
     table.say_all(go_on)
     assert open_of(table) == [("R1", (1,))]
     table.state = decide(table.state, "C2", "validated")
-    assert code_of(table, "done R1") is None
+    assert table.refusal("done R1") is None
     assert open_of(table) == []
 
 
@@ -138,9 +133,7 @@ def test_a_line_that_changed_just_before_the_touch_is_still_to_be_paid() -> None
     assert table.say("next", round="R1", done={"0": "ask"}).ok
     assert open_of(table) == [("R1", (0,))]
     for lines in ({"0": "ask"}, {"0": "rejected"}, {"0": ""}):
-        answer = table.say("done", round="R1", lines=lines)
-        assert isinstance(answer.error, ErrorDetail)
-        assert answer.error.code == "changed"
+        assert refusal_code(table.say("done", round="R1", lines=lines)) == "changed"
         assert open_of(table) == [("R1", (0,))]
     assert table.say("done", round="R1", lines={"0": "pay"}).ok
     assert open_of(table) == []
@@ -155,9 +148,7 @@ def test_lines_that_are_done_together_are_done_as_they_were_seen_or_not_at_all()
     for lines, code in (
         ({"0": "pay", "1": "wait"}, "changed"), ({"0": "pay", "2": "credit"}, "nothing_there"),
     ):  # fmt: skip
-        answer = table.say("done", round="R1", lines=lines)
-        assert isinstance(answer.error, ErrorDetail)
-        assert answer.error.code == code
+        assert refusal_code(table.say("done", round="R1", lines=lines)) == code
         assert open_of(table) == [("R1", (0, 1))]
     assert table.say("done", round="R1", lines={"0": "pay", "1": "credit"}).ok
     assert open_of(table) == []
@@ -169,15 +160,11 @@ def test_lines_are_done_one_by_one_while_another_win_waits() -> None:
     table.say_all("next")
     assert open_of(table) == [("R1", (0, 1))]
     table.state = decide(table.state, "C1", "validated")
-    answer = table.say("done", round="R1", line=1)
-    assert isinstance(answer.error, ErrorDetail)
-    assert answer.error.code == "claims_wait"
+    assert refusal_code(table.say("done", round="R1", line=1)) == "claims_wait"
     assert table.say("done", round="R1", line=0).ok
     assert open_of(table) == [("R1", (1,))]
     for gone in (0, 2, -1, 99):
-        answer = table.say("done", round="R1", line=gone)
-        assert isinstance(answer.error, ErrorDetail)
-        assert answer.error.code == "nothing_there"
+        assert refusal_code(table.say("done", round="R1", line=gone)) == "nothing_there"
     assert table.state.last_settled is not None
     assert table.state.last_settled.done == (0, 2)
     table.state = decide(table.state, "C2", "rejected")
@@ -197,11 +184,11 @@ def full() -> HandTable:
 
 def test_the_table_waits_where_the_wins_of_too_many_rounds_do() -> None:
     table = full()
-    assert code_of(table, "next") == "claims_wait"
-    assert code_of(table, "lockout") == "claims_wait"
+    assert table.refusal("next") == "claims_wait"
+    assert table.refusal("lockout") == "claims_wait"
     assert table.state.settled is not None
     table.state = decide(table.state, "C0", "validated")
-    assert code_of(table, "next") == "claims_wait", "it is not acknowledged"
+    assert table.refusal("next") == "claims_wait", "it is not acknowledged"
     table.say_all("done R1; next")
     assert (len(waiting(table)), waiting(table)[-1]) == (WAITING_MAX, ("R9", 1))
 
@@ -224,9 +211,9 @@ def test_a_decision_on_the_last_settlement_is_shown_too() -> None:
 
 def test_next_and_done_are_refused_where_they_cannot_be() -> None:
     table = HandTable()
-    assert code_of(table, "done R1") == "nothing_there"
+    assert table.refusal("done R1") == "nothing_there"
     table.say_all("wager 3 progressive; lockout")
-    assert code_of(table, "next") == "betting_locked"
+    assert table.refusal("next") == "betting_locked"
 
 
 def returned(state: TableState) -> list[tuple[int, str]]:
