@@ -17,6 +17,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final, Self
 
+import redis
+
 from tests.processes import Pitlink, pitlink_command, run_pitlink
 from tests.waiting import LONG_S, dies_with_us, eventually, eventually_async, free_port, require
 
@@ -160,6 +162,10 @@ class RedisServer(Server):
     @property
     def socket_path(self) -> Path:
         return self.home / "redis.sock"
+
+    def client(self) -> redis.Redis:
+        """Return a client over its Unix socket."""
+        return redis.Redis(unix_socket_path=str(self.socket_path))
 
     @property
     def url(self) -> str:

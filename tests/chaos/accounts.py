@@ -16,6 +16,7 @@ from typing import Any, Final
 import msgspec
 import redis
 
+from meters.redis_client.link_keys import LinkKeys
 from tests.chaos.house_rounds import HouseRounds
 from tests.chaos.own_books import OwnBooks, OwnTerms
 from tests.chaos.player import Player, Reported
@@ -162,7 +163,7 @@ def _hold_claims(
 ) -> None:
     """Check that every claim reported to a table has exactly one final state, by one sequence."""
     for claim in opened:
-        raw: Any = store.hget(f"pitlink:{{{link}}}:claim:{claim}", "state")
+        raw: Any = store.hget(LinkKeys(link).claim(claim), "state")
         state = (raw or b"none").decode()
         way = tuple(went.get(claim, ()))
         accounts.claims[state] += 1

@@ -44,6 +44,11 @@ class Devices(Pitlink):
         self.say(event, **fields)
         return self.answer()
 
+    def ask_line(self, line: bytes) -> Answer:
+        self.write_line(line)
+        self._said += 1
+        return self.answer()
+
     def wager(self, position: int, *, wager: str = "progressive", amount: int = 100) -> Answer:
         return self.ask("wager", position=position, wager=wager, amount=amount)
 

@@ -12,7 +12,6 @@ from tempfile import TemporaryDirectory
 from typing import Final, Self
 
 import httpx
-import redis
 
 from controllers.table.state import Layout
 from meters.floor.floor_file import read_floor
@@ -200,7 +199,7 @@ class Pit:
         for service in self._services:
             accounts.expect(service.stop() == 0, f"{service.name} did not end in good order")
         found = self._audit(accounts)
-        with redis.Redis(unix_socket_path=str(self._redis.socket_path)) as store:
+        with self._redis.client() as store:
             for name, link in LINKS.items():
                 tables, second = tables_of(name, len(self._tables)), second_meters(name)
                 hold_together(

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import redis
 
 from tests.chaos.devices import Devices
 from tests.ledgers import read_ledger
@@ -56,7 +55,7 @@ def stand(tmp_path: Path) -> Iterator[Stand]:
 
 
 def ledger(stand: Stand) -> list[tuple[int, str, str]]:
-    with redis.Redis(unix_socket_path=str(stand.redis.socket_path)) as store:
+    with stand.redis.client() as store:
         rows = read_ledger(store)
     return [(number, fields["kind"].decode(), fields["at"].decode()) for number, fields in rows]
 

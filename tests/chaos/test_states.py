@@ -10,9 +10,9 @@ from contextlib import ExitStack, contextmanager
 from typing import Any, Final, Self
 
 import pytest
-import redis
 
 from meters.books.stored_tables import StoredTable, reply_fields
+from meters.redis_client.link_keys import LinkKeys
 from tests.chaos.devices import Devices
 from tests.mqtt.stand import Stand
 from tests.mqtt.stranger import Ear
@@ -21,6 +21,7 @@ from tests.staff import Colleague, hire
 
 pytestmark = pytest.mark.duty("D11")
 
+KEYS: Final = LinkKeys("main")
 BACK_WITHIN_S: Final = 60.0
 ADDED_MICROS: Final = 100 * 1_400
 
@@ -74,15 +75,15 @@ class Seat:
         eventually(there, within_s=BACK_WITHIN_S, what=f"{self.table} {state}")
 
     def kept(self) -> dict[str, Any]:
-        with redis.Redis(unix_socket_path=str(self.stand.redis.socket_path)) as store:
-            meters: dict[bytes, bytes] = store.hgetall("pitlink:{main}:meters")
+        with self.stand.redis.client() as store:
+            meters: dict[bytes, bytes] = store.hgetall(KEYS.meters)
             return {
-                "table": store.hget("pitlink:{main}:tables", self.table),
-                "round": store.hget("pitlink:{main}:rounds", self.table),
-                "replies": store.hmget("pitlink:{main}:replies", [*reply_fields(self.table)]),
-                "accounts": store.hgetall("pitlink:{main}:accounts"),
-                "tallies": store.hgetall("pitlink:{main}:tallies"),
-                "waiting": store.zrange("pitlink:{main}:waiting", 0, -1),
+                "table": store.hget(KEYS.tables, self.table),
+                "round": store.hget(KEYS.rounds, self.table),
+                "replies": store.hmget(KEYS.replies, [*reply_fields(self.table)]),
+                "accounts": store.hgetall(KEYS.accounts),
+                "tallies": store.hgetall(KEYS.tallies),
+                "waiting": store.zrange(KEYS.waiting, 0, -1),
                 "closed": meters.get(b"closed"),
                 "rounds": meters.get(b"rounds"),
                 "cycle": meters[b"cycle:progressive"],

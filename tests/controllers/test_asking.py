@@ -209,38 +209,14 @@ async def test_it_goes_on_after_a_restart(
         waiting.cancel()
     async with live_agent(mosquitto.url, outbox) as agent:
         assert agent.table_state.asking is not None
+        repeated = asyncio.create_task(agent.handle(VOID))
         await tries(service, 2)
         service.decided = decided
-        await eventually_async(lambda: agent.table_state.asking is None)
+        answer = await asyncio.wait_for(repeated, 20)
+        assert answer.ok is (decided == "confirmed"), "a device that repeats itself is answered"
+        assert agent.table_state.asking is None
         phase = Phase.OPEN if decided == "confirmed" else Phase.DEALT
         assert agent.table_state.phase is phase
         if decided == "confirmed":
-            repeated = await asyncio.wait_for(agent.handle(VOID), 20)
-            assert repeated.ok, "a device repeats what it heard no answer to"
-
-
-async def test_a_device_that_repeats_itself_while_it_waits_gets_the_answer(
-    mosquitto: Mosquitto, service: ScriptedService, outbox: Path
-) -> None:
-    service.confirming = True
-    async with live_agent(mosquitto.url, outbox) as agent:
-        await entered_differently(agent)
-        (await begin(agent, service, VOID)).cancel()
-    async with live_agent(mosquitto.url, outbox) as agent:
-        repeated = asyncio.create_task(agent.handle(VOID))
-        await tries(service, 2)
-        service.decided = "confirmed"
-        assert (await asyncio.wait_for(repeated, 20)).ok
-        assert [one["type"] for one in service.applied].count("wagers") == 1
-
-
-async def test_it_goes_on_after_the_broker_was_lost(
-    mosquitto: Mosquitto, agent: Agent, service: ScriptedService
-) -> None:
-    service.confirming = True
-    await entered_differently(agent)
-    waiting = await begin(agent, service, VOID)
-    mosquitto.kill()
-    service.decided = "confirmed"
-    mosquitto.start()
-    assert (await asyncio.wait_for(waiting, 30)).ok
+            assert (await asyncio.wait_for(agent.handle(VOID), 20)).ok, "also once it is over"
+    assert [one["type"] for one in service.applied].count("wagers") == 1

@@ -2,21 +2,14 @@
 
 import asyncio
 import random
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
 from controllers.bots.bots import RoundPlayed, run_bot
 from controllers.table.state import Phase
-from tests.controllers.scripted import ScriptedService, live_agent, running, say_all
+from tests.controllers.scripted import ScriptedService, live_agent, say_all
 from tests.servers import Mosquitto, eventually_async
-
-
-@pytest.fixture
-async def service(mosquitto: Mosquitto) -> AsyncIterator[ScriptedService]:
-    async with running(ScriptedService(mosquitto.url)) as service:
-        yield service
 
 
 @pytest.mark.slow

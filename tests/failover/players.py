@@ -8,7 +8,6 @@ from collections.abc import AsyncIterator, Sequence
 from typing import Final
 
 import aiomqtt
-import redis
 
 from tests.failover.servers import Follower
 from tests.ledgers import read_ledger
@@ -90,7 +89,7 @@ class Players:
 
         Return the table and seq of every event with a ledger entry.
         """
-        with redis.Redis(unix_socket_path=str(primary.socket_path)) as store:
+        with primary.client() as store:
             entries = read_ledger(store, LINK)
         kept: dict[tuple[str, int], list[bytes]] = defaultdict(list)
         for _, entry in entries:

@@ -50,7 +50,7 @@ class Follower(RedisServer):
         return self.running and self.ask("ROLE")[0] == b"master"
 
     def replicas(self) -> int:
-        with redis.Redis(unix_socket_path=str(self.socket_path)) as client:
+        with self.client() as client:
             return int(client.info("replication")["min_slaves_good_slaves"])
 
 

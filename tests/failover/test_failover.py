@@ -10,6 +10,7 @@ from typing import Final
 import httpx
 import pytest
 
+from meters.redis_client.link_keys import LinkKeys
 from tests.failover.players import LINK, Players
 from tests.failover.servers import Cluster, Follower, Watched
 from tests.failover.stand import reason, serving, until_ready
@@ -20,7 +21,7 @@ from tests.staff import Colleague, hire
 from tests.waiting import LONG_S
 
 TABLES: Final = [f"T-{number}" for number in range(1, 9)]
-BOOKS: Final = f"pitlink:{{{LINK}}}:meters"
+BOOKS: Final = LinkKeys(LINK).meters
 _WITHIN_S: Final = 2 * LONG_S
 
 

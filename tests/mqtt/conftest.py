@@ -1,10 +1,12 @@
 """Fixtures of this package: servers for each worker and file, one table for each test."""
 
+import socket
 from collections.abc import Iterator
 
 import pytest
 
 from tests.mqtt.stand import Asker, Stand
+from tests.waiting import LONG_S
 
 
 @pytest.fixture(scope="module")
@@ -17,3 +19,11 @@ def stand(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stand]:
 @pytest.fixture
 def table(stand: Stand) -> Asker:
     return stand.table()
+
+
+@pytest.fixture
+def silent() -> Iterator[socket.socket]:
+    """Yield a broker that accepts connections and never answers."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(LONG_S)
+        yield server

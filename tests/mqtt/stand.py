@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, Final, Self
 
 import httpx
-import redis
 
+from meters.redis_client.link_keys import LinkKeys
 from tests.ledgers import read_ledger
 from tests.mqtt.events import Event, encode
 from tests.mqtt.floors import many_tables_text
@@ -281,14 +281,14 @@ class Stand:
         """
 
         def read() -> dict[str, Any]:
-            with redis.Redis(unix_socket_path=str(self.redis.socket_path)) as store:
+            with self.redis.client() as store:
                 return {
                     link: {
-                        "accounts": store.hgetall(f"pitlink:{{{link}}}:accounts"),
-                        "tallies": store.hgetall(f"pitlink:{{{link}}}:tallies"),
+                        "accounts": store.hgetall(LinkKeys(link).accounts),
+                        "tallies": store.hgetall(LinkKeys(link).tallies),
                         "meters": {
                             field: value
-                            for field, value in store.hgetall(f"pitlink:{{{link}}}:meters").items()
+                            for field, value in store.hgetall(LinkKeys(link).meters).items()
                             if field not in {b"entries", b"chain", b"desk", b"outage"}
                         },
                         "entries": sum(
@@ -304,11 +304,11 @@ class Stand:
         return found
 
     def account(self, link: str, name: bytes) -> int:
-        with redis.Redis(unix_socket_path=str(self.redis.socket_path)) as store:
-            return int(store.hget(f"pitlink:{{{link}}}:accounts", name.decode()) or 0)
+        with self.redis.client() as store:
+            return int(store.hget(LinkKeys(link).accounts, name.decode()) or 0)
 
     def ledger(self, link: str) -> list[dict[str, str]]:
-        with redis.Redis(unix_socket_path=str(self.redis.socket_path)) as store:
+        with self.redis.client() as store:
             entries = read_ledger(store, link)
         return [{name: value.decode() for name, value in fields.items()} for _, fields in entries]
 

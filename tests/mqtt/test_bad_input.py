@@ -1,15 +1,21 @@
 """Bad input from a table: refused with its code, nothing changes, and the service stays up."""
 
-from typing import Any
+import json
+from collections.abc import Sequence
+from typing import Any, Final
 
 import pytest
+from redis.asyncio import Redis
 
+from tests.model.pit import Pit
 from tests.mqtt.bad_events import BAD, Bad, opening
 from tests.mqtt.events import encode, result, void, wagers
+from tests.mqtt.floors import many_tables_text
 from tests.mqtt.stand import Asker, Stand
 from tests.servers import eventually
 
-PLAIN_AT_LEAST = 8
+PLAIN_AT_LEAST: Final = 8
+FLOOR: Final = many_tables_text(broker="mqtt://127.0.0.1:1", redis="unix:///none", port=1, data="d")
 
 
 def check_refused(reply: dict[str, Any], bad: Bad, seq: int) -> None:
@@ -24,40 +30,44 @@ def check_refused(reply: dict[str, Any], bad: Bad, seq: int) -> None:
     assert error.get("field") == bad.field, error
 
 
-@pytest.fixture(scope="module")
-def idle(stand: Stand) -> Asker:
-    """Return a table without an open round; a refused event opens none."""
-    return stand.table()
-
-
-@pytest.fixture(scope="module")
-def opened(stand: Stand) -> Asker:
-    """Return a table with round R1 open; a refused event leaves it open."""
-    table = stand.table()
-    table.accept(opening(1))
-    return table
-
-
 @pytest.mark.parametrize("bad", BAD, ids=lambda bad: bad.name)
-def test_bad_event_is_refused_and_changes_nothing(
-    stand: Stand, idle: Asker, opened: Asker, bad: Bad
-) -> None:
-    """The refusal has its code, is counted, moves no meter, and uses up its seq if there is one."""
-    table = opened if bad.opened else idle
-    before = stand.books()
-    last_seq, open_round = table.hello()
-    refused = stand.service.counted("pitlink_refusals_total", link="main", code=bad.code)
-    event = bad.make(last_seq + 1)
+async def test_bad_event_is_refused_and_changes_nothing(redis: Redis, bad: Bad) -> None:
+    """The refusal has its code and moves no meter, and uses up its seq if there is one."""
+    pit = Pit(redis, FLOOR)
+    await pit.open()
+    table, seq = ("T-1", 2) if bad.opened else ("T-2", 1)
+    assert b'"accepted"' in (await pit.send("T-1", encode(opening(1))) or b"")
+    before = await books(pit)
+    reply = await pit.send(table, bad.make(seq)) or b""
+    check_refused(json.loads(reply), bad, seq)
+    assert await books(pit) == before
+    where = {"last_seq": seq - 1 + bad.used, "open_round": "R1" if bad.opened else None}
+    hello = await pit.send(table, encode({"type": "hello"})) or b""
+    assert json.loads(hello) == {"type": "hello", **where}
+    assert await pit.send(table, bad.make(seq)) == reply
 
-    heard = table.hear(event)
-    check_refused(heard.json, bad, last_seq + 1)
-    assert (heard.qos, heard.retained) == (0, False)
-    counted = stand.service.counted("pitlink_refusals_total", link="main", code=bad.code)
-    # The count rises by one. If a busy machine forced repeats, some repeats are counted too.
-    assert refused + 1 <= counted <= refused + table.answers
-    assert table.hello() == (last_seq + bad.used, open_round)
+
+async def books(pit: Pit) -> Sequence[object]:
+    """Return every account, count and ledger entry."""
+    found = await pit.store.snapshot()
+    return found.accounts, found.tallies, found.last_entry
+
+
+def test_each_kind_is_refused_over_the_broker(stand: Stand, table: Asker) -> None:
+    """It is counted, and its refusal is neither retained nor acknowledged by the broker."""
+    table.accept(opening(1))
+    before, last_seq = stand.books(), 1
+    for bad in {one.code: one for one in BAD if one.opened or not one.used}.values():
+        refused = stand.service.counted("pitlink_refusals_total", link="main", code=bad.code)
+        heard = table.hear(bad.make(last_seq + 1))
+        check_refused(heard.json, bad, last_seq + 1)
+        assert (heard.qos, heard.retained) == (0, False)
+        last_seq += bad.used
+        counted = stand.service.counted("pitlink_refusals_total", link="main", code=bad.code)
+        # The count rises by one. If a busy machine forced repeats, some repeats are counted too.
+        assert refused + 1 <= counted <= refused + table.answers
+    assert table.hello() == (last_seq, "R1")
     assert stand.books() == before
-    assert table.hear(event).payload == heard.payload
     assert stand.service.process.running
 
 

@@ -77,13 +77,6 @@ async def test_the_answer_to_a_subscription_that_was_given_up_is_no_error(
     assert [record for record in caplog.records if record.levelname == "ERROR"] == []
 
 
-@pytest.fixture
-def silent() -> Iterator[socket.socket]:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        server.settimeout(LONG_S)
-        yield server
-
-
 async def nothing_is_left(server: socket.socket) -> None:
     """Check that the connection is closed at the broker, and the client has no task left."""
     end, _ = await asyncio.to_thread(server.accept)

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.controllers.test_command import station
+from tests.chaos.devices import Devices
+from tests.controllers.floors import line_of
 from tests.floor_text import Value
 from tests.games.dates import EAST, WEST, dated_floor, today_in_the_west
 from tests.mqtt.stand import Service
@@ -15,7 +16,7 @@ FINISHED = "hand 1 As Ks; community Qs Js Ts; settle"
 
 
 @pytest.mark.slow
-async def test_a_round_is_finished_by_programs_that_start_after_its_game_has_expired(
+def test_a_round_is_finished_by_programs_that_start_after_its_game_has_expired(
     tmp_path: Path,
 ) -> None:
     """Both programs start. The link and all other links operate."""
@@ -34,27 +35,25 @@ async def test_a_round_is_finished_by_programs_that_start_after_its_game_has_exp
         try:
             config.write_text(dated_floor(games, WEST, service=settings, expires=day))
             service.start()
-            async with station(config) as table:
+            with Devices(config, "T-1", plays=False) as table:
                 for event in BEGUN.split(";"):
-                    answer = await table.ask(event.strip())
+                    answer = table.ask_line(line_of(event))
                     assert answer["ok"], answer
             config.write_text(dated_floor(games, EAST, service=settings, expires=day))
             service.start()
-            async with station(config) as table:
+            with Devices(config, "T-1", plays=False) as table:
                 for event in FINISHED.split(";"):
-                    answer = await table.ask(event.strip())
+                    answer = table.ask_line(line_of(event))
                     assert answer["ok"], answer
                 assert answer["claims"], answer
                 (claim,) = service.claims()
                 service.decide(claim["claim"], "validate")
                 service.decide(claim["claim"], "pay", slip="S-1")
                 for event in ("wager 1 own", "lockout"):
-                    answer = await table.ask(event)
+                    answer = table.ask_line(line_of(event))
                     assert answer["ok"] is False
-                    error = answer["error"]
-                    assert isinstance(error, dict)
-                    assert error["code"] == "game_not_in_effect", answer
-                    assert f"cannot be played after {day}" in error["message"]
+                    assert answer["error"]["code"] == "game_not_in_effect", answer
+                    assert f"cannot be played after {day}" in answer["error"]["message"]
             assert service.ready()
             assert service.audit()["balanced"]
         finally:

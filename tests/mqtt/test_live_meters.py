@@ -15,10 +15,10 @@ from typing import Final, Self
 
 import paho.mqtt.client as paho
 import pytest
-import redis
 from paho.mqtt.enums import CallbackAPIVersion
 from paho.mqtt.subscribe import simple
 
+from meters.redis_client.link_keys import LinkKeys
 from tests.mqtt.events import Event, encode, void, wagers
 from tests.mqtt.stand import REPEAT_AFTER_S, Asker, Service, Stand
 from tests.mqtt.stranger import Heard, publish
@@ -106,8 +106,8 @@ def other(stand: Stand, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Se
 
 
 def version_of(stand: Stand) -> int:
-    with redis.Redis(unix_socket_path=str(stand.redis.socket_path)) as store:
-        return int(store.hget("pitlink:{main}:meters", "version:progressive") or 0)
+    with stand.redis.client() as store:
+        return int(store.hget(LinkKeys("main").meters, "version:progressive") or 0)
 
 
 def versions(heard: Sequence[Heard]) -> list[int]:

@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import socket
-from collections.abc import Iterator
 
 import mqtt5
 import pytest
@@ -94,13 +93,6 @@ async def test_connecting_ends_however_the_broker_breaks(
         with pytest.raises(BrokerError) as failed:
             await connect_broker(address(relay.port), "one").__aenter__()
         assert str(failed.value) != ""
-
-
-@pytest.fixture
-def silent() -> Iterator[socket.socket]:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        server.settimeout(LONG_S)
-        yield server
 
 
 async def test_a_canceled_connection_leaves_nothing(silent: socket.socket) -> None:

@@ -3,12 +3,10 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-import httpx
 import pytest
 
 from tests.mqtt.stand import Stand
 from tests.servers import eventually
-from tests.waiting import LONG_S
 
 pytestmark = [pytest.mark.duty("D14"), pytest.mark.slow]
 
@@ -40,11 +38,6 @@ def stand(tmp_path: Path) -> Iterator[Stand]:
         yield stand
 
 
-def operable(stand: Stand) -> str:
-    lines = httpx.get(f"{stand.service.url}/metrics", timeout=LONG_S).text.splitlines()
-    return " ".join(line for line in lines if line.startswith("pitlink_link_operable{"))
-
-
 def test_signage_is_unavailable_while_the_service_has_no_broker(stand: Stand) -> None:
     """Only the broker is gone: Redis and the service are well."""
     eventually(
@@ -55,7 +48,10 @@ def test_signage_is_unavailable_while_the_service_has_no_broker(stand: Stand) ->
         lambda: stand.service.shown_controller()["state"] == "inoperable", what="an inoperable link"
     )
     assert stand.service.shown_controller()["reason"] == "no broker"
-    eventually(lambda: "0.0" in operable(stand), what="the metric of an inoperable link")
+    eventually(
+        lambda: stand.service.counted("pitlink_link_operable") == 0,
+        what="the metric of inoperable links",
+    )
     stand.mosquitto.start()
     eventually(
         lambda: stand.service.shown_controller()["state"] == "operable", what="the link again"

@@ -4,8 +4,6 @@ import asyncio
 from collections.abc import Coroutine, Sequence
 from typing import Final
 
-from redis import Redis
-
 from tests.servers import RedisServer
 from tests.sim.checker import Checker
 from tests.sim.service import SimulatedService
@@ -114,7 +112,7 @@ class Faults:
 
     def _set(self, name: str, value: str) -> None:
         if self._server.running:
-            with Redis(unix_socket_path=str(self._server.socket_path)) as redis:
+            with self._server.client() as redis:
                 redis.config_set(name, value)
             self._world.note(f"redis {name} {value}")
 

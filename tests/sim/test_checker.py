@@ -9,6 +9,7 @@ import redis.asyncio
 from redis import Redis
 
 from meters.books.store import LinkStore
+from meters.redis_client.link_keys import LinkKeys
 from tests.model.model_floor import POKER
 from tests.servers import RedisServer
 from tests.sim.breaking import DEFECTS, broken_code
@@ -55,7 +56,7 @@ async def checked(redis_server: RedisServer, tmp_path: Path) -> AsyncIterator[Ch
 
 @pytest.fixture
 def line(redis_server: RedisServer) -> Iterator[Redis]:
-    with Redis(unix_socket_path=str(redis_server.socket_path)) as client:
+    with redis_server.client() as client:
         yield client
 
 
@@ -71,14 +72,14 @@ def test_if_nothing_was_written_nothing_is_read(checked: Checked, line: Redis) -
 def test_a_balance_that_changed_without_an_entry_is_found_immediately(
     checked: Checked, line: Redis
 ) -> None:
-    line.hincrby("pitlink:{model}:accounts", "meter:high", 10_000)
+    line.hincrby(LinkKeys("model").accounts, "meter:high", 10_000)
     assert "all accounts sum to 10000" in (checked.check() or "")
 
 
 def test_a_difference_that_only_the_audit_finds_is_found_soon(
     checked: Checked, line: Redis
 ) -> None:
-    line.zadd("pitlink:{model}:acts", {"77": 77})
+    line.zadd(LinkKeys("model").acts, {"77": 77})
     for written in range(AUDIT_EVERY):
         line.set("another", written)
         checked.check()
