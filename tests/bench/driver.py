@@ -29,11 +29,9 @@ from tests.bench.orders import (
     Finding,
     Finish,
     Finished,
+    Measure,
     Measured,
     MeasureLatency,
-    MeasurePipe,
-    MeasureRounds,
-    MeasureWagers,
     Order,
     Ready,
     Start,
@@ -98,12 +96,12 @@ class Load:
     async def carry_out(self, order: Order) -> Finding:
         """Measure what an order asks for."""
         match order:
-            case MeasureWagers():
+            case Measure(what="wagers"):
                 return await self._wagers(order)
-            case MeasurePipe():
+            case Measure(what="pipe"):
                 tables = self._traffic.tables[: order.tables]
                 return await self._windows(order.seconds, lambda: self._pipe.window(tables))
-            case MeasureRounds():
+            case Measure():
                 return await self._rounds(order)
             case MeasureLatency():
                 self._watch = LatencyWatch(self._traffic)
@@ -114,7 +112,7 @@ class Load:
             case Start():
                 raise NoAnswerError("started already")
 
-    async def _wagers(self, order: MeasureWagers) -> Measured:
+    async def _wagers(self, order: Measure) -> Measured:
         """Measure windows of wagers. Each window's rounds are voided outside the time measured."""
         traffic = self._traffic
         tables = traffic.tables[: order.tables]
@@ -148,7 +146,7 @@ class Load:
                 await afterwards()
         return Measured(events=events, elapsed_s=elapsed_s, cpu_s=used_s)
 
-    async def _rounds(self, order: MeasureRounds) -> Measured:
+    async def _rounds(self, order: Measure) -> Measured:
         """Have every table play round after round; the time ends when the last round is over."""
         traffic = self._traffic
         tables = traffic.tables[: order.tables]

@@ -1,6 +1,6 @@
 """Orders to the load process and its findings: one JSON object on each line."""
 
-from typing import Final
+from typing import Final, Literal
 
 import msgspec
 
@@ -20,23 +20,15 @@ class Start(_Order, frozen=True, kw_only=True, tag="start"):
     pids: dict[str, int]
 
 
-class MeasureWagers(_Order, frozen=True, kw_only=True, tag="wagers"):
-    """Measure windows in which each of `tables` sends one `wagers`, until `seconds` were timed."""
+class Measure(_Order, frozen=True, kw_only=True, tag="measure"):
+    """Measure what a number of tables does, until `seconds` were timed.
 
-    tables: int
-    seconds: float
+    Attributes:
+        what: windows in which each table sends one `wagers`; the same windows, written to a Redis
+            by a pipe of C programs; or whole rounds at each table, one after another.
+    """
 
-
-class MeasurePipe(_Order, frozen=True, kw_only=True, tag="pipe"):
-    """Measure the same windows, written to a Redis by a pipe of C programs."""
-
-    tables: int
-    seconds: float
-
-
-class MeasureRounds(_Order, frozen=True, kw_only=True, tag="rounds"):
-    """Measure whole rounds at each of `tables`, one after another, for `seconds`."""
-
+    what: Literal["wagers", "pipe", "rounds"]
     tables: int
     seconds: float
 
@@ -118,7 +110,7 @@ class Failed(_Order, frozen=True, kw_only=True, tag="failed"):
     reason: str
 
 
-Order = Start | MeasureWagers | MeasurePipe | MeasureRounds | MeasureLatency | Finish
+Order = Start | Measure | MeasureLatency | Finish
 Finding = Ready | Measured | LatencyMeasured | Finished | Failed
 
 ORDER: Final = msgspec.json.Decoder(Order)

@@ -20,11 +20,9 @@ from tests.bench.orders import (
     Finish,
     Finished,
     LatencyMeasured,
+    Measure,
     Measured,
     MeasureLatency,
-    MeasurePipe,
-    MeasureRounds,
-    MeasureWagers,
     Order,
 )
 from tests.bench.report import TEN_TIMES, Pass, Report, make_report, settings_of
@@ -110,9 +108,9 @@ async def _measure(
         report_step(f"{of}: waiting for the audit of the wagers")
         await parts.rest(within_s=_PHASE_MAX_S)
     report_step(f"{of}: the pipe of C programs")
-    pipe = await _ask(parts, MeasurePipe(tables=tables, seconds=seconds), Measured)
+    pipe = await _ask(parts, Measure(what="pipe", tables=tables, seconds=seconds), Measured)
     report_step(f"{of}: whole rounds")
-    rounds = await _ask(parts, MeasureRounds(tables=tables, seconds=seconds), Measured)
+    rounds = await _ask(parts, Measure(what="rounds", tables=tables, seconds=seconds), Measured)
     report_step(f"{of}: wagers from {tables * TEN_TIMES:,} tables")
     ten_times = await _ask(parts, _wagers(tables * TEN_TIMES, seconds), Measured)
     report_step(f"{of}: latency at {ROUNDS_PER_S:,} rounds a second")
@@ -129,8 +127,8 @@ async def _measure(
     )
 
 
-def _wagers(tables: int, seconds: float) -> MeasureWagers:
-    return MeasureWagers(tables=tables, seconds=seconds)
+def _wagers(tables: int, seconds: float) -> Measure:
+    return Measure(what="wagers", tables=tables, seconds=seconds)
 
 
 def _latency(plan: Plan, pace: int) -> MeasureLatency:

@@ -18,12 +18,6 @@ BEAT_S: Final = 1.0
 BEAT: Final = "pitlink/v1/main/controller"
 
 
-@pytest.fixture(scope="module")
-def stand(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stand]:
-    with Stand(tmp_path_factory.mktemp("stand")) as stand:
-        yield stand
-
-
 def frozen_service(stand: Stand) -> AbstractContextManager[None]:
     return stand.service.frozen()
 

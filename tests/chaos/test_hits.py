@@ -1,7 +1,6 @@
 """A jackpot is shown under any failure at the moment when it is won (duty D8)."""
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import httpx
@@ -13,12 +12,6 @@ from tests.servers import eventually
 from tests.waiting import LONG_S
 
 SPADES = {"position": 3, "patron": "p3", "cards": ["As", "Ks", "Qs"], "folded": False}
-
-
-@pytest.fixture(scope="module")
-def stand(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stand]:
-    with Stand(tmp_path_factory.mktemp("stand")) as stand:
-        yield stand
 
 
 def shown_hits(stand: Stand) -> list[dict[str, Any]]:

@@ -199,17 +199,6 @@ async def test_a_decision_on_a_win_paid_at_the_table_is_shown_and_kept(
         assert settled.lines[0].paid == 5000
 
 
-async def test_a_decision_while_the_agent_was_away_comes_with_the_hello(
-    mosquitto: Mosquitto, service: ScriptedService, outbox: Path
-) -> None:
-    service.settlement = TABLE_PAID
-    async with live_agent(mosquitto.url, outbox) as agent:
-        await say_all(agent, ROUND)
-    service.finals = [service.final("C1", "validated")]
-    async with live_agent(mosquitto.url, outbox) as agent:
-        await eventually_async(lambda: not agent.table_state.claims_wait)
-
-
 @pytest.mark.slow
 async def test_duty_d1_meters_are_given_only_while_the_link_lives(
     agent: Agent, service: ScriptedService

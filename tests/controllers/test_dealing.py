@@ -80,13 +80,6 @@ def test_a_collected_hand_can_be_taken_back_while_its_fold_stays() -> None:
     assert (table.state.cards_at(3), table.state.folded) == (None, (3,))
 
 
-def test_the_next_round_is_begun_only_when_this_one_is_over() -> None:
-    table = HandTable()
-    assert table.say_short("next").ok
-    table.say_all("wager 3 progressive; lockout")
-    assert table.refusal("next") == "betting_locked"
-
-
 def folded(table: HandTable, position: int, cards: str) -> str | None:
     return refusal_code(table.say("fold", position=position, cards=cards))
 

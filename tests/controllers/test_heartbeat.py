@@ -5,55 +5,37 @@ import pytest
 from controllers.agent.heartbeat import Heartbeat
 from meters.wire.messages import ControllerBeat
 
+LIVE, OLD = False, True
+"""A heartbeat that has just come, and one that the broker has kept."""
+
 
 def beat(number: int, state: str = "operable", reason: str = "") -> ControllerBeat:
     assert state in {"operable", "inoperable", "closed"}
     return ControllerBeat(state=state, reason=reason, beat=number, at="2026-11-20T02:14:07Z")  # type: ignore[arg-type]
 
 
-def code_of(heartbeat: Heartbeat, now_s: float) -> str | None:
+HEARD = {
+    "nothing was heard": ([], 0.0, "link_down"),
+    "for just less than three seconds nothing more": ([(1, LIVE, 10.0)], 12.99, None),
+    "for three seconds nothing more": ([(1, LIVE, 10.0)], 13.0, "link_down"),
+    "after silence another": ([(1, LIVE, 10.0), (2, LIVE, 20.0)], 22.9, None),
+    "an old one is no life": ([(7, OLD, 10.0)], 10.0, "link_down"),
+    "a live one after an old one": ([(7, OLD, 10.0), (8, LIVE, 10.5)], 10.5, None),
+    "an old one prolongs no life": ([(7, LIVE, 10.0), (9, OLD, 12.9)], 13.0, "link_down"),
+    "the same again is no life": ([(7, OLD, 10.0), (7, LIVE, 10.1)], 10.1, "link_down"),
+    "a restarted controller counts from 1": ([(7000, LIVE, 10.0), (1, LIVE, 20.0)], 20.0, None),
+}
+
+
+@pytest.mark.parametrize(("heard", "now_s", "code"), HEARD.values(), ids=HEARD)
+def test_a_controller_is_alive_for_three_seconds_after_each_new_heartbeat(
+    heard: list[tuple[int, bool, float]], now_s: float, code: str | None
+) -> None:
+    heartbeat = Heartbeat()
+    for number, retained, at_s in heard:
+        heartbeat.hear(beat(number), retained=retained, now_s=at_s)
     fault = heartbeat.fault(now_s)
-    return None if fault is None else fault.code
-
-
-def test_three_seconds_of_silence_lock_out() -> None:
-    heartbeat = Heartbeat()
-    assert code_of(heartbeat, 0.0) == "link_down"
-    heartbeat.hear(beat(1), retained=False, now_s=10.0)
-    assert code_of(heartbeat, 10.0) is None
-    assert code_of(heartbeat, 12.99) is None
-    assert code_of(heartbeat, 13.0) == "link_down"
-    heartbeat.hear(beat(2), retained=False, now_s=20.0)
-    assert code_of(heartbeat, 22.9) is None
-
-
-def test_a_retained_beat_is_no_life() -> None:
-    heartbeat = Heartbeat()
-    heartbeat.hear(beat(7), retained=True, now_s=10.0)
-    assert code_of(heartbeat, 10.0) == "link_down"
-    heartbeat.hear(beat(8), retained=False, now_s=10.5)
-    assert code_of(heartbeat, 10.5) is None
-
-
-def test_a_retained_beat_does_not_prolong_life() -> None:
-    heartbeat = Heartbeat()
-    heartbeat.hear(beat(7), retained=False, now_s=10.0)
-    heartbeat.hear(beat(9), retained=True, now_s=12.9)
-    assert code_of(heartbeat, 13.0) == "link_down"
-
-
-def test_the_same_beat_again_is_no_life() -> None:
-    heartbeat = Heartbeat()
-    heartbeat.hear(beat(7), retained=True, now_s=10.0)
-    heartbeat.hear(beat(7), retained=False, now_s=10.1)
-    assert code_of(heartbeat, 10.1) == "link_down"
-
-
-def test_a_restarted_controller_counts_from_the_start() -> None:
-    heartbeat = Heartbeat()
-    heartbeat.hear(beat(7000), retained=False, now_s=10.0)
-    heartbeat.hear(beat(1), retained=False, now_s=20.0)
-    assert code_of(heartbeat, 20.0) is None
+    assert (None if fault is None else fault.code) == code
 
 
 @pytest.mark.parametrize("state", ["inoperable", "closed"])
@@ -65,4 +47,4 @@ def test_a_live_controller_that_is_not_operable_locks_out_with_its_reason(state:
     assert fault.code == state
     assert "the store is full" in fault.message
     heartbeat.hear(beat(2), retained=False, now_s=11.0)
-    assert code_of(heartbeat, 11.0) is None
+    assert heartbeat.fault(11.0) is None

@@ -332,15 +332,6 @@ def test_refused_wagers_go_back_and_the_round_is_played_without_progressives() -
     assert table.say_all(f"{TO_DEAL}").ok
 
 
-def test_the_chips_of_refused_wagers_need_not_be_counted() -> None:
-    table = HandTable()
-    table.replies.append(Reply(seq=1, status="refused"))
-    table.say_all("wager 3 progressive")
-    assert not table.say_short("lockout").ok
-    table.say_all("chips 0; void")
-    assert len(table.sent) == 1
-
-
 def test_a_refused_result_can_be_settled_again_or_voided() -> None:
     table = HandTable()
     table.say_all(f"{TO_DEAL}; hand 3 As Ks Qs; dealer 2c 3c 4c")

@@ -17,12 +17,8 @@ def serving(home: Path, broker: Mosquitto, url: str) -> Iterator[Service]:
     port = free_port()
     config = home / "floor.toml"
     config.write_text(many_tables_text(broker=broker.url, redis=url, port=port, data=home / "data"))
-    service = Service(config, port)
-    try:
-        service.start()
+    with Service(config, port) as service:
         yield service
-    finally:
-        service.close()
 
 
 def reason(service: Service) -> str:

@@ -160,6 +160,17 @@ class Service:
         finally:
             os.kill(pid, signal.SIGCONT)
 
+    def __enter__(self) -> Self:
+        try:
+            self.start()
+        except BaseException:
+            self.close()
+            raise
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self.close()
+
     def close(self) -> None:
         self._http.close()
         if self._process is not None:

@@ -1,7 +1,6 @@
 """A broker that is connected and silent: both sides notice it, report it, and reconnect."""
 
 import asyncio
-import contextlib
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +12,7 @@ from meters.floor.broker_address import BrokerAddress
 from meters.mqtt.connect import connect_broker
 from meters.mqtt.connection import BrokerConnection, BrokerError
 from tests.controllers.floors import link_and_table
-from tests.controllers.scripted import SWIFT, ScriptedService, code_of, running, until_code
+from tests.controllers.scripted import SWIFT, ScriptedService, running, until_code
 from tests.mqtt.relay import Relay
 from tests.servers import Mosquitto, eventually_async
 from tests.waiting import LONG_S
@@ -45,16 +44,6 @@ async def test_the_service_notices_a_network_that_carries_nothing(mosquitto: Mos
             await listen_on(relay)
 
 
-async def test_what_a_broker_does_not_take_is_bounded(mosquitto: Mosquitto) -> None:
-    async with Relay(mosquitto.port).running() as relay:
-        with contextlib.suppress(BrokerError):
-            async with connection(relay.port) as worker:
-                relay.stall()
-                for _ in range(200):
-                    worker.post("news", bytes(1_000_000))
-                assert worker.unsent_bytes < 70_000_000
-
-
 @pytest.mark.slow
 async def test_an_agent_notices_it_locks_out_and_comes_back(
     mosquitto: Mosquitto, tmp_path: Path
@@ -75,20 +64,3 @@ async def test_an_agent_notices_it_locks_out_and_comes_back(
         await until_code(agent, "wager 3 progressive", "link_down")
         relay.flow()
         assert await agent.wait_live(WITHIN_S)
-
-
-async def test_an_agent_leaves_a_broker_that_accepts_and_stays_silent(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    silent: list[asyncio.StreamWriter] = []
-    server = await asyncio.start_server(lambda _, writer: silent.append(writer), "127.0.0.1", 0)
-    url = f"mqtt://127.0.0.1:{server.sockets[0].getsockname()[1]}"
-    try:
-        async with Agent(*link_and_table(), url, tmp_path / "T-1.sqlite", timing=NOTICING) as agent:
-            await eventually_async(lambda: len(silent) >= 2, within_s=WITHIN_S)
-            assert await code_of(agent, "wager 3 progressive") == "link_down"
-    finally:
-        server.close()
-        for writer in silent:
-            writer.close()
-    assert "broker not reached" in capsys.readouterr().out

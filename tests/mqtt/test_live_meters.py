@@ -97,12 +97,8 @@ def _events() -> Iterator[Event]:
 
 @pytest.fixture
 def other(stand: Stand, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    service = stand.another(tmp_path_factory.mktemp("other"))
-    try:
-        service.start()
+    with stand.another(tmp_path_factory.mktemp("other")) as service:
         yield service
-    finally:
-        service.close()
 
 
 def version_of(stand: Stand) -> int:

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import socket
+from collections.abc import AsyncIterator, Callable
 
 import mqtt5
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from meters.floor.broker_address import BrokerAddress
 from meters.mqtt import mqtt5_connection
 from meters.mqtt.connect import connect_broker
-from meters.mqtt.connection import BrokerError, Message
+from meters.mqtt.connection import BrokerConnection, BrokerError, Message
 from meters.mqtt.mqtt5_connection import CORRELATION_BYTES_MAX
 from meters.wire.topics import table_out
 from tests.mqtt.relay import BREAKS, Behavior, Relay
@@ -23,6 +24,19 @@ Code = mqtt5.ConnAckReasonCode
 
 def address(port: int) -> BrokerAddress:
     return BrokerAddress("127.0.0.1", port, None, None, tls=False)
+
+
+@contextlib.asynccontextmanager
+async def connected(
+    answer: Callable[[mqtt5.Packet], bytes] = answer_all, keepalive_s: int = 60
+) -> AsyncIterator[tuple[ScriptedBroker, BrokerConnection]]:
+    """Yield a broker that answers as the test says, and a connection to it."""
+    async with (
+        asyncio.timeout(LONG_S),
+        ScriptedBroker(answer).running() as broker,
+        connect_broker(broker.address, "one", keepalive_s=keepalive_s) as one,
+    ):
+        yield broker, one
 
 
 async def test_messages_are_carried_as_the_contract_says(shared_mosquitto: Mosquitto) -> None:
@@ -170,10 +184,7 @@ async def test_a_broker_without_mqtt_5_gets_3_1_1(refusal: bytes) -> None:
 
 async def test_the_reason_for_which_the_broker_ends_a_connection_is_given() -> None:
     code = mqtt5.DisconnectReasonCode.SESSION_TAKEN_OVER
-    async with (
-        ScriptedBroker().running() as broker,
-        connect_broker(broker.address, "one") as one,
-    ):
+    async with connected() as (broker, one):
         broker.send(mqtt5.DisconnectPacket(reason_code=code).write())
         with pytest.raises(BrokerError, match="another program has connected with the same name"):
             await one.batch(1)
@@ -187,10 +198,7 @@ def refuse_subscriptions(packet: mqtt5.Packet) -> bytes:
 
 
 async def test_a_refused_subscription_is_an_error_without_the_group_s_name() -> None:
-    async with (
-        ScriptedBroker(refuse_subscriptions).running() as broker,
-        connect_broker(broker.address, "one") as one,
-    ):
+    async with connected(refuse_subscriptions) as (broker, one):
         with pytest.raises(BrokerError) as failed:
             await one.subscribe("$share/secret/a/+/out")
         assert str(failed.value) == "the broker refused the subscription to a/+/out: not authorized"
@@ -207,10 +215,7 @@ def refuse_publications(packet: mqtt5.Packet) -> bytes:
 
 
 async def test_a_refused_message_is_reported(capsys: pytest.CaptureFixture[str]) -> None:
-    async with (
-        ScriptedBroker(refuse_publications).running() as broker,
-        connect_broker(broker.address, "one") as one,
-    ):
+    async with connected(refuse_publications) as (_, one):
         one.post("a", b"{}")
         with pytest.raises(BrokerError, match="not authorized"):
             await one.publish("b", b"{}")
@@ -220,10 +225,7 @@ async def test_a_refused_message_is_reported(capsys: pytest.CaptureFixture[str])
 
 
 async def test_values_say_what_they_are_and_replies_are_short() -> None:
-    async with (
-        ScriptedBroker().running() as broker,
-        connect_broker(broker.address, "one") as one,
-    ):
+    async with connected() as (broker, one):
         one.post("beat", b"{}", retain=True, expires_s=3)
         one.reply("in", b"{}")
         beat, reply = await broker.until(mqtt5.PublishPacket, 2)
@@ -235,11 +237,7 @@ async def test_values_say_what_they_are_and_replies_are_short() -> None:
 @pytest.mark.parametrize("data", [b"", b"\x00 request \xff", bytes(CORRELATION_BYTES_MAX)])
 async def test_correlation_data_goes_from_an_event_to_its_reply(data: bytes) -> None:
     event = mqtt5.PublishPacket(table_out("main", "T-1"), b"{}", correlation_data=data)
-    async with (
-        asyncio.timeout(LONG_S),
-        ScriptedBroker().running() as broker,
-        connect_broker(broker.address, "one") as one,
-    ):
+    async with connected() as (broker, one):
         broker.send(event.write())
         (message,) = await one.batch(1)
         one.reply("in", b"{}", message.correlation)
@@ -254,11 +252,7 @@ async def test_odd_properties_are_ignored_and_fill_no_log(
     """Only an event gets a reply. So properties of other messages are not even logged."""
     long, count = bytes(CORRELATION_BYTES_MAX + 1), 20
     names = [*(table_out("main", f"T-{number}") for number in range(count)), "a/beat"]
-    async with (
-        asyncio.timeout(LONG_S),
-        ScriptedBroker().running() as broker,
-        connect_broker(broker.address, "one") as one,
-    ):
+    async with connected() as (broker, one):
         for topic in names:
             packet = mqtt5.PublishPacket(topic, b"", correlation_data=long, response_topic="b")
             broker.send(packet.write())
@@ -276,10 +270,7 @@ async def test_no_more_messages_are_in_flight_than_the_broker_accepts() -> None:
             return mqtt5.ConnAckPacket(receive_max=2).write()
         return b"" if isinstance(packet, mqtt5.PublishPacket) else answer_all(packet)
 
-    async with (
-        ScriptedBroker(answer).running() as broker,
-        connect_broker(broker.address, "one") as one,
-    ):
+    async with connected(answer) as (broker, one):
         for number in range(5):
             one.post("a", b"%d" % number)
         one.reply("a", b"not counted")
@@ -303,10 +294,7 @@ async def test_a_message_too_long_for_the_broker_is_not_sent(
             return mqtt5.ConnAckPacket(max_packet_size=100).write()
         return answer_all(packet)
 
-    async with (
-        ScriptedBroker(answer).running() as broker,
-        connect_broker(broker.address, "one") as one,
-    ):
+    async with connected(answer) as (broker, one):
         one.reply("a", bytes(100))
         with pytest.raises(BrokerError, match="no packet of"):
             await one.publish("a", bytes(100))
@@ -352,10 +340,7 @@ async def test_a_broker_that_accepts_and_ends_the_connection_at_once_is_left() -
 
 
 async def test_the_acknowledgements_of_a_piece_follow_it() -> None:
-    async with (
-        ScriptedBroker().running() as broker,
-        connect_broker(broker.address, "one") as one,
-    ):
+    async with connected() as (broker, one):
         once = mqtt5.QoS.AT_LEAST_ONCE
         for number in range(1, 4):
             broker.send(mqtt5.PublishPacket("a", b"", qos=once, packet_id=number).write())
@@ -373,10 +358,7 @@ async def test_the_answer_to_a_canceled_subscription_is_no_error() -> None:
             return b""
         return answer_all(packet)
 
-    async with (
-        ScriptedBroker(answer).running() as broker,
-        connect_broker(broker.address, "one") as one,
-    ):
+    async with connected(answer) as (broker, one):
         canceled = asyncio.create_task(one.subscribe("a"))
         await eventually_async(lambda: bool(ids))
         canceled.cancel()
@@ -388,10 +370,7 @@ async def test_the_answer_to_a_canceled_subscription_is_no_error() -> None:
 
 async def test_a_broker_that_hears_nothing_for_long_is_pinged_although_it_speaks() -> None:
     """A client that only listens must show the broker that it is still there."""
-    async with (
-        ScriptedBroker().running() as broker,
-        connect_broker(broker.address, "one", keepalive_s=1) as one,
-    ):
+    async with connected(keepalive_s=1) as (broker, one):
 
         async def speak() -> None:
             while True:
@@ -415,11 +394,7 @@ async def test_a_quiet_broker_is_asked_and_a_silent_one_is_left(
     def answer(packet: mqtt5.Packet) -> bytes:
         return b"" if deaf else answer_all(packet)
 
-    async with (
-        asyncio.timeout(LONG_S),
-        ScriptedBroker(answer).running() as broker,
-        connect_broker(broker.address, "one") as one,
-    ):
+    async with connected(answer) as (broker, one):
         await broker.until(mqtt5.PingReqPacket, 8)  # longer than the time after which it is left
         deaf = True
         with pytest.raises(BrokerError, match="nothing has arrived"):

@@ -63,12 +63,8 @@ class PlayedTable:
 
 @pytest.fixture
 def services(stand: Stand, tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Service]]:
-    other = stand.another(tmp_path_factory.mktemp("other"))
-    try:
-        other.start()
+    with stand.another(tmp_path_factory.mktemp("other")) as other:
         yield [stand.service, other]
-    finally:
-        other.close()
 
 
 @pytest.fixture

@@ -24,19 +24,9 @@ PAIRS: Final = 6
 
 
 @pytest.fixture(scope="module")
-def stand(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stand]:
-    with Stand(tmp_path_factory.mktemp("stand")) as stand:
-        yield stand
-
-
-@pytest.fixture(scope="module")
 def other(stand: Stand, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    service = stand.another(tmp_path_factory.mktemp("other"))
-    try:
-        service.start()
+    with stand.another(tmp_path_factory.mktemp("other")) as service:
         yield service
-    finally:
-        service.close()
 
 
 def win(seq: int, round_id: str) -> Event:

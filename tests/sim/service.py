@@ -23,24 +23,14 @@ _NOWHERE: Final = parse_broker_url("mqtt://simulated:1883")
 
 
 class Running:
+    """A running service: its displays, and what carries out the acts of people."""
+
     def __init__(self, service: MeterService) -> None:
         self._service = service
-
-    @property
-    def board(self) -> DisplayState:
-        return self._service._displays
-
-    @property
-    def claims(self) -> Claims:
-        return self._service._claims
-
-    @property
-    def asks(self) -> Asks:
-        return self._service._asks
-
-    @property
-    def links(self) -> Links:
-        return self._service._link_acts
+        self.board: DisplayState = service._displays
+        self.claims: Claims = service._claims
+        self.asks: Asks = service._asks
+        self.links: Links = service._link_acts
 
     def link(self, link: str) -> LinkService:
         return self._service._links[link]

@@ -1,0 +1,5 @@
+"""Fixtures of this package."""
+
+from tests.mqtt.conftest import stand
+
+__all__ = ["stand"]
