@@ -208,13 +208,13 @@ async def test_it_goes_on_after_a_restart(
         waiting = await begin(agent, service, VOID)
         waiting.cancel()
     async with live_agent(mosquitto.url, outbox) as agent:
-        assert agent.table_state.asking is not None
+        assert is_asked(agent)
         repeated = asyncio.create_task(agent.handle(VOID))
         await tries(service, 2)
         service.decided = decided
         answer = await asyncio.wait_for(repeated, 20)
         assert answer.ok is (decided == "confirmed"), "a device that repeats itself is answered"
-        assert agent.table_state.asking is None
+        assert not is_asked(agent)
         phase = Phase.OPEN if decided == "confirmed" else Phase.DEALT
         assert agent.table_state.phase is phase
         if decided == "confirmed":
