@@ -208,15 +208,27 @@ async def test_it_goes_on_after_a_restart(
         waiting = await begin(agent, service, VOID)
         waiting.cancel()
     async with live_agent(mosquitto.url, outbox) as agent:
-        assert is_asked(agent)
-        repeated = asyncio.create_task(agent.handle(VOID))
+        assert agent.table_state.asking is not None
         await tries(service, 2)
         service.decided = decided
-        answer = await asyncio.wait_for(repeated, 20)
-        assert answer.ok is (decided == "confirmed"), "a device that repeats itself is answered"
-        assert not is_asked(agent)
+        await eventually_async(lambda: agent.table_state.asking is None)
         phase = Phase.OPEN if decided == "confirmed" else Phase.DEALT
         assert agent.table_state.phase is phase
         if decided == "confirmed":
-            assert (await asyncio.wait_for(agent.handle(VOID), 20)).ok, "also once it is over"
-    assert [one["type"] for one in service.applied].count("wagers") == 1
+            repeated = await asyncio.wait_for(agent.handle(VOID), 20)
+            assert repeated.ok, "a device repeats what it heard no answer to"
+
+
+async def test_a_device_that_repeats_itself_while_it_waits_gets_the_answer(
+    mosquitto: Mosquitto, service: ScriptedService, outbox: Path
+) -> None:
+    service.confirming = True
+    async with live_agent(mosquitto.url, outbox) as agent:
+        await entered_differently(agent)
+        (await begin(agent, service, VOID)).cancel()
+    async with live_agent(mosquitto.url, outbox) as agent:
+        repeated = asyncio.create_task(agent.handle(VOID))
+        await tries(service, 2)
+        service.decided = "confirmed"
+        assert (await asyncio.wait_for(repeated, 20)).ok
+        assert [one["type"] for one in service.applied].count("wagers") == 1
