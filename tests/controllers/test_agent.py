@@ -11,6 +11,7 @@ import pytest
 
 from controllers.agent.agent import Agent
 from controllers.agent.delivery import EventDelivery
+from controllers.agent.outbox import OutboxError
 from controllers.panel.settlement_view import held_views
 from controllers.table.state import Phase
 from meters.floor.broker_address import embedded_broker_url, parse_broker_url
@@ -104,6 +105,19 @@ async def test_it_goes_on_after_the_broker_was_killed(
     assert await agent.wait_live(10)
     await say_all(agent, f"chips 1; fold 3; dealer 2c 3c 4c; settle; {ROUND}")
     assert types_of(service) == ["wagers", "result"] * 2
+
+
+async def test_it_goes_on_after_the_service_was_gone(
+    agent: Agent, service: ScriptedService
+) -> None:
+    service.answering = service.beating = False
+    await say_all(agent, "wager 3 progressive")
+    locking = asyncio.create_task(say(agent, "lockout"))
+    await eventually_async(lambda: len(service.heard) > 3)
+    assert not locking.done()
+    service.answering = service.beating = True
+    assert (await locking).ok
+    assert types_of(service) == ["wagers"]
 
 
 @pytest.mark.slow
@@ -366,6 +380,13 @@ async def test_the_status_is_published_again_after_a_short_loss_of_the_connectio
             what="the last will",
         )
         await eventually_async(online, what="the table online again")
+
+
+async def test_a_second_agent_of_the_table_is_refused(agent: Agent, outbox: Path) -> None:
+    with pytest.raises(OutboxError, match="another agent has it open"):
+        async with Agent(*link_and_table(), "mqtt://127.0.0.1:1", outbox):
+            pass
+    assert agent.fault() is None
 
 
 async def test_without_a_broker_it_starts_waits_and_ends(outbox: Path) -> None:
