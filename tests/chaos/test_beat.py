@@ -8,8 +8,8 @@ from typing import Final
 import pytest
 
 from tests.chaos.devices import Devices
-from tests.mqtt.stand import Stand
-from tests.servers import eventually
+from tests.mqtt.stand import Service, Stand
+from tests.servers import Server, eventually
 
 pytestmark = pytest.mark.slow
 
@@ -18,43 +18,21 @@ BEAT_S: Final = 1.0
 BEAT: Final = "pitlink/v1/main/controller"
 
 
-def frozen_service(stand: Stand) -> AbstractContextManager[None]:
-    return stand.service.frozen()
-
-
 @contextmanager
-def killed_service(stand: Stand) -> Iterator[None]:
-    stand.service.process.kill()
+def killed(part: Service | Server) -> Iterator[None]:
+    part.kill()
     try:
         yield
     finally:
-        stand.service.start()
-
-
-@contextmanager
-def killed_broker(stand: Stand) -> Iterator[None]:
-    stand.mosquitto.kill()
-    try:
-        yield
-    finally:
-        stand.mosquitto.start()
-
-
-@contextmanager
-def killed_redis(stand: Stand) -> Iterator[None]:
-    stand.redis.kill()
-    try:
-        yield
-    finally:
-        stand.redis.start()
+        part.start()
 
 
 Fault = Callable[[Stand], AbstractContextManager[None]]
 FAULTS: Final[dict[str, tuple[Fault, str]]] = {
-    "service frozen": (frozen_service, "link_down"),
-    "service killed": (killed_service, "link_down"),
-    "broker killed": (killed_broker, "link_down"),
-    "Redis killed": (killed_redis, "inoperable"),
+    "service frozen": (lambda stand: stand.service.frozen(), "link_down"),
+    "service killed": (lambda stand: killed(stand.service), "link_down"),
+    "broker killed": (lambda stand: killed(stand.mosquitto), "link_down"),
+    "Redis killed": (lambda stand: killed(stand.redis), "inoperable"),
 }
 """Each failure, and the code that then refuses wagers."""
 

@@ -151,6 +151,9 @@ class Service:
         assert done.returncode == (0 if found["balanced"] else 1), done.stderr
         return found
 
+    def kill(self) -> None:
+        self.process.kill()
+
     @contextlib.contextmanager
     def frozen(self) -> Iterator[None]:
         pid = self.process.process.pid
