@@ -3,6 +3,7 @@
 If the file has an error, the whole file is refused. The message has the line of the error.
 """
 
+import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -44,6 +45,12 @@ from meters.wire.topics import IDENTIFIER, METER_IDENTIFIER
 
 Identifier = Annotated[str, msgspec.Meta(pattern=rf"\A{IDENTIFIER}\Z")]
 MeterIdentifier = Annotated[str, msgspec.Meta(pattern=rf"\A{METER_IDENTIFIER}\Z")]
+
+# Otherwise two numbers could look the same to the people who approve them (duty D5).
+_ASSET: Final = re.compile("[!-~]+(?: [!-~]+)*")
+_ASSET_WRONG: Final = (
+    "asset has only letters, digits and signs of ASCII, and single blanks between them"
+)
 
 
 class FloorError(UserError):
@@ -390,6 +397,8 @@ def _problems(floor: Floor) -> Iterator[Problem]:
             if table.id in tables:
                 yield (*spot, "id"), f"table {table.id} is already on link {tables[table.id]}"
             tables[table.id] = link.id
+            if not _ASSET.fullmatch(table.asset):
+                yield (*spot, "asset"), _ASSET_WRONG
             if table.asset in assets:
                 yield (
                     (*spot, "asset"),

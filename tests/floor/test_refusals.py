@@ -95,6 +95,10 @@ TABLES: Final = (
     Mistake(58, '"T-3"', '"T-1"', "table T-1 is already on link one"),
     Mistake(43, '"T-2"', '"T-1"', "table T-1 is already on link one"),
     Mistake(59, '"1003"', '"1001"', "asset 1001 is already table T-1"),
+    *(
+        Mistake(36, '"1001"', f'"{asset}"', "asset has only letters, digits and signs of ASCII")
+        for asset in ("1001 ", " 1001", "10  01", " ", "1001\u00a0", "\uff11001", "\u0422-1")
+    ),
     Mistake(36, '"1001"', "1001", 'asset is a text and needs quotes: asset = "…"'),
     Mistake(35, '"T-1"', '"T 1"', "letters, digits and hyphens"),
     Mistake(35, '"T-1"', '"T_1"', "letters, digits and hyphens only"),
