@@ -313,6 +313,9 @@ class Configuration:
         floor = self._floor_digest if found.first else ""
         if floor:
             await self._note(by)
+            # A person can have begun the first approval since a program looked.
+            if not is_person(by) and await self.is_of_people():
+                raise BooksError("stale")
         approval = self._approval(by, found.changed, floor=floor, setters=setters)
         await self._book.approve_alone(
             approval, found.replaces, of_empty_link=found.first, terms=found.in_force
@@ -357,10 +360,9 @@ class Configuration:
                 return False
         return True
 
-    async def _is_of_program(self) -> bool:
-        """Check if a program approved the first floor file, and no person has approved a link."""
-        noted = await self._store.facility.read()
-        return noted.by != "" and not await self.is_of_people()
+    async def _has_first(self) -> bool:
+        """Check if a floor file is noted as the first one."""
+        return (await self._store.facility.read()).by != ""
 
     async def _note(self, by: str) -> bool:
         """Note the link, and the floor file as the first one unless another one is noted."""
@@ -400,8 +402,10 @@ class Configuration:
             if f"terms:{meter}" not in held
         }
         of_no_person = new or (approved is not None and not is_person(approved.by))
-        automatic = self._opens_as is not None and (
-            first or (of_no_person and await self._is_of_program())
+        automatic = (
+            self._opens_as is not None
+            and (first or (of_no_person and await self._has_first()))
+            and not await self.is_of_people()
         )
         if barred is None and not automatic:
             barred = await self._round_left_open() or await self._held_at_changed_table()

@@ -480,6 +480,33 @@ async def test_a_program_approves_only_until_a_person_has_approved_a_link(
 
 
 @pytest.mark.duty("D4")
+@pytest.mark.parametrize("before", [False, True], ids=["at once", "before"])
+async def test_a_program_does_not_finish_the_first_approval_of_a_person(
+    keeping_redis: Redis, monkeypatch: pytest.MonkeyPatch, *, before: bool
+) -> None:
+    """People approve one link after the other on the floor page. A program can start in between."""
+    pit = configuration_of(keeping_redis, TWO_LINKS, "pit")
+    side = configuration_of(keeping_redis, TWO_LINKS, "side", opens_as="simulated person")
+    seen = None if before else await side.unapproved()
+    await pit.approve("amy", pit.filed.digest)
+    if seen is not None:
+        with monkeypatch.context() as patch:
+            looks = iter((seen, await side.unapproved()))
+
+            async def unapproved() -> Unapproved | None:
+                return next(looks)
+
+            patch.setattr(side, "unapproved", unapproved)
+            with pytest.raises(TermsError, match="a supervisor or an administrator approves it"):
+                await side.adopt()
+    assert "a supervisor or an administrator approves it" in str(await side.problem())
+    with pytest.raises(TermsError, match="a supervisor or an administrator approves it"):
+        await side.adopt()
+    await side.approve("amy", side.filed.digest)
+    await side.adopt()
+
+
+@pytest.mark.duty("D4")
 @pytest.mark.parametrize("new", [False, True], ids=["changed", "new link"])
 async def test_a_floor_of_people_becomes_a_demonstration_only_by_two_people(
     keeping_redis: Redis, tmp_path: Path, *, new: bool
