@@ -430,7 +430,7 @@ class Configuration:
 
         A link that was removed from the floor file keeps its approval. If the floor file goes back,
         its tables can still have hand pays and open rounds on the links on which they were since.
-        Once nothing is left there, this link has its tables.
+        Once nothing is left there, and no other link has the tables, this link has its tables.
         """
         if not self._has_its_tables:
             barred = await self._held_elsewhere()
@@ -441,8 +441,23 @@ class Configuration:
                 return Unapproved(
                     filed.digest, replaces, (_BACK,), approved, barred, filed.in_words
                 )
-            self._has_its_tables = True
+            self._has_its_tables = not await self._shares_a_table()
         return None
+
+    async def _shares_a_table(self) -> bool:
+        """Check if another link has a table of this link in its approved floor file.
+
+        A service with an earlier floor file can still operate that link.
+        """
+        others = await self._other_links()
+        return any([await self._tables_here(each.book) for each in others])
+
+    async def _tables_here(self, book: ApprovalBook) -> Sequence[str]:
+        """Return the tables in the approved floor file of another link that this link has."""
+        ids = {table.id for table in self._link.table}
+        assets = {table.asset for table in self._link.table}
+        before = await _approved_tables(book)
+        return [table for table, one in before.items() if table in ids or one.asset in assets]
 
     async def _held_elsewhere(self) -> str | None:
         """Return a text if a table of this link has a hand pay elsewhere that is not final.
@@ -489,10 +504,8 @@ class Configuration:
                 f"table {table} has an open round: leave {_UNCHANGED} until the round is settled,"
                 " or voided at the panel"
             )
-        assets = {table.asset for table in self._link.table}
         for each in await self._other_links():
-            before = await _approved_tables(each.book)
-            moved = [table for table, one in before.items() if table in ids or one.asset in assets]
+            moved = await self._tables_here(each.book)
             # With a round of a table on both links, each would wait for the other one.
             moved = [one for one in moved if not await _with_open_round(self._store, [one])]
             if table := await _with_open_round(each.store, moved):

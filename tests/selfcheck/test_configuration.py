@@ -689,6 +689,27 @@ async def test_a_held_table_plays_under_no_other_link_or_name(
 
 
 @pytest.mark.section("649a.11(c)(5)(iv)")
+async def test_a_table_that_still_plays_on_its_former_link_is_held_on_the_new_one(
+    keeping_redis: Redis,
+) -> None:
+    """A service with the former floor file operates the former link until that is approved too."""
+    pit = await Pit.opened(keeping_redis, WITH_T3)
+    await approve_all(keeping_redis, WITH_T3)
+    there, here = (
+        configuration_of(keeping_redis, f"{FLOOR}{ON_SIDE}{T3}", link) for link in ("side", "pit")
+    )
+    await people_approve(there)
+    assert await there.problem() is None
+    assert await configuration_of(keeping_redis, WITH_T3, "pit").problem() is None
+    await pit.round({3: PROGRESSIVE}, {3: "As Ks Qs"}, table="T-3")
+    (claim,) = await pit.claims.waiting()
+    await people_approve(here)
+    assert f"table T-3 (asset 104213) is held for claim {claim.claim}" in str(await there.problem())
+    await pit.pay(claim.claim, "S-1")
+    assert await there.problem() is None
+
+
+@pytest.mark.section("649a.11(c)(5)(iv)")
 async def test_a_table_stays_while_its_rejected_hand_pay_can_be_reopened(
     keeping_redis: Redis,
 ) -> None:
