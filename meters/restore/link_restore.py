@@ -166,8 +166,34 @@ class LinkRestore:
         tables = inspect_tables(
             {each: stand for each, stand in findings.items() if each not in idle}, self._outboxes
         )
+        known = self._known(tables)
         kept = {} if writes else await self._kept_of_lost_claims()
-        return RestorePlan(held, mark.entries, copied, writes, tuple(tables), kept)
+        return RestorePlan(held, mark.entries, copied, writes, known, kept)
+
+    @property
+    def _tables(self) -> list[str]:
+        """The tables of the link, and former ones whose outboxes were found."""
+        ids = [table.id for table in self._store.link.table]
+        return [*ids, *sorted({*self._outboxes} - {*ids})]
+
+    def _known(self, tables: Collection[TableFound]) -> tuple[TableFound, ...]:
+        """Return the tables that the floor file has on the link.
+
+        Raises:
+            RestoreError: Redis lacks events of another table. Without its game, nobody can apply
+                them.
+        """
+        link = self._store.link
+        ids = {table.id for table in link.table}
+        for one in tables:
+            if one.table not in ids and (one.again or one.missing):
+                raise RestoreError(
+                    f"{link.id}: {self._outboxes[one.table].path} has events of table {one.table}"
+                    " that the ledger lacks, and the floor file has no such table on this link:"
+                    " restore with the floor file that had it there, and then put the present one"
+                    " back. If these events shall stay lost, take this outbox away"
+                )
+        return tuple(one for one in tables if one.table in ids)
 
     def is_due(self, found: RestorePlan) -> bool:
         """Check if the plan that `inspect` returned has anything to restore."""
@@ -326,7 +352,7 @@ class LinkRestore:
 
     def _stands_made(self, copy: LedgerCopy, read: LinkCopy) -> dict[str, TableFindings]:
         made = TableSnapshot(self._store.keys, read.snapshot)
-        found = {table.id: _stand(made.stored(table.id)) for table in self._store.link.table}
+        found = {table: _stand(made.stored(table)) for table in self._tables}
         moment = self._middle_of(copy)
         for table, outbox in self._outboxes.items():
             if table not in found or found[table].last:
@@ -353,7 +379,7 @@ class LinkRestore:
         return begin + (end - begin) / 2
 
     async def _stands_held(self) -> dict[str, TableFindings]:
-        tables = [table.id for table in self._store.link.table]
+        tables = self._tables
         _, rows = await self._store.tables_at(tables, replies=True)
         try:
             return {table: _stand(row) for table, row in zip(tables, rows, strict=True)}

@@ -471,6 +471,33 @@ async def test_what_comes_out_differently_is_reported_and_not_smoothed_over(pit:
     assert "with another reply than before: T-1 2, T-2 2" in act.told
 
 
+@pytest.mark.duty("D11")
+async def test_the_events_of_a_table_that_left_the_link_are_not_lost_silently(
+    pit: KeptPit, tmp_path: Path
+) -> None:
+    """They come back with the floor file that had the table on the link."""
+    third = f"{DRAWN}{table_text('T-3', PROGRESSIVE, asset='104213')}"
+    before = KeptPit(pit.redis, tmp_path, third)
+    await before.open()
+    await before.round({1: PROGRESSIVE}, {1: RAGS}, table="T-3", round_id="R1")
+    older = await Kept.of(pit.redis)
+    await before.round({1: PROGRESSIVE}, {1: ROYAL}, table="T-3", round_id="R2")
+    await before.reject_what_waits()
+    was = (await pit.store.snapshot()).accounts
+    after = KeptPit(pit.redis, tmp_path, DRAWN)
+    await after.open()
+    copy = await Copy.of(after)
+    await after.lost_and_restored(copy, "T-1", "T-2")
+    await older.put_back(pit.redis)
+    with pytest.raises(RestoreError, match=r"T-3\.sqlite has events of table T-3 that the ledger"):
+        await after.restoring(None, "T-1", "T-2").run()
+    await before.restoring(None, "T-1", "T-2").run()
+    await before.reject_what_waits()
+    await after.open()
+    assert (await after.store.snapshot()).accounts == was
+    assert (await after.audit()).problems == ()
+
+
 @pytest.mark.parametrize("missing", ["lost", "empty", "torn", "seq_reused", "seq_passed"])
 async def test_a_missing_outbox_is_reported_and_must_be_declared_lost_by_name(
     pit: KeptPit, missing: str
