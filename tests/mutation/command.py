@@ -78,20 +78,23 @@ def _try(copies: "SimpleQueue[Path]", mutant: Mutant) -> Verdict:
     tests = sorted(_tests_of([mutant]))
     try:
         failed = _run(copies, tests, mutant)
-        if _verdict(mutant, failed).survived:
+        verdict = _verdict(mutant, failed, quick=True)
+        if verdict.survived:
             failed |= _run(copies, tests, mutant, slow=True)
-        verdict = _verdict(mutant, failed)
+            verdict = _verdict(mutant, failed, quick=False)
     except _BrokenError as error:
         verdict = Verdict(mutant, {}, str(error))
     bad = verdict.broken or ", ".join(verdict.survived)
-    sys.stdout.write(f"{'SURVIVED' if bad else 'found'}  {_shown(mutant)}  {bad}\n")
+    label = "SURVIVED" if bad else "found" if verdict.quick else "found by --all"
+    by = sorted({test for tests in verdict.found_by.values() for test in tests})
+    sys.stdout.write(f"{label}  {_shown(mutant)}  {bad or ' '.join(by)}\n")
     sys.stdout.flush()
     return verdict
 
 
-def _verdict(mutant: Mutant, failed: frozenset[str]) -> Verdict:
+def _verdict(mutant: Mutant, failed: frozenset[str], *, quick: bool) -> Verdict:
     found = {row: failed.intersection(named_tests()[row]) for row in mutant.rows}
-    return Verdict(mutant, found)
+    return Verdict(mutant, found, quick=quick)
 
 
 class _BrokenError(Exception):
@@ -147,11 +150,15 @@ def _run(
 
 
 def _report(verdicts: Sequence[Verdict]) -> int:
-    """Print the defects that no test found."""
+    """Print the defects that no test found, and which run of `deploy/test` finds the others."""
     survivors = [verdict for verdict in verdicts if verdict.broken or verdict.survived]
     for verdict in survivors:
         sys.stdout.write(f"survived: {_shown(verdict.mutant)}: {', '.join(verdict.survived)}\n")
-    sys.stdout.write(f"{len(verdicts)} defects, {len(survivors)} survived\n")
+    slow = sum(not verdict.quick and verdict not in survivors for verdict in verdicts)
+    sys.stdout.write(
+        f"{len(verdicts)} defects: {len(verdicts) - len(survivors) - slow} found at each commit,"
+        f" {slow} by --all, {len(survivors)} survived\n"
+    )
     return 1 if survivors else 0
 
 

@@ -62,11 +62,15 @@ def named_tests() -> Mapping[str, tuple[str, ...]]:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What the tests of its rows found of a mutant; `broken` says why they could not run, if so."""
+    """What the tests of its rows found of a mutant; `broken` says why they could not run, if so.
+
+    `quick` is true if the tests that run at each commit found it for every row.
+    """
 
     mutant: Mutant
     found_by: Mapping[str, frozenset[str]]
     broken: str = ""
+    quick: bool = True
 
     @property
     def survived(self) -> tuple[str, ...]:
