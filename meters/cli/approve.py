@@ -22,6 +22,7 @@ from meters.terminal.printing import print_text
 from meters.users.confirmation import as_user_error, confirm_person
 from meters.users.directory import UserDirectory
 from meters.users.errors import UsersError
+from meters.users.sessions import SignedIn
 
 _REFUSED = {
     "stale": "another floor file was approved meanwhile: look at it again",
@@ -90,23 +91,33 @@ async def _approve(floor: Floor, links: Sequence[str], by: str) -> None:
                     " `pitlink restore`"
                 )
             if found.barred:
-                raise UserError(found.problem)
+                raise UserError(f"{link}: {found.problem}")
         user_directory = UserDirectory.of_floor(redis, floor.service)
         first = all(found.first for _, found in due.values())
         person = await confirm_person(user_directory, by, "approves it", may_have_to_choose=first)
         _ask(by)
-        refused = []
-        for link, (configuration, found) in due.items():
-            try:
-                await configuration.approve(person.name, found.digest, person.setters)
-            except BooksError as error:
-                refused.append(f"{link}: {_REFUSED.get(error.status, error.detail)}")
-                continue
-            left = await configuration.unapproved()
-            waits = f", first of two people: {left.act}" if left else ""
-            print_text(f"{link}: approved by {person.name}{waits}")
-        if refused:
-            raise UserError("; ".join(refused))
+        # A restore can have begun while the person looked.
+        now, lost = await _read_due(floor, stores, links)
+        if due.keys() - now.keys():
+            raise UserError("; ".join(lost) or _REFUSED["stale"])
+        await _approve_as(person, due)
+
+
+async def _approve_as(
+    person: SignedIn, due: Mapping[str, tuple[Configuration, Unapproved]]
+) -> None:
+    refused = []
+    for link, (configuration, found) in due.items():
+        try:
+            await configuration.approve(person.name, found.digest, person.setters)
+        except BooksError as error:
+            refused.append(f"{link}: {_REFUSED.get(error.status, error.detail)}")
+            continue
+        left = await configuration.unapproved()
+        waits = f", first of two people: {left.act}" if left else ""
+        print_text(f"{link}: approved by {person.name}{waits}")
+    if refused:
+        raise UserError("; ".join(refused))
 
 
 async def _read_due(

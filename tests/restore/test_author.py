@@ -23,7 +23,7 @@ from meters.wire.clock import now
 from tests.approving import approve
 from tests.floor_text import link_text, meter_text, section_text, table_text
 from tests.model.pit import FLOOR
-from tests.processes import run_pitlink
+from tests.processes import Pitlink, run_pitlink
 from tests.restore.pit import KeptPit
 from tests.restore.stores import Kept
 from tests.servers import RedisServer
@@ -201,6 +201,22 @@ async def test_nobody_approves_what_a_restore_has_written_by_half(lost: Lost) ->
     await writer.clear()
     refused = lost.run("approve", "--by", "Sue", stdin=f"{PIN}\nyes\n")
     assert "a restore was interrupted while it wrote the data" in refused.stderr
+    assert not (await lost.pit.store.snapshot()).last_entry
+
+
+@pytest.mark.duty("D4")
+async def test_a_restore_that_begins_at_the_question_ends_the_approval(lost: Lost) -> None:
+    await lost.add_users()
+    lost.change(table_text("T-3", "progressive", asset="104213"))
+    with Pitlink("approve", "--by", "Sue", "--config", str(lost.config), stdin=True) as asked:
+        asked.write_line(PIN)
+        asked.until(lambda: "Type yes: " in asked.output, what="the question")
+        writer = StoreWriter(lost.pit.redis, lost.pit.store.keys)
+        await writer.begin("Bea", "2026-11-20T02:14:07.000Z")
+        await writer.clear()
+        asked.write_line("yes")
+        assert asked.wait() == 1
+        assert "a restore was interrupted while it wrote the data" in asked.errors
     assert not (await lost.pit.store.snapshot()).last_entry
 
 
