@@ -56,11 +56,17 @@ def run_pitlink(
     )
 
 
+_LOGGING: Final = frozenset({"bots", "demo", "restore", "serve", "table"})
+
+
 def invoke_pitlink(*arguments: str, stdin: str | None = None) -> subprocess.CompletedProcess[str]:
     """Run `pitlink` in this process; return its exit status, output and errors as a process would.
 
-    This starts no interpreter. Not for commands that run until a signal.
+    This starts no interpreter, except for the commands that set up the logs of their process: their
+    loggers would be those of all later tests. Not for commands that run until a signal.
     """
+    if arguments and arguments[0] in _LOGGING:
+        return run_pitlink(*arguments, stdin=stdin)
     umask = os.umask(0o077)
     try:
         done = CliRunner().invoke(
