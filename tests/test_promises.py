@@ -41,7 +41,7 @@ def _run(proof: str) -> str:
         frozenset({False}): "each commit",
         frozenset({False, True}): "each commit, more by `--all`",
         frozenset({True}): "`--all`",
-        frozenset(): "there",
+        frozenset(): "named there",
     }[slow]
 
 

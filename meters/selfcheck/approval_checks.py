@@ -360,10 +360,6 @@ class Configuration:
                 return False
         return True
 
-    async def _has_first(self) -> bool:
-        """Check if a floor file is noted as the first one."""
-        return (await self._store.facility.read()).by != ""
-
     async def _note(self, by: str) -> bool:
         """Note the link, and the floor file as the first one unless another one is noted."""
         return await self._store.facility.note(self._floor_digest, by, self._link.id)
@@ -404,7 +400,7 @@ class Configuration:
         of_no_person = new or (approved is not None and not is_person(approved.by))
         automatic = (
             self._opens_as is not None
-            and (first or (of_no_person and await self._has_first()))
+            and (first or (of_no_person and (await self._store.facility.read()).floor != ""))
             and not await self.is_of_people()
         )
         if barred is None and not automatic:

@@ -1,5 +1,9 @@
 """Fixtures: a link on a Redis, and a Redis that syncs every write."""
 
+import asyncio
+import contextlib
+import os
+import signal
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
@@ -81,11 +85,21 @@ async def keeping_redis(keeping_server: RedisServer) -> AsyncIterator[Redis]:
         yield client
         if not keeping_server.running:
             keeping_server.start()
+        await client.config_set("rdb-key-save-delay", "0")
+        await end_the_writing_of_the_file(keeping_server)
         for setting, value in _SETTINGS.items():
             await client.config_set(setting, value)
         # If a test has turned its file off, Redis rewrites it now. Until that is done, a kill would
         # lose everything.
         await eventually_async(lambda: keeps(client), what="the append-only file")
+
+
+async def end_the_writing_of_the_file(server: RedisServer) -> None:
+    """End the child that writes the file. If Redis needs the file, it starts another child."""
+    tasks = Path(f"/proc/{server.pid}/task/{server.pid}/children")
+    for child in (await asyncio.to_thread(tasks.read_text)).split():
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(int(child), signal.SIGUSR1)
 
 
 async def keeps(redis: Redis) -> bool:

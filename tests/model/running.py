@@ -82,6 +82,15 @@ class Running:
     def beat(self) -> ControllerBeat:
         return CONTROLLER_BEAT.decode(self._of(topics.controller(self.pit.link.id))[-1])
 
+    async def looks_again(self) -> None:
+        """Wait until the service has looked at Redis once more: a heartbeat follows each look."""
+        topic = topics.controller(self.pit.link.id)
+        beats = len(self._of(topic))
+        # The look of the next heartbeat may have begun before.
+        await eventually_async(
+            lambda: len(self._of(topic)) >= beats + 2, what="another look at Redis"
+        )
+
     def meter(self, meter: str) -> MeterValue:
         return METER_VALUE.decode(self._of(topics.meter(self.pit.link.id, meter))[-1])
 

@@ -5,8 +5,6 @@ itself when the cause is gone. Nothing is ever written halfway.
 """
 
 import asyncio
-import os
-import signal
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import cast
@@ -21,7 +19,7 @@ from meters.floor_api.types import Adjustment
 from meters.links.links import Links
 from meters.redis_client.health import FileWatch, NotSyncedError
 from tests.lua.books import keyspace
-from tests.model.conftest import keeps
+from tests.model.conftest import end_the_writing_of_the_file, keeps
 from tests.model.pit import PROGRESSIVE, Pit, event_bytes, refused
 from tests.model.running import Running, running
 from tests.model.tampering import Fields, move_balance, play_a_while, rewrite
@@ -222,12 +220,6 @@ async def test_redis_that_refuses_writes_stops_the_link_before_any_event_comes(
     await _accepts(link)
 
 
-async def _end_the_writing_of_the_file(server: RedisServer) -> None:
-    """End the child that writes the file. If Redis needs the file, it starts another child."""
-    tasks = Path(f"/proc/{server.pid}/task/{server.pid}/children")
-    os.kill(int(await asyncio.to_thread(tasks.read_text)), signal.SIGUSR1)
-
-
 @pytest.mark.duty("D10")
 async def test_redis_that_had_no_file_for_a_moment_must_write_the_whole_file_first(
     link: Running, keeping_server: RedisServer
@@ -242,7 +234,7 @@ async def test_redis_that_had_no_file_for_a_moment_must_write_the_whole_file_fir
     await link.goes_down("Redis writes its whole append-only file again")
     assert await link.take("T-2", _next_wagers(link)) == []
     await link.pit.redis.config_set("rdb-key-save-delay", "0")
-    await _end_the_writing_of_the_file(keeping_server)
+    await end_the_writing_of_the_file(keeping_server)
     await link.comes_up()
     await _accepts(link)
 
@@ -270,17 +262,15 @@ async def test_a_service_that_starts_meanwhile_waits_too_but_one_that_runs_does_
     async with running(pit, tmp_path) as link:
         await link.comes_up()
         await pit.redis.config_set("rdb-key-save-delay", "10000000")
-        before = len(link.posted)
-        await eventually_async(lambda: len(link.posted) > before + 3)
+        await link.looks_again()
         await pit.redis.bgrewriteaof()
         await pit.void(table="T-2", round_id="R3")
-        before = len(link.posted)
-        await eventually_async(lambda: len(link.posted) > before + 3)
+        await link.looks_again()
         assert link.beat().state == "operable"
     async with running(pit, tmp_path) as link:
         await link.goes_down("Redis writes its whole append-only file again")
         await pit.redis.config_set("rdb-key-save-delay", "0")
-        await _end_the_writing_of_the_file(keeping_server)
+        await end_the_writing_of_the_file(keeping_server)
         await link.comes_up()
 
 
@@ -406,6 +396,13 @@ async def test_store_that_came_back_with_less_is_said_to_hold_what_it_holds(
     named = [reason for reason in reasons if "has held" in reason]
     assert named
     assert all(f"Redis holds {kept} ledger entries" in reason for reason in named)
+
+
+async def test_store_that_was_emptied_stops_the_link_for_good(link: Running) -> None:
+    """Nothing is seeded again in front of patrons."""
+    await link.pit.redis.flushall()
+    await link.goes_down("entr", "0")
+    assert await keyspace(link.pit.redis) == {}
 
 
 async def test_link_that_plays_while_it_is_audited_stays_up(
