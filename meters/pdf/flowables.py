@@ -6,11 +6,11 @@ ReportLab has no type annotations, so its elements have the type `object` here.
 import functools
 import unicodedata
 from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Final, Literal
 from xml.sax.saxutils import escape
 
-import matplotlib as mpl
 from reportlab.lib.enums import TA_CENTER, TA_LEFT, TA_RIGHT  # type: ignore[import-untyped]
 from reportlab.lib.styles import ParagraphStyle  # type: ignore[import-untyped]
 from reportlab.pdfbase import pdfmetrics  # type: ignore[import-untyped]
@@ -212,10 +212,18 @@ def _has(face: str, char: str) -> bool:
 @functools.cache
 def _loaded(face: str) -> TTFont:  # type: ignore[no-any-unimported]
     """Load a font from its file: one of this package, or of the library matplotlib."""
-    folder = _FONTS if face in _CJK else Path(mpl.get_data_path()) / "fonts" / "ttf"
+    folder = _FONTS if face in _CJK else _matplotlib_fonts()
     font = TTFont(face, str(folder / f"{face}.ttf"))
     pdfmetrics.registerFont(font)
     return font
+
+
+def _matplotlib_fonts() -> Path:
+    """Find the fonts without an import, because matplotlib is slow to import."""
+    found = find_spec("matplotlib")
+    if found is None or found.origin is None:
+        raise ModuleNotFoundError("matplotlib is not installed", name="matplotlib")
+    return Path(found.origin).parent / "mpl-data" / "fonts" / "ttf"
 
 
 @functools.lru_cache(maxsize=256)
