@@ -52,7 +52,12 @@ def approval_fault(
 def _is_confirmed(
     approval: Approval, before: NotedApproval, terms: Mapping[str, TermsText]
 ) -> bool:
-    """Check if only parameters differ from the approval before, and are those in force."""
+    """Check if only parameters differ from the approval before, and are those in force.
+
+    No table of the link may have been on another link since.
+    """
     in_force = {meter: terms_as_text(each) for meter, each in terms.items()}
-    approved = LinkConfiguration(APPROVAL.decode(before.event).text)
-    return LinkConfiguration(approval.text).only_follows(approved, in_force)
+    approved = APPROVAL.decode(before.event)
+    return approval.beside.items() <= approved.beside.items() and LinkConfiguration(
+        approval.text
+    ).only_follows(LinkConfiguration(approved.text), in_force)

@@ -6,8 +6,8 @@ the second person approves, or until another floor file is approved first.
 """
 
 import hashlib
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Final, cast
 
 import msgspec
@@ -26,7 +26,8 @@ class Approval(msgspec.Struct, frozen=True, omit_defaults=True):
     is the whole approved part of the floor file, so the ledger shows under which configuration each
     wager was accepted. `first_by` is the first of two people; empty if one sufficed. `floor` is the
     digest of the whole floor file if this link was approved with the first file of an empty floor.
-    `pin_set_by` are the people who set the PIN of `by` in the 24 hours before.
+    `pin_set_by` are the people who set the PIN of `by` in the 24 hours before. `beside` has each
+    other link whose approved floor file had a table of this link, with the time of its approval.
     """
 
     digest: str
@@ -36,6 +37,7 @@ class Approval(msgspec.Struct, frozen=True, omit_defaults=True):
     first_by: str = ""
     floor: str = ""
     pin_set_by: tuple[str, ...] = ()
+    beside: dict[str, str] = {}
 
 
 class HalfApproval(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -88,6 +90,8 @@ class Approved:
         entry: the number of the ledger entry that records the approval.
         first_by: the first of two people; empty if one sufficed.
         floor: the digest of the first file of an empty floor; empty for a later approval.
+        beside: the other links whose approved floor files had a table of this link then, each with
+            the time of its approval.
     """
 
     digest: str
@@ -97,6 +101,7 @@ class Approved:
     entry: int
     first_by: str = ""
     floor: str = ""
+    beside: Mapping[str, str] = field(default_factory=dict)
 
 
 class ForgedError(Exception):
@@ -157,6 +162,7 @@ class ApprovalBook:
                 noted.entry,
                 approval.first_by,
                 approval.floor,
+                approval.beside,
             )
         except (KeyError, ValueError, msgspec.DecodeError):
             reason = "the approved configuration in Redis is in no ledger entry"

@@ -199,7 +199,11 @@ class Configuration:
         held = (await self._store.snapshot()).meters
         try:
             changed = self.filed.changed_from(before)
-            confirmed = counts and self.filed.only_follows(before, _terms_in_force(held))
+            confirmed = (
+                counts
+                and self.filed.only_follows(before, _terms_in_force(held))
+                and not await self._has_lost_a_table(approved)
+            )
         except ValueError:
             changed = ("what was approved cannot be read",)
         if not counts:
@@ -272,7 +276,9 @@ class Configuration:
             await self._adopt(found, by, tuple(setters.own))
             return found.changed
         first_by = found.first_by
-        approval = self._approval(by, found.changed, first_by=first_by or "", setters=setters.own)
+        approval = await self._approval(
+            by, found.changed, first_by=first_by or "", setters=setters.own
+        )
         if first_by is None:
             await self._book.approve_first(approval, found.replaces, found.waiting)
             log.info("floor file approved first", link=self._link.id, by=by, digest=digest)
@@ -316,13 +322,13 @@ class Configuration:
             # A person can have begun the first approval since a program looked.
             if not is_person(by) and await self.is_of_people():
                 raise BooksError("stale")
-        approval = self._approval(by, found.changed, floor=floor, setters=setters)
+        approval = await self._approval(by, found.changed, floor=floor, setters=setters)
         await self._book.approve_alone(
             approval, found.replaces, of_empty_link=found.first, terms=found.in_force
         )
         log.info("floor file approved", link=self._link.id, by=by, digest=approval.digest)
 
-    def _approval(
+    async def _approval(
         self,
         by: str,
         changed: tuple[str, ...],
@@ -331,8 +337,10 @@ class Configuration:
         floor: str = "",
         setters: Sequence[str] = (),
     ) -> Approval:
-        filed = self.filed
-        return Approval(filed.digest, filed.text, by, changed, first_by, floor, tuple(setters))
+        filed, beside = self.filed, await self._beside()
+        return Approval(
+            filed.digest, filed.text, by, changed, first_by, floor, tuple(setters), beside
+        )
 
     async def _is_first(self) -> bool:
         """Check if one person suffices: the floor is empty, or another link has just begun.
@@ -426,27 +434,48 @@ class Configuration:
 
         A link that was removed from the floor file keeps its approval. If the floor file goes back,
         its tables can still have hand pays and open rounds on the links on which they were since.
-        Once nothing is left there, and no other link has the tables, this link has its tables.
+        Once nothing is left there, and no other link has the tables, this link has its tables. If
+        another link was approved with one of the tables since, people approve that it comes back:
+        it feeds the meters of this link then, and no longer those of the other one.
         """
         if not self._has_its_tables:
             barred = await self._held_elsewhere()
             if barred is None and self._opens_as is None:
                 barred = await self._round_left_open()
-            if barred:
+            if barred or await self._has_lost_a_table(approved):
                 filed, replaces = self.filed, approved.digest
                 return Unapproved(
-                    filed.digest, replaces, (_BACK,), approved, barred, filed.in_words
+                    filed.digest,
+                    replaces,
+                    (_BACK,),
+                    approved,
+                    barred,
+                    filed.in_words,
+                    waiting=await self._book.waiting(),
                 )
-            self._has_its_tables = not await self._shares_a_table()
+            self._has_its_tables = not await self._beside()
         return None
 
-    async def _shares_a_table(self) -> bool:
-        """Check if another link has a table of this link in its approved floor file.
+    async def _has_lost_a_table(self, approved: Approved) -> bool:
+        """Check if another link was approved with a table of this link since.
 
-        A service with an earlier floor file can still operate that link.
+        A program that approves by itself may bring the table back, until a person has approved.
         """
-        others = await self._other_links()
-        return any([await self._tables_here(each.book) for each in others])
+        since = (await self._beside()).items() - approved.beside.items()
+        return bool(since) and (self._opens_as is None or await self.is_of_people())
+
+    async def _beside(self) -> dict[str, str]:
+        """Return the other links whose approved floor files have a table of this link.
+
+        Each has the time of its approval. A service with an earlier floor file can still operate
+        such a link.
+        """
+        found = {}
+        for each in await self._other_links():
+            approved = await _approved(each.book)
+            if approved and await self._tables_here(each.book):
+                found[each.store.link.id] = approved.at
+        return found
 
     async def _tables_here(self, book: ApprovalBook) -> Sequence[str]:
         """Return the tables in the approved floor file of another link that this link has."""
@@ -561,12 +590,20 @@ class Configuration:
         return None
 
 
+async def _approved(book: ApprovalBook) -> Approved | None:
+    """Return the last approval of a link; None if Redis has none, or one that was altered."""
+    try:
+        return await book.current()
+    except ForgedError:
+        return None
+
+
 async def _approved_tables(book: ApprovalBook) -> Mapping[str, ApprovedTable]:
     """Return the tables of a link in its approved floor file, by id."""
+    approved = await _approved(book)
     try:
-        approved = await book.current()
         return approved_tables(approved.text) if approved else {}
-    except (ForgedError, msgspec.DecodeError):
+    except msgspec.DecodeError:
         return {}
 
 

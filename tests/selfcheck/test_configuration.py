@@ -399,7 +399,7 @@ async def test_a_renamed_link_leaves_no_hand_pay_and_no_round_behind(
 async def test_a_link_that_comes_back_waits_for_what_its_table_left_on_another(
     keeping_redis: Redis, left: str, kept: str
 ) -> None:
-    """Its approval is still the one of this floor file, so nobody has anything to approve."""
+    """Its approval is still the one of this floor file."""
     old = link_text("old", meter_text(PROGRESSIVE), T3, name="Old")
     stays = progressive_table("T-4", "4") if kept else ""
     side = f"{SIDE}{stays}"
@@ -420,7 +420,40 @@ async def test_a_link_that_comes_back_waits_for_what_its_table_left_on_another(
         await pit.pay(claim.claim, "S-1")
     else:
         await pit.void(table="T-3")
+    await people_approve(back)
     assert await back.problem() is None
+
+
+@pytest.mark.duty("D4")
+@pytest.mark.parametrize("follows", [False, True])
+async def test_a_link_does_not_come_back_alone_with_a_table_that_has_moved(
+    keeping_redis: Redis, *, follows: bool
+) -> None:
+    """Its table would feed a meter at its seed again, and leave the one that rose since."""
+    old = link_text("old", meter_text(PROGRESSIVE, paytable="A"), T3, name="Old")
+    before, moved = f"{FLOOR}{old}", f"{FLOOR}{SIDE}{T3}"
+    await approve_all(keeping_redis, before)
+    if follows:
+        there = await Pit.opened(keeping_redis, f"{FLOOR.split('[[link]]')[0]}{old}")
+        await there.link_acts.close("old", "sue", "new paytable")
+        await there.change(to(PROGRESSIVE, "paytable", "B"))
+        now = meter_text(PROGRESSIVE, paytable="B")
+        before = f"{FLOOR}{link_text('old', now, T3, name='Old')}"
+    await approve_all(keeping_redis, moved)
+    assert await configuration_of(keeping_redis, moved, "side").problem() is None
+    back = configuration_of(keeping_redis, before, "old")
+    program = configuration_of(keeping_redis, before, "old", opens_as="simulated floorperson")
+    for each in (back, program):
+        with pytest.raises(TermsError, match="two people approve it"):
+            await each.adopt()
+    await back.approve("amy", back.filed.digest)
+    with pytest.raises(BooksError, match="you approved it first"):
+        await back.approve("amy", back.filed.digest)
+    await back.approve("ben", back.filed.digest)
+    await back.adopt()
+    assert (await LinkAudit(LinkStore(keeping_redis, back._link)).run()).balanced
+    again = configuration_of(keeping_redis, moved, "side")
+    assert "a table was on another link since" in str(await again.problem())
 
 
 async def test_of_two_links_with_a_round_of_one_table_neither_waits_for_the_other(
@@ -434,11 +467,14 @@ async def test_of_two_links_with_a_round_of_one_table_neither_waits_for_the_othe
         await each.open()
     for each in (pit, new):
         assert (await each.wagers({3: PROGRESSIVE})).error is None
+    await people_approve(Configuration(pit.floor, pit.store))
     assert await Configuration(pit.floor, pit.store).problem() is None
     assert (await pit.void()).error is None
     said = "table T-1 has an open round on link new: leave the table there"
     assert said in str(await Configuration(pit.floor, pit.store).problem())
-    assert await Configuration(new.floor, new.store).problem() is None
+    left = await Configuration(new.floor, new.store).unapproved()
+    assert left is not None
+    assert left.barred is None
 
 
 @pytest.mark.duty("D4")
@@ -698,9 +734,11 @@ async def test_a_table_that_still_plays_on_its_former_link_is_held_on_the_new_on
     there, here = (
         configuration_of(keeping_redis, f"{FLOOR}{ON_SIDE}{T3}", link) for link in ("side", "pit")
     )
+    former = configuration_of(keeping_redis, WITH_T3, "pit")
+    assert await former.problem() is None
     await people_approve(there)
     assert await there.problem() is None
-    assert await configuration_of(keeping_redis, WITH_T3, "pit").problem() is None
+    assert await former.problem() is None
     await pit.round({3: PROGRESSIVE}, {3: "As Ks Qs"}, table="T-3")
     (claim,) = await pit.claims.waiting()
     await people_approve(here)
