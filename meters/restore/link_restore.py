@@ -6,17 +6,21 @@ is not applied a second time. At the end, the restore sets the ledger mark: the 
 seen, kept outside Redis. Until the mark is set, no service operates the link.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
-from typing import Final
+from typing import Final, cast
 
 import msgspec
 
 from meters.archive.day_file import ArchiveError
 from meters.books.accounts import table_account
 from meters.books.approvals import ApprovalBook, ForgedError
-from meters.books.approved_configuration import LinkConfiguration
+from meters.books.approved_configuration import (
+    ApprovedTable,
+    LinkConfiguration,
+    approved_tables,
+)
 from meters.books.audit import Finding, LinkAudit
 from meters.books.ledger_mark import LedgerMark
 from meters.books.link_changes import ChangeBook
@@ -45,9 +49,12 @@ from meters.restore.rebuild import RebuildError
 from meters.restore.restored_tables import TableSnapshot
 from meters.restore.store_writing import StoreWriter
 from meters.wire.clock import now_text
-from meters.wire.messages import WagerCorrection, Wagers
+from meters.wire.messages import UNREADABLE, WagerCorrection, Wagers
 
 _APPROVE: Final = "approve it with `pitlink approve`, then run this command again"
+_WITH_OLD: Final = (
+    "put the floor file back that had it there, and run `pitlink restore --link {link}`"
+)
 _REOPENED: Final = "wagers were accepted after it had been closed"
 
 
@@ -155,44 +162,63 @@ class LinkRestore:
         if not writes and (problem := await store.schema_problem()):
             raise RestoreError(problem)
         read = self._read_copy
-        findings = (
-            self._stands_made(self._copy, read)
-            if writes and read and self._copy
-            else await self._stands_held()
-        )
+        if writes and read and self._copy:
+            before = _approved_tables(read.snapshot.at(store.keys.approved).get("text", b""))
+            findings = self._stands_made(self._copy, read, self._tables(before))
+        else:
+            text = cast("bytes | None", await store.redis.hget(store.keys.approved, "text"))
+            before = _approved_tables(text)
+            findings = await self._stands_held(self._tables(before))
         # A table of a game without progressive wagers sends nothing, and has no outbox.
-        meterless = {table.id for table in self._store.link.table if not table.meters}
-        idle = {each for each in meterless - set(self._outboxes) if not findings[each].last}
+        plays = {table.id for table in store.link.table if table.meters}
+        plays |= {table for table, one in before.items() if one.meters}
+        idle = {each for each in {*findings} - plays - {*self._outboxes} if not findings[each].last}
         tables = inspect_tables(
             {each: stand for each, stand in findings.items() if each not in idle}, self._outboxes
         )
-        known = self._known(tables)
+        lost = (
+            writes or held.interrupted or held.lost_some(mark) or any(one.again for one in tables)
+        )
+        known = self._known(tables, lost=lost)
         kept = {} if writes else await self._kept_of_lost_claims()
         return RestorePlan(held, mark.entries, copied, writes, known, kept)
 
-    @property
-    def _tables(self) -> list[str]:
-        """The tables of the link, and former ones whose outboxes were found."""
-        ids = [table.id for table in self._store.link.table]
-        return [*ids, *sorted({*self._outboxes} - {*ids})]
+    def _tables(self, before: Collection[str]) -> list[str]:
+        """Return the tables of the link, and former ones.
 
-    def _known(self, tables: Collection[TableFound]) -> tuple[TableFound, ...]:
+        These are `before`, in the approved floor file of the data, and those whose outboxes were
+        found.
+        """
+        ids = [table.id for table in self._store.link.table]
+        return [*ids, *sorted({*self._outboxes, *before} - {*ids})]
+
+    def _known(self, tables: Collection[TableFound], *, lost: bool) -> tuple[TableFound, ...]:
         """Return the tables that the floor file has on the link.
 
+        If nothing is `lost`, no outbox is missed.
+
         Raises:
-            RestoreError: Redis lacks events of another table. Without its game, nobody can apply
-                them.
+            RestoreError: Redis lacks events of another table, or can lack them. Without its game,
+                nobody can apply them.
         """
         link = self._store.link
         ids = {table.id for table in link.table}
         for one in tables:
-            if one.table not in ids and (one.again or one.missing):
+            outbox = self._outboxes.get(one.table)
+            if one.table in ids or not (one.again or (one.missing and (outbox or lost))):
+                continue
+            gone = "and the floor file no longer has this table on the link"
+            with_old = _WITH_OLD.format(link=link.id)
+            if outbox:
                 raise RestoreError(
-                    f"{link.id}: {self._outboxes[one.table].path} has events of table {one.table}"
-                    " that the ledger lacks, and the floor file has no such table on this link:"
-                    " restore with the floor file that had it there, and then put the present one"
-                    " back. If these events shall stay lost, take this outbox away"
+                    f"{link.id}: {outbox.path} has events of table {one.table} that the ledger"
+                    f" lacks, {gone}: {with_old}"
                 )
+            raise RestoreError(
+                f"{link.id}: the events of table {one.table} after {one.last} are in no outbox that"
+                f" was found, {gone}: find the outbox. If it is lost, {with_old}, with `--without"
+                f" {one.table}`"
+            )
         return tuple(one for one in tables if one.table in ids)
 
     def is_due(self, found: RestorePlan) -> bool:
@@ -210,11 +236,17 @@ class LinkRestore:
         confirmed their name with their PIN.
 
         Raises:
-            RestoreError: an outbox is missing, or the floor file is not the approved one.
+            RestoreError: an outbox is missing, the floor file is not the approved one, or the data
+                in Redis is no longer that of the plan.
             RedisError, TermsError, MarkError: the restore stopped. The work that is done remains,
                 and the restore can be repeated.
         """
         store, seen = self._store, self._mark.seen
+        # Somebody else can have restored the link while a person looked, and the floor plays on.
+        if await inspect_store(store, seen) != found.held:
+            raise RestoreError(
+                f"{store.link.id}: Redis has changed since this command looked: run it again"
+            )
         if missing := missing_outboxes(found.tables, self._without):
             raise RestoreError(f"{store.link.id}: {'; '.join(missing)}")
         await self.check_approved(found)
@@ -350,9 +382,11 @@ class LinkRestore:
         pairs = zip(unpaid.items(), rows, strict=True)
         return {slip: claim for (slip, claim), fields in pairs if not fields}
 
-    def _stands_made(self, copy: LedgerCopy, read: LinkCopy) -> dict[str, TableFindings]:
+    def _stands_made(
+        self, copy: LedgerCopy, read: LinkCopy, tables: Collection[str]
+    ) -> dict[str, TableFindings]:
         made = TableSnapshot(self._store.keys, read.snapshot)
-        found = {table: _stand(made.stored(table)) for table in self._tables}
+        found = {table: _stand(made.stored(table)) for table in tables}
         moment = self._middle_of(copy)
         for table, outbox in self._outboxes.items():
             if table not in found or found[table].last:
@@ -378,8 +412,7 @@ class LinkRestore:
         _, end = days.bounds(copy.days[-1].head.day)
         return begin + (end - begin) / 2
 
-    async def _stands_held(self) -> dict[str, TableFindings]:
-        tables = self._tables
+    async def _stands_held(self, tables: Sequence[str]) -> dict[str, TableFindings]:
         _, rows = await self._store.tables_at(tables, replies=True)
         try:
             return {table: _stand(row) for table, row in zip(tables, rows, strict=True)}
@@ -387,6 +420,14 @@ class LinkRestore:
             raise RestoreError(
                 f"{self._store.link.id}: the data of a table in Redis is damaged: {error}"
             ) from None
+
+
+def _approved_tables(text: bytes | None) -> Mapping[str, ApprovedTable]:
+    """Return the tables in the approved floor file of a link's data; none if it cannot be read."""
+    try:
+        return approved_tables((text or b"").decode())
+    except UNREADABLE:
+        return {}
 
 
 def _stand(stored: StoredTable) -> TableFindings:

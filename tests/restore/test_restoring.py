@@ -498,6 +498,50 @@ async def test_the_events_of_a_table_that_left_the_link_are_not_lost_silently(
     assert (await after.audit()).problems == ()
 
 
+@pytest.mark.duty("D11")
+@pytest.mark.parametrize("copied", [False, True], ids=["backup", "archive"])
+async def test_the_outbox_of_a_table_that_left_the_link_is_missed(
+    pit: KeptPit, tmp_path: Path, *, copied: bool
+) -> None:
+    before = KeptPit(
+        pit.redis, tmp_path, f"{DRAWN}{table_text('T-3', PROGRESSIVE, asset='104213')}"
+    )
+    await before.open()
+    older = await Kept.of(pit.redis)
+    copy = await Copy.of(before) if copied else None
+    await before.round({1: PROGRESSIVE}, {1: RAGS}, table="T-3", round_id="R1")
+    after = KeptPit(pit.redis, tmp_path, DRAWN)
+    await after.open()
+    before.outbox_path("T-3").unlink()
+    assert not (await after.restoring(copy).look())[1], "nothing is lost yet"
+    if copied:
+        await pit.redis.flushall()
+    else:
+        await older.put_back(pit.redis)
+    with pytest.raises(RestoreError, match="the events of table T-3 after 0 are in no outbox"):
+        await after.restoring(copy, "T-1", "T-2").run()
+    await before.restoring(copy, "T-1", "T-2", "T-3").run()
+
+
+async def test_a_restore_that_waited_for_its_answer_writes_over_nothing(pit: KeptPit) -> None:
+    """Meanwhile, somebody else has restored the link, and the floor plays on."""
+    await pit.round({1: PROGRESSIVE}, {1: RAGS}, table="T-1", round_id="R1")
+    copy = await Copy.of(pit)
+    await pit.redis.flushall()
+    with read_outboxes([pit.home / "tables"], pit.link.id) as outboxes:
+        mark = LedgerMark(pit.home, pit.link.id)
+        store = LinkStore(pit.redis, pit.link)
+        asked = LinkRestore(pit.floor, store, mark, copy, outboxes, without=["T-2"])
+        found = await asked.inspect(lambda *_: None)
+        await pit.restoring(copy, "T-2").run()
+        await pit.goes_on()
+        await pit.round({1: PROGRESSIVE}, {1: RAGS}, table="T-1", round_id="R2")
+        was = await read_store(pit.redis, pit.store.keys)
+        with pytest.raises(RestoreError, match="pit: Redis has changed since"):
+            await asked.carry_out(found, "tess", lambda *_: None)
+    assert await read_store(pit.redis, pit.store.keys) == was
+
+
 @pytest.mark.parametrize("missing", ["lost", "empty", "torn", "seq_reused", "seq_passed"])
 async def test_a_missing_outbox_is_reported_and_must_be_declared_lost_by_name(
     pit: KeptPit, missing: str
