@@ -1,51 +1,34 @@
 """`python -m tests age`: make houses of one year and of many years, and measure both."""
 
-import sys
+import asyncio
+import shutil
 import time
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 import msgspec
 import typer
 
-from bonus.errors import UserError
-from meters.logs.options import LogLevel
-from meters.logs.setup import log_to
-from meters.terminal.console import PlainConsole
-from meters.terminal.printing import print_json
-from tests.age.house import DAYS_A_YEAR, Age, today
-from tests.age.making import finish_house, make_house, opened_house
-from tests.age.measuring import HouseFigures, measure_house
-from tests.bench.command import run_command, run_until_stopped
-from tests.bench.machine import Machine, this_machine
+from meters.books.store import LinkStore
+from meters.users.store import UserStore
+from tests.age.house import DAYS_A_YEAR, Age, a_day_later, empty_house, made_house
+from tests.approving import approve_first
+from tests.bench.command import run_command, step_reporter, write_report
+from tests.bench.machine import this_machine
+from tests.bench.place import Place, Seconds
+from tests.bench.run import ReportStep
+from tests.bench.sizing import all_of, bytes_of
+from tests.servers import eventually_async
 
-_MADE: Final = "made.json"
+CHECKPOINTED: Final = 5_000
+"""Number of entries of a ledger or a log from which a service writes a checkpoint."""
 
-
-class Made(msgspec.Struct, frozen=True):
-    """A made house: its size, and the seconds that its making took."""
-
-    age: Age
-    seconds: float
-
-
-class AgeReport(msgspec.Struct, frozen=True, kw_only=True):
-    """Figures of a house of one year and of a house of many years."""
-
-    machine: Machine
-    made_s: tuple[float, ...]
-    houses: tuple[HouseFigures, ...]
+_WRITTEN_WITHIN_S: Final = 600.0
+_OLD_DAY: Final = timedelta(days=30)
 
 
 def age(
-    out: Annotated[
-        Path,
-        typer.Option(
-            help="The directory of the houses. A house that is there already is not made again."
-        ),
-    ],
     *,
     years: Annotated[int, typer.Option(min=1, help="Age of the older house.")] = 10,
     tables: Annotated[int, typer.Option(min=2, help="Tables, on two links.")] = 40,
@@ -63,49 +46,84 @@ def age(
     of a service, the nightly commands, two reports, a whole audit and a restore. It prints one JSON
     object.
     """
-    days = [each * DAYS_A_YEAR for each in sorted({1, years})]
-    sizes = [Age(today() - timedelta(each), each, tables, rounds, sign_ins) for each in days]
-    report = run_until_stopped(_measure(out.absolute(), sizes))
-    print_json(msgspec.json.format(msgspec.json.encode(report), indent=2))
+    sizes = [Age(each * DAYS_A_YEAR, tables, rounds, sign_ins) for each in sorted({1, years})]
+    houses = [asyncio.run(_measure_house(size, step_reporter())) for size in sizes]
+    write_report({"machine": this_machine(), "houses": houses})
 
 
-async def _measure(out: Path, sizes: list[Age]) -> AgeReport:
-    log_to(sys.stderr, level=LogLevel.WARNING)
-    console, began_s = PlainConsole(stderr=True), time.monotonic()
-    made_s, houses = list[float](), list[HouseFigures]()
-    for size in sizes:
-        home = out / f"days-{size.days}"
+async def _measure_house(age: Age, report_step: ReportStep) -> dict[str, Any]:
+    """Measure the starts and the commands on a house, and then its restore.
 
-        def report_step(what: str, days: int = size.days) -> None:
-            console.print(f"{time.monotonic() - began_s:5.0f} s  {days} days: {what}")
-
-        report_step("made, day by day")
-        made = await _made(home, size)
-        made_s.append(made.seconds)
-        async with opened_house(home, made.age) as place:
-            houses.append(await measure_house(place, made.age, report_step))
-    return AgeReport(machine=this_machine(), made_s=tuple(made_s), houses=tuple(houses))
-
-
-async def _made(home: Path, age: Age) -> Made:
-    """Make a house, or return how it was made earlier.
-
-    Raises:
-        UserError: the house there has another size.
+    Returns:
+        The size of the house, and the times. The first start closes a gaming day. `archive_day`
+        archives this day, and reads files as once in a night; `archive_nothing` has no new day.
+        The old wins are those of a day soon after the opening of the house.
     """
-    note = home / _MADE
-    if note.exists():
-        made = msgspec.json.decode(note.read_bytes(), type=Made)
-        if replace(made.age, first_day=age.first_day) != age:
-            raise UserError(f"{home} is of another size: give another directory, or delete it")
-        return made
-    began_s = time.monotonic()
-    async with opened_house(home, age) as place:
-        await make_house(place, age)
-        await finish_house(place)
-    made = Made(age, round(time.monotonic() - began_s, 1))
-    note.write_bytes(msgspec.json.encode(made))
-    return made
+    began = time.monotonic()
+    report_step(f"{age.days} days, made one by one")
+    async with made_house(age) as place:
+        made_s = round(time.monotonic() - began, 1)
+        stores = [LinkStore(place.redis, link) for link in place.floor.link]
+        report_step("first start")
+        place.forget_services()
+        with place.service() as (_, first_start):
+            await _checkpoints(place, stores)
+        report_step("start")
+        with place.service() as (_, start):
+            pass
+        a_day_later(place.archive)
+        old_day = (age.first_day + min(_OLD_DAY, timedelta(days=age.days // 2))).isoformat()
+        times = {"first_start": first_start, "start": start}
+        for name, command in (
+            ("archive_day", "archive"),
+            ("archive_nothing", "archive"),
+            ("whole_audit", "audit"),
+            ("nightly_audit", "audit --since-last"),
+            ("day_report", f"report day {age.last_day.isoformat()}"),
+            ("old_wins", f"report jackpots --from {old_day} --to {old_day}"),
+        ):
+            report_step(command)
+            times[name] = place.timed(*command.split())
+        report_step("restore")
+        times["restore"] = await _restore(place.archive, age)
+        files, users = [*place.archive.glob("*/*.zst")], UserStore(place.redis).keys
+        entries = sum([await store.last_entry() for store in stores])
+        return {
+            "age": age,
+            "made_s": made_s,
+            "ledger_entries": entries,
+            "log_entries": int(await place.redis.hget(users.log_head, "entries") or 0),
+            "payout_slips": sum([len((await one.snapshot(indexes=True)).slips) for one in stores]),
+            "archive_files": len(files),
+            "archive_bytes": sum(file.stat().st_size for file in files),
+            "redis_bytes": await all_of(place.redis),
+            "log_bytes": await bytes_of(place.redis, [users.log]),
+            **{name: msgspec.structs.asdict(seconds) for name, seconds in times.items()},
+            "audited_entries_per_s": round(entries / times["whole_audit"].elapsed_s),
+            "restored_entries_per_s": round(entries / times["restore"].elapsed_s),
+        }
+
+
+async def _checkpoints(place: Place, stores: list[LinkStore]) -> None:
+    """Wait until the service has written the checkpoints of its audits."""
+    links = sum([await store.last_entry() >= CHECKPOINTED for store in stores])
+    marks = Path(place.parts.data) / "marks"
+
+    def written() -> bool:
+        audits = [*marks.glob("*.audit-checkpoint.json")]
+        return len(audits) >= links and any(marks.glob("*.log-checkpoint.json"))
+
+    await eventually_async(written, within_s=_WRITTEN_WITHIN_S, what=f"checkpoints in {marks}")
+
+
+async def _restore(archive: Path, age: Age) -> Seconds:
+    """Restore a house from its archive into an empty Redis, without outboxes."""
+    async with empty_house(age) as empty:
+        shutil.copytree(archive, empty.archive)
+        await approve_first(empty.floor, empty.redis)
+        tables = [table.id for link in empty.floor.link for table in link.table]
+        without = [word for table in tables for word in ("--without", table)]
+        return empty.timed("restore", "--yes", "--services-stopped", *without)
 
 
 def main() -> None:

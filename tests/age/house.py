@@ -1,26 +1,35 @@
-"""The data of a house of some age, made by the project's own code on a real Redis.
+"""A house of some age, made by the project's own code on a real Redis.
 
 Every day of the house is played, closed and archived: a few rounds at each table, with their wins
 validated and paid. So each file, checkpoint, chain and digest is a real one. Only the number of
 rounds in a day is small.
 """
 
-from dataclasses import dataclass
-from datetime import UTC, date, datetime, time, timedelta
+import asyncio
+import sys
+from collections.abc import AsyncIterator, Coroutine, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
+from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
-from typing import Final
+from typing import ClassVar, Final, Self
+from unittest.mock import patch
 
 import msgspec
 
+import meters.wire.clock
+from bonus.errors import UserError
 from meters.archive.archive_days import ArchiveFiles
 from meters.archive.archiver import Archiver
-from meters.books.link_changes import ChangeBook
-from meters.books.store import LinkStore
+from meters.books.audit_notes import ARCHIVE_NOTE, ArchiveNote, read_note, write_note
 from meters.floor.facility import Facility
 from meters.floor.floor_file import Floor, parse_floor
 from meters.floor.gaming_day import GamingDays
-from meters.floor_api.types import Adjustment
-from meters.links.proposals import adjustment
+from meters.logs.options import LogLevel
+from meters.logs.setup import log_to
 from meters.redis_client.connect import open_redis
 from meters.redis_client.shards import redis_of
 from meters.selfcheck.approval_checks import Configuration
@@ -29,10 +38,12 @@ from meters.users.pins import PinHashing
 from meters.users.roles import Role
 from meters.users.sign_in_attempts import Caller
 from meters.users.users import Actor
-from tests.age.clock import PastTime, past_time
+from meters.wire.clock import now, text_of
 from tests.approving import approve
 from tests.bench.floor import LINKS, FloorParts, bench_floor_text
-from tests.bench.sizing.play import MIXES, PlayedFloor
+from tests.bench.place import Place, a_place
+from tests.bench.play import MIXES, PlayedFloor, withdraw_a_proposal
+from tests.bench.sizing import rewrite
 
 DAYS_A_YEAR: Final = 365
 
@@ -52,36 +63,59 @@ _CHEAP: Final = PinHashing(time_cost=1, memory_kib=8)
 _APPROVER: Final = "Ada Lane"
 
 
+def _today() -> date:
+    facility = Facility(name="", timezone=_ZONE)
+    return GamingDays.of_facility(facility).of(datetime.now(UTC))
+
+
 @dataclass(frozen=True, slots=True)
 class Age:
     """The size of a house.
 
     Attributes:
-        first_day: the first gaming day.
-        days: number of gaming days. The last of them is over, and still open: the first service
-            that starts closes it.
+        days: number of gaming days.
         tables: number of tables, on two links.
         rounds: number of rounds that each table plays on each day.
         sign_ins: number of sign-ins on each day, each with its sign-out.
+        last_day: the last gaming day. It is over, and still open: the first service that starts
+            closes it.
     """
 
-    first_day: date
     days: int
     tables: int
     rounds: int
     sign_ins: int
+    last_day: date = field(default_factory=lambda: _today() - timedelta(days=1))
 
     @property
-    def last_day(self) -> date:
-        return self.first_day + timedelta(days=self.days - 1)
+    def first_day(self) -> date:
+        return self.last_day - timedelta(days=self.days - 1)
+
+    @property
+    def last_year(self) -> int:
+        return (self.days - 1) // DAYS_A_YEAR
 
 
-def today() -> date:
-    facility = Facility(name="", timezone=_ZONE)
-    return GamingDays.of_facility(facility).of(datetime.now(UTC))
+class _PastTime(datetime):
+    """The time of this process, as far as messages and ledger entries contain it."""
+
+    moment: ClassVar[datetime]
+
+    @classmethod
+    def now(cls, tz: tzinfo | None = None) -> Self:
+        """Return the time that was set last."""
+        return cls.fromtimestamp(cls.moment.timestamp(), tz)
 
 
-def house_text(age: Age, year: int, parts: FloorParts) -> str:
+@contextmanager
+def _past_time(age: Age) -> Iterator[type[_PastTime]]:
+    """Begin on the first day; set `moment` to let the time pass."""
+    _PastTime.moment = datetime.combine(age.first_day, _NOON, UTC)
+    with patch.object(meters.wire.clock, "datetime", _PastTime):
+        yield _PastTime
+
+
+def house_text(parts: FloorParts, age: Age, year: int) -> str:
     """Build the floor file of the house in one of its years, counted from 0.
 
     Each year, somebody approves a changed amount of the facility.
@@ -92,49 +126,44 @@ def house_text(age: Age, year: int, parts: FloorParts) -> str:
     return f"{text}\n[archive]\nkeep_years = {keep_years}\n"
 
 
-def last_year(age: Age) -> int:
-    return (age.days - 1) // DAYS_A_YEAR
-
-
-async def play_link(age: Age, parts: FloorParts, home: Path, link: str) -> None:
-    """Play all days of one link, and archive those that are closed.
-
-    Raises:
-        UserError: an event was refused, or an archive file cannot be written.
-    """
-    floors = [_with_link(house_text(age, year, parts), link) for year in range(last_year(age) + 1)]
-    begins = datetime.combine(age.first_day, _NOON, UTC)
-    with past_time(begins):
+async def _play_link(age: Age, parts: FloorParts, archive: Path, link: str) -> None:
+    """Play all days of one link, and archive those that are closed."""
+    floors = [_with_link(house_text(parts, age, year), link) for year in range(age.last_year + 1)]
+    with _past_time(age) as clock:
         async with open_redis(floors[0]) as redis:
-            played = PlayedFloor(floors[0], redis_of(redis, link), MIXES[0], _seed(link), begins)
+            seed, begins = LINKS.index(link), clock.moment
+            played = PlayedFloor(floors[0], redis_of(redis, link), MIXES[0], seed, begins)
             (store,) = played.stores
             await approve(Configuration(floors[0], store))
             # This closes the first day, without play.
-            PastTime.moment += timedelta(days=1)
+            clock.moment += timedelta(days=1)
             await played.open()
-            archiver = Archiver(store, ArchiveFiles(home / "pitlink-archive", link), _LIVE_DAYS)
+            archiver = Archiver(store, ArchiveFiles(archive, link), _LIVE_DAYS)
             for day in range(1, age.days):
                 if day % DAYS_A_YEAR == 0:
-                    await _approve(floors[day // DAYS_A_YEAR], store)
+                    await approve(Configuration(floors[day // DAYS_A_YEAR], store))
                 if day % _PROPOSE_EVERY == 0:
-                    await _propose(store, f"proposal-{day:016d}")
+                    await withdraw_a_proposal(store, day)
                 await played.play(age.rounds)
                 left = age.days - 1 - day
                 if left < _DAILY_AT_LAST or day % _ARCHIVE_EVERY == 0:
                     await archiver.run(lambda _done, _of: None)
                 if left:
-                    PastTime.moment += timedelta(days=1)
+                    clock.moment += timedelta(days=1)
                     await played.close_day()
 
 
-async def sign_in_daily(age: Age, parts: FloorParts) -> None:
-    """Sign users in and out on every day.
+def _with_link(text: str, link: str) -> Floor:
+    floor = parse_floor(text)
+    return msgspec.structs.replace(
+        floor, link=tuple(each for each in floor.link if each.id == link)
+    )
 
-    Raises:
-        UsersError: a sign-in was refused.
-    """
-    floor = parse_floor(house_text(age, 0, parts))
-    with past_time(datetime.combine(age.first_day, _NOON, UTC)):
+
+async def _sign_in_daily(age: Age, parts: FloorParts) -> None:
+    """Sign users in and out on every day."""
+    floor = parse_floor(house_text(parts, age, 0))
+    with _past_time(age) as clock:
         async with open_redis(floor) as redis:
             people = UserDirectory.of(redis, floor.service.idle_minutes, _CHEAP)
             names = [f"Floor {number}" for number in range(_USERS)]
@@ -146,30 +175,47 @@ async def sign_in_daily(age: Age, parts: FloorParts) -> None:
                     name = names[(day + number) % _USERS]
                     opened = await people.sessions.sign_in(name, _PIN, Caller(_CLIENT), None)
                     await people.sessions.sign_out(opened.token, _CLIENT)
-                PastTime.moment += timedelta(days=1)
+                clock.moment += timedelta(days=1)
 
 
-def _seed(link: str) -> int:
-    return LINKS.index(link)
+def empty_house(age: Age) -> AbstractAsyncContextManager[Place]:
+    """Return the servers, the directory and the floor file of a house without data."""
+    return a_place(partial(house_text, age=age, year=age.last_year))
 
 
-def _with_link(text: str, link: str) -> Floor:
-    floor = parse_floor(text)
-    return msgspec.structs.replace(
-        floor, link=tuple(each for each in floor.link if each.id == link)
-    )
+@asynccontextmanager
+async def made_house(age: Age) -> AsyncIterator[Place]:
+    """Play all days of a house: each link, and the sign-ins, in a process of its own.
+
+    Raises:
+        UserError: an event or a sign-in was refused, or a file cannot be written.
+    """
+    links = LINKS[: age.tables]
+    async with empty_house(age) as place:
+        # A sync of each write would take most of the time. The files are synced at the end.
+        await place.redis.config_set("appendfsync", "no")
+        spawn = get_context("spawn")
+        with ProcessPoolExecutor(len(links) + 1, mp_context=spawn) as processes:
+            loop = asyncio.get_running_loop()
+            each = [partial(_play_link, age, place.parts, place.archive, link) for link in links]
+            work = [*each, partial(_sign_in_daily, age, place.parts)]
+            await asyncio.gather(*(loop.run_in_executor(processes, _run, one) for one in work))
+        # The house has checked its whole archive until now.
+        place.run("archive")
+        await place.redis.config_set("appendfsync", "always")
+        await rewrite(place.redis)
+        yield place
 
 
-async def _approve(floor: Floor, store: LinkStore) -> None:
-    await approve(Configuration(floor, store))
+def _run(work: "partial[Coroutine[None, None, None]]") -> None:
+    log_to(sys.stderr, level=LogLevel.WARNING)
+    asyncio.run(work())
 
 
-async def _propose(store: LinkStore, proposal: str) -> None:
-    """Propose a correction of a meter, and withdraw it."""
-    meter = store.link.meter[0]
-    asked = Adjustment(meter=meter.meter_id, amount=100, reason="miscount")
-    change = adjustment(proposal, _APPROVER, meter, (10**9, 1), asked)
-    book = ChangeBook(store)
-    await book.propose(proposal, change.kind, change.by, msgspec.json.encode(change))
-    withdrawn = msgspec.json.encode({"proposal": proposal, "by": change.by, "meter": change.meter})
-    await book.decide(proposal, "withdraw", change.by, withdrawn, meter=change.meter)
+def a_day_later(archive: Path) -> None:
+    """Let the next `pitlink archive` read files completely, as it does once a night."""
+    note = read_note(archive / ARCHIVE_NOTE, ArchiveNote)
+    if note is None:
+        raise UserError(f"{archive} was never checked")
+    yesterday = text_of(now() - timedelta(days=1))
+    write_note(archive / ARCHIVE_NOTE, msgspec.structs.replace(note, read_at=yesterday))

@@ -9,7 +9,6 @@ from bonus.law.games import chapter_games
 from bonus.wagers import MICROS_PER_CENT
 from meters.wire.messages import Reply
 from tests.bench.floor import METERS, POSITIONS, WAGERS_AN_EVENT, terms_of
-from tests.bench.orders import LinkBooks
 
 _PERCENT: Final = b'"percent"'
 _WHOLE_METER: Final = 100
@@ -58,10 +57,11 @@ class Tally:
         contributed = (self.wagers - self.voids) * contribution_micros(meter)
         return seeded + contributed - self.taken_micros[meter]
 
-    def books(self) -> LinkBooks:
-        """Return all counts in the form that the benchmark compares with the audit."""
-        return LinkBooks(
-            wagers=(self.wagers - self.voids) * WAGERS_AN_EVENT,
-            rounds=self.rounds,
-            meters_micros={meter: self.meter_micros(meter) for meter in METERS},
-        )
+    @property
+    def counted(self) -> tuple[int, int]:
+        """Wagers less those of voided rounds, and rounds: as the audit counts them."""
+        return (self.wagers - self.voids) * WAGERS_AN_EVENT, self.rounds
+
+    @property
+    def meters_micros(self) -> dict[str, int]:
+        return {meter: self.meter_micros(meter) for meter in METERS}

@@ -1,21 +1,24 @@
 """`python -m tests bench`: measure the service, or how large a floor becomes."""
 
-import asyncio
+import shutil
 import signal
 import sys
-from collections.abc import Callable, Coroutine
-from typing import Annotated, TypeVar
+import time
+from collections.abc import Callable
+from typing import Annotated
 
+import msgspec
 import typer
+import uvloop
 
 from bonus.errors import UserError
+from meters.logs.options import LogLevel
+from meters.logs.setup import log_to
 from meters.process.signals import hear_signals
-from meters.process.stop_signals import on_stop
-from meters.terminal.printing import print_defect, print_error
-from tests.bench.run import QUICK, Plan, run_bench, write_report
-from tests.bench.sizing import course
-
-_Found = TypeVar("_Found")
+from meters.terminal.console import PlainConsole
+from meters.terminal.printing import print_defect, print_error, print_json
+from tests.bench import sizing as sizes
+from tests.bench.run import QUICK, Plan, run_bench
 
 
 def bench(
@@ -39,55 +42,50 @@ def bench(
 ) -> None:
     """Measure the meter service with its own servers, and print the figures as one JSON object.
 
-    The benchmark starts its own mosquitto and redis-server, both from PATH, and `pitlink serve`. It
-    plays many tables from another process and compares the books at the end. The exit status is 1
-    if anything was lost.
+    The benchmark starts its own mosquitto and redis-server, and `pitlink serve`. It plays many
+    tables and compares the books at the end. The exit status is 1 if anything was lost.
 
     With --sizing it measures how large a floor becomes: Redis's memory by table, meter and million
     wagers, the append-only file, the archive, and the memory that archiving a day frees. It also
     measures how long the audit, the archive and the start of the service take. It runs for some
     minutes.
     """
+    for name in ("mosquitto", "mosquitto_sub", "redis-server", "redis-cli"):
+        if shutil.which(name) is None:
+            raise UserError(f"no {name} on PATH: the benchmark needs one (see the README)")
+    report_step = step_reporter()
     if sizing:
-        sizes = course.QUICK if quick else course.WHOLE
-        course.write_sizing(run_until_stopped(course.measure_sizing(sizes)))
+        work = sizes.measure_sizing(sizes.QUICK if quick else sizes.WHOLE, report_step)
+        write_report(uvloop.run(work))
         return
-    report = run_until_stopped(run_bench(QUICK if quick else Plan.of(tables, seconds, passes)))
+    plan = QUICK if quick else Plan(tables, seconds, passes)
+    report = uvloop.run(run_bench(plan, report_step))
     write_report(report)
-    if not report.nothing_lost:
+    if not report["nothing_lost"]:
         raise typer.Exit(1)
 
 
-def run_until_stopped(work: Coroutine[object, None, _Found]) -> _Found:
-    """Run work to its end. SIGTERM ends it as Ctrl-C does, even if SIGINT is ignored."""
+def step_reporter() -> Callable[[str], None]:
+    """Return what reports the steps of a run on standard error."""
+    log_to(sys.stderr, level=LogLevel.WARNING)
+    began, console = time.monotonic(), PlainConsole(stderr=True)
+    return lambda what: console.print(f"{time.monotonic() - began:5.0f} s  {what}")
 
-    async def watched() -> _Found:
-        task = asyncio.current_task()
-        stopped = False
 
-        def stop() -> None:
-            nonlocal stopped
-            stopped = True
-            if task is not None:
-                task.cancel()
-
-        on_stop(stop, [signal.SIGTERM])
-        try:
-            return await work
-        except asyncio.CancelledError:
-            if stopped:
-                raise KeyboardInterrupt from None
-            raise
-
-    return asyncio.run(watched())
+def write_report(report: object) -> None:
+    print_json(msgspec.json.format(msgspec.json.encode(report), indent=2))
 
 
 def run_command(command: Callable[..., None], name: str) -> None:
     """Run a command of the tests and exit with the status that `pitlink` would have.
 
-    `name` is the name of the command after `python -m tests`.
+    SIGTERM ends it as Ctrl-C does, even if SIGINT is ignored. `name` is the name of the command
+    after `python -m tests`.
     """
     hear_signals()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, _interrupt)
     sys.excepthook = print_defect
     app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
     app.command()(command)
@@ -98,6 +96,11 @@ def run_command(command: Callable[..., None], name: str) -> None:
         sys.exit(error.exit_status)
     except KeyboardInterrupt:
         sys.exit(130)
+
+
+def _interrupt(*_: object) -> None:
+    """Interrupt also what blocks the event loop, which would take the signal for itself."""
+    raise KeyboardInterrupt
 
 
 def main() -> None:

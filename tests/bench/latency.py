@@ -12,12 +12,11 @@ from meters.wire import topics
 from meters.wire.messages import METER_VALUE
 from tests.bench.books import Tally
 from tests.bench.floor import LINKS
-from tests.bench.orders import LatencyMeasured, Percentiles
 from tests.bench.traffic import Table, Traffic
 
 _SHOWN: Final = "progressive"
 """The meter that is watched. Every event adds to it."""
-_MS_PER_S: Final = 1_000
+_LOOK_EVERY_S: Final = 0.001
 _LAST_VALUE_WITHIN_S: Final = 1.0
 
 
@@ -31,7 +30,7 @@ class _Display:
 
 
 class LatencyWatch:
-    """Collects the times of events and of the meter values that cover them.
+    """Collects in `times_s` the seconds from events to their replies and to values that cover them.
 
     The replies of a link come in the order in which it applied the events. So the load's own books
     know at each reply what the meter held after that event, and the first value that is not below
@@ -46,8 +45,11 @@ class LatencyWatch:
             id(traffic.tallies[link]): self._displays[topics.meter(link, _SHOWN).encode()]
             for link in LINKS
         }
-        self._reply_s: dict[str, list[float]] = {"wagers": [], "result": []}
-        self._seen_s: list[float] = []
+        self.times_s: dict[str, list[float]] = {
+            "wagers_to_reply": [],
+            "result_to_reply": [],
+            "wagers_to_meter_seen": [],
+        }
 
     def see(self, topic: bytes, payload: bytes, at_s: float) -> None:
         display = self._displays.get(topic)
@@ -57,11 +59,11 @@ class LatencyWatch:
         display.seen_s = at_s
         while display.awaited and display.awaited[0][0] <= display.amount_cents:
             _, sent_s = display.awaited.popleft()
-            self._seen_s.append(at_s - sent_s)
+            self.times_s["wagers_to_meter_seen"].append(at_s - sent_s)
 
     def note_answer(self, table: Table, kind: str, at_s: float) -> None:
         """Record an accepted event. After wagers, send the result immediately."""
-        self._reply_s[kind].append(at_s - table.sent_s)
+        self.times_s[f"{kind}_to_reply"].append(at_s - table.sent_s)
         if kind == "wagers":
             self._await_display(table.tally, table.sent_s)
             self._traffic.send_result(table)
@@ -75,17 +77,17 @@ class LatencyWatch:
         cents = tally.meter_micros(_SHOWN) // MICROS_PER_CENT
         if display.seen_s >= sent_s and display.amount_cents >= cents:
             # The value arrived before the reply.
-            self._seen_s.append(display.seen_s - sent_s)
+            self.times_s["wagers_to_meter_seen"].append(display.seen_s - sent_s)
         else:
             display.awaited.append((cents, sent_s))
 
-    async def run(
-        self, tables: Sequence[Table], rounds_per_s: int, seconds: float
-    ) -> LatencyMeasured:
-        """Begin rounds at a steady pace, table after table, and wait until all are over."""
+    async def run(self, tables: Sequence[Table], rounds_per_s: int, seconds: float) -> float:
+        """Begin rounds at a steady pace, table after table, and wait until all are over.
+
+        Return the rounds a second that were begun.
+        """
         self._traffic.answered = self.note_answer
-        began = time.monotonic()
-        rounds = max(1, round(rounds_per_s * seconds))
+        began, rounds = time.monotonic(), max(1, round(rounds_per_s * seconds))
         for number in range(rounds):
             await asyncio.sleep(began + number / rounds_per_s - time.monotonic())
             table = tables[number % len(tables)]
@@ -99,30 +101,5 @@ class LatencyWatch:
         while any(display.awaited for display in self._displays.values()):
             if time.monotonic() > end:
                 break
-            await asyncio.sleep(1 / _MS_PER_S)
-        return self.measured(rounds / took_s)
-
-    def measured(self, rounds_per_s: float) -> LatencyMeasured:
-        return LatencyMeasured(
-            rounds_per_s=round(rounds_per_s, 1),
-            wagers_reply=percentiles(self._reply_s["wagers"]),
-            result_reply=percentiles(self._reply_s["result"]),
-            wagers_meter_seen=percentiles(self._seen_s),
-        )
-
-
-def percentiles(seconds: Sequence[float]) -> Percentiles:
-    """Return the median and the 99th percentile, each a time that was measured (nearest rank).
-
-    >>> percentiles([0.001, 0.003, 0.002])
-    Percentiles(p50_ms=2.0, p99_ms=3.0, samples=3)
-    """
-    if not seconds:
-        return Percentiles(p50_ms=0.0, p99_ms=0.0, samples=0)
-    ordered = sorted(seconds)
-
-    def rank(percent: int) -> float:
-        place = -(-percent * len(ordered) // 100)
-        return round(ordered[place - 1] * _MS_PER_S, 2)
-
-    return Percentiles(p50_ms=rank(50), p99_ms=rank(99), samples=len(ordered))
+            await asyncio.sleep(_LOOK_EVERY_S)
+        return rounds / took_s

@@ -5,19 +5,24 @@ a Redis that syncs every write. Nothing is decoded, checked, counted or answered
 """
 
 import asyncio
-import contextlib
+import subprocess
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import ExitStack, asynccontextmanager, closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 from redis.asyncio import Redis
 
-from meters.embedded.broker import LOOPBACK
 from meters.wire.topics import EVERY_TABLE_OUT
 from tests.bench.client import LoadClient
 from tests.bench.events import EventWriter
+from tests.bench.place import steady_redis
 from tests.bench.traffic import NoAnswerError, Table, publish_wagers
 from tests.mqtt_packets import text
+from tests.servers import Mosquitto, eventually_async
+from tests.waiting import dies_with_us
 
 _STREAM: Final = "events"
 _COMMAND: Final = (
@@ -30,49 +35,14 @@ _WITHIN_S: Final = 60.0
 _LOOK_EVERY_S: Final = 0.001
 
 
-def subscribe_command(port: int) -> list[str]:
-    """Return the command that prints each event as a command to Redis, without a line end."""
-    return [
-        *("mosquitto_sub", "-h", LOOPBACK, "-p", str(port), "-q", "1"),
-        *("-t", EVERY_TABLE_OUT, "-N", "-F", _COMMAND),
-    ]
+@dataclass(frozen=True, slots=True)
+class Pipe:
+    """A running pipe, with the processes by the names of their CPU time."""
 
-
-def write_command(socket: str) -> list[str]:
-    return ["redis-cli", "-s", socket, "--pipe"]
-
-
-class PipeLoad:
-    """Publishes windows of events, and waits until Redis has all of them."""
-
-    def __init__(self, writer: EventWriter) -> None:
-        self._writer = writer
-        self._client: LoadClient | None = None
-        self._redis: Redis | None = None
-
-    @contextlib.asynccontextmanager
-    async def connected(self, port: int, socket: str) -> AsyncIterator[None]:
-        """Connect to the broker and the Redis of the pipe, once the pipe itself is connected."""
-        client = await LoadClient.connect(
-            port, "bench-load", subscribe=["bench/nothing"], deliver=lambda _: None
-        )
-        redis: Redis = Redis(unix_socket_path=socket)
-        with contextlib.closing(client):
-            async with redis:
-                self._client, self._redis = client, redis
-                await self._appear(client, redis)
-                yield
-
-    async def _appear(self, client: LoadClient, redis: Redis) -> None:
-        """Publish until a message arrives. What was published before a subscription is lost."""
-        try:
-            async with asyncio.timeout(_WITHIN_S):
-                while not await redis.xlen(_STREAM):
-                    client.publish(_READY, b"ready")
-                    client.flush()
-                    await asyncio.sleep(_WITHIN_S / 1_000)
-        except TimeoutError:
-            raise NoAnswerError("the pipe of C programs does not listen") from None
+    client: LoadClient
+    redis: Redis
+    writer: EventWriter
+    pids: Mapping[str, int]
 
     async def window(self, tables: Sequence[Table]) -> tuple[int, float]:
         """Have all tables publish one `wagers` event each, without waiting between them.
@@ -80,14 +50,56 @@ class PipeLoad:
         Returns:
             The number of events, and the seconds from the first publish until Redis had the last.
         """
-        client, redis = self._client, self._redis
-        if client is None or redis is None:
-            raise NoAnswerError("there is no connection to the broker of the pipe")
-        await redis.xtrim(_STREAM, maxlen=0, approximate=False)
+        await self.redis.xtrim(_STREAM, maxlen=0, approximate=False)
         began = time.monotonic()
-        await publish_wagers(client, self._writer, tables)
-        while await redis.xlen(_STREAM) < len(tables):
+        await publish_wagers(self.client, self.writer, tables)
+        while await self.redis.xlen(_STREAM) < len(tables):
             if time.monotonic() > began + _WITHIN_S:
                 raise NoAnswerError("the pipe of C programs has not written all messages")
             await asyncio.sleep(_LOOK_EVERY_S)
         return len(tables), time.monotonic() - began
+
+
+@asynccontextmanager
+async def c_pipe(writer: EventWriter) -> AsyncIterator[Pipe]:
+    """Run the pipe, with a broker and a Redis of its own."""
+    with ExitStack() as stack:
+        broker, server = stack.enter_context(Mosquitto()), stack.enter_context(steady_redis())
+        subscriber, cli = stack.enter_context(_programs(broker.port, server.socket_path))
+        client = await LoadClient.connect(
+            broker.port, "bench-load", subscribe=["bench/nothing"], deliver=lambda _: None
+        )
+        stack.enter_context(closing(client))
+        redis = Redis(unix_socket_path=str(server.socket_path))
+
+        async def appears() -> int:
+            # What is published before the subscription is lost.
+            client.publish(_READY, b"ready")
+            client.flush()
+            return int(await redis.xlen(_STREAM))
+
+        async with redis:
+            await eventually_async(appears, what="the pipe of C programs")
+            pids = {"pipe_mosquitto": broker.pid, "mosquitto_sub": subscriber}
+            yield Pipe(client, redis, writer, pids | {"redis_cli": cli, "pipe_redis": server.pid})
+
+
+@contextmanager
+def _programs(port: int, socket: Path) -> Iterator[list[int]]:
+    subscribe = ["mosquitto_sub", "-h", "127.0.0.1", "-p", str(port), "-q", "1"]
+    subscribe += ["-t", EVERY_TABLE_OUT, "-N", "-F", _COMMAND]
+    write = ["redis-cli", "-s", str(socket), "--pipe"]
+    with (
+        subprocess.Popen(
+            dies_with_us(subscribe), stdout=subprocess.PIPE, cwd=socket.parent
+        ) as subscriber,
+        subprocess.Popen(
+            dies_with_us(write), stdin=subscriber.stdout, stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL, cwd=socket.parent,
+        ) as writer,
+    ):  # fmt: skip
+        try:
+            yield [subscriber.pid, writer.pid]
+        finally:
+            subscriber.kill()
+            writer.kill()

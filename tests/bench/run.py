@@ -1,46 +1,75 @@
-"""Steps of a benchmark: warm up, measure the phases in turn, compare the books."""
+"""Run of the benchmark: start the parts, measure the phases in turn, and compare the books."""
 
-import sys
+import asyncio
+import contextlib
+import gc
+import os
 import time
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Self, TypeVar
+from functools import partial
+from statistics import median
+from typing import Any, Final, NamedTuple
 
 import msgspec
-from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from bonus.errors import UserError
-from meters.logs.options import LogLevel
-from meters.logs.setup import log_to
-from meters.terminal.console import PlainConsole
-from meters.terminal.printing import print_json
-from tests.bench.machine import this_machine
-from tests.bench.orders import (
-    Finding,
-    Finish,
-    Finished,
-    LatencyMeasured,
-    Measure,
-    Measured,
-    MeasureLatency,
-    Order,
-)
-from tests.bench.report import TEN_TIMES, Pass, Report, make_report, settings_of
-from tests.bench.stand import Stand, stand
+from meters.service.ledger_auditing import FOLLOWED_EVERY_S
+from meters.wire import topics
+from meters.wire.messages import CONTROLLER_BEAT
+from tests.bench.books import Tally
+from tests.bench.client import LoadClient
+from tests.bench.events import EventWriter
+from tests.bench.floor import POSITIONS, WAGERS_AN_EVENT, bench_floor_text
+from tests.bench.latency import LatencyWatch
+from tests.bench.machine import cpu_seconds, this_machine
+from tests.bench.packets import PacketError
+from tests.bench.pipe import Pipe, c_pipe
+from tests.bench.place import a_place
+from tests.bench.traffic import NoAnswerError, Table, Traffic
 
-ROUNDS_PER_S: Final = 200
-BUSY_ROUNDS_PER_S: Final = 1_000
+ReportStep = Callable[[str], None]
+Times = dict[str, list[float]]
+
+TEN_TIMES: Final = 10
+PACES: Final = {"latency": 200, "busy_latency": 1_000}
 """Paces at which latency is measured, in rounds a second."""
 
 _SEED: Final = 649
-_PHASE_MAX_S: Final = 600.0
-_AUDIT_WITHIN_S: Final = 1_200.0
-_STEPS_A_PASS: Final = 6
-_STEPS_AROUND: Final = 4
+_REST_S: Final = FOLLOWED_EVERY_S + 1.0
+_REST_SHARE: Final = 0.1
+"""Share of one processor that the service uses at most while it rests."""
+_RESTS_WITHIN_S: Final = 600.0
 _SHORT_S: Final = 10.0
 """Seconds of a phase in all passes together, below which a run is a short look."""
+_SERVICE: Final = ("load", "mosquitto", "service", "redis")
+_PIPE: Final = ("load", "pipe_mosquitto", "mosquitto_sub", "redis_cli", "pipe_redis")
+"""Processes whose CPU time is reported: of the service, and of the pipe."""
 
-Found = TypeVar("Found", bound=Finding)
+METHOD: Final = (
+    "A window of wagers: every table sends one wagers event at once, and the time runs from the"
+    " first publish to the last reply; the rounds are voided after it, untimed. The pipe"
+    " is two C programs (mosquitto_sub into redis-cli --pipe) that write the same windows to their"
+    " own Redis, one XADD an event, timed until Redis has the last: near the machine's limit. It"
+    " begins when the service has ended its audits, which wait while its tables send events. Whole"
+    " rounds: every table plays wagers and result in turn, as fast as it is answered. Latency:"
+    " rounds begun at a steady pace, the result sent as soon as the wagers are answered; a meter is"
+    " seen when the first retained value that covers the wagers arrives (values are published every"
+    " 100 ms at most). Phases alternate; each figure is the median of the passes. Redis syncs"
+    " every write; its append-only file is not rewritten meanwhile."
+)
+
+
+class Measured(NamedTuple):
+    """Events of the time measured, and the CPU seconds of each process."""
+
+    events: int
+    elapsed_s: float
+    cpu_s: Mapping[str, float]
+
+    @property
+    def rate(self) -> float:
+        return self.events / self.elapsed_s
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,115 +79,276 @@ class Plan:
     tables: int
     seconds: float
     passes: int
-    rests: bool
 
-    @classmethod
-    def of(cls, tables: int, seconds: float, passes: int) -> Self:
-        return cls(tables, seconds, passes, rests=seconds * passes >= _SHORT_S)
+    @property
+    def rests(self) -> bool:
+        """Whether the service rests before it is compared: not in a short look."""
+        return self.seconds * self.passes >= _SHORT_S
 
 
-QUICK: Final = Plan(tables=40, seconds=0.3, passes=1, rests=False)
+QUICK: Final = Plan(tables=40, seconds=0.3, passes=1)
 """Less than a minute in total. It shows that the benchmark works and measures little."""
 
 
-async def run_bench(plan: Plan) -> Report:
-    """Run a benchmark and report its progress on standard error."""
-    # The approval before the start of the service is given in this process.
-    log_to(sys.stderr, level=LogLevel.WARNING)
-    began = time.monotonic()
-    machine = this_machine()
-    with _progress() as progress:
-        task = progress.add_task("", total=_steps(plan))
+class Load:
+    """The tables of the floor on one connection, and what is measured with them."""
 
-        def report_step(what: str) -> None:
-            progress.update(task, advance=1, description=what)
-            if progress.disable:
-                progress.console.print(what)
+    def __init__(self, tables: int, pids: Mapping[str, int]) -> None:
+        self.traffic = Traffic(tables, EventWriter(_SEED), self._see)
+        self.interruptions: dict[str, int] = {}
+        self._pids = {"load": os.getpid(), **pids}
+        self._watch: LatencyWatch | None = None
 
-        report_step("starting the parts")
-        async with stand(plan.tables * TEN_TIMES, seed=_SEED) as parts:
-            report_step("warming up")
-            await _ask(parts, _wagers(plan.tables * TEN_TIMES, 0.0), Measured)
-            passes = [
-                await _measure(parts, plan, number, report_step) for number in range(plan.passes)
-            ]
+    @contextlib.asynccontextmanager
+    async def connected(self, port: int) -> AsyncIterator[None]:
+        """Connect to the broker."""
+        client = await LoadClient.connect(
+            port,
+            "bench-load",
+            subscribe=[topics.table_in("+", "+"), topics.controller("+"), topics.meter("+", "+")],
+            deliver=self.traffic.deliver,
+        )
+        with contextlib.closing(client):
+            self.traffic.use(client)
+            # The objects that exist now stay, so the garbage collector need not scan them again.
+            gc.collect()
+            gc.freeze()
+            yield
+
+    def _see(self, topic: bytes, payload: bytes, at_s: float) -> None:
+        """Handle messages that are not replies: a controller's state, or a meter's value."""
+        if topic.endswith(b"/controller"):
+            beat = CONTROLLER_BEAT.decode(payload)
+            if beat.state != "operable":
+                self.interruptions[beat.reason] = self.interruptions.get(beat.reason, 0) + 1
+        elif self._watch is not None:
+            self._watch.see(topic, payload, at_s)
+
+    async def wagers(self, tables: int, seconds: float) -> Measured:
+        """Measure windows of wagers. Each window's rounds are voided outside the time measured."""
+        traffic, playing = self.traffic, self.traffic.tables[:tables]
+
+        async def window() -> tuple[int, float]:
+            before = traffic.accepted
+            took_s = await traffic.each_sends(playing, traffic.send_wagers)
+            return traffic.accepted - before, took_s
+
+        return await self._windows(
+            seconds, window, lambda: traffic.each_sends(playing, traffic.send_void)
+        )
+
+    async def pipe(self, pipe: Pipe, tables: int, seconds: float) -> Measured:
+        """Measure the same windows, written by the pipe of C programs."""
+        self._pids.update(pipe.pids)
+        return await self._windows(seconds, lambda: pipe.window(self.traffic.tables[:tables]))
+
+    async def _windows(
+        self,
+        seconds: float,
+        window: Callable[[], Awaitable[tuple[int, float]]],
+        afterwards: Callable[[], Awaitable[object]] | None = None,
+    ) -> Measured:
+        """Repeat a window, which returns its events and its seconds, until `seconds` were timed."""
+        events, elapsed_s, used_s = 0, 0.0, dict.fromkeys(self._pids, 0.0)
+        while elapsed_s < seconds:
+            before = cpu_seconds(self._pids)
+            window_events, window_s = await window()
+            for name, used in self._used_since(before).items():
+                used_s[name] += used
+            events += window_events
+            elapsed_s += window_s
+            if afterwards is not None:
+                await afterwards()
+        return Measured(events, elapsed_s, used_s)
+
+    def _used_since(self, before: Mapping[str, float]) -> dict[str, float]:
+        return {name: now - before[name] for name, now in cpu_seconds(self._pids).items()}
+
+    async def rounds(self, tables: int, seconds: float) -> Measured:
+        """Have every table play round after round; the time ends when the last round is over."""
+        traffic, before = self.traffic, sum(tally.rounds for tally in self.traffic.tallies.values())
+        end_s = time.monotonic() + seconds
+
+        def go_on(table: Table, kind: str, at_s: float) -> None:
+            if kind == "wagers":
+                traffic.send_result(table)
+            elif at_s < end_s:
+                traffic.send_wagers(table)
+
+        cpu_before = cpu_seconds(self._pids)
+        took_s = await traffic.each_sends(traffic.tables[:tables], traffic.send_wagers, go_on)
+        rounds = sum(tally.rounds for tally in traffic.tallies.values()) - before
+        return Measured(rounds, took_s, self._used_since(cpu_before))
+
+    async def latency(self, tables: int, rounds_per_s: int, seconds: float) -> tuple[float, Times]:
+        """Measure rounds that begin at a steady pace; return also the pace that was reached."""
+        self._watch = watch = LatencyWatch(self.traffic)
+        pace = await watch.run(self.traffic.tables[:tables], rounds_per_s, seconds)
+        return pace, watch.times_s
+
+    async def rest(self) -> None:
+        """Wait until the service has audited what it accepted.
+
+        Its audits wait while tables send events, so they come later. They must not take processor
+        time from the programs with which the service is compared.
+        """
+        end_s = time.monotonic() + _RESTS_WITHIN_S
+        while time.monotonic() < end_s:
+            before = cpu_seconds(self._pids)
+            await asyncio.sleep(_REST_S)
+            if self._used_since(before)["service"] < _REST_SHARE * _REST_S:
+                return
+        raise UserError(f"the service was busy for {_RESTS_WITHIN_S:.0f} s without any event")
+
+
+async def run_bench(plan: Plan, report_step: ReportStep) -> dict[str, Any]:
+    """Run a benchmark and return its figures.
+
+    Raises:
+        UserError: a part does not answer; the message has the end of the service's log.
+    """
+    began, tables = time.monotonic(), plan.tables * TEN_TIMES
+    report_step("starting the parts")
+    async with (
+        a_place(partial(bench_floor_text, tables=tables)) as place,
+        c_pipe(EventWriter(_SEED)) as pipe,
+    ):
+        with place.service() as (service, _):
+            pids = {"mosquitto": place.broker.pid, "redis": place.server.pid}
+            load = Load(tables, pids | {"service": service.process.pid})
+            try:
+                async with load.connected(place.broker.port):
+                    report_step("warming up")
+                    await load.wagers(tables, 0.0)
+                    passes = [
+                        await _measure(load, pipe, plan, f"pass {number + 1}: ", report_step)
+                        for number in range(plan.passes)
+                    ]
+            except (NoAnswerError, PacketError) as error:
+                raise UserError(f"{error}\n{service.errors[-1_000:]}") from None
             report_step("comparing the books")
-            finished = await _ask(parts, Finish(), Finished)
-            audit = await parts.audit(within_s=_AUDIT_WITHIN_S)
-            report_step("ending the parts")
-    settings = settings_of(plan.tables, plan.seconds, plan.passes)
-    return make_report(
-        machine=machine,
-        settings=settings,
-        passes=passes,
-        finished=finished,
-        audit=audit,
-        duration_s=time.monotonic() - began,
-    )
+            audit = msgspec.json.decode(place.run("audit", "--json"))
+    books = {
+        **compare_books(load.traffic.tallies, audit),
+        **load.traffic.counts,
+        "interruptions": load.interruptions,
+        "ledger_entries": audit["entries"],
+    }
+    return {
+        "machine": this_machine(),
+        "settings": {
+            **msgspec.to_builtins(plan),
+            "positions_a_table": POSITIONS,
+            "wagers_an_event": WAGERS_AN_EVENT,
+        },
+        **make_figures(plan, passes),
+        "claims_opened": sum(tally.claims for tally in load.traffic.tallies.values()),
+        "books": books,
+        "nothing_lost": nothing_lost(books),
+        "duration_s": round(time.monotonic() - began, 1),
+        "method": METHOD,
+    }
 
 
 async def _measure(
-    parts: Stand, plan: Plan, number: int, report_step: Callable[[str], None]
-) -> Pass:
-    tables, seconds = plan.tables, plan.seconds
-    of = f"pass {number + 1} of {plan.passes}"
-    report_step(f"{of}: wagers from {tables:,} tables")
-    wagers = await _ask(parts, _wagers(tables, seconds), Measured)
+    load: Load, pipe: Pipe, plan: Plan, of: str, report_step: ReportStep
+) -> dict[str, Any]:
+    """Measure one pass. Its phases follow each other closely."""
+    tables, seconds, found = plan.tables, plan.seconds, dict[str, Any]()
+    report_step(f"{of}wagers from {tables:,} tables")
+    found["wagers"] = await load.wagers(tables, seconds)
     if plan.rests:
-        report_step(f"{of}: waiting for the audit of the wagers")
-        await parts.rest(within_s=_PHASE_MAX_S)
-    report_step(f"{of}: the pipe of C programs")
-    pipe = await _ask(parts, Measure(what="pipe", tables=tables, seconds=seconds), Measured)
-    report_step(f"{of}: whole rounds")
-    rounds = await _ask(parts, Measure(what="rounds", tables=tables, seconds=seconds), Measured)
-    report_step(f"{of}: wagers from {tables * TEN_TIMES:,} tables")
-    ten_times = await _ask(parts, _wagers(tables * TEN_TIMES, seconds), Measured)
-    report_step(f"{of}: latency at {ROUNDS_PER_S:,} rounds a second")
-    latency = await _ask(parts, _latency(plan, ROUNDS_PER_S), LatencyMeasured)
-    report_step(f"{of}: latency at {BUSY_ROUNDS_PER_S:,} rounds a second")
-    busy_latency = await _ask(parts, _latency(plan, BUSY_ROUNDS_PER_S), LatencyMeasured)
-    return Pass(
-        wagers=wagers,
-        pipe=pipe,
-        rounds=rounds,
-        ten_times=ten_times,
-        latency=latency,
-        busy_latency=busy_latency,
-    )
+        report_step(f"{of}waiting for the audit of the wagers")
+        await load.rest()
+    report_step(f"{of}the pipe of C programs")
+    found["c_pipe"] = await load.pipe(pipe, tables, seconds)
+    report_step(f"{of}whole rounds")
+    found["rounds"] = await load.rounds(tables, seconds)
+    report_step(f"{of}wagers from {tables * TEN_TIMES:,} tables")
+    found["ten_times_tables"] = await load.wagers(tables * TEN_TIMES, seconds)
+    for name, pace in PACES.items():
+        report_step(f"{of}latency at {pace:,} rounds a second")
+        found[name] = await load.latency(tables, pace, seconds)
+    return found
 
 
-def _wagers(tables: int, seconds: float) -> Measure:
-    return Measure(what="wagers", tables=tables, seconds=seconds)
+def make_figures(plan: Plan, passes: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the figures of each phase: the medians of the passes."""
+
+    def figures(name: str, what: str, processes: Sequence[str] = _SERVICE) -> dict[str, Any]:
+        measured: list[Measured] = [one[name] for one in passes]
+        return {
+            f"{what}s_per_s": round(median(one.rate for one in measured)),
+            f"{what}s_per_s_by_pass": [round(one.rate) for one in measured],
+            f"cpu_us_per_{what}": {
+                process: round(median(one.cpu_s[process] / one.events for one in measured) * 1e6, 1)
+                for process in processes
+            },
+        }
+
+    def wagers(name: str, tables: int) -> dict[str, Any]:
+        rate = median(one[name].rate for one in passes)
+        per_s = round(rate * WAGERS_AN_EVENT)
+        return {"tables": tables, "wagers_per_s": per_s} | figures(name, "event")
+
+    def ratio(name: str, other: str) -> float:
+        """Return the median of the passes' ratios. A slow machine slows both sides of a pass."""
+        return float(round(median(one[name].rate / one[other].rate for one in passes), 3))
+
+    return {
+        "wagers": wagers("wagers", plan.tables),
+        "c_pipe": figures("c_pipe", "event", _PIPE),
+        "wagers_to_pipe_ratio": ratio("wagers", "c_pipe"),
+        "rounds": figures("rounds", "round"),
+        **{name: _latencies([one[name] for one in passes]) for name in PACES},
+        "ten_times_tables": wagers("ten_times_tables", plan.tables * TEN_TIMES),
+        "ten_times_to_wagers_ratio": ratio("ten_times_tables", "wagers"),
+    }
 
 
-def _latency(plan: Plan, pace: int) -> MeasureLatency:
-    return MeasureLatency(tables=plan.tables, rounds_per_s=pace, seconds=plan.seconds)
+def _latencies(passes: Sequence[tuple[float, Times]]) -> dict[str, Any]:
+    return {
+        "rounds_per_s": round(median(pace for pace, _ in passes), 1),
+        **{
+            name: {
+                "p50_ms": round(median(percentile_ms(one[name], 50) for _, one in passes), 2),
+                "p99_ms": round(median(percentile_ms(one[name], 99) for _, one in passes), 2),
+                "samples": sum(len(one[name]) for _, one in passes),
+            }
+            for name in passes[0][1]
+        },
+    }
 
 
-async def _ask(parts: Stand, order: Order, expected: type[Found]) -> Found:
-    finding = await parts.ask(order, within_s=_PHASE_MAX_S)
-    if not isinstance(finding, expected):
-        raise UserError(f"the load answered {type(finding).__name__}")
-    return finding
+def percentile_ms(seconds: Sequence[float], percent: int) -> float:
+    """Return a percentile that is a time that was measured (nearest rank).
+
+    >>> percentile_ms([0.001, 0.003, 0.002], 50)
+    2.0
+    """
+    place = -(-percent * len(seconds) // 100)
+    return round(sorted(seconds)[place - 1] * 1_000, 2) if seconds else 0.0
 
 
-def _steps(plan: Plan) -> int:
-    return plan.passes * (_STEPS_A_PASS + plan.rests) + _STEPS_AROUND
+def compare_books(tallies: Mapping[str, Tally], audit: Mapping[str, Any]) -> dict[str, bool]:
+    """Compare the load's own books, which it has from the replies alone, with the audit's."""
+    totals, links = audit["totals"], audit["links"].items()
+    counted = [tally.counted for tally in tallies.values()]
+    held = {
+        link: {name: meter["amount_micros"] for name, meter in one["meters"].items()}
+        for link, one in links
+    }
+    due = {link: tally.meters_micros for link, tally in tallies.items()}
+    return {
+        "balanced": audit["balanced"],
+        "meters_equal": held == due,
+        "counts_equal": [totals["wagers"], totals["rounds"]]
+        == [sum(each) for each in zip(*counted, strict=True)],
+    }
 
 
-def _progress() -> Progress:
-    """Return a progress reporter: a bar on a terminal, otherwise a line for each step."""
-    console = PlainConsole(stderr=True)
-    return Progress(
-        SpinnerColumn(),
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TimeElapsedColumn(),
-        console=console,
-        disable=not console.is_terminal,
-        transient=True,
-    )
-
-
-def write_report(report: Report) -> None:
-    print_json(msgspec.json.format(msgspec.json.encode(report), indent=2))
+def nothing_lost(books: Mapping[str, Any]) -> bool:
+    """Return whether every event was accepted exactly once, or held, and the books agree."""
+    agree = books["balanced"] and books["meters_equal"] and books["counts_equal"]
+    answered = books["events_accepted"] + books["events_held"]
+    return bool(agree and books["events_sent"] == answered)

@@ -1,7 +1,6 @@
 """The load's own books, the percentiles and the comparison, in which errors could hide."""
 
 import random
-from collections.abc import Iterator
 
 import msgspec
 import pytest
@@ -14,11 +13,11 @@ from meters.wire import topics
 from meters.wire.messages import TABLE_EVENT, MeterValue, Reply, Result, Void, Wagers
 from tests.bench.books import Tally
 from tests.bench.events import EventWriter
-from tests.bench.floor import FloorParts, bench_floor_text, table_address
-from tests.bench.latency import LatencyWatch, percentiles
-from tests.bench.orders import Finished, LinkBooks
-from tests.bench.report import Books, compare_books
-from tests.bench.stand import AuditedLink, AuditedMeter, AuditedTotals, AuditResult
+from tests.bench.floor import FloorParts, bare_floor_text, bench_floor_text, table_address
+from tests.bench.latency import LatencyWatch
+from tests.bench.play import MIXES
+from tests.bench.run import compare_books, nothing_lost, percentile_ms
+from tests.bench.sizing import slope, slopes
 from tests.bench.traffic import Traffic
 
 PARTS = FloorParts(
@@ -80,7 +79,7 @@ def test_books_add_what_the_law_has_wagers_add() -> None:
         terms = meter_terms(meter, 100, paytable)
         expected = terms.seed_cents * 10_000 + 3 * 7 * 100 * terms.primary_bps
         assert tally.meter_micros(meter) == expected
-    assert tally.books().wagers == 3 * 14
+    assert tally.counted[0] == 3 * 14
 
 
 @pytest.mark.reading("T15")
@@ -104,8 +103,7 @@ def test_percentiles_are_times_that_were_measured() -> None:
     """Nearest rank: of a hundred samples, the 50th and the 99th."""
     times = [number / 1_000 for number in range(1, 101)]
     random.Random(7).shuffle(times)
-    found = percentiles(times)
-    assert (found.p50_ms, found.p99_ms, found.samples) == (50.0, 99.0, 100)
+    assert (percentile_ms(times, 50), percentile_ms(times, 99)) == (50.0, 99.0)
 
 
 async def test_meter_is_seen_when_a_value_covers_the_wagers() -> None:
@@ -131,10 +129,10 @@ async def test_meter_is_seen_when_a_value_covers_the_wagers() -> None:
     # This value arrives before the reply.
     watch.see(topic, meter_value(value_of(table.tally)), 11.01)
     watch.note_answer(table, "wagers", 11.02)
-    found = watch.measured(1)
     assert sent == ["result", "result"]
-    assert found.wagers_reply.samples == 2
-    assert (found.wagers_meter_seen.p50_ms, found.wagers_meter_seen.p99_ms) == (10.0, 50.0)
+    assert len(watch.times_s["wagers_to_reply"]) == 2
+    seen_s = watch.times_s["wagers_to_meter_seen"]
+    assert (percentile_ms(seen_s, 50), percentile_ms(seen_s, 99)) == (10.0, 50.0)
 
 
 def value_of(tally: Tally) -> int:
@@ -154,36 +152,58 @@ def meter_value(amount_cents: int) -> bytes:
     )
 
 
-def compared(
-    *, sent: int = 9, held: int = 5, wagers: int = 14, rounds: int = 1, balanced: bool = True
-) -> Books:
-    finished = Finished(
-        sent=sent,
-        accepted=9,
-        repeated=0,
-        held=0,
-        refusals={},
-        interruptions={},
-        links={"bench-a": LinkBooks(wagers=14, rounds=1, meters_micros={"progressive": 5})},
-    )
-    audit = AuditResult(
-        balanced=balanced,
-        entries=13,
-        links={"bench-a": AuditedLink(meters={"progressive": AuditedMeter(amount_micros=held)})},
-        totals=AuditedTotals(rounds=rounds, wagers=wagers),
-    )
-    return compare_books(finished, audit)
-
-
-def losses() -> Iterator[Books]:
-    yield compared(sent=10)
-    yield compared(held=4)
-    yield compared(wagers=28)
-    yield compared(rounds=0)
-    yield compared(balanced=False)
-
-
 def test_any_loss_is_reported() -> None:
     """One lost event, micro, wager or round, or a wrong balance, is enough to show."""
-    assert compared().nothing_lost
-    assert [books.nothing_lost for books in losses()] == [False] * 5
+    tally = Tally(wagers=1, rounds=1)
+    meters = {name: {"amount_micros": held} for name, held in tally.meters_micros.items()}
+    audit = {
+        "balanced": True,
+        "links": {"bench-a": {"meters": meters}},
+        "totals": {"wagers": 14, "rounds": 1},
+    }
+    counts = {"events_sent": 9, "events_accepted": 8, "events_held": 1}
+
+    def lost(*, events_sent: int = 9, **differs: object) -> bool:
+        books = compare_books({"bench-a": tally}, audit | differs) | counts
+        return not nothing_lost(books | {"events_sent": events_sent})
+
+    assert not lost()
+    assert lost(events_sent=10)
+    assert lost(balanced=False)
+    assert lost(totals={"wagers": 28, "rounds": 1})
+    assert lost(totals={"wagers": 14, "rounds": 0})
+    other = meters | {"progressive": {"amount_micros": tally.meter_micros("progressive") - 1}}
+    assert lost(links={"bench-a": {"meters": other}})
+
+
+def test_one_disturbed_size_moves_no_figure_far() -> None:
+    """The slope is the median of all pairs, not a line through both ends."""
+    assert slope([(1, 10), (2, 20), (3, 30), (4, 900)]) <= 437
+    assert slope([(1, 10), (2, 20), (3, 30), (4, 40), (5, 900)]) == 10
+
+
+def test_figures_are_slopes_on_which_what_is_there_once_has_no_effect() -> None:
+    points = [{"wagers": 14 * n, "rounds": n, "bytes": 5_000_000 + 700 * n} for n in (1, 3, 6)]
+    assert slopes(points, wagers=1_000_000, rounds=1_000) == {
+        "per 1,000,000 wagers": {"rounds": 71_428.6, "bytes": 50_000_000},
+        "per 1,000 rounds": {"wagers": 14_000, "bytes": 700_000},
+    }
+
+
+def test_each_mix_has_its_positions_and_meters() -> None:
+    """Only a five-card wager deals community cards."""
+    for mix, wagered in zip(MIXES, (14, 4), strict=True):
+        writer = EventWriter(1, mix.positions, mix.meters)
+        wagers = TABLE_EVENT.decode(writer.wagers(1, 1))
+        result = TABLE_EVENT.decode(writer.result(2, 1))
+        assert isinstance(wagers, Wagers)
+        assert isinstance(result, Result)
+        assert sum(len(one.wagers) for one in wagers.positions) == mix.wagers_a_round == wagered
+        assert len(result.positions) == mix.positions
+        assert bool(result.community) == ("five_card_progressive" in mix.meters)
+
+
+def test_floor_without_tables_is_one_that_the_service_reads() -> None:
+    floor = parse_floor(bare_floor_text(PARTS, links=3, meters=2))
+    assert [len({meter.meter_id for meter in link.meter}) for link in floor.link] == [2, 2, 2]
+    assert len({link.id for link in floor.link}) == 3

@@ -130,9 +130,19 @@ class Traffic:
         self.sent += 1
         self.client.publish(table.topic, payload)
 
-    def counted_rounds(self) -> tuple[int, int]:
-        tallies = self.tallies.values()
-        return sum(one.rounds for one in tallies), sum(one.claims for one in tallies)
+    @property
+    def counts(self) -> dict[str, object]:
+        """Events sent, each counted once, and what became of them.
+
+        A held wager was refused because its table waits for a hand pay, which nobody pays here.
+        """
+        return {
+            "events_sent": self.sent,
+            "events_accepted": self.accepted,
+            "events_repeated": self.repeated,
+            "events_held": self.held,
+            "refusals": self.refusals,
+        }
 
     async def each_sends(
         self,

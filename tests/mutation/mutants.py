@@ -8,31 +8,39 @@ from typing import Final
 
 import msgspec
 
-from tests.law.law_table import LAW, ROOT, read_law
+from tests.law.law_table import LAW, read_law
 from tests.test_duties import rows as duty_rows
 
-FILES: Final = tuple(sorted(Path(__file__).parent.glob("*.toml")))
+_HERE: Final = Path(__file__).parent
+ROOT: Final = _HERE.parents[1]
+FILES: Final = (*sorted(_HERE.glob("law_*.toml")), _HERE / "duties.toml")
+SIMULATED: Final = _HERE / "simulation.toml"
 
 
 class Mutant(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A defect: in `file`, the text `old`, which occurs there once, becomes `new`.
 
     `rows` are the subsections or duties that the defect breaks. For each of them, a test that its
-    row names must find the defect.
+    row names must find the defect. A defect for the simulation has a name instead, which several
+    changes can share.
     """
 
-    rows: tuple[str, ...]
     file: str
     old: str
     new: str
+    rows: tuple[str, ...] = ()
+    name: str = ""
 
     def applied(self, root: Path) -> str:
-        """Return the text of the file with the defect.
+        """Return the text of the file with the defect."""
+        return self.put_into((root / self.file).read_text(encoding="utf-8"))
+
+    def put_into(self, text: str) -> str:
+        """Return a text with the defect.
 
         Raises:
             ValueError: the old text does not occur once.
         """
-        text = (root / self.file).read_text(encoding="utf-8")
         if (times := text.count(self.old)) != 1:
             raise ValueError(f"{self.file} has {self.old!r} {times} times, not once")
         return text.replace(self.old, self.new)
@@ -44,12 +52,19 @@ class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @cache
 def mutants() -> tuple[Mutant, ...]:
-    """Return all mutants."""
-    return tuple(
-        mutant
-        for path in FILES
-        for mutant in msgspec.toml.decode(path.read_bytes(), type=_File).mutant
-    )
+    """Return all mutants with rows."""
+    return tuple(mutant for path in FILES for mutant in _read(path))
+
+
+@cache
+def simulated() -> Mapping[str, tuple[Mutant, ...]]:
+    """Return the defects for the simulation by name, each as one change or several."""
+    found = _read(SIMULATED)
+    return {one.name: tuple(each for each in found if each.name == one.name) for one in found}
+
+
+def _read(path: Path) -> tuple[Mutant, ...]:
+    return msgspec.toml.decode(path.read_bytes(), type=_File).mutant
 
 
 @cache
@@ -76,6 +91,3 @@ class Verdict:
     def survived(self) -> tuple[str, ...]:
         """The rows whose tests all passed."""
         return tuple(row for row in self.mutant.rows if not self.found_by.get(row))
-
-
-__all__ = ["FILES", "ROOT", "Mutant", "Verdict", "mutants", "named_tests"]

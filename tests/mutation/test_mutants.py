@@ -2,7 +2,9 @@
 
 import pytest
 
-from tests.mutation.mutants import ROOT, Mutant, mutants, named_tests
+from tests.mutation.mutants import ROOT, Mutant, mutants, named_tests, simulated
+
+ALL = (*mutants(), *(each for changes in simulated().values() for each in changes))
 
 
 def test_every_row_has_a_defect() -> None:
@@ -11,6 +13,8 @@ def test_every_row_has_a_defect() -> None:
     assert broken - named_tests().keys() == set()
 
 
-@pytest.mark.parametrize("mutant", mutants(), ids=lambda mutant: f"{mutant.file} {mutant.rows[0]}")
+@pytest.mark.parametrize(
+    "mutant", ALL, ids=lambda mutant: f"{mutant.file} {mutant.name or mutant.rows[0]}"
+)
 def test_a_defect_changes_a_text_that_is_there_once(mutant: Mutant) -> None:
     assert mutant.applied(ROOT) != (ROOT / mutant.file).read_text(encoding="utf-8")

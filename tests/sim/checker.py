@@ -62,13 +62,13 @@ class Checker:
         self._changes: bytes | None = None
         self._unaudited = 0
         self._ended: set[str] = set()
-        self._books = played.second_books()
+        self.books = played.second_books()
         self._seeded = 0
         self._by_event: dict[tuple[str, int], int] = {}
         self._by_round: dict[tuple[str, str, str], int] = {}
         self._amounts: dict[str, dict[int, int]] = defaultdict(dict)
-        self._versions: dict[str, int] = {}
-        self._asks = Asks()
+        self.versions: dict[str, int] = {}
+        self.asks = Asks()
         self.entries: list[Record] = []
         self.checks = 0
         self.asking = False
@@ -91,48 +91,24 @@ class Checker:
         return self._amounts[meter].get(version)
 
     @property
-    def versions(self) -> dict[str, int]:
-        return dict(self._versions)
-
-    @property
     def claims(self) -> dict[str, str]:
-        return {claim: one.state for claim, one in self._books.claims.items()}
-
-    @property
-    def closed(self) -> bool:
-        return self._books.closed
-
-    @property
-    def waiting(self) -> list[str]:
-        return self._books.waiting()
+        return {claim: one.state for claim, one in self.books.claims.items()}
 
     @property
     def requests(self) -> dict[str, int]:
         """The ledger entry of each request that waits for another person, by claim."""
-        claims = self._books.claims.items()
+        claims = self.books.claims.items()
         return {claim: one.request.entry for claim, one in claims if one.request}
 
     @property
     def slips(self) -> dict[str, str]:
-        return {claim: one.slip for claim, one in self._books.claims.items() if one.slip}
-
-    @property
-    def waiting_envy(self) -> list[str]:
-        """Claims whose Envy Bonuses the table may pay and has not paid yet."""
-        return self._books.waiting_envy()
+        return {claim: one.slip for claim, one in self.books.claims.items() if one.slip}
 
     def show_ask(self, row: AskRow) -> None:
         try:
-            self._asks.show(row)
+            self.asks.show(row)
         except AssertionError as error:
             self._world.fail(f"the asks: {error}")
-
-    @property
-    def corrections(self) -> int:
-        return self._asks.applied
-
-    def refused(self, table: str, round_id: str) -> set[str]:
-        return {by for *about, by in self._asks.refused if about == [table, round_id]}
 
     def open_round(self, table: str) -> str | None:
         """Return the open round of a table according to the service, if the store can be read."""
@@ -198,7 +174,7 @@ class Checker:
                 pipe.hgetall(keys.asks)
                 page, accounts, tallies, meters, waiting, asks = pipe.execute()
             self._read_on(page)
-        if self._seeded < len(self._books.meters):
+        if self._seeded < len(self.books.meters):
             return
         self._hold_accounts({name.decode(): int(value) for name, value in accounts.items()})
         self._hold_counts(tallies)
@@ -225,16 +201,16 @@ class Checker:
             self._by_round.setdefault((table, kind, entry["round"]), place)
             if kind == "correct_wager":
                 self._by_round[table, kind, entry["round"]] = place
-            self._asks.apply(entry, json.loads(entry["event"]))
+            self.asks.apply(entry, json.loads(entry["event"]))
             self._book_event(kind, table, json.loads(entry["event"]), json.loads(entry["reply"]))
         elif kind == "seed":
             self._seeded += 1
         else:
-            self._books.entries = place
+            self.books.entries = place
             self._book_act(kind, entry, json.loads(entry["event"]))
 
     def _book_event(self, kind: str, table: str, event: Record, reply: Record) -> None:
-        books = self._books
+        books = self.books
         if kind == "wagers":
             assert books.tables[table].round is None, f"{table} has a round open"
             assert not books.closed, f"{table} wagered on a closed link"
@@ -257,7 +233,7 @@ class Checker:
 
     def _correct(self, table: str, event: Record, reply: Record) -> None:
         """Book the correction of a wager: only this wager, and not the draw, is different."""
-        books, at = self._books, self._books.tables[table]
+        books, at = self.books, self.books.tables[table]
         place = event["position"], event["wager"]
         had = {(one, wager) for one, bet in at.bets.items() for wager in bet["wagers"]}
         has = {(bet["position"], wager) for bet in event["positions"] for wager in bet["wagers"]}
@@ -268,7 +244,7 @@ class Checker:
         books.correct(table, event)
 
     def _book_act(self, kind: str, entry: Record, event: Record) -> None:
-        books, by = self._books, entry["by"]
+        books, by = self.books, entry["by"]
         if kind in _DECISIONS or kind in {*_REQUESTS, "reopen", "correct_slip"}:
             outcome = self._book_claim(kind, by, event)
             assert outcome in _STATES, f"{kind} {event['claim']}: {outcome}"
@@ -285,11 +261,11 @@ class Checker:
         elif kind == "parameter":
             self._change(event)
         elif kind in _OF_ASKS:
-            self._asks.decide(entry, event, books.tables[entry["table"]].round)
+            self.asks.decide(entry, event, books.tables[entry["table"]].round)
 
     def _book_claim(self, kind: str, by: str, event: Record) -> str:
         """Book an act on a win; return the state of the win, or the code of a refusal."""
-        books, claim, slip = self._books, event["claim"], event.get("slip", "")
+        books, claim, slip = self.books, event["claim"], event.get("slip", "")
         envy_too = bool(event.get("envy_back") or event.get("envy_paid"))
         if kind in _REQUESTS:
             return books.request(claim, kind, by, envy_too=envy_too)
@@ -301,17 +277,17 @@ class Checker:
         return books.decide(claim, kind, by, envy_too=envy_too, slip=slip)
 
     def _change(self, event: Record) -> None:
-        assert self._books.closed, "a parameter changed while the link was open"
-        assert not any(table.round for table in self._books.tables.values()), "a round was open"
+        assert self.books.closed, "a parameter changed while the link was open"
+        assert not any(table.round for table in self.books.tables.values()), "a round was open"
         terms, meter = json.loads(event["terms"]), event["meter"]
         if paytable := terms["paytable"]:
             law = self._played.laws[meter][paytable]
-            before = self._books.meters[meter]
-            self._books.meters[meter] = replace(before, law=law, paytable=paytable)
+            before = self.books.meters[meter]
+            self.books.meters[meter] = replace(before, law=law, paytable=paytable)
 
     def _hold_accounts(self, accounts: Mapping[str, int]) -> None:
         assert sum(accounts.values()) == 0, f"all accounts sum to {sum(accounts.values())}"
-        due = {name: int(micros) for name, micros in self._books.micros().items()}
+        due = {name: int(micros) for name, micros in self.books.micros().items()}
         wrong = {
             name: (accounts.get(name, 0), due.get(name, 0))
             for name in accounts.keys() | due.keys()
@@ -321,28 +297,28 @@ class Checker:
 
     def _hold_counts(self, tallies: _Row) -> None:
         """Check every count that the second books keep against the store's."""
-        for name, count in self._books.tallies.items():
+        for name, count in self.books.tallies.items():
             held = int(tallies.get(name.encode(), 0))
             assert held == count, f"{name}: {held}, due {count}"
 
     def _hold_meters(self, meters: _Row, accounts: _Row) -> None:
-        for meter in self._books.meters:
+        for meter in self.books.meters:
             version = int(meters[f"version:{meter}".encode()])
             cycle = int(meters[f"cycle:{meter}".encode()])
             cents = int(accounts[f"meter:{meter}".encode()]) // 10_000
-            assert cycle == self._books.cycles[meter], f"cycle of {meter}"
-            assert version >= self._versions.get(meter, 0), f"{meter} went back to {version}"
-            self._versions[meter] = version
+            assert cycle == self.books.cycles[meter], f"cycle of {meter}"
+            assert version >= self.versions.get(meter, 0), f"{meter} went back to {version}"
+            self.versions[meter] = version
             known = self._amounts[meter].setdefault(version, cents)
             assert known == cents, f"{meter} held {known} and {cents} in version {version}"
 
     def _hold_asks(self, held: Mapping[str, str]) -> None:
-        self._asks.hold(held, {name: one.round for name, one in self._books.tables.items()})
+        self.asks.hold(held, {name: one.round for name, one in self.books.tables.items()})
         self.asking = any(f"{table}!" not in held for table in held if not table.endswith("!"))
 
     def _hold_claims(self, waiting: Sequence[str], *, every: bool) -> None:
         """Check each claim. Claims found final and correct are checked again only with `every`."""
-        books = self._books
+        books = self.books
         claims = [claim for claim in books.claims if every or claim not in self._ended]
         with self._redis.pipeline(transaction=False) as pipe:
             for claim in claims:

@@ -14,7 +14,8 @@ from typing import Final
 
 import msgspec
 
-from tests.sim.breaking import DEFECTS, break_code
+from tests.mutation.mutants import simulated
+from tests.sim.breaking import break_code
 from tests.sim.clocks import read_program_files
 from tests.sim.report import Report, summary
 from tests.sim.run import simulate
@@ -90,7 +91,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--break",
         dest="defect",
-        choices=sorted(DEFECTS),
+        choices=sorted(simulated()),
         help="first put this defect into the code; some seed must find it",
     )
     parser.add_argument("--go-on", action="store_true", help="continue after a seed that failed")

@@ -18,7 +18,38 @@ _IMAGES_KEPT: Final = 3
 Image = dict[str, bytes]
 
 
-class OutboxDisk:
+class ServiceDisk:
+    """The disk of a service: each call is run a little later."""
+
+    def __init__(self, world: World, name: str = "service disks") -> None:
+        self._world = world
+        self._chance = world.chance(name)
+
+    def call(self, work: Callable[[], object], done: "asyncio.Future[object]") -> None:
+        self._later(self._carry_out, work, done)
+
+    def _carry_out(self, work: Callable[[], object], done: "asyncio.Future[object]") -> None:
+        try:
+            result = work()
+        except Exception as error:
+            self._later(_give, done, None, error)
+        else:
+            self._later(_give, done, result, None)
+
+    def _later(self, callback: Callable[..., object], *given: object) -> None:
+        self._world.loop.call_later(self._chance.uniform(*_QUICK_S), callback, *given)
+
+
+def _give(done: "asyncio.Future[object]", result: object, error: Exception | None) -> None:
+    if done.cancelled():
+        return
+    if error is not None:
+        done.set_exception(error)
+    else:
+        done.set_result(result)
+
+
+class OutboxDisk(ServiceDisk):
     """Files of one outbox: what is certainly on the disk, and what remains after a crash.
 
     Attributes:
@@ -28,8 +59,7 @@ class OutboxDisk:
     """
 
     def __init__(self, world: World, path: Path) -> None:
-        self._world = world
-        self._chance = world.chance(f"disk/{path.stem}")
+        super().__init__(world, f"disk/{path.stem}")
         self._path = path
         self._files = (path, path.with_name(path.name + "-wal"))
         self._synced: list[Image] = [{}]
@@ -39,13 +69,9 @@ class OutboxDisk:
         self.lost = False
         self.shaken = False
 
-    def call(self, work: Callable[[], object], done: "asyncio.Future[object]") -> None:
-        """Run a call of the outbox a little later; the agent may be killed before or after it."""
-        loop = self._world.loop
-        loop.call_later(self._chance.uniform(*_QUICK_S), self._carry_out, work, done)
-
     def _carry_out(self, work: Callable[[], object], done: "asyncio.Future[object]") -> None:
-        weather, loop = self._world.weather, self._world.loop
+        """Run a call; the agent may be killed before or after it."""
+        weather = self._world.weather
         if weather.strikes("agent killed before"):
             self._world.note("killed before it wrote")
             self.kill()
@@ -56,7 +82,7 @@ class OutboxDisk:
                 self._refuse_writes()
             result = work()
         except Exception as error:
-            loop.call_later(self._chance.uniform(*_QUICK_S), _give, done, None, error)
+            self._later(_give, done, None, error)
             return
         finally:
             if full and self._outbox is not None:
@@ -69,7 +95,7 @@ class OutboxDisk:
             self._world.note("killed after it wrote")
             self.kill()
             return
-        loop.call_later(self._chance.uniform(*_QUICK_S), _give, done, result, None)
+        self._later(_give, done, result, None)
 
     def _refuse_writes(self) -> None:
         """Make the next writes fail, in the middle or at commit."""
@@ -134,30 +160,3 @@ class OutboxDisk:
             with contextlib.suppress(FileNotFoundError), open(file, "rb", buffering=0) as stored:  # noqa: PTH123
                 image[file.name] = stored.read()
         return image
-
-
-class ServiceDisk:
-    def __init__(self, world: World) -> None:
-        self._loop = world.loop
-        self._chance = world.chance("service disks")
-
-    def call(self, work: Callable[[], object], done: "asyncio.Future[object]") -> None:
-        """Run a call a little later."""
-        self._loop.call_later(self._chance.uniform(*_QUICK_S), self._carry_out, work, done)
-
-    def _carry_out(self, work: Callable[[], object], done: "asyncio.Future[object]") -> None:
-        try:
-            result = work()
-        except Exception as error:
-            self._loop.call_later(self._chance.uniform(*_QUICK_S), _give, done, None, error)
-        else:
-            self._loop.call_later(self._chance.uniform(*_QUICK_S), _give, done, result, None)
-
-
-def _give(done: "asyncio.Future[object]", result: object, error: Exception | None) -> None:
-    if done.cancelled():
-        return
-    if error is not None:
-        done.set_exception(error)
-    else:
-        done.set_result(result)

@@ -130,7 +130,7 @@ class Simulation:
         while problems := self._not_well():
             if world.now_s > deadline_s:
                 world.fail(f"{WELL_WITHIN_S:.0f} s after the last fault: {problems}")
-            if self._checker.closed:  # by somebody who had to wait long for an answer
+            if self._checker.books.closed:  # by somebody who had to wait long for an answer
                 await self._staff.reopen()
             for table in self._everyone:
                 table.may_rest = table.rounds >= before[table.name] + _LAST_ROUNDS
@@ -158,7 +158,7 @@ class Simulation:
             f"{service.name}: {reason}"
             for service in self._services
             if service.running is not None
-            for reason in service.running.inoperable.values()
+            for reason in service.running.inoperable().values()
         ]
         problems += [
             table.standing for table in self._everyone if not (table.resting and table.idle)
@@ -183,7 +183,7 @@ class Simulation:
                 problems.append(f"{meter} is at {version}, retained is {retained!r}")
             for service in self._services:
                 assert service.running is not None
-                rows = {row.meter: row for row in service.running.board.rows()}
+                rows = {row.meter: row for row in service.running._displays.rows()}
                 row = rows.get(meter)
                 if row is None or row.version != version or row.state not in {"open", "pending"}:
                     problems.append(f"{service.name} shows {row}, {meter} is at {version}")
@@ -194,18 +194,20 @@ class Simulation:
         return Report(
             seed=self._world.seed,
             digest=self._world.digest,
-            events=self._world.events,
             seconds=self._world.now_s,
             faults=dict(self._world.weather.faults),
-            answers=self._answers,
-            rounds=sum(table.rounds for table in self._everyone),
-            wagers=sum(len(json.loads(entry["event"])["positions"]) for entry in wagers),
-            entries=len(self._checker.entries),
-            claims=len(self._checker.claims),
-            corrections=self._checker.corrections,
-            checks=self._checker.checks,
-            replies=self._watch.replies,
-            acts=self._staff.acts,
+            counts={
+                "events": self._world.events,
+                "answers": self._answers,
+                "rounds": sum(table.rounds for table in self._everyone),
+                "wagers": sum(len(json.loads(entry["event"])["positions"]) for entry in wagers),
+                "entries": len(self._checker.entries),
+                "claims": len(self._checker.claims),
+                "corrections": self._checker.asks.applied,
+                "checks": self._checker.checks,
+                "replies": self._watch.replies,
+                "acts": self._staff.acts,
+            },
         )
 
 

@@ -5,13 +5,8 @@ from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any, Final
 
-from meters.claims.claims import Claims
-from meters.claims.correction_requests import Asks
-from meters.displays.display_state import DisplayState
 from meters.floor.broker_address import parse_broker_url
 from meters.floor.floor_file import Floor
-from meters.links.links import Links
-from meters.service.link import LinkService
 from meters.service.service import Connect, MeterService, ServeOptions
 from tests.sim.disk import ServiceDisk
 from tests.sim.loop import Process
@@ -20,24 +15,6 @@ from tests.sim.world import World
 
 _BACK_S: Final = (0.1, 10.0)
 _NOWHERE: Final = parse_broker_url("mqtt://simulated:1883")
-
-
-class Running:
-    """A running service: its displays, and what carries out the acts of people."""
-
-    def __init__(self, service: MeterService) -> None:
-        self._service = service
-        self.board: DisplayState = service._displays
-        self.claims: Claims = service._claims
-        self.asks: Asks = service._asks
-        self.links: Links = service._link_acts
-
-    def link(self, link: str) -> LinkService:
-        return self._service._links[link]
-
-    @property
-    def inoperable(self) -> dict[str, str]:
-        return dict(self._service.inoperable())
 
 
 class SimulatedService:
@@ -54,7 +31,7 @@ class SimulatedService:
         wrote: Callable[[], None],
     ) -> None:
         self.name = name
-        self.running: Running | None = None
+        self.running: MeterService | None = None
         self._world = world
         self._floor, self._server, self._connect, self._wrote = floor, server, connect, wrote
         self._chance = world.chance(f"service/{name}")
@@ -77,7 +54,7 @@ class SimulatedService:
         # A simulated person approves the first floor file. The staff of the simulation validates.
         options = ServeOptions(auto_floor=True)
         service = MeterService(self._floor, redis, options, self._connect)
-        self.running = Running(service)
+        self.running = service
         try:
             async with asyncio.TaskGroup() as group:
                 await service.work(lambda: _NOWHERE, group)

@@ -1,7 +1,8 @@
 """Floorpersons and supervisors: they decide claims and close links at any moment, and err."""
 
 import asyncio
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Sequence
+from operator import attrgetter
 from random import Random
 from typing import Any, Final
 
@@ -12,7 +13,7 @@ from meters.floor_api.errors import ActError
 from meters.floor_api.types import Adjustment, AskRow, ParameterChange
 from tests.model.model_floor import Change, ModelFloor
 from tests.sim.checker import Checker
-from tests.sim.service import Running, SimulatedService
+from tests.sim.service import SimulatedService
 from tests.sim.world import World
 
 NAMES: Final = ("ann", "bob", "cy")
@@ -28,8 +29,6 @@ _REOPENS: Final = 0.2
 _EVERY_S: Final = 0.7
 _LINK_EVERY_S: Final = 15.0
 _PATIENCE_S: Final = 60.0
-
-Ask = Callable[[Running], Coroutine[Any, Any, Any]]
 
 
 class Staff:
@@ -64,12 +63,12 @@ class Staff:
             if not states:
                 continue
             claim, act = self._chance.choice(list(states)), self._chance.choice(_ACTS)
-            if (waiting := self._checker.waiting) and self._chance.random() < _AS_IS_DUE:
+            if (waiting := self._checker.books.waiting()) and self._chance.random() < _AS_IS_DUE:
                 claim = self._chance.choice(waiting)
                 act = "pay" if states[claim] == "validated" else self._chance.choice(_FIRST_ACTS)
             by = self._chance.choice(NAMES)
             slip = f"S-{claim.replace('.', '-')}" if self._chance.random() < 0.9 else "S-1"
-            if await self._ask(f"{by} {act} {claim}", self._decision(claim, act, by, slip)):
+            if await self._decide(claim, act, by, slip):
                 # Somebody else can have confirmed the request before the answer comes.
                 requested = ("request_reject",) if act == "reject" else ()
                 self._check_recorded(claim, act, by, *requested)
@@ -83,40 +82,31 @@ class Staff:
             rejected = [claim for claim, state in states.items() if state == "rejected"]
             if (requests := self._checker.requests) and chance.random() < _AS_IS_DUE:
                 claim = chance.choice(list(requests))
-                await self._ask(f"{by} confirms {claim}", self._of_request(claim, requests, by))
+                what = f"{by} confirms {claim}"
+                await self._ask(what, "_claims.confirm", claim, by, requests[claim])
             elif rejected and not self._world.weather.calm and chance.random() < _REOPENS:
                 claim = chance.choice(rejected)
-                await self._ask(f"{by} asks for {claim}", self._of_reopening(claim, by))
+                what = f"{by} asks for {claim}"
+                await self._ask(what, "_claims.request_reopening", claim, by, reason="misread")
             elif (slips := self._checker.slips) and chance.random() < _REOPENS:
                 claim, slip = chance.choice(list(slips)), f"N-{chance.randrange(30)}"
-                await self._ask(f"{by} corrects {claim}", self._of_slip(claim, slips, slip, by))
-
-    @staticmethod
-    def _of_request(claim: str, requests: Mapping[str, int], by: str) -> Ask:
-        return lambda at: at.claims.confirm(claim, by, requests[claim])
-
-    @staticmethod
-    def _of_reopening(claim: str, by: str) -> Ask:
-        return lambda at: at.claims.request_reopening(claim, by, reason="misread")
-
-    @staticmethod
-    def _of_slip(claim: str, slips: Mapping[str, str], slip: str, by: str) -> Ask:
-        return lambda at: at.claims.correct_slip(
-            claim, by, slip=slip, replaces=slips[claim], reason="digits swapped"
-        )
+                given = {"slip": slip, "replaces": slips[claim], "reason": "digits swapped"}
+                what = f"{by} corrects {claim}"
+                await self._ask(what, "_claims.correct_slip", claim, by, **given)
 
     async def settle_envy(self) -> None:
         """Confirm that tables have paid Envy Bonuses, forever; at times none is owed."""
         while True:
             await asyncio.sleep(self._envy_chance.expovariate(1 / _EVERY_S))
-            claims = self._checker.waiting_envy
+            claims = self._checker.books.waiting_envy()
             if not claims or self._envy_chance.random() > _AS_IS_DUE:
                 claims = list(self._checker.claims)
             if not claims:
                 continue
             claim, by = self._envy_chance.choice(claims), self._envy_chance.choice(NAMES)
             act = self._envy_chance.choice(_ENVY_ACTS)
-            if await self._ask(f"{by} {act} {claim}", self._of_envy(claim, act, by)):
+            what, given = f"{by} {act} {claim}", {"reason": "not due"}
+            if await self._ask(what, "_claims.decide_envy", claim, act, by, **given):
                 self._check_recorded(claim, act, by)
 
     async def decide_asks(self) -> None:
@@ -126,7 +116,7 @@ class Staff:
             await asyncio.sleep(chance.expovariate(1 / _EVERY_S))
             if not self._checker.asking:
                 continue
-            rows: Sequence[AskRow] = await self._ask("looks", lambda at: at.asks.asks()) or ()
+            rows: Sequence[AskRow] = await self._ask("looks", "_asks.asks") or ()
             for row in rows:
                 self._checker.show_ask(row)
             if not rows:
@@ -139,25 +129,18 @@ class Staff:
 
     async def _decide_ask(self, row: AskRow, by: str) -> None:
         act = self._ask_chance.choice(_ASK_ACTS)
-        if await self._ask(f"{by} {act} {row.ask}", self._of_ask(row.ask, act, by)):
+        what = f"{by} {act} {row.ask}"
+        if await self._ask(what, "_asks.decide", row.ask, act, by, reason="deal on"):
             self._check_recorded(row.ask, act, by)
 
-    @staticmethod
-    def _of_ask(ask: str, act: AskAct, by: str) -> Ask:
-        return lambda at: at.asks.decide(ask, act, by, reason="deal on")
-
-    @staticmethod
-    def _of_envy(claim: str, act: EnvyAct, by: str) -> Ask:
-        return lambda at: at.claims.decide_envy(claim, act, by, reason="not due")
-
-    def _decision(self, claim: str, act: Act, by: str, slip: str) -> Ask:
-        envy_too = self._envy_chance.random() < 0.5
+    async def _decide(self, claim: str, act: Act, by: str, slip: str) -> Any:  # noqa: ANN401
+        envy_too, what = self._envy_chance.random() < 0.5, f"{by} {act} {claim}"
         if act == "reject":
-            return lambda at: at.claims.reject(claim, by, reason="not one", envy_not_due=envy_too)
-        return lambda at: at.claims.decide(
-            claim, act, by, slip=slip if act == "pay" else None,
-            envy_not_due=envy_too, envy_paid=envy_too,
-        )  # fmt: skip
+            given = {"reason": "not one", "envy_not_due": envy_too}
+            return await self._ask(what, "_claims.reject", claim, by, **given)
+        due = {"envy_not_due": envy_too, "envy_paid": envy_too}
+        paid = slip if act == "pay" else None
+        return await self._ask(what, "_claims.decide", claim, act, by, slip=paid, **due)
 
     def _check_recorded(self, what: str, act: str, by: str, *or_act: str) -> None:
         """Check that an act reported as done is in the ledger, or one that can take its place."""
@@ -185,40 +168,37 @@ class Staff:
         await self._propose(change, by, other)
 
     async def _close_and_change(self, change: Change, by: str, other: str) -> None:
-        await self._ask(f"{by} closes", lambda at: at.links.close(self._link, by, "maintenance"))
+        await self._ask(f"{by} closes", "_link_acts.close", self._link, by, "maintenance")
         await asyncio.sleep(self._chance.uniform(0.0, 12.0))
         value = self._chance.choice(change.values)
         await self._propose(_parameter(change.meter, change.parameter, value), by, other)
         await self.reopen()
 
     async def _propose(self, change: ParameterChange | Adjustment, by: str, other: str) -> None:
-        row = await self._ask(
-            f"{by} proposes {change}", lambda at: at.links.propose(self._link, by, change)
-        )
+        what = f"{by} proposes {change}"
+        row = await self._ask(what, "_link_acts.propose", self._link, by, change)
         if row is None:
             return
         await asyncio.sleep(self._chance.uniform(0.0, 2.0))
         who = other if self._chance.random() < 0.8 else by
-        await self._ask(
-            f"{who} confirms {row.proposal}",
-            lambda at: at.links.confirm(self._link, row.proposal, who),
-        )
+        what = f"{who} confirms {row.proposal}"
+        await self._ask(what, "_link_acts.confirm", self._link, row.proposal, who)
 
     async def reopen(self) -> None:
-        while not await self._ask("ann opens", lambda at: at.links.open(self._link, "ann")):
+        while not await self._ask("ann opens", "_link_acts.open", self._link, "ann"):
             await asyncio.sleep(1.0)
-            standing = await self._ask("ann looks", lambda at: at.links.links())
+            standing = await self._ask("ann looks", "_link_acts.links")
             if standing and standing[0].state != "closed":
                 return
 
-    async def _ask(self, what: str, ask: Ask) -> Any:  # noqa: ANN401
-        """Ask a running service; return None if it refused, died or did not answer."""
+    async def _ask(self, what: str, act: str, *given: object, **more: object) -> Any:  # noqa: ANN401
+        """Ask a running service for an act; return None if it refused, died or did not answer."""
         running = [each for each in self._services if each.running is not None]
         if not running:
             return None
         service = self._chance.choice(running)
         assert service.running is not None
-        task = service.ask(ask(service.running))
+        task = service.ask(attrgetter(act)(service.running)(*given, **more))
         await asyncio.wait(
             {task, service.process.died},
             timeout=_PATIENCE_S,

@@ -8,9 +8,10 @@ from typing import Final
 
 from meters.books.stored_tables import REPLIES_KEPT
 from meters.displays.display_state import MeterRow
+from meters.service.service import MeterService
 from meters.wire.messages import seq_of
 from tests.sim.checker import Checker
-from tests.sim.service import Running, SimulatedService
+from tests.sim.service import SimulatedService
 from tests.sim.table import SimulatedTable
 from tests.sim.world import World
 
@@ -82,7 +83,8 @@ class Watch:
         """Check that the person named in the reply has refused a correction of the round."""
         message = json.loads(payload)["error"]["message"]
         rounds = {json.loads(sent)["round"] for sent in self._sent[table, seq]}
-        people = {by for each in rounds for by in self._checker.refused(table, each)}
+        refused = self._checker.asks.refused
+        people = {by for at, each, by in refused if at == table and each in rounds}
         if not any(message.startswith(f"{by} refused") for by in people):
             self._world.fail(f"{table} got {payload!r}, but it was refused by {people}")
 
@@ -96,7 +98,7 @@ class Watch:
         """Check every display again: no meter may go back."""
         for service in services:
             if service.running is not None:
-                rows = service.running.board.rows()
+                rows = service.running._displays.rows()
                 self._see(id(service.running), {row.meter: row.version for row in rows})
                 self._hold_states(service.running, rows)
         for table in tables:
@@ -105,10 +107,10 @@ class Watch:
                 shown = {meter: value.version for meter, value in values.items()}
                 self._see(id(table.agent), shown)
 
-    def _hold_states(self, running: Running, rows: Iterable[MeterRow]) -> None:
+    def _hold_states(self, running: MeterService, rows: Iterable[MeterRow]) -> None:
         """Check that displays show a meter as not playable exactly while its link is."""
         for row in rows:
-            link = running.link(row.link)
+            link = running._links[row.link]
             agrees = (row.state == "inoperable") is (link.problem is not None)
             if agrees:
                 self._wrong_since.pop((id(running), row.meter), None)

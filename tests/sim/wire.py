@@ -2,11 +2,11 @@
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import AbstractAsyncContextManager, contextmanager
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AbstractAsyncContextManager
 from functools import cache
 from random import Random
-from typing import Any, Final, Self
+from typing import Any, Final, Self, cast
 
 import aiomqtt
 
@@ -26,6 +26,11 @@ _TAKEN_S: Final = (0.0, 0.02)
 """Delay of the other messages of a batch after its first, in seconds."""
 _NOTICED_S: Final = (0.05, 12.0)
 """Delay after which the broker notices that a client is dead, in seconds."""
+
+
+class LostError(BrokerError, aiomqtt.MqttError):
+    """The broker's error, for the service and for the agents' MQTT library."""
+
 
 _Listener = Callable[[str, str, bytes], None]
 
@@ -82,7 +87,7 @@ class Broker:
         """Accept a connection; an older one with the same name is closed."""
         await asyncio.sleep(self._chance.uniform(*_ACKNOWLEDGED_S))
         if not self.up:
-            raise BrokerError("connection refused")
+            raise LostError("connection refused")
         for older in self.sessions:
             if older.identifier == session.identifier:
                 self.cut(older)
@@ -203,12 +208,16 @@ class _Carried:
     """Base of both kinds of clients: a session with the broker in memory."""
 
     def __init__(
-        self, world: World, broker: Broker, identifier: str, will: aiomqtt.Will | None
+        self, world: World, broker: Broker, identifier: str, will: aiomqtt.Will | None = None
     ) -> None:
         self._world = world
         self._broker = broker
         self._chance = world.chance(f"client/{identifier}/{world.events}")
         self._session = Session(identifier, will)
+
+    async def __aenter__(self) -> Self:
+        await self._broker.connect(self._session)
+        return self
 
     async def __aexit__(self, *raised: object) -> None:
         self._broker.cut(self._session, will=False)
@@ -217,82 +226,48 @@ class _Carried:
         await self._acknowledged()
         self._broker.subscribe(self._session, patterns)
 
-    async def _unsubscribe(self, pattern: str) -> None:
+    async def unsubscribe(self, pattern: Any, *_: object, **__: object) -> None:  # noqa: ANN401
         await self._acknowledged()
         self._broker.unsubscribe(self._session, pattern)
 
     async def _acknowledged(self) -> None:
         await asyncio.sleep(self._chance.uniform(*_ACKNOWLEDGED_S))
         if not self._session.open:
-            raise BrokerError("disconnected")
+            raise LostError("disconnected")
 
     async def _publish(self, topic: str, payload: bytes, *, retain: bool) -> None:
         if not self._session.open:
-            raise BrokerError("not connected")
+            raise LostError("not connected")
         self._broker.publish(self._session, topic, payload, retain=retain)
         await asyncio.sleep(self._chance.uniform(*_ACKNOWLEDGED_S))
         if self._world.weather.strikes("publish fails"):
-            raise BrokerError("no acknowledgement")
+            raise LostError("no acknowledgement")
 
     async def _next(self) -> Message:
         message = await self._session.arrived.get()
         if message is None:
-            raise BrokerError("disconnected")
+            raise LostError("disconnected")
         return message
 
 
-@contextmanager
-def _translated() -> Iterator[None]:
-    """Raise the broker's errors as those of the agents' MQTT library."""
-    try:
-        yield
-    except BrokerError as error:
-        raise aiomqtt.MqttError(str(error)) from None
-
-
-class _CarriedTable(_Carried):
+class TableClient(_Carried):
     """The methods of the agents' MQTT client that a table's event delivery uses."""
 
-    async def __aenter__(self) -> Self:
-        with _translated():
-            await self._broker.connect(self._session)
-        return self
-
     async def subscribe(self, topic: Any, qos: int = 0, **_: object) -> tuple[int, ...]:  # noqa: ANN401
-        with _translated():
-            filters = [topic] if isinstance(topic, str) else [each for each, _ in topic]
-            await self._subscribe(filters)
+        await self._subscribe([topic] if isinstance(topic, str) else [each for each, _ in topic])
         return (qos,)
 
-    async def unsubscribe(self, topic: Any, *_: object, **__: object) -> None:  # noqa: ANN401
-        with _translated():
-            await self._unsubscribe(topic)
-
     async def publish(
-        self,
-        topic: str,
-        payload: Any = None,  # noqa: ANN401
-        qos: int = 0,
-        retain: bool = False,  # noqa: FBT001, FBT002
-        **_: object,
+        self, topic: str, payload: bytes, qos: int = 0, *, retain: bool = False, **_: object
     ) -> None:
-        assert isinstance(payload, bytes), qos
-        with _translated():
-            await self._publish(topic, payload, retain=retain)
+        assert qos == 1, topic
+        await self._publish(topic, payload, retain=retain)
 
     @property
-    def messages(self) -> AsyncIterator[aiomqtt.Message]:
-        return self._each()
-
-    async def _each(self) -> AsyncIterator[aiomqtt.Message]:
+    async def messages(self) -> AsyncIterator[aiomqtt.Message]:
         while True:
-            with _translated():
-                one = await self._next()
+            one = await self._next()
             yield aiomqtt.Message(one.topic, one.payload, 1, one.retain, 1, None)
-
-
-class TableClient(_CarriedTable, aiomqtt.Client):  # type: ignore[misc]
-    """The MQTT client of a table's event delivery."""
 
 
 class ServiceConnection(_Carried):
@@ -302,12 +277,8 @@ class ServiceConnection(_Carried):
     unsent_bytes: Final = 0
 
     def __init__(self, world: World, broker: Broker, identifier: str, arrived: Arrivals) -> None:
-        super().__init__(world, broker, identifier, None)
+        super().__init__(world, broker, identifier)
         self._waiting = arrived
-
-    async def __aenter__(self) -> Self:
-        await self._broker.connect(self._session)
-        return self
 
     async def batch(self, size_max: int) -> list[Message]:
         """Wait for a message; return one of each lane that has any, and copies of some.
@@ -336,16 +307,13 @@ class ServiceConnection(_Carried):
     async def subscribe(self, *patterns: str) -> None:
         await self._subscribe(patterns)
 
-    async def unsubscribe(self, pattern: str) -> None:
-        await self._unsubscribe(pattern)
-
 
 def table_clients(world: World, broker: Broker) -> Callable[..., aiomqtt.Client]:
 
     def connect(
         _host: str, _port: int, *, identifier: str, will: aiomqtt.Will, **_: object
     ) -> aiomqtt.Client:
-        return TableClient(world, broker, identifier, will)
+        return cast("aiomqtt.Client", TableClient(world, broker, identifier, will))
 
     return connect
 

@@ -9,18 +9,22 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
+import msgspec
 from redis.asyncio import Redis
 
 from bonus.errors import UserError
 from meters.books.close_readings import CloseReadings
 from meters.books.ledger_blocks import LedgerCompression
+from meters.books.link_changes import ChangeBook
 from meters.books.store import LinkStore
 from meters.claims.claims import Claims
 from meters.claims.simulated_floorperson import settle
 from meters.floor.floor_file import Floor
 from meters.floor.gaming_day import GamingDays
+from meters.floor_api.types import Adjustment
 from meters.intake.batches import Arrival, LinkIntake
 from meters.intake.table_catalog import CatalogTable, table_topics
+from meters.links.proposals import adjustment
 from meters.metrics import Metrics
 from meters.wire.clock import now, text_of
 from tests.bench.events import EventWriter
@@ -96,7 +100,6 @@ class PlayedFloor:
         """Play a number of rounds at each table, and decide all their claims."""
         self._writer.at = text_of(self.now).encode()
         for _ in range(rounds):
-            end_if_asked()
             self._played += 1
             for write in (self._writer.wagers, self._writer.result):
                 seq = 2 * self._played - (write == self._writer.wagers)
@@ -118,7 +121,6 @@ class PlayedFloor:
 
     async def _decide(self) -> None:
         while waiting := await self._claims.waiting():
-            end_if_asked()
             for begin in range(0, len(waiting), _AT_ONCE):
                 some = waiting[begin : begin + _AT_ONCE]
                 await asyncio.gather(*(settle(self._claims, claim) for claim in some))
@@ -143,15 +145,16 @@ class PlayedFloor:
         return sum([(await store.snapshot()).last_entry for store in self.stores])
 
 
-def end_if_asked() -> None:
-    """End this task if it was canceled.
-
-    The Redis client can lose a cancellation that coincides with an answer, so this function asks
-    the task itself.
-    """
-    task = asyncio.current_task()
-    if task and task.cancelling():
-        raise asyncio.CancelledError
+async def withdraw_a_proposal(store: LinkStore, number: int) -> str:
+    """Propose a correction of a meter, and withdraw it; return the key of the proposal."""
+    proposal, meter = f"proposal-{number:016d}", store.link.meter[0]
+    asked = Adjustment(meter=meter.meter_id, amount=100, reason="miscount")
+    change = adjustment(proposal, "Ada Lane", meter, (10**9, 1), asked)
+    book = ChangeBook(store)
+    await book.propose(proposal, change.kind, change.by, msgspec.json.encode(change))
+    withdrawn = msgspec.json.encode({"proposal": proposal, "by": change.by, "meter": change.meter})
+    await book.decide(proposal, "withdraw", change.by, withdrawn, meter=change.meter)
+    return store.keys.proposal(proposal)
 
 
 async def _no_mark(_link: str) -> None:

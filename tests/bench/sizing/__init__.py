@@ -1,1 +1,0 @@
-"""Measured size of a floor: `python -m tests bench --sizing`."""
