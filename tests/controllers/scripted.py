@@ -17,7 +17,8 @@ from controllers.agent.agent import Agent
 from controllers.agent.delivery import Timing
 from controllers.table.device_events import DeviceAnswer
 from meters.wire import topics
-from tests.controllers.floors import line_of, link_and_table
+from meters.wire.messages import Jackpot, Reply
+from tests.controllers.floors import jackpot, line_of, link_and_table
 from tests.servers import eventually_async
 
 BEAT_EVERY_S: Final = 0.05
@@ -78,12 +79,21 @@ class ScriptedService:
         self.state = "operable"
         self.reason = ""
         self.refuse: str | None = None
-        self.holding: list[dict[str, object]] = []
+        self.holding: object = ()
         self.settlement: dict[str, object] = {"lines": [], "claims": []}
         self.draw: dict[str, object] | None = None
-        self.finals: list[dict[str, object]] = []
+        self.finals: list[Jackpot] = []
         self.confirming = False
         self.decided = ""
+
+    def prepare(self, reply: Reply) -> None:
+        """Give the next event that is sent the same reply as a table by the rules alone gets."""
+        if reply.error is not None:
+            self.refuse = reply.error.code
+        if reply.draw is not None:
+            self.draw = msgspec.to_builtins(reply.draw)
+        if reply.lines is not None:
+            self.settlement = msgspec.to_builtins({"lines": reply.lines, "claims": reply.claims})
 
     @property
     def status(self) -> dict[str, object]:
@@ -116,23 +126,9 @@ class ScriptedService:
             with contextlib.suppress(aiomqtt.MqttError):
                 await self._client.publish(topic, payload, qos=1, retain=retain)
 
-    async def jackpot(self, claim: str, event: str, table: str = TABLE, **fields: object) -> None:
-        """Publish a claim's jackpot event; given fields replace those of `final`."""
-        await self.say(topics.jackpot(LINK), self.final(claim, event, table) | fields)
-
-    def final(self, claim: str, event: str, table: str = TABLE) -> dict[str, object]:
-        return {
-            "event": event,
-            "claim": claim,
-            "meter": "progressive",
-            "table": table,
-            "position": 3,
-            "item": "progressive",
-            "hand": "mini_royal_spades",
-            "amount": 5000,
-            "meter_after": 100_000,
-            "at": "2026-11-20T02:14:07Z",
-        }
+    async def jackpot(self, claim: str, event: str, **fields: object) -> None:
+        """Publish a claim's jackpot event."""
+        await self.say(topics.jackpot(LINK), jackpot(claim, event, **fields))
 
     async def meter(self, amount: int, version: int, *, state: str = "open", at: int = 0) -> None:
         """Publish the Progressive's value; `at` orders values with the same version."""
@@ -204,7 +200,7 @@ class ScriptedService:
     def _apply(self, event: dict[str, object], seq: int) -> dict[str, object]:
         if self.refuse is not None:
             code, self.refuse = self.refuse, None
-            error = {"code": code, "message": "refused by the test"}
+            error = {"code": code, "message": "not like this"}
             return {"seq": seq, "status": "refused", "error": error}
         if self.holding and event["type"] == "wagers":
             error = {"code": "held", "message": "the table is held"}

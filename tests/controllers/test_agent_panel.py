@@ -3,23 +3,19 @@
 import asyncio
 from pathlib import Path
 
-import msgspec
 import pytest
 from structlog.testing import capture_logs
 
 from controllers.agent.agent import Agent
 from controllers.panel.touches import PanelEvents
 from controllers.table.state import Phase
-from meters.wire.messages import Jackpot
-from tests.controllers.floors import line_of, link_and_table
+from tests.controllers.floors import HandTable, jackpot, line_of, link_and_table, steps_of
 from tests.controllers.scripted import SWIFT, ScriptedService, live_agent, say, say_all
-from tests.controllers.test_agent import HAND_PAY, ROUND
+from tests.controllers.test_agent import HAND_PAY, ROUND, settlement
 from tests.servers import Mosquitto, eventually_async
 
-TABLE_PAID = {
-    "lines": [{**HAND_PAY["lines"][0], "paid_from": "table_inventory"}],  # type: ignore[index]
-    "claims": HAND_PAY["claims"],
-}
+TABLE_PAID = settlement("3 progressive table_inventory C1")
+ENVY_PAID = settlement("3 progressive table_inventory C1 + 5 progressive_envy table_inventory of=3")
 
 
 async def at_once(agent: Agent, text: str) -> str | None:
@@ -58,15 +54,6 @@ async def test_what_comes_while_the_table_is_held_is_refused_at_once(
     assert await at_once(agent, "wager 1 progressive") is None
 
 
-ENVY_PAID = {
-    "lines": [
-        TABLE_PAID["lines"][0],  # type: ignore[index]
-        {**TABLE_PAID["lines"][0], "position": 5, "item": "progressive_envy", "envy_of": 3},  # type: ignore[index]
-    ],
-    "claims": HAND_PAY["claims"],
-}
-
-
 async def test_a_line_of_an_earlier_round_is_ticked_off_while_another_win_holds_the_table(
     mosquitto: Mosquitto, service: ScriptedService, outbox: Path
 ) -> None:
@@ -74,9 +61,7 @@ async def test_a_line_of_an_earlier_round_is_ticked_off_while_another_win_holds_
     service.settlement = ENVY_PAID
     async with live_agent(mosquitto.url, outbox) as agent:
         await say_all(agent, ROUND + "; next")
-        service.settlement = {
-            **HAND_PAY, "claims": [{**HAND_PAY["claims"][0], "claim": "C2"}],  # type: ignore[index]
-        }  # fmt: skip
+        service.settlement = settlement("3 progressive hand_pay C2")
         await say_all(agent, ROUND)
         assert agent.table_state.phase is Phase.HELD
         assert await at_once(agent, "done R1") == "claims_wait"
@@ -128,11 +113,8 @@ async def test_a_line_is_ticked_off_while_a_reply_is_on_its_way(
     agent: Agent, service: ScriptedService
 ) -> None:
     """The reply and the mark do not undo each other, whichever comes first."""
-    service.settlement = TABLE_PAID
     for number in range(6):
-        service.settlement = {
-            **TABLE_PAID, "claims": [{**HAND_PAY["claims"][0], "claim": f"C{number}"}],  # type: ignore[index]
-        }  # fmt: skip
+        service.settlement = settlement(f"3 progressive table_inventory C{number}")
         await say_all(agent, ROUND + "; next")
         await service.jackpot(f"C{number}", "validated")
         await eventually_async(lambda: not agent.table_state.claims_wait)
@@ -173,30 +155,12 @@ async def test_an_envy_bonus_that_the_floor_paid_is_heard_of_though_the_message_
     await say_all(agent, ROUND)
     await service.jackpot("C1", "validated")
     await eventually_async(lambda: not agent.table_state.claims_wait)
-    service.finals = [
-        {**service.final("C1-envy", "paid"), "position": 5, "item": "progressive_envy"}
-    ]
+    service.finals = [jackpot("C1-envy", "paid", position=5, item="progressive_envy")]
     await eventually_async(
         lambda: (
             (found := agent.table_state.settled) is not None and found.envy_decision_on(1) == "paid"
         )
     )
-
-
-@pytest.mark.parametrize("event", ["validated", "rejected"])
-async def test_a_decision_on_a_win_paid_at_the_table_is_shown_and_kept(
-    mosquitto: Mosquitto, service: ScriptedService, outbox: Path, event: str
-) -> None:
-    service.settlement = TABLE_PAID
-    async with live_agent(mosquitto.url, outbox) as agent:
-        await say_all(agent, ROUND)
-        await service.jackpot("C1", event)
-        await eventually_async(lambda: not agent.table_state.claims_wait)
-    async with live_agent(mosquitto.url, outbox) as agent:
-        settled = agent.table_state.settled
-        assert settled is not None
-        assert settled.decision_on("C1") == event
-        assert settled.lines[0].paid == 5000
 
 
 @pytest.mark.slow
@@ -224,44 +188,54 @@ async def test_duty_d1_without_the_broker_no_meter_is_given(
     await eventually_async(lambda: not agent.meter_values)
 
 
-@pytest.mark.section("649a.12(i)(3)")
-async def test_duty_d11_the_draw_and_the_settlement_survive_a_restart(
-    mosquitto: Mosquitto, service: ScriptedService, outbox: Path
-) -> None:
-    service.draw = {"magic_card": "Ts", "lucky_position": 3}
-    async with live_agent(mosquitto.url, outbox) as agent:
-        await say_all(agent, "wager 3 progressive; lockout")
-    async with live_agent(mosquitto.url, outbox) as agent:
-        assert agent.table_state.draw is not None
-        assert agent.table_state.draw.magic_card == "Ts"
-        await say_all(agent, "chips 1; hand 3 As Ks Qs; dealer 2c 3c 4c; settle")
-    async with Agent(*link_and_table(), mosquitto.url, outbox, timing=SWIFT) as agent:
-        settled = agent.table_state.settled
-        assert settled is not None
-        assert (settled.round, settled.draw) == ("R1", settled.draw)
-        assert settled.draw is not None
-        assert settled.draw.lucky_position == 3
-        assert (await say(agent, "next")).ok
+RESTARTED = {
+    "a win that waits through a round": """
+        wager 3 progressive; service draws Ts 3; lockout; chips 4 -> chips_differ; chips 1
+        hand 3 As Ks Qs; dealer 2c 3c 4c; service pays 3 progressive table_inventory C1; settle
+        next; wager 1 progressive; lockout; C1 validated; done R1
+    """,
+    "a win that is rejected, and reopened during a round": """
+        wager 3 progressive; lockout; chips 1; fold 3; dealer 2c 3c 4c
+        service pays 3 progressive hand_pay C1; settle; C1 rejected; lockout; C1 hit; void; C1 paid
+    """,
+    "what the service refused": """
+        wager 3 progressive; service refuses link_closed; lockout -> link_closed; chips 1; void
+        repeat; lockout; chips 1; fold 3; dealer 2c 3c 4c; service refuses store_failed
+        settle -> store_failed; settle; lockout; void
+    """,
+}
 
 
-@pytest.mark.section("649a.11(c)(5)(iii)")
-async def test_duty_d11_a_win_that_waits_is_kept_through_rounds_and_restarts(
-    mosquitto: Mosquitto, service: ScriptedService, outbox: Path
+@pytest.mark.section("649a.8(b)", "649a.12(i)(3)", "649a.11(c)(5)(iii)")
+@pytest.mark.duty("D11")
+@pytest.mark.parametrize("story", RESTARTED.values(), ids=RESTARTED)
+async def test_duty_d11_an_agent_that_restarts_after_each_step_is_where_the_rules_alone_are(
+    mosquitto: Mosquitto, service: ScriptedService, outbox: Path, story: str
 ) -> None:
-    async with live_agent(mosquitto.url, outbox) as agent:
-        service.settlement = TABLE_PAID
-        await say_all(agent, f"{ROUND}; next")
-        service.settlement = {"lines": [], "claims": []}
-        await say_all(agent, f"{ROUND}; next")
-    async with live_agent(mosquitto.url, outbox) as agent:
-        assert [kept.round for kept in agent.table_state.waiting] == ["R1"]
-        await say_all(agent, "wager 1 progressive; lockout")
-        await service.jackpot("C1", "validated")
-        await eventually_async(lambda: not agent.table_state.claims_wait)
-    async with live_agent(mosquitto.url, outbox) as agent:
-        assert agent.table_state.waiting[0].decision_on("C1") == "validated"
-        await say_all(agent, "done R1")
-        assert agent.table_state.waiting == ()
+    """A device that repeats its last line after the restart hears the same answer again.
+
+    Only what the service refused and may accept later is requested again.
+    """
+    table, said = HandTable(), None
+    for step in steps_of(story):
+        table.play(step)
+        if step.startswith("service"):
+            service.prepare(table.replies[-1])
+            continue
+        async with live_agent(mosquitto.url, outbox) as agent:
+            again = said is not None and (said[1].ok or said[0] == "lockout")
+            if said is not None and again and agent.table_state.phase is not Phase.HELD:
+                assert await say(agent, said[0]) == said[1], "the same line again"
+            if step.startswith("C1"):
+                said = None
+                await service.jackpot(*step.split())
+                await eventually_async(lambda agent=agent: agent.table_state == table.state)  # type: ignore[misc]
+            else:
+                text = step.partition(" -> ")[0]
+                said = text, await say(agent, text)
+                assert said[1] == table.answer
+                service.draw, service.settlement = None, {"lines": [], "claims": []}
+            assert agent.table_state == table.state, step
 
 
 async def test_a_decision_while_the_table_was_held_is_not_left_for_the_next_time(
@@ -269,55 +243,13 @@ async def test_a_decision_while_the_table_was_held_is_not_left_for_the_next_time
 ) -> None:
     service.settlement = TABLE_PAID
     await say_all(agent, f"{ROUND}; next")
-    held = [{**HAND_PAY["claims"][0], "claim": "C2"}]  # type: ignore[index]
-    service.settlement = {**HAND_PAY, "claims": held}
+    service.settlement = settlement("3 progressive hand_pay C2")
     await say_all(agent, ROUND)
     assert agent.state == "held"
     for claim, event in (("C2", "paid"), ("C1", "rejected")):
-        agent.on_jackpot(msgspec.convert(service.final(claim, event), Jackpot))
+        agent.on_jackpot(jackpot(claim, event))
     await eventually_async(lambda: not agent.table_state.claims_wait)
     assert agent.state == "open"
-
-
-@pytest.mark.parametrize("event", ["settle", "void"])
-async def test_what_the_service_refused_is_requested_again_after_a_restart(
-    mosquitto: Mosquitto, service: ScriptedService, outbox: Path, event: str
-) -> None:
-    async with live_agent(mosquitto.url, outbox) as agent:
-        await say_all(agent, ROUND.removesuffix("; settle"))
-        service.refuse = "store_failed"
-        assert not (await say(agent, event)).ok
-    async with live_agent(mosquitto.url, outbox) as agent:
-        refusal = agent.table_state.refusal
-        assert refusal is not None
-        assert (refusal.event, refusal.message) == (event, "refused by the test")
-        assert (await say(agent, event)).ok
-        assert agent.table_state.refusal is None
-    assert service.last_seq == 3
-
-
-async def test_a_device_that_repeats_a_refused_lock_out_hears_the_same_again(
-    mosquitto: Mosquitto, service: ScriptedService, outbox: Path
-) -> None:
-    service.refuse = "link_closed"
-    async with live_agent(mosquitto.url, outbox) as agent:
-        await say_all(agent, "wager 3 progressive")
-        refused = await say(agent, "lockout")
-    async with live_agent(mosquitto.url, outbox) as agent:
-        assert await say(agent, "lockout") == refused
-
-
-@pytest.mark.section("649a.8(b)")
-async def test_a_wrong_count_is_there_after_a_restart(
-    mosquitto: Mosquitto, service: ScriptedService, outbox: Path
-) -> None:
-    async with live_agent(mosquitto.url, outbox) as agent:
-        await say_all(agent, "wager 3 progressive; lockout")
-        assert not (await say(agent, "chips 4")).ok
-    async with live_agent(mosquitto.url, outbox) as agent:
-        assert agent.table_state.differs == 4
-        assert not (await say(agent, "chips 4")).ok
-        await say_all(agent, "chips 1")
 
 
 async def test_two_agents_of_one_table_report_that_they_disconnect_each_other(

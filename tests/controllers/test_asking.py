@@ -198,37 +198,55 @@ async def test_it_can_be_withdrawn_while_a_try_is_on_its_way(
     assert agent.table_state.phase is Phase.DEALT
 
 
-@pytest.mark.parametrize("decided", ["confirmed", "refused"])
+TWO = "wager 3 progressive; wager 5 progressive; wager 5 five_card_progressive; lockout"
+
+
+@pytest.mark.parametrize(
+    ("what", "decided", "lit"),
+    [
+        ("void", "confirmed", []),
+        ("void", "refused", [3]),
+        ("correct_wager", "confirmed", [5, 5]),
+        ("correct_wager", "refused", [3, 5, 5]),
+    ],
+)
 async def test_it_goes_on_after_a_restart(
-    mosquitto: Mosquitto, service: ScriptedService, outbox: Path, decided: str
+    mosquitto: Mosquitto,
+    service: ScriptedService,
+    outbox: Path,
+    *,
+    what: str,
+    decided: str,
+    lit: list[int],
 ) -> None:
+    """Each try has a new number and the same content, and one of them counts.
+
+    A device that repeats itself while it waits, or afterwards, hears that it was confirmed.
+    """
     service.confirming = True
+    line = VOID if what == "void" else line_of("correct_wager take_back 3 progressive")
     async with live_agent(mosquitto.url, outbox) as agent:
-        await entered_differently(agent)
-        waiting = await begin(agent, service, VOID)
-        waiting.cancel()
+        await (entered_differently(agent) if what == "void" else say_all(agent, TWO))
+        (await begin(agent, service, line)).cancel()
     async with live_agent(mosquitto.url, outbox) as agent:
         assert agent.table_state.asking is not None
         await tries(service, 2)
+        if decided == "confirmed":
+            repeated = asyncio.create_task(agent.handle(line))
+            await tries(service, 2)
+            service.decided = decided
+            assert (await asyncio.wait_for(repeated, 20)).ok
         service.decided = decided
         await eventually_async(lambda: agent.table_state.asking is None)
-        phase = Phase.OPEN if decided == "confirmed" else Phase.DEALT
-        assert agent.table_state.phase is phase
-        if decided == "confirmed":
-            repeated = await asyncio.wait_for(agent.handle(VOID), 20)
-            assert repeated.ok, "a device repeats what it heard no answer to"
-
-
-async def test_a_device_that_repeats_itself_while_it_waits_gets_the_answer(
-    mosquitto: Mosquitto, service: ScriptedService, outbox: Path
-) -> None:
-    service.confirming = True
+        state = agent.table_state
+        assert [placed.position for placed in state.wagers] == lit
+        if what == "correct_wager":
+            await say_all(agent, f"chips {len(lit)}")
     async with live_agent(mosquitto.url, outbox) as agent:
-        await entered_differently(agent)
-        (await begin(agent, service, VOID)).cancel()
-    async with live_agent(mosquitto.url, outbox) as agent:
-        repeated = asyncio.create_task(agent.handle(VOID))
-        await tries(service, 2)
-        service.decided = "confirmed"
-        assert (await asyncio.wait_for(repeated, 20)).ok
-        assert [one["type"] for one in service.applied].count("wagers") == 1
+        if what == "void" and decided == "confirmed":
+            assert (await asyncio.wait_for(agent.handle(VOID), 20)).ok, "repeated afterwards"
+    sent = [one for one in service.applied if one["type"] == what]
+    plain = [{**one, "seq": 0, "at": ""} for one in sent]
+    assert plain == plain[:1] * len(plain)
+    assert [one["seq"] for one in sent] == [*range(2, 2 + len(sent))]
+    assert [one["type"] for one in service.applied].count("wagers") == 1

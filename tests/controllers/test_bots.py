@@ -1,20 +1,24 @@
-"""Dealer bots with the table's rules alone: the deal, the strategy, whole rounds."""
+"""Dealer bots: the deal, the strategy, whole rounds by the rules alone and at real agents."""
 
+import asyncio
 import itertools
 import random
 from collections import Counter
 
 import pytest
 
-from bonus.cards import DECK, Card, parse_card
+from bonus.cards import DECK, parse_card
 from bonus.hands import three_card_strength
-from controllers.bots.bots import DealerBot, RoundPlayed
-from controllers.bots.dealer import StackedHand, deal, shuffle, stack
+from controllers.agent.agent import Agent
+from controllers.bots.bots import DealerBot, RoundPlayed, run_bot
+from controllers.bots.dealer import deal, shuffle
 from controllers.bots.players import plays
 from controllers.table.device_events import encode_event
 from controllers.table.state import Phase
 from meters.wire.messages import Result, Void, Wagers
 from tests.controllers.floors import HandTable
+from tests.controllers.scripted import ScriptedService, say_all
+from tests.servers import Mosquitto, eventually_async
 
 
 @pytest.mark.parametrize(
@@ -60,31 +64,6 @@ def test_a_shuffled_deck_has_every_card_once_and_its_seed_repeats_it() -> None:
     assert sorted(shuffle(random.Random(1))) == list(DECK)
     assert shuffle(random.Random(1)) == shuffle(random.Random(1))
     assert shuffle(random.Random(1)) != shuffle(random.Random(2))
-
-
-def cards(text: str) -> tuple[Card, ...]:
-    return tuple(parse_card(name) for name in text.split())
-
-
-@pytest.mark.parametrize(
-    "jackpot",
-    [
-        StackedHand(cards("As Ks Qs")),
-        StackedHand(cards("9c 8c 7c"), community=cards("6c 5c")),
-        StackedHand(cards("As Ks Qs"), dealer=cards("Js Ts")),
-        StackedHand(dealer=cards("As Ks Qs"), community=cards("Js Ts")),
-    ],
-)
-@pytest.mark.parametrize("seed", range(5))
-def test_a_stacked_deck_gives_the_winner_the_jackpot(jackpot: StackedHand, seed: int) -> None:
-    positions = [1, 3, 4, 7]
-    deck = stack(random.Random(seed), jackpot, positions, 4)
-    assert sorted(deck) == list(DECK)
-    dealt = deal(deck, positions, community=2)
-    assert dealt.hands[4][: len(jackpot.hand)] == jackpot.hand
-    assert dealt.dealer[: len(jackpot.dealer)] == jackpot.dealer
-    assert dealt.community is not None
-    assert dealt.community[: len(jackpot.community)] == jackpot.community
 
 
 def played_out(table: HandTable, bot: DealerBot) -> RoundPlayed:
@@ -138,3 +117,55 @@ def test_a_table_without_meters_is_dealt_too() -> None:
     for _ in range(20):
         played_out(table, bot)
     assert table.sent == []
+
+
+async def test_a_bot_that_is_stopped_ends_its_round_without_pauses(
+    agent: Agent, service: ScriptedService
+) -> None:
+    stopping = asyncio.Event()
+    bot = asyncio.create_task(run_bot(agent, random.Random(7), round_s=3600, stopping=stopping))
+    await asyncio.sleep(0)
+    assert not bot.done()
+    stopping.set()
+    async with asyncio.timeout(60):
+        await bot
+    assert (agent.table_state.phase, agent.table_state.wagers) == (Phase.OPEN, ())
+    assert service.last_seq > 0
+
+
+async def test_a_bot_clears_what_an_earlier_run_left_on_the_table(
+    agent: Agent, service: ScriptedService
+) -> None:
+    await say_all(agent, "wager 3 progressive; lockout; chips 1; hand 3 As Ks Qs")
+    await run_bot(agent, random.Random(7), round_s=0, rounds=1)
+    await say_all(agent, "wager 3 progressive; wager 4 progressive")
+    await run_bot(agent, random.Random(8), round_s=0, rounds=1)
+    assert [event["type"] for event in service.applied[:3]] == ["wagers", "void", "wagers"]
+
+
+@pytest.mark.slow
+async def test_a_bot_waits_for_a_lost_link_and_its_events_reach_the_service_unchanged(
+    agent: Agent, service: ScriptedService, mosquitto: Mosquitto
+) -> None:
+    rounds: list[RoundPlayed] = []
+    bot = asyncio.create_task(
+        run_bot(agent, random.Random(7), round_s=0.05, rounds=60, on_round=rounds.append)
+    )
+    await eventually_async(lambda: len(rounds) > 3)
+    mosquitto.kill()
+    await eventually_async(lambda: agent.fault() is not None)
+    mosquitto.start()
+    async with asyncio.timeout(120):
+        await bot
+    assert len(rounds) == 60
+    assert [event["seq"] for event in service.applied] == [*range(1, service.last_seq + 1)]
+    wagered_cents = [
+        cents
+        for event in service.applied
+        if event["type"] == "wagers"
+        for at in event["positions"]  # type: ignore[attr-defined]
+        for cents in at["wagers"].values()
+    ]
+    assert sum(played.wagers for played in rounds) == len(wagered_cents)
+    assert sum(played.wagered_cents for played in rounds) == sum(wagered_cents)
+    assert service.open_round is None

@@ -94,42 +94,36 @@ async def test_each_line_of_a_file_is_answered_by_one_line_and_a_refused_one_mea
     assert (tmp_path / "data" / "tables" / "T-1.sqlite").exists()
 
 
-def refused(*arguments: str) -> tuple[int, str]:
-    done = run_pitlink("table", *arguments)
+USAGE = {
+    "no such table": ("mqtt://u:secret@127.0.0.1:1", "T-9 --config floor.toml --events", 1,
+                      "no table T-9"),
+    "no use": ("mqtt://127.0.0.1:1", "T-1 --config floor.toml", 2, "--panel"),
+    "no address for the panel": (
+        "mqtt://127.0.0.1:1", "T-1 --config floor.toml --panel --at nowhere", 2, "127.0.0.1:8090",
+    ),
+    "no floor file": ("mqtt://127.0.0.1:1", "T-1 --events", 2, "--config"),
+    "no address of a broker": (
+        "mqtt://u:secret@127.0.0.1:1/path", "T-1 --config floor.toml --events", 1, "a broker is",
+    ),
+    "no such file": ("mqtt://127.0.0.1:1", "T-1 --config none.toml --events", 1, "none.toml"),
+    "no embedded broker": ("embedded", "T-1 --config floor.toml --events", 1, "pitlink serve"),
+    "a damaged outbox": (
+        "mqtt://127.0.0.1:1", "T-1 --config floor.toml --events --outbox torn.sqlite", 1,
+        "torn.sqlite",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("broker", "arguments", "status", "words"), USAGE.values(), ids=USAGE)
+def test_errors_of_its_user_are_reported_plainly(
+    tmp_path: Path, broker: str, arguments: str, status: int, words: str
+) -> None:
+    floor_file(tmp_path, broker)
+    (tmp_path / "torn.sqlite").write_bytes(b"SQLite format 3\x00" + b"\x07" * 5000)
+    done = run_pitlink("table", *arguments.split(), cwd=tmp_path)
+    assert (done.returncode, done.stdout, words in done.stderr) == (status, "", True), done.stderr
     assert "Traceback" not in done.stderr
-    assert done.stdout == ""
-    return done.returncode, done.stderr
-
-
-def test_errors_of_its_user_are_reported_plainly(tmp_path: Path) -> None:
-    config = str(floor_file(tmp_path, "mqtt://user:secret@127.0.0.1:1"))
-    status, errors = refused("T-9", "--config", config, "--events")
-    assert (status, "no table T-9" in errors) == (1, True)
-    status, errors = refused("T-1", "--config", config)
-    assert (status, "--events" in errors, "--panel" in errors) == (2, True, True)
-    status, errors = refused("T-1", "--config", config, "--panel", "--at", "nowhere")
-    assert (status, "127.0.0.1:8090" in errors) == (2, True)
-    status, errors = refused("T-1", "--events")
-    assert (status, "--config" in errors) == (2, True)
-    config = str(floor_file(tmp_path, "mqtt://user:secret@127.0.0.1:1/path"))
-    status, errors = refused("T-1", "--config", config, "--events")
-    assert (status, "a broker is" in errors, "secret" in errors) == (1, True, False)
-    status, errors = refused("T-1", "--config", str(tmp_path / "none.toml"), "--events")
-    assert (status, "none.toml" in errors) == (1, True)
-
-
-def test_without_an_embedded_broker_it_says_what_to_start(tmp_path: Path) -> None:
-    config = str(floor_file(tmp_path, "embedded"))
-    status, errors = refused("T-1", "--config", config, "--events")
-    assert (status, "pitlink serve" in errors) == (1, True)
-
-
-def test_a_damaged_outbox_is_reported_plainly(tmp_path: Path) -> None:
-    config = str(floor_file(tmp_path, "mqtt://127.0.0.1:1"))
-    outbox = tmp_path / "torn.sqlite"
-    outbox.write_bytes(b"SQLite format 3\x00" + b"\x07" * 5000)
-    status, errors = refused("T-1", "--config", config, "--events", "--outbox", str(outbox))
-    assert (status, "torn.sqlite" in errors) == (1, True)
+    assert "secret" not in done.stderr
 
 
 def test_a_brokers_address_is_read_whole() -> None:

@@ -1,5 +1,7 @@
 """A table whose service lost answered events: it notices, reports it, and accepts nothing."""
 
+import asyncio
+
 from controllers.agent.agent import Agent
 from tests.controllers.scripted import (
     ScriptedService,
@@ -53,3 +55,18 @@ async def test_wagers_that_were_lit_are_not_locked_and_go_back(
     service.last_seq += 1
     await until_code(agent, "wager 3 progressive", None)
     assert (await say(agent, "lockout")).ok
+
+
+async def test_an_event_that_is_out_of_order_waits_until_the_events_are_back(
+    agent: Agent, service: ScriptedService
+) -> None:
+    await say_all(agent, f"{ROUND}; wager 3 progressive")
+    service.last_seq = 1
+    locking = asyncio.create_task(say(agent, "lockout"))
+    await eventually_async(lambda: service.heard[-3:-2] == service.heard[-1:], what="repeats")
+    fault = agent.fault()
+    assert fault is not None
+    assert fault.code == "events_lost"
+    assert not locking.done()
+    service.last_seq = 2
+    assert (await locking).ok

@@ -54,6 +54,16 @@ TARGETS = [
 POSITIONS, WINNER = [1, 3, 4], 3
 
 
+def meters_of(layout: Layout, wager: str | None = None) -> dict[str, dict[str, int]]:
+    """Return the meters of a table, or those of a wager, with an amount."""
+    return {
+        kind: {"wager": terms.wager_cents, "amount": 10_000_000}
+        | ({"reserve": 500} if terms.reserve_bps else {})
+        for kind, terms in layout.terms.items()
+        if wager is None or wager in terms.wagers
+    }
+
+
 def settled(layout: Layout, wager: str, deck: list[int], stakes: Mapping[str, int]) -> list[Any]:
     """Deal a deck, and return the lines of a round in which each position made the wager."""
     community = layout.community_cards if layout.rules.placings[wager].cards in OF_COMMUNITY else 0
@@ -77,12 +87,7 @@ def settled(layout: Layout, wager: str, deck: list[int], stakes: Mapping[str, in
             }
             for position, cards in dealt.hands.items()
         ],
-        "meters": {
-            kind: {"wager": terms.wager_cents, "amount": 10_000_000}
-            | ({"reserve": 500} if terms.reserve_bps else {})
-            for kind, terms in layout.terms.items()
-            if wager in terms.wagers
-        },
+        "meters": meters_of(layout, wager),
     }
     if dealt.dealer:
         fields["dealer"] = [card_name(card) for card in dealt.dealer]
@@ -156,21 +161,12 @@ def test_a_hand_with_which_the_player_would_fold_is_not_stacked() -> None:
 def test_each_stacked_round_wins_for_a_player(table: str) -> None:
     """Every deck is stacked here: each round with a wager on a meter has a hand that wins."""
     layout = LAYOUTS[table]
-    records: list[Any] = []
-    bot = DealerBot(layout, random.Random(9), stack_every=1)
-    at = HandTable(layout=layout)
-    for _ in range(30):
-        played = played_out(at, bot)
-        if played.record is not None and played.wagers:
-            records.append(played.record)
+    bot, at = DealerBot(layout, random.Random(9), stack_every=1), HandTable(layout=layout)
+    rounds = [played_out(at, bot) for _ in range(30)]
+    records = [one.record for one in rounds if one.record is not None and one.wagers]
     assert len(records) > 20
     for record in records:
-        meters = {
-            kind: {"wager": terms.wager_cents, "amount": 10_000_000}
-            | ({"reserve": 500} if terms.reserve_bps else {})
-            for kind, terms in layout.terms.items()
-        }
-        line = json.dumps({**record.fields, "meters": meters}).encode()
+        line = json.dumps({**record.fields, "meters": meters_of(layout)}).encode()
         won = [
             each
             for each in settle_line(line, layout.games).lines

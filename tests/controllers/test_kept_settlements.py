@@ -1,312 +1,351 @@
-"""Data that outlasts a round: settlements, their waiting wins, and returned wagers."""
+"""Replies, hellos and decisions of the service at a table, and data that outlasts a round."""
 
 import pytest
 
-from bonus.settling.settlement_lines import Line
-from bonus.wagers import PaidFrom
-from controllers.table.line_states import due_lines, open_lines
 from controllers.table.pending_claims import WAITING_MAX
-from controllers.table.replies import decide, reconcile
-from controllers.table.state import Phase, Returned, SettledRound, TableState
-from meters.wire.messages import ClaimOpened, ErrorDetail, Reply
-from tests.controllers.floors import HandTable, accepted, refusal_code
-from tests.controllers.test_replies import won
+from controllers.table.replies import SequenceComparison, compare, decide, reconcile
+from controllers.table.state import Phase, SettledRound, TableState
+from meters.wire.messages import HelloReply
+from tests.controllers.floors import HandTable, paid_lines
 
-LINE = won(3, "progressive", PaidFrom.TABLE_INVENTORY)
 TO_SETTLE = "wager 3 progressive; lockout; chips 1; hand 3 As Ks Qs; dealer 2c 3c 4c"
+((LINE,), _) = paid_lines("3 progressive table_inventory")
 
 
-def play(table: HandTable, claim: str = "", line: Line = LINE) -> None:
-    """Play a round, with a win that waits for a floorperson if a claim is named."""
-    claims = (ClaimOpened(claim=claim, position=3, item="progressive", amount=5000),)
-    table.say_all(TO_SETTLE)
-    table.replies.append(accepted(table.seq + 1, (line,), claims if claim else ()))
-    assert table.say_short("settle").ok
+def win(claim: str = "", paid_from: str = "table_inventory") -> str:
+    """Return the story of a round with a win, which waits for a floorperson if it has a claim."""
+    return f"{TO_SETTLE}; service pays 3 progressive {paid_from} {claim}; settle"
 
 
-def waiting(table: HandTable) -> list[tuple[str, int]]:
-    return [(settled.round, len(settled.undecided)) for settled in table.state.waiting]
+HELD = {
+    "until every document of its hand pays is done": f"""
+        {TO_SETTLE}; service pays 3 progressive hand_pay C0 + 3 five_card_progressive \
+table_inventory C1 + 2 progressive table_inventory C2 + 1 five_card_hand_bonus hand_pay C3; settle
+        phase: held; held: C0, C3; C1 paid; phase: held; held: C0, C3; C3 validated; held: C0, C3
+        C3 paid; phase: held; held: C0; C0 rejected; phase: open; held: none
+    """,
+    "and takes no event": f"""
+        {win("C1", "hand_pay")}; wager 1 progressive -> betting_locked; lockout -> betting_locked
+        chips 0 -> round_over; settle -> round_over; void -> round_over; held: C1
+    """,
+    "but not for a win from the table inventory": f"{win('C1')}; phase: open; wager 1 progressive",
+    "but not for a win from the game account": f"""
+        {win("C1", "game_account")}; phase: open; wager 1 progressive
+    """,
+    "by the service's refusal, if its outbox was lost, and goes on by itself": """
+        wager 3 progressive; wager 5 five_card_hand_bonus; service holds C1 C2; lockout -> held
+        answer held: C1, C2; phase: held; round: none; lit: none
+        returned: 3 progressive, 5 five_card_hand_bonus; C1 validated
+        held view: C1 3 Progressive 5000 validated, C2 3 Progressive 5000
+        C1 paid; phase: held; held: C2; C2 rejected; phase: open; held: none; held view: none
+        repeat; lockout; chips 1; lit: 3 progressive, 5 five_card_hand_bonus
+    """,
+    "while another win waits, which stays even while the table is locked out": f"""
+        {win("C1")}; next; {win("C2", "hand_pay")}; phase: held; waiting: R1 1; C1 validated
+        phase: held; waiting: R1 0; C2 paid; service knows R41; phase: locked_out; waiting: R1 0
+        void; waiting: R1 0
+    """,
+}
+
+
+@pytest.mark.section("649a.11(c)(5)(iv)")
+@pytest.mark.parametrize("story", HELD.values(), ids=HELD)
+def test_a_hand_pay_holds_the_table(story: str) -> None:
+    HandTable().play(story)
+
+
+def test_a_table_held_by_an_older_version_is_released_without_its_settlement() -> None:
+    held = TableState(phase=Phase.HELD, held=("C1",))
+    assert decide(held, "C1", "paid") == TableState()
+
+
+@pytest.mark.parametrize(
+    ("service", "last_seq", "pending", "standing"),
+    [
+        (0, 0, False, SequenceComparison.AGREED),
+        (41, 41, False, SequenceComparison.AGREED),
+        (40, 41, True, SequenceComparison.AGREED),
+        (41, 41, True, SequenceComparison.AGREED),
+        (40, 41, False, SequenceComparison.BEHIND),
+        (39, 41, True, SequenceComparison.BEHIND),
+        (0, 1, False, SequenceComparison.BEHIND),
+        (41, 0, False, SequenceComparison.AHEAD),
+        (42, 41, True, SequenceComparison.AHEAD),
+    ],
+)
+def test_the_service_and_the_outbox_compared(
+    service: int, last_seq: int, standing: SequenceComparison, *, pending: bool
+) -> None:
+    hello = HelloReply(last_seq=service, open_round=None)
+    assert compare(hello, last_seq=last_seq, pending=pending) is standing
+
+
+@pytest.mark.parametrize(
+    ("story", "known"), [(TO_SETTLE, "R1"), ("", None), ("lockout; chips 0; hand 1 As Ks Qs", None)]
+)
+def test_a_round_that_both_know_or_that_is_nothing_to_the_service_goes_on(
+    story: str, known: str | None
+) -> None:
+    table = HandTable()
+    table.play(story)
+    assert reconcile(table.state, known) == table.state
+
+
+LOCKED_OUT = {
+    "a round that only the service knows": """
+        service knows R41; phase: locked_out; wager 1 progressive -> locked_out
+        lockout -> locked_out; chips 0 -> locked_out; settle -> locked_out
+        service knows R41; phase: locked_out; round: R41; void; sent: Void R41 1; phase: open
+        returned: none; returned by a void: yes
+    """,
+    "a round that the service no longer knows": f"""
+        {TO_SETTLE}; service knows none; phase: locked_out; service knows none; phase: locked_out
+        settle -> locked_out; void; sent: Wagers R1 1; phase: open; why: none; wager 1 progressive
+    """,
+    "a round that is then closed elsewhere, which opens the table": """
+        service knows R41; service knows none; phase: open; round: none; why: none
+    """,
+    "another round that the service knows": "service knows R41; service knows R43; round: R43",
+}
+
+
+@pytest.mark.parametrize("story", LOCKED_OUT.values(), ids=LOCKED_OUT)
+def test_a_table_and_a_service_that_do_not_agree_on_the_round(story: str) -> None:
+    HandTable().play(story)
+
+
+def test_a_void_of_a_round_that_the_table_does_not_know_says_so() -> None:
+    table = HandTable()
+    table.play("service knows R41")
+    assert "R41" in table.state.reason
+    table.play("void")
+    assert table.state == TableState(returned=table.state.returned)
+    assert table.state.returned is not None
+    said = table.state.returned.reason
+    assert said.startswith("The round is void: misdeal. The table does not know")
+
+
+@pytest.mark.section("649a.12(i)(3)")
+def test_the_answers_carry_the_draw_the_lines_and_the_claims() -> None:
+    table = HandTable()
+    table.play("service draws Ts dealer; wager 3 progressive; lockout")
+    assert table.answer.draw == table.state.draw
+    table.play("draw: Ts; chips 1; hand 3 As Ks Qs; dealer 2c 3c 4c")
+    lines, claims = paid_lines("3 progressive table_inventory C1")
+    table.play("service pays 3 progressive table_inventory C1; settle")
+    assert (table.answer.lines, table.answer.claims) == (lines, claims)
+    kept = table.state.settled
+    assert kept is not None
+    assert (kept.round, kept.hands[0].cards, kept.dealer) == (
+        "R1", ("As", "Ks", "Qs"), ("2c", "3c", "4c"),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("begin", ["lockout", "next"])
+def test_the_settlement_stays_until_the_next_round_begins(begin: str) -> None:
+    HandTable().play(f"""
+        {win()}; settled: R1; last wagers: 3 progressive; wager 1 progressive; settled: R1
+        lines: pay; {begin}; settled: none; last settled: R1; last lines: done
+    """)
 
 
 @pytest.mark.section("649a.11(c)(5)(iii)")
-@pytest.mark.parametrize("go_on", ["next", "lockout"])
+def test_a_decision_that_comes_late_or_twice_or_for_another_changes_nothing() -> None:
+    HandTable().play(f"""
+        C1 paid -> same; {win("C1", "hand_pay")}; C1 validated; C1 paid; decided: C1 paid
+        C1 validated -> same; C1 rejected -> same; C2 paid -> same
+    """)
+
+
+@pytest.mark.section("649a.11(c)(5)(iii)")
+@pytest.mark.parametrize("go_on", ["next", "lockout; void"])
 @pytest.mark.parametrize("decision", ["validated", "rejected"])
 def test_a_win_that_waits_is_kept_through_later_rounds_until_it_is_decided_and_done(
     go_on: str, decision: str
 ) -> None:
-    table = HandTable()
-    play(table, "C1")
-    table.say_all("next" if go_on == "next" else "lockout; void")
-    play(table)
-    table.say_all("next")
-    assert waiting(table) == [("R1", 1)]
-    assert table.refusal("done R1") == "claims_wait"
-    table.say_all("wager 1 progressive; lockout; chips 1")
-    table.state = decide(table.state, "C1", decision)  # type: ignore[arg-type]
-    assert waiting(table) == [("R1", 0)]
-    assert table.state.waiting[0].decision_on("C1") == decision
-    assert not table.state.claims_wait
-    table.say_all("fold 1; dealer 2c 3c 4c; settle; done R1")
-    assert waiting(table) == []
-    assert table.refusal("done R1") == "nothing_there"
+    HandTable().play(f"""
+        {win("C1")}; {go_on}; {win()}; next; waiting: R1 1; done R1 -> claims_wait
+        wager 1 progressive; lockout; chips 1; C1 {decision}; waiting: R1 0
+        decided: C1 {decision}; claims wait: no; fold 1; dealer 2c 3c 4c; settle; done R1
+        waiting: none; done R1 -> nothing_there
+    """)
 
 
-@pytest.mark.section("649a.11(c)(5)(iv)")
-def test_a_win_that_waits_is_kept_while_another_holds_the_table_and_while_it_is_locked_out() -> (
-    None
-):
-    table = HandTable()
-    play(table, "C1")
-    table.say_all("next")
-    play(table, "C2", won(3, "progressive", PaidFrom.HAND_PAY))
-    assert (table.state.phase, waiting(table)) == (Phase.HELD, [("R1", 1)])
-    table.state = decide(table.state, "C1", "validated")
-    assert (table.state.phase, waiting(table)) == (Phase.HELD, [("R1", 0)])
-    table.state = decide(table.state, "C2", "paid")
-    table.state = reconcile(table.state, "R41")
-    assert (table.state.phase, waiting(table)) == (Phase.LOCKED_OUT, [("R1", 0)])
-    table.say_all("void")
-    assert waiting(table) == [("R1", 0)]
+TWO = f"""
+    {TO_SETTLE}; service pays 3 progressive table_inventory C1 + 1 five_card_progressive \
+game_account C2 + 5 five_card_hand_bonus game_account; settle
+"""
+FULL = "; next; ".join(win(f"C{number}") for number in range(WAITING_MAX)) + f"; next; {win('C9')}"
+STORIES = {
+    "what was decided before the dealer went on does not wait": f"""
+        {win("C1")}; C1 validated; next; waiting: none; last settled: R1
+    """,
+    "a line that could be paid at the next touch is done": f"""
+        {TWO}; C1 validated; next; open: R1 1; C2 validated; done R1; open: none
+    """,
+    "a line that could be paid at lock-out is done": f"""
+        {TWO}; C1 validated; lockout; open: R1 1; C2 validated; done R1; open: none
+    """,
+    "a line that was decided just before the touch is still to be paid": f"""
+        {TWO}; due: 2; C1 validated; C2 rejected; next done=[2]; open: R1 0 1
+    """,
+    "a line that changed just before the touch is still to be paid": f"""
+        {win("C1")}; C1 validated; next round=R1 done={{"0":"ask"}}; open: R1 0
+        done R1 lines={{"0":"ask"}} -> changed; done R1 lines={{"0":"rejected"}} -> changed
+        done R1 lines={{"0":""}} -> changed; done R1 lines={{"0":"pay"}}; open: none
+    """,
+    "lines that are done together are done as they were seen or not at all": f"""
+        {TWO}; next; C1 validated; C2 validated
+        done R1 lines={{"0":"pay","1":"wait"}} -> changed
+        done R1 lines={{"0":"pay","2":"credit"}} -> nothing_there
+        open: R1 0 1; done R1 lines={{"0":"pay","1":"credit"}}; open: none
+    """,
+    "lines are done one by one while another win waits": f"""
+        {TWO}; next; open: R1 0 1; C1 validated; done R1 line=1 -> claims_wait; done R1 line=0
+        open: R1 1; done R1 line=0 -> nothing_there; done R1 line=2 -> nothing_there
+        done R1 line=-1 -> nothing_there; done R1 line=99 -> nothing_there
+        last lines: done, wait, done; C2 rejected; done R1 line=1; open: none
+    """,
+    "the table waits where the wins of too many rounds do, until one is acknowledged": f"""
+        {FULL}; next -> claims_wait; lockout -> claims_wait; settled: R9; C0 validated
+        next -> claims_wait; done R1; next
+        waiting: R2 1, R3 1, R4 1, R5 1, R6 1, R7 1, R8 1, R9 1
+    """,
+    "a table without a button for done is not stopped by rounds that are decided": f"""
+        {FULL}; C1 rejected; lockout; waiting: R1 1, R3 1, R4 1, R5 1, R6 1, R7 1, R8 1, R9 1
+    """,
+    "a decision on the last settlement is shown too": f"""
+        {win("C1")}; next; C1 validated; last lines: pay
+    """,
+    "nothing is done of a round that is not there": "done R1 -> nothing_there",
+}
 
 
-def test_what_was_decided_before_the_dealer_went_on_does_not_wait() -> None:
-    table = HandTable()
-    play(table, "C1")
-    table.state = decide(table.state, "C1", "validated")
-    table.say_all("next")
-    assert waiting(table) == []
-    assert table.state.last_settled is not None
-    assert table.state.last_settled.round == "R1"
-
-
-TWO_LINES = (
-    won(3, "progressive", PaidFrom.TABLE_INVENTORY),
-    won(1, "five_card_progressive", PaidFrom.GAME_ACCOUNT),
-    won(5, "five_card_hand_bonus", PaidFrom.GAME_ACCOUNT),
-)
-
-
-def play_two(table: HandTable) -> None:
-    """Play a round with two wins that wait, and a line that needs nobody."""
-    claims = (
-        ClaimOpened(claim="C1", position=3, item="progressive", amount=5000),
-        ClaimOpened(claim="C2", position=1, item="five_card_progressive", amount=5000),
-    )
-    table.say_all(TO_SETTLE)
-    table.replies.append(accepted(table.seq + 1, TWO_LINES, claims))
-    assert table.say_short("settle").ok
-
-
-def open_of(table: HandTable) -> list[tuple[str, tuple[int, ...]]]:
-    return [(each.round, open_lines(each)) for each in table.state.waiting]
-
-
-@pytest.mark.parametrize("go_on", ["next", "lockout"])
-def test_a_line_that_could_be_paid_when_the_dealer_went_on_is_done(go_on: str) -> None:
-    table = HandTable()
-    play_two(table)
-    table.state = decide(table.state, "C1", "validated")
-    table.say_all(go_on)
-    assert open_of(table) == [("R1", (1,))]
-    table.state = decide(table.state, "C2", "validated")
-    assert table.refusal("done R1") is None
-    assert open_of(table) == []
-
-
-def test_a_line_that_was_decided_just_before_the_touch_is_still_to_be_paid() -> None:
-    """The dealer handled only what the panel showed."""
-    table = HandTable()
-    play_two(table)
-    shown = due_lines(table.state.settled)  # type: ignore[arg-type]
-    assert shown == (2,)
-    table.state = decide(table.state, "C1", "validated")
-    table.state = decide(table.state, "C2", "rejected")
-    assert table.say("next", done=shown).ok
-    assert open_of(table) == [("R1", (0, 1))]
-
-
-def test_a_line_that_changed_just_before_the_touch_is_still_to_be_paid() -> None:
-    """The dealer confirmed that a floorperson decides, and meanwhile the floor decided to pay."""
-    table = HandTable()
-    play(table, "C1")
-    table.state = decide(table.state, "C1", "validated")
-    assert table.say("next", round="R1", done={"0": "ask"}).ok
-    assert open_of(table) == [("R1", (0,))]
-    for lines in ({"0": "ask"}, {"0": "rejected"}, {"0": ""}):
-        assert refusal_code(table.say("done", round="R1", lines=lines)) == "changed"
-        assert open_of(table) == [("R1", (0,))]
-    assert table.say("done", round="R1", lines={"0": "pay"}).ok
-    assert open_of(table) == []
-
-
-def test_lines_that_are_done_together_are_done_as_they_were_seen_or_not_at_all() -> None:
-    table = HandTable()
-    play_two(table)
-    table.say_all("next")
-    table.state = decide(table.state, "C1", "validated")
-    table.state = decide(table.state, "C2", "validated")
-    for lines, code in (
-        ({"0": "pay", "1": "wait"}, "changed"), ({"0": "pay", "2": "credit"}, "nothing_there"),
-    ):  # fmt: skip
-        assert refusal_code(table.say("done", round="R1", lines=lines)) == code
-        assert open_of(table) == [("R1", (0, 1))]
-    assert table.say("done", round="R1", lines={"0": "pay", "1": "credit"}).ok
-    assert open_of(table) == []
-
-
-def test_lines_are_done_one_by_one_while_another_win_waits() -> None:
-    table = HandTable()
-    play_two(table)
-    table.say_all("next")
-    assert open_of(table) == [("R1", (0, 1))]
-    table.state = decide(table.state, "C1", "validated")
-    assert refusal_code(table.say("done", round="R1", line=1)) == "claims_wait"
-    assert table.say("done", round="R1", line=0).ok
-    assert open_of(table) == [("R1", (1,))]
-    for gone in (0, 2, -1, 99):
-        assert refusal_code(table.say("done", round="R1", line=gone)) == "nothing_there"
-    assert table.state.last_settled is not None
-    assert table.state.last_settled.done == (0, 2)
-    table.state = decide(table.state, "C2", "rejected")
-    assert table.say("done", round="R1", line=1).ok
-    assert open_of(table) == []
+@pytest.mark.parametrize("story", STORIES.values(), ids=STORIES)
+def test_lines_wait_until_they_are_done(story: str) -> None:
+    HandTable().play(story)
 
 
 def full() -> HandTable:
     """Return a table with the maximum of waiting rounds, and one more shown to the dealer."""
     table = HandTable()
-    for number in range(WAITING_MAX):
-        play(table, f"C{number}")
-        table.say_all("next")
-    play(table, "C9")
+    table.play(FULL)
     return table
 
 
-def test_the_table_waits_where_the_wins_of_too_many_rounds_do() -> None:
-    table = full()
-    assert table.refusal("next") == "claims_wait"
-    assert table.refusal("lockout") == "claims_wait"
-    assert table.state.settled is not None
-    table.state = decide(table.state, "C0", "validated")
-    assert table.refusal("next") == "claims_wait", "it is not acknowledged"
-    table.say_all("done R1; next")
-    assert (len(waiting(table)), waiting(table)[-1]) == (WAITING_MAX, ("R9", 1))
-
-
-def test_a_table_without_a_button_for_done_is_not_stopped_by_rounds_that_are_decided() -> None:
-    table = full()
-    table.state = decide(table.state, "C1", "rejected")
-    table.say_all("lockout")
-    assert [name for name, _ in waiting(table)] == [f"R{number}" for number in (1, *range(3, 10))]
-
-
-def test_a_decision_on_the_last_settlement_is_shown_too() -> None:
-    table = HandTable()
-    play(table, "C1")
-    table.say_all("next")
-    table.state = decide(table.state, "C1", "validated")
-    assert table.state.last_settled is not None
-    assert table.state.last_settled.decision_on("C1") == "validated"
-
-
-def test_next_and_done_are_refused_where_they_cannot_be() -> None:
-    table = HandTable()
-    assert table.refusal("done R1") == "nothing_there"
-    table.say_all("wager 3 progressive; lockout")
-    assert table.refusal("next") == "betting_locked"
-
-
-def returned(state: TableState) -> list[tuple[int, str]]:
-    assert state.returned is not None
-    return [(placed.position, placed.wager) for placed in state.returned.wagers]
-
-
 WAGERS = "wager 5 five_card_hand_bonus; wager 3 progressive"
-BOTH = [(5, "five_card_hand_bonus"), (3, "progressive")]
+BOTH = "returned: 5 five_card_hand_bonus, 3 progressive"
+VOID = f"{WAGERS}; lockout; chips 1; void; next; {BOTH}; returned by a void: yes; "
+RETURNED = {
+    "until the next wager": f"""
+        {VOID}; returned because: The round is void: misdeal; wager 1 progressive; returned: none
+    """,
+    "until the next lock-out": f"{VOID}; lockout; returned: none",
+    "through a round without them": f"""
+        {WAGERS}; service refuses store_failed; lockout -> store_failed; chips 0; dealer 2c 3c 4c
+        settle; next; {BOTH}
+    """,
+    "after a refusal, and after a void too": f"""
+        {WAGERS}; service refuses link_closed closed for the night; lockout -> link_closed; {BOTH}
+        returned because: The service refused the wagers: closed for the night
+        returned by a void: no; chips 1; void; {BOTH}; returned by a void: yes
+        returned because: The round is void: misdeal. \
+The service refused the wagers: closed for the night
+        repeat; lit: 5 five_card_hand_bonus, 3 progressive
+    """,
+    "of a table that is locked out, until it is void": f"""
+        {WAGERS}; lockout; chips 1; service knows none; phase: locked_out; {BOTH}; void
+        phase: open; {BOTH}
+    """,
+    "of a table that is locked out for another round, until it is void": f"""
+        {WAGERS}; lockout; chips 1; service knows R41; phase: locked_out; {BOTH}; void
+        phase: open; {BOTH}
+    """,
+}
 
 
 @pytest.mark.section("649a.13")
-def test_what_goes_back_to_whom_is_kept_until_the_next_wager_or_lock_out() -> None:
-    for begin in ("wager 1 progressive", "lockout"):
-        table = HandTable()
-        table.say_all(f"{WAGERS}; lockout; chips 1; void; next")
-        assert returned(table.state) == BOTH
-        assert table.state.returned is not None
-        assert (table.state.returned.void, table.state.returned.reason) == (
-            True,
-            "The round is void: misdeal",
-        )
-        table.say_all(begin)
-        assert table.state.returned is None, begin
+@pytest.mark.parametrize("story", RETURNED.values(), ids=RETURNED)
+def test_what_goes_back_to_whom_is_kept(story: str) -> None:
+    HandTable().play(story)
 
 
-@pytest.mark.section("649a.13")
-def test_returned_wagers_are_shown_through_a_round_without_them() -> None:
-    table = HandTable()
-    table.say_all(WAGERS)
-    table.replies.append(Reply(seq=1, status="refused"))
-    assert not table.say_short("lockout").ok
-    table.say_all("chips 0; dealer 2c 3c 4c; settle; next")
-    assert returned(table.state) == BOTH
-
-
-@pytest.mark.section("649a.13")
-def test_wagers_that_the_service_refused_are_returned_and_shown_after_a_void_too() -> None:
-    table = HandTable()
-    table.say_all(WAGERS)
-    error = ErrorDetail(code="link_closed", message="closed for the night")
-    table.replies.append(Reply(seq=1, status="refused", error=error))
-    assert not table.say_short("lockout").ok
-    assert returned(table.state) == BOTH
-    assert table.state.returned is not None
-    assert (table.state.returned.reason, table.state.returned.void) == (
-        "The service refused the wagers: closed for the night",
-        False,
-    )
-    table.say_all("chips 1; void")
-    assert returned(table.state) == BOTH
-    assert table.state.returned == Returned(
-        "The round is void: misdeal. The service refused the wagers: closed for the night",
-        table.state.last_wagers,
-        void=True,
-    )
-    table.say_all("repeat")
-    assert [(each.position, each.wager) for each in table.state.wagers] == BOTH
-
-
-@pytest.mark.section("649a.13")
-@pytest.mark.parametrize("known", [None, "R41"])
-def test_a_table_that_is_locked_out_keeps_what_was_wagered_until_it_is_void(
-    known: str | None,
+@pytest.mark.parametrize(
+    ("before", "event", "after"),
+    [
+        ("wager 3 progressive", "lockout", "chips 1"),
+        (TO_SETTLE, "settle", "retract dealer"),
+        (TO_SETTLE, "void", "retract dealer"),
+    ],
+)
+def test_a_refusal_of_the_service_is_shown_until_the_next_event_is_accepted(
+    before: str, event: str, after: str
 ) -> None:
-    table = HandTable()
-    table.say_all(f"{WAGERS}; lockout; chips 1")
-    table.state = reconcile(table.state, known)
-    assert (table.state.phase, returned(table.state)) == (Phase.LOCKED_OUT, BOTH)
-    table.say_all("void")
-    assert (table.state.phase, returned(table.state)) == (Phase.OPEN, BOTH)
-
-
-@pytest.mark.parametrize("event", ["lockout", "settle", "void"])
-def test_a_refusal_of_the_service_is_shown_until_the_next_event_is_accepted(event: str) -> None:
-    table = HandTable()
-    steps = ["wager 3 progressive", "lockout", "chips 1; hand 3 As Ks Qs; dealer 2c 3c 4c"]
-    table.say_all("; ".join(steps if event != "lockout" else steps[:1]))
-    error = ErrorDetail(code="x", message="not like this")
-    table.replies.append(Reply(seq=table.seq + 1, status="refused", error=error))
-    assert not table.say_short(event).ok
-    assert table.state.refusal is not None
-    assert (table.state.refusal.event, table.state.refusal.message) == (event, "not like this")
-    assert not table.say_short("withdraw 3 progressive").ok
-    assert table.state.refusal is not None, "nothing was taken"
-    table.say_all("chips 1" if event == "lockout" else "retract dealer")
-    assert table.state.refusal is None
+    HandTable().play(f"""
+        {before}; service refuses x; {event} -> x; refusal: {event} not like this
+        withdraw 3 progressive -> betting_locked; refusal: {event} not like this
+        {after}; refusal: none
+    """)
 
 
 def test_a_state_of_an_older_version_goes_on() -> None:
-    kept = SettledRound(round="R1", lines=(LINE,))
-    state = TableState(phase=Phase.DEALT, settled=kept)
-    table = HandTable()
-    table.state = state
-    table.say_all("dealer 2c 3c 4c; settle")
+    table, kept = HandTable(), SettledRound(round="R1", lines=(LINE,))
+    table.state = TableState(phase=Phase.DEALT, settled=kept)
+    table.play("dealer 2c 3c 4c; settle")
     assert (table.state.settled, table.state.last_settled) == (None, kept)
+
+
+W, ALONE = "pit.T-1-2-1", "pit.T-1-2-e2"
+ENVY = f"""
+    {TO_SETTLE}; service pays 3 progressive table_inventory {W} + 5 progressive_envy \
+table_inventory of=3 + 1 progressive_envy table_inventory of=3 + 5 progressive_envy \
+table_inventory of=2; settle
+"""
+"""A round with a win that brings two Envy Bonuses, and one for a hand without a win."""
+FIFTH, FIRST = "5 progressive_envy", "1 progressive_envy"
+SETTLED = {
+    f"{event}: {name}": story.replace("EVENT", event).replace("SHOWN", shown)
+    for event, shown in (("paid", "done"), ("rejected", "rejected"))
+    for name, story in {
+        "no longer to be paid": f"""
+            {ENVY}; {W} validated; lines: pay, pay, pay, pay
+            {W}-envy EVENT {FIFTH}; lines: pay, SHOWN, pay, pay
+            {ALONE}-envy EVENT {FIFTH}; lines: pay, SHOWN, pay, SHOWN
+            {W}-envy EVENT {FIFTH} -> same
+        """,
+        "not owed again by a message that comes late": f"""
+            {ENVY}; {W} rejected; {W}-envy validated {FIFTH}; lines: rejected, pay, ask, pay
+            {W}-envy EVENT {FIFTH}; lines: rejected, SHOWN, ask, pay
+            {W}-envy validated {FIFTH} -> same
+        """,
+    }.items()
+} | {
+    "a rejected win whose Envy Bonuses stand": f"""
+        {ENVY}; {W} rejected; lines: rejected, ask, ask, pay
+        {W}-envy validated {FIFTH}; {W}-envy validated {FIRST}; lines: rejected, pay, pay, pay
+    """,
+    "a rejected win without Envy Bonuses": f"""
+        {ENVY}; {W} rejected; {W}-envy rejected {FIFTH}; {W}-envy rejected {FIRST}
+        lines: rejected, rejected, rejected, pay
+    """,
+    "an earlier round leaves the panel when the floor settled the last of it": f"""
+        {ENVY}; {W} validated; next done=[0,2,3]; waiting: R1 0; {W}-envy paid {FIFTH}
+        waiting: none; last lines: done, done, done, done
+    """,
+    "a decision on another result changes nothing": f"""
+        {ENVY}; pit.T-1-9-1-envy paid {FIFTH} -> same; pit.T-1-12-e2-envy paid {FIFTH} -> same
+        pit.T-1-2-e3-envy paid {FIFTH} -> same
+    """,
+    "a late touch of another tablet puts no other settlement away": f"""
+        {ENVY}; next round=R0 done=[0,1,2,3] -> nothing_there
+        says: the panel now shows the settlement of round R1: look at it first
+        next round=R1 done=[3]; settled: none
+    """,
+}
+
+
+@pytest.mark.section("649a.11(c)(5)(v)")
+@pytest.mark.section("649a.12(e)(5)")
+@pytest.mark.parametrize("story", SETTLED.values(), ids=SETTLED)
+def test_decisions_on_envy_bonuses_reach_the_panel_so_that_none_is_paid_twice(story: str) -> None:
+    HandTable().play(story)

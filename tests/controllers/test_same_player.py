@@ -4,155 +4,89 @@ import msgspec
 import pytest
 
 from bonus.settling.settle import settle_line
-from controllers.table.replies import reconcile
-from controllers.table.state import TableState
+from controllers.table.state import Phase, TableState
 from meters.wire.messages import Result, Wagers
-from tests.controllers.floors import HandTable, refusal_code
+from tests.controllers.floors import HandTable
 
 MAIN = {"ante": 1000, "play": 1000}
 DEALERS = "five_card_hand_bonus_dealer"
 CARDS = "hand 3 As Ks Qs; hand 4 2h 3h 4h; dealer 2c 3c 4c"
+TWO = "wager 3 progressive; wager 4 progressive"
 
-
-def patrons(table: HandTable, at: int) -> dict[int, str | None]:
-    event = table.sent[at]
-    assert isinstance(event, Wagers | Result)
-    return {position.position: position.patron for position in event.positions}
-
-
-def code_of(table: HandTable, position: int, *, same: bool = True) -> str | None:
-    return refusal_code(table.say("same_player", position=position, same=same))
-
-
-def join(table: HandTable, *positions: int) -> None:
-    for position in positions:
-        assert code_of(table, position) is None
+SENT = {
+    "as one patron's at lock-out and in the result": f"""
+        same_player 3; {TWO}; wager 6 progressive; lockout; patrons: 3 p3, 4 p3, 6 None
+        chips 3; {CARDS}; fold 6; settle; patrons: 3 p3, 4 p3, 6 None; joined: none
+    """,
+    "as one patron's in the result, if they were joined after lock-out": f"""
+        wager 4 progressive; lockout; patrons: 4 None; chips 1; same_player 3; {CARDS}; settle
+        patrons: 3 p3, 4 p3
+    """,
+    "with the name reported at lock-out, if others were joined later": f"""
+        same_player 3; {TWO}; lockout; chips 2; same_player 2; hand 2 9c 9d 9h; {CARDS}; settle
+        patrons: 2 p3, 3 p3, 4 p3
+    """,
+    "with the patron that a device reported": """
+        wager 4 progressive patron=Ann; wager 3 progressive; same_player 2; same_player 3
+        lockout; patrons: 3 Ann, 4 Ann
+    """,
+    "with a name that is nobody else's": """
+        wager 6 progressive patron=p3; same_player 3; wager 3 progressive; lockout
+        patrons: 3 p3-, 6 p3
+    """,
+}
 
 
 @pytest.mark.reading("T9")
 @pytest.mark.reading("T17")
-def test_boxes_of_one_player_are_sent_as_one_patrons() -> None:
+@pytest.mark.parametrize("story", SENT.values(), ids=SENT)
+def test_positions_of_one_player_are_sent(story: str) -> None:
+    HandTable().play(story)
+
+
+STORIES = {
+    "positions of two players are not joined": """
+        wager 3 progressive patron=Ann; wager 4 progressive patron=Bob
+        same_player 3 -> patron_differs; joined: none; same_player 4
+        wager 5 progressive patron=Cid -> patron_differs
+    """,
+    "positions are parted until they are sent as one player's": f"""
+        same_player 3; same_player 3; same_player 3 same=false; joined: none
+        same_player 3; {TWO}; lockout; same_player 3 same=false -> same_patron; chips 2
+        same_player 5; same_player 5 same=false
+    """,
+    "only positions of the table with a next one are joined": """
+        same_player 0 -> unknown_position; same_player 7 -> unknown_position
+        same_player 8 -> unknown_position
+    """,
+    "the same wagers keep patrons and joined positions": f"""
+        wager 6 progressive patron=Ann; {TWO}; same_player 3; lockout; chips 3; {CARDS}; fold 6
+        settle; next; repeat; lockout; patrons: 3 p3, 4 p3, 6 Ann
+    """,
+    "the same wagers keep joined positions after a table was locked out": f"""
+        same_player 3; {TWO}; lockout; service knows none; void; repeat; lockout
+        patrons: 3 p3, 4 p3
+    """,
+    "the positions of the same wagers can be parted again": f"""
+        same_player 3; {TWO}; lockout; chips 2; {CARDS}; settle; repeat
+        same_player 3 same=false; lockout; patrons: 3 None, 4 None
+    """,
+    "wagers are repeated together or not at all": f"""
+        {TWO}; lockout; void; wager 1 progressive; repeat -> wager_twice
+        withdraw 1 progressive; repeat; lit: 3 progressive, 4 progressive
+    """,
+}
+
+
+@pytest.mark.parametrize("story", STORIES.values(), ids=STORIES)
+def test_the_dealer_joins_and_parts_positions(story: str) -> None:
+    HandTable().play(story)
+
+
+def test_positions_are_not_joined_once_the_result_is_in() -> None:
     table = HandTable()
-    join(table, 3)
-    table.say_all("wager 3 progressive; wager 4 progressive; wager 6 progressive; lockout")
-    table.say_all(f"chips 3; {CARDS}; fold 6; settle")
-    assert patrons(table, 0) == {3: "p3", 4: "p3", 6: None}
-    assert patrons(table, 1) == {3: "p3", 4: "p3", 6: None}
-    assert table.state.joined == ()
-
-
-@pytest.mark.reading("T9")
-def test_boxes_joined_after_lock_out_are_one_patrons_in_the_result() -> None:
-    table = HandTable()
-    table.say_all("wager 4 progressive; lockout; chips 1")
-    join(table, 3)
-    table.say_all(f"{CARDS}; settle")
-    assert (patrons(table, 0), patrons(table, 1)) == ({4: None}, {3: "p3", 4: "p3"})
-
-
-@pytest.mark.reading("T9")
-def test_positions_joined_later_have_the_name_reported_at_lock_out() -> None:
-    table = HandTable()
-    join(table, 3)
-    table.say_all("wager 3 progressive; wager 4 progressive; lockout; chips 2")
-    join(table, 2)
-    table.say_all(f"hand 2 9c 9d 9h; {CARDS}; settle")
-    assert patrons(table, 1) == {2: "p3", 3: "p3", 4: "p3"}
-
-
-@pytest.mark.reading("T9")
-def test_a_patron_from_a_device_is_that_of_all_joined_positions() -> None:
-    table = HandTable()
-    table.say("wager", position=4, wager="progressive", amount=100, patron="Ann")
-    table.say_all("wager 3 progressive")
-    join(table, 2, 3)
-    table.say_all("lockout")
-    assert patrons(table, 0) == {3: "Ann", 4: "Ann"}
-
-
-@pytest.mark.reading("T9")
-def test_the_name_of_joined_boxes_is_nobody_elses() -> None:
-    table = HandTable()
-    table.say("wager", position=6, wager="progressive", amount=100, patron="p3")
-    join(table, 3)
-    table.say_all("wager 3 progressive; lockout")
-    assert patrons(table, 0) == {3: "p3-", 6: "p3"}
-
-
-def test_boxes_of_two_players_are_not_joined() -> None:
-    table = HandTable()
-    table.say("wager", position=3, wager="progressive", amount=100, patron="Ann")
-    table.say("wager", position=4, wager="progressive", amount=100, patron="Bob")
-    assert code_of(table, 3) == "patron_differs"
-    assert table.state.joined == ()
-    join(table, 4)
-    assert (
-        refusal_code(table.say("wager", position=5, wager="progressive", amount=100, patron="Cid"))
-        == "patron_differs"
-    )
-
-
-def test_boxes_are_parted_until_they_are_sent_as_one_players() -> None:
-    table = HandTable()
-    join(table, 3, 3)
-    assert code_of(table, 3, same=False) is None
-    assert table.state.joined == ()
-    join(table, 3)
-    table.say_all("wager 3 progressive; wager 4 progressive; lockout")
-    assert code_of(table, 3, same=False) == "same_patron"
-    table.say_all("chips 2")
-    join(table, 5)
-    assert code_of(table, 5, same=False) is None
-
-
-@pytest.mark.parametrize("position", [0, 7, 8])
-def test_only_boxes_of_the_table_with_a_next_one_are_joined(position: int) -> None:
-    assert code_of(HandTable(), position) == "unknown_position"
-
-
-def test_the_same_wagers_keep_patrons_and_joins() -> None:
-    table = HandTable()
-    table.say("wager", position=6, wager="progressive", amount=100, patron="Ann")
-    table.say_all("wager 3 progressive; wager 4 progressive")
-    join(table, 3)
-    table.say_all(f"lockout; chips 3; {CARDS}; fold 6; settle; next; repeat; lockout")
-    assert patrons(table, 2) == {3: "p3", 4: "p3", 6: "Ann"}
-
-
-def test_the_same_wagers_keep_joins_after_a_table_was_locked_out() -> None:
-    table = HandTable()
-    join(table, 3)
-    table.say_all("wager 3 progressive; wager 4 progressive; lockout")
-    table.state = reconcile(table.state, None)
-    table.say_all("void; repeat; lockout")
-    assert patrons(table, 1) == {3: "p3", 4: "p3"}
-
-
-def test_the_same_wagers_can_be_parted_again() -> None:
-    table = HandTable()
-    join(table, 3)
-    table.say_all(f"wager 3 progressive; wager 4 progressive; lockout; chips 2; {CARDS}; settle")
-    table.say_all("repeat")
-    assert code_of(table, 3, same=False) is None
-    table.say_all("lockout")
-    assert patrons(table, 2) == {3: None, 4: None}
-
-
-def test_wagers_are_repeated_together_or_not_at_all() -> None:
-    table = HandTable()
-    assert not table.say_short("repeat").ok
-    table.say_all("wager 3 progressive; wager 4 progressive; lockout; void; wager 1 progressive")
-    state = table.state
-    assert not table.say_short("repeat").ok
-    assert table.state == state
-    table.say_all("withdraw 1 progressive; repeat")
-    assert [placed.position for placed in table.state.wagers] == [3, 4]
-
-
-def test_boxes_are_not_joined_once_the_result_is_in() -> None:
-    table = HandTable()
-    table.state = TableState(phase=table.state.phase.SETTLING)
-    assert code_of(table, 3) == "round_over"
+    table.state = TableState(phase=Phase.SETTLING)
+    table.play("same_player 3 -> round_over")
 
 
 def paid(table: HandTable, item: str) -> list[tuple[int, int]]:
@@ -190,10 +124,7 @@ def test_reading_t9_nobody_is_paid_envy_for_his_own_hand(
     envied: list[tuple[int, int]], *, joined: bool
 ) -> None:
     table = HandTable()
-    table.say_all("wager 3 progressive; wager 4 progressive; lockout; chips 2")
-    if joined:
-        join(table, 3)
-    table.say_all(f"{CARDS}; settle")
+    table.play(f"{TWO}; lockout; chips 2; {'same_player 3' * joined}; {CARDS}; settle")
     assert paid(table, "progressive_envy") == envied
 
 
@@ -203,12 +134,11 @@ def test_reading_t17_one_player_has_one_share_of_a_jackpot_on_the_dealers_hand(
     *, joined: bool
 ) -> None:
     table = HandTable()
-    for position in (1, 3, 4):
-        table.say_all(f"wager {position} five_card_hand_bonus_dealer")
-    if joined:
-        join(table, 3)
-    table.say_all("lockout; chips 0; hand 1 9c 9d 9h; hand 3 2h 7h Jc; hand 4 3h 8d Qc")
-    table.say_all("dealer As Ks Qs; community Js Ts; settle")
+    table.play(f"""
+        wager 1 {DEALERS}; wager 3 {DEALERS}; wager 4 {DEALERS}; {"same_player 3" * joined}
+        lockout; chips 0; hand 1 9c 9d 9h; hand 3 2h 7h Jc; hand 4 3h 8d Qc
+        dealer As Ks Qs; community Js Ts; settle
+    """)
     shares = [(position, cents) for position, cents in paid(table, DEALERS) if cents]
     assert len(shares) == (2 if joined else 3)
     assert len({cents for _, cents in shares}) == 1

@@ -8,6 +8,7 @@ from playwright.async_api import Browser, Page, expect
 
 from controllers.table.state import Phase
 from meters.http.middleware import ServerSettings
+from tests.controllers.floors import jackpot
 from tests.controllers.scripted import ScriptedService, running
 from tests.mqtt.relay import Relay
 from tests.panel.stand import Hand, PanelStand, serving
@@ -95,7 +96,7 @@ async def test_duty_d11_a_round_and_its_settlement_are_there_after_a_restart(
             await hand.type("Hand of position 3", "As Ks Qs")
             await hand.touch("Settle the round")
             await hand.says("Do not pay: hand pay, cards stay")
-        service.finals = [service.final("C1", "paid")]
+        service.finals = [jackpot("C1", "paid")]
         async with serving(stand):
             await hand.says("Paid by a floorperson")
             await hand.says("Settlement of round R1")
