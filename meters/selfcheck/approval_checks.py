@@ -62,7 +62,8 @@ class Unapproved:
         changed: the differences, in words.
         approved: the last approval; None if there is none, or if it is unknown.
         barred: the reason why these settings cannot be approved now; None if they can be.
-        terms: all settings that concern money, in words and dollars.
+        terms: all settings that concern money, in words and dollars, with the values that two
+            people have changed by proposal.
         seeds_cents: the seeds of the meters that Redis does not have yet, in cents.
         new: true if no settings of the link were ever approved.
         first: true if the whole floor is empty, so that one person suffices.
@@ -419,7 +420,7 @@ class Configuration:
             changed=changed,
             approved=approved,
             barred=barred,
-            terms=self.filed.in_words,
+            terms=self._terms_in_words(held),
             seeds_cents=seeds_cents,
             new=new,
             first=first,
@@ -443,14 +444,14 @@ class Configuration:
             if barred is None and self._opens_as is None:
                 barred = await self._round_left_open()
             if barred or await self._has_lost_a_table(approved):
-                filed, replaces = self.filed, approved.digest
+                held = (await self._store.snapshot()).meters
                 return Unapproved(
-                    filed.digest,
-                    replaces,
+                    self.filed.digest,
+                    approved.digest,
                     (_BACK,),
                     approved,
                     barred,
-                    filed.in_words,
+                    self._terms_in_words(held),
                     waiting=await self._book.waiting(),
                 )
             self._has_its_tables = not await self._beside()
@@ -483,6 +484,13 @@ class Configuration:
         assets = {table.asset for table in self._link.table}
         before = await _approved_tables(book)
         return [table for table, one in before.items() if table in ids or one.asset in assets]
+
+    def _terms_in_words(self, held: Mapping[str, str]) -> tuple[str, ...]:
+        """Return all terms, with the values that two people have changed by proposal."""
+        in_force = adopted(self._link, held)
+        if link_problem(in_force):  # the file is barred, and its games do not have these values
+            return self.filed.in_words
+        return LinkConfiguration.of(self._floor, in_force).in_words
 
     async def _held_elsewhere(self) -> str | None:
         """Return a text if a table of this link has a hand pay elsewhere that is not final.

@@ -620,6 +620,22 @@ async def test_what_two_people_changed_by_proposal_is_no_change_of_the_file(
         assert (await LinkAudit(pit.store).run()).balanced
 
 
+@pytest.mark.duty("D4")
+async def test_people_who_approve_see_the_terms_in_force(keeping_redis: Redis) -> None:
+    """The link does not operate with the floor file's terms that two people have changed since."""
+    await approve_all(keeping_redis, FLOOR)
+    pit = await Pit.opened(keeping_redis)
+    await pit.link_acts.close("pit", "sue", "new paytable")
+    await pit.change(to(PROGRESSIVE, "paytable", "B"))
+    await pit.change(to(PROGRESSIVE, "limit", 5_000_000))
+    found = await configuration_of(keeping_redis, THIRD, "pit").unapproved()
+    assert found is not None
+    assert found.changed == ("table T-3 added",)
+    (shown,) = [one for one in found.terms if one.startswith("meter progressive: ")]
+    assert "20.00% of a wager to the meter" in shown
+    assert shown.endswith("payout limit $50,000.00; paytable B")
+
+
 async def test_a_floor_file_that_followed_goes_back_only_with_two_people(
     keeping_redis: Redis, tmp_path: Path
 ) -> None:
