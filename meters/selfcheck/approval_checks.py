@@ -3,8 +3,8 @@
 One person approves the first floor file of an empty floor. Each later change of a link, a meter or
 their terms takes two people: they approve the floor file, or they have confirmed a proposal. The
 service approves nothing, except in a demonstration or with a simulated floorperson: there it
-approves the first floor file, and changes and new links until a person has approved a link.
-Elsewhere such an approval counts as none.
+approves the first floor file, and changes and new links until a person has approved a link. Then,
+and elsewhere, such an approval counts as none.
 """
 
 import hashlib
@@ -193,7 +193,7 @@ class Configuration:
                 (_FIRST if first else _NEW,), None, "", new=True, first=first
             )
         self._seen = True
-        counts = self._opens_as is not None or is_person(approved.by)
+        counts = is_person(approved.by) or await self._is_of_program()
         if counts and approved.digest == self.filed.digest:
             return await self._back_too_early(approved)
         before, confirmed = LinkConfiguration(approved.text), False
@@ -315,6 +315,10 @@ class Configuration:
             return True
         return any(is_person(name) for name in (noted.by, *names) if name)
 
+    async def _is_of_program(self) -> bool:
+        """Check if the service approves by itself, and no person has approved a link yet."""
+        return self._opens_as is not None and not await self.is_of_people()
+
     async def _adopt(self, found: Unapproved, by: str, setters: tuple[str, ...] = ()) -> None:
         """Approve the floor file as one person, or as the service."""
         floor = self._floor_digest if found.first else ""
@@ -407,10 +411,8 @@ class Configuration:
             if f"terms:{meter}" not in held
         }
         of_no_person = new or (approved is not None and not is_person(approved.by))
-        automatic = (
-            self._opens_as is not None
-            and (first or (of_no_person and (await self._store.facility.read()).floor != ""))
-            and not await self.is_of_people()
+        automatic = await self._is_of_program() and (
+            first or (of_no_person and (await self._store.facility.read()).floor != "")
         )
         if barred is None and not automatic:
             barred = await self._round_left_open() or await self._held_at_changed_table()
@@ -463,7 +465,7 @@ class Configuration:
         A program that approves by itself may bring the table back, until a person has approved.
         """
         since = (await self._beside()).items() - approved.beside.items()
-        return bool(since) and (self._opens_as is None or await self.is_of_people())
+        return bool(since) and not await self._is_of_program()
 
     async def _beside(self) -> dict[str, str]:
         """Return the other links whose approved floor files have a table of this link.

@@ -508,7 +508,8 @@ async def test_a_program_approves_only_until_a_person_has_approved_a_link(
     with pytest.raises(TermsError, match="the link is new; two people approve it"):
         await new.adopt()
     side = configuration_of(keeping_redis, changed, "side", opens_as="simulated person")
-    assert await side.problem() is None, "a program has approved it before"
+    with pytest.raises(TermsError, match="approved by simulated person, and by no person; two"):
+        await side.adopt()
     other = changed.replace('id = "p"', 'id = "q"').replace('["p"]', '["q"]')
     side = configuration_of(keeping_redis, other, "side", opens_as="simulated person")
     with pytest.raises(TermsError, match=r"meter q added.*two people approve it"):
