@@ -11,6 +11,8 @@ from typing import Final
 
 import pytest
 
+from tests.law.law_rounds import all_cases
+
 ROOT: Final = Path(__file__).resolve().parents[1]
 ROOMS: Final = ("bonus", "meters", "controllers")
 TOP_LEVEL: Final = {
@@ -120,8 +122,8 @@ def may_import(room: str, module: str) -> bool:
 
 
 def marks(name: str) -> frozenset[str]:
-    """Return the arguments of all marks with one name in the tests."""
-    found: set[str] = set()
+    """Return the arguments of all marks with one name, those of the law's rounds included."""
+    found = {mark for case in all_cases() for mark in case.marks if name in {"section", "reading"}}
     for path in of_room("tests"):
         for node in ast.walk(parsed(path)):
             if (
@@ -206,6 +208,11 @@ def test_import_rule(room: str, module: str, *, allowed: bool) -> None:
     assert may_import(room, module) is allowed
 
 
+_INDEPENDENT: Final = (
+    "tests.naive.", "tests.model.", "tests.games.naive.", "tests.law.printed_tables.",
+)  # fmt: skip
+
+
 def test_the_second_settlement_is_independent_of_the_first() -> None:
     """It has its own tables, rankings and turns: a defect of the product cannot be in it as well.
 
@@ -215,7 +222,7 @@ def test_the_second_settlement_is_independent_of_the_first() -> None:
     read: set[Path] = set()
     while unread:
         module = unread.pop()
-        assert module.startswith(("tests.naive.", "tests.model.", "tests.games.naive.")), module
+        assert module.startswith(_INDEPENDENT), module
         path = next(
             found
             for parts in (module.split("."), module.split(".")[:-1])

@@ -7,22 +7,39 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from tests.law.law_rounds import Case, all_cases
+
 ROOT: Final = Path(__file__).resolve().parents[2]
 LAW: Final = ROOT / "deploy" / "docs" / "compliance" / "law.md"
 CITE: Final = r"\d+a\.\d+(?:\([a-zA-Z0-9]+\))+"
 
 _ROW: Final = re.compile(rf"\| ({CITE}) \| (\S.*\S) \| (\S.*\S) \|")
 _LISTED: Final = re.compile(rf"- ({CITE}(?:, {CITE})*): (\S.*)")
-_NAMED: Final = re.compile(r"`(tests/[a-z0-9_/]+\.py)::(test_[a-z0-9_]+)`")
+_NAMED: Final = re.compile(r"`(tests/[a-z0-9_/]+\.(?:py|txt))(?:::(test_[a-z0-9_]+))?`")
+_ROUNDS_TEST: Final = "tests/law/test_rounds.py::test_a_round_is_settled_as_the_law_says"
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row of a table: a subsection, what it requires, and the tests that cover it."""
+    """A row of a table: a subsection, what it requires, and what covers it.
+
+    This is a test of a file, or the rounds of a file that are marked with the subsection.
+    """
 
     subsection: str
     asks: str
     carried_by: tuple[tuple[str, str], ...]
+
+    @property
+    def tests(self) -> tuple[str, ...]:
+        """The tests as pytest names them."""
+        rounds = {path for path, test in self.carried_by if not test}
+        return tuple(f"{path}::{test}" for path, test in self.carried_by if test) + tuple(
+            f"{_ROUNDS_TEST}[{case.id}]"
+            for case in all_cases()
+            if named(case) in rounds
+            and any(stands_for(mark, self.subsection) for mark in case.marks)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,15 +64,22 @@ def read_law(text: str) -> LawTable:
     unread: list[str] = []
     for line in text.splitlines():
         if match := _ROW.fullmatch(line):
-            named = tuple((path, test) for path, test in _NAMED.findall(match[3]))
-            whole = ", ".join(f"`{path}::{test}`" for path, test in named)
-            rows.append(Row(match[1], match[2], named))
-            unread += [line] * (not named or whole != match[3])
+            carried = tuple((path, test) for path, test in _NAMED.findall(match[3]))
+            whole = ", ".join(
+                f"`{path}::{test}`" if test else f"`{path}`" for path, test in carried
+            )
+            rows.append(Row(match[1], match[2], carried))
+            unread += [line] * (not carried or whole != match[3])
         elif match := _LISTED.fullmatch(line):
             listed += match[1].split(", ")
         elif line.startswith(("|", "-", "*")) and not _is_heading(line):
             unread.append(line)
     return LawTable(tuple(rows), tuple(listed), tuple(unread))
+
+
+def named(case: Case) -> str:
+    """Return the name of the file of rounds, as the page names it."""
+    return case.path.relative_to(ROOT).as_posix()
 
 
 def _is_heading(line: str) -> bool:

@@ -5,13 +5,52 @@ with the markup of the medium. Reading removes only that markup.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 PRINTED: Final = Path(__file__).resolve().parent / "printed"
 CHAPTERS: Final = ("649a", "679a", "682a")
+
+NAMES: Final[Mapping[str, tuple[str, ...]]] = {
+    "Ace, king, queen of spades": ("mini_royal_spades",),
+    "Ace, king, queen of hearts, diamonds or clubs": ("mini_royal",),
+    "Ace, king and queen of spades": ("mini_royal_spades",),
+    "Ace, king and queen of hearts, diamonds or clubs": ("mini_royal",),
+    "Mini-royal flush": ("mini_royal",),
+    "Super Royal of diamonds": ("super_royal_diamonds",),
+    "Super Royal of hearts, spades or clubs": ("super_royal",),
+    "Six-card royal flush—diamonds": ("six_card_royal_diamonds",),
+    "Six-card royal flush—hearts, spades or clubs": ("six_card_royal",),
+    "Royal flush of spades": ("royal_flush_spades",),
+    "Royal flush of clubs, diamonds or hearts": ("royal_flush",),
+    "Royal flush": ("royal_flush",),
+    "Straight flush": ("straight_flush",),
+    "Four aces": ("four_aces",),
+    "Four-of-a-kind": ("four_of_a_kind",),
+    "Full house": ("full_house",),
+    "Three aces": ("three_aces",),
+    "Three-of-a-kind": ("three_of_a_kind",),
+    "Straight": ("straight",),
+    "Flush": ("flush",),
+    "Flush or lower": ("flush_or_lower",),
+    "Two pair": ("two_pair",),
+    "Two aces": ("two_aces",),
+    "Pair": ("pair",),
+    "Same color player and dealer hand": ("same_color_player_and_dealer",),
+    "Same color player hand": ("same_color_player",),
+    "All five the same color": ("all_five_same_color",),
+    "Four of the same color": ("four_same_color",),
+    "Magic Card": ("magic_card",),
+    "Lucky Bonus": ("lucky_bonus",),
+    "Seed/reseed": ("seed", "reseed"),
+    "Seed": ("seed",),
+    "Reseed": ("reseed",),
+    "Primary": ("primary",),
+    "Reserve": ("reserve",),
+}
+"""Name in the data for each printed row; one row has two names."""
 
 _CITE: Final = re.compile(r"§ (\d+a\.12(?:\([a-z0-9]+\))+)")
 _AMOUNT: Final = re.compile(r"\*(\\\$\d+) Progressive Payout Wager\*(?:\*Hand\*\*Envy Bonus\*)?")

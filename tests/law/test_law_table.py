@@ -35,7 +35,11 @@ def test_subsections_are_in_order() -> None:
 
 @pytest.mark.parametrize("row", TABLE.rows, ids=lambda row: row.subsection)
 def test_every_test_named_exists_and_is_marked_with_the_subsection(row: Row) -> None:
+    rounds = {path for path, name in row.carried_by if not name}
+    assert len(row.tests) >= len(row.carried_by), f"{rounds} have no round of {row.subsection}"
     for path, name in row.carried_by:
+        if path in rounds:
+            continue
         tests = marks_of(path)
         assert name in tests, f"{path} has no {name}"
         assert any(stands_for(mark, row.subsection) for mark in tests[name]), (

@@ -9,19 +9,20 @@ from typing import Any, Final
 import pytest
 from redis.asyncio import Redis
 
+from tests.law import test_rounds
+from tests.law.law_rounds import all_cases
 from tests.model import test_no_win as declared
 from tests.model import test_reopening as reopening
 from tests.model.pit import STRICT, Pit
-from tests.rules import test_no_win as rules
 from tests.sim.breaking import break_code
 
 Test = Callable[..., Any]
 
 
-def _refused(name: str) -> Test:
-    """Return the test that a declaration is refused, with the case of a name."""
-    (case,) = [case[1:] for case in rules.REFUSED if case[0] == name]
-    return partial(rules.test_what_the_other_cards_decide_is_not_declared, *case)
+def _refused_declarations() -> Test:
+    """Return the test that a hand is not declared to win nothing if other cards decide it."""
+    (case,) = [case for case in all_cases() if "is not declared" in case.title]
+    return partial(test_rounds.test_a_round_is_settled_as_the_law_says, case)
 
 
 FOUND_BY: Final[Mapping[str, Test]] = {
@@ -56,8 +57,8 @@ FOUND_BY: Final[Mapping[str, Test]] = {
     "a hand is declared although all hands are required": (
         declared.test_a_house_that_requires_all_hands_refuses_it
     ),
-    "a hand that wins with any cards is declared to win nothing": _refused("the Lucky position"),
-    "a declared hand decides about the Magic Card": _refused("the Magic Card can be in the hand"),
+    "a hand that wins with any cards is declared to win nothing": _refused_declarations(),
+    "a declared hand decides about the Magic Card": _refused_declarations(),
 }
 
 

@@ -17,7 +17,9 @@ from tests.mutation.mutants import ROOT, Mutant, Verdict, mutants, named_tests
 from tests.test_tree import TOP_LEVEL, files
 
 _SECONDS_MAX: Final = 600
-_FAILED: Final = re.compile(r"^(?:FAILED|ERROR) (tests/\S+?\.py::[\w:]+)", re.MULTILINE)
+_FAILED: Final = re.compile(
+    r"^(?:FAILED|ERROR) (tests/\S+?\.py::[\w:]+)(\[.*?\](?= - |$))?", re.MULTILINE
+)
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -146,7 +148,8 @@ def _run(
         copies.put(copy)
     if done.returncode not in {0, 1, 5} or "error during collection" in done.stdout:
         raise _BrokenError(f"the tests do not start: {done.stdout[-400:]}{done.stderr[-200:]}")
-    return frozenset(_FAILED.findall(done.stdout))
+    failed = _FAILED.findall(done.stdout)
+    return frozenset(name for test, of in failed for name in (test, f"{test}{of}"))
 
 
 def _report(verdicts: Sequence[Verdict]) -> int:

@@ -71,8 +71,10 @@ def _read(path: Path) -> tuple[Mutant, ...]:
 def named_tests() -> Mapping[str, tuple[str, ...]]:
     """Return the tests that each row of law.md and duties.md names."""
     law = read_law(LAW.read_text(encoding="utf-8")).rows
-    named = {row.subsection: row.carried_by for row in law} | duty_rows()
-    return {row: tuple(f"{file}::{test}" for file, test in tests) for row, tests in named.items()}
+    duties = {
+        row: tuple(f"{file}::{test}" for file, test in tests) for row, tests in duty_rows().items()
+    }
+    return {row.subsection: row.tests for row in law} | duties
 
 
 @dataclass(frozen=True, slots=True)

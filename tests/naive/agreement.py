@@ -36,8 +36,8 @@ def first_disagreement(game: str, chunk: int, rounds: int) -> str | None:
 def disagreement(played: Mapping[str, Any], times: int = 1) -> str | None:
     """Return what the two settlements of a round say differently, or None."""
     boxes = [{"folded": False, **box} for box in played["positions"]]
-    whole = cast("Round", {"dealer": [], **played, "positions": boxes})
-    by_text = outcome(settle, whole)
+    whole = cast("Round", {**played, "positions": boxes})
+    by_text = outcome(settle, cast("Round", {"dealer": [], **whole}))
     for _ in range(times):
         produced = outcome(settle_by_pitlink, whole)
         if by_text != produced:

@@ -68,7 +68,7 @@ class GivenMeters:
                 meter["overflow"] = without(held - limit, cents, rate)
             elif limit is not None:
                 meter["overflow"] = 0
-            if "reserve" in meter:
+            if meter.get("reserve"):
                 meter["reserve"] = without(meter["reserve"], cents, self.laws[name].reserve)
 
     def after(self) -> dict[str, Meter]:

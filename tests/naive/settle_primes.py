@@ -61,8 +61,7 @@ def all_six_odds(six: tuple[str, ...], choice: str) -> int:
     """Return the odds of 679a.12(g) and 682a.12(f)."""
     table = law.ALL_SIX[choice]
     if choice == "E" and is_six_card_royal(six):
-        suit = "diamonds" if six[0][1] == "d" else "other"
-        return table[f"six_card_royal_{suit}"]
+        return table["six_card_royal_diamonds" if six[0][1] == "d" else "six_card_royal"]
     return table.get(best_five_card(six), 0)
 
 
@@ -103,9 +102,9 @@ def prime_679a(box: Box, dealer: tuple[str, ...]) -> Line:
     cards = tuple(box["cards"])
     odds = 0
     if one_color(cards + dealer):
-        odds = law.PRIME_679A["player_and_dealer"]
+        odds = law.PRIME_679A["same_color_player_and_dealer"]
     elif one_color(cards):
-        odds = law.PRIME_679A["player"]
+        odds = law.PRIME_679A["same_color_player"]
     return by_odds(box["position"], "prime", box["wagers"]["prime"], odds)
 
 
@@ -185,7 +184,9 @@ def prime_682a(box: Box, paytables: Paytables) -> Line:
     """Settle the Prime Wager by 682a.11(e)(1)."""
     reds = sum(is_red(card) for card in box["cards"])
     table = law.PRIME_682A[paytables["prime"]]
-    odds = {5: table["five"], 4: table["four"]}.get(max(reds, 5 - reds), 0)
+    odds = {5: table["all_five_same_color"], 4: table["four_same_color"]}.get(
+        max(reds, 5 - reds), 0
+    )
     return by_odds(box["position"], "prime", box["wagers"]["prime"], odds)
 
 

@@ -1,60 +1,43 @@
-"""The payouts of 649a.12, typed from the printed tables.
+"""The payouts of 649a.12, as the fixtures of `tests.law` have the printed tables.
 
 Rows that pay nothing are left out. Odds are the number before "to 1" or "for 1"; amounts of
 Envy Bonuses and of the Super Royal are cents. The terms of a meter over time, its seed, its reseed
 and the part of each wager that raises it, are here for `tests.model` and `tests.chaos` as well.
 """
 
+import re
 from dataclasses import dataclass, field
 from fractions import Fraction
 
+from tests.law.printed_tables import NAMES, printed_cells
+
 Table = dict[str, int]
 
-ANTE_BONUS: dict[str, Table] = {
-    "b-A": {"straight_flush": 5, "three_of_a_kind": 4, "straight": 1},
-    "b-B": {"straight_flush": 5, "three_of_a_kind": 3, "straight": 1},
-    "b-C": {"straight_flush": 4, "three_of_a_kind": 3, "straight": 1},
-    "c-A": {
-        "mini_royal_spades": 50, "mini_royal": 5, "straight_flush": 4, "three_of_a_kind": 3,
-        "straight": 1,
-    },
-    "c-B": {"mini_royal_spades": 50, "mini_royal": 50, "straight_flush": 8, "three_of_a_kind": 6},
-    "c-C": {"mini_royal_spades": 50, "mini_royal": 10, "straight_flush": 6, "three_of_a_kind": 3},
-}  # fmt: skip
 
-PAIR_PLUS: dict[str, Table] = {
-    "A": {"straight_flush": 35, "three_of_a_kind": 25, "straight": 6, "flush": 4, "pair": 1},
-    "B": {"straight_flush": 40, "three_of_a_kind": 30, "straight": 5, "flush": 4, "pair": 1},
-    "C": {"straight_flush": 40, "three_of_a_kind": 30, "straight": 6, "flush": 3, "pair": 1},
-    "D": {"straight_flush": 40, "three_of_a_kind": 30, "straight": 6, "flush": 4, "pair": 1},
-    "E": {"straight_flush": 40, "three_of_a_kind": 25, "straight": 6, "flush": 4, "pair": 1},
+def printed(subsection: str, form: str, amount: str | None = None) -> dict[str, Table]:
+    """Return the cells of a table that have a form, by paytable; the form has the number."""
+    tables: dict[str, Table] = {}
+    for cell in printed_cells(subsection.partition(".")[0]):
+        if (cell.subsection, cell.amount) == (subsection, amount):
+            found = re.fullmatch(form, cell.cell.replace(",", ""))
+            for name in NAMES[cell.hand] if found else ():
+                tables.setdefault(cell.letter or "", {})[name] = int(found[1])  # type: ignore[index]
+    return tables
+
+
+TO_1, FOR_1, PERCENT, SUM, RATE = (
+    r"(\d+) to 1", r"\$?(\d+)(?: for 1)?", r"(\d+)% of meter", r"\$(\d+)", r"(\d+)%",
+)  # fmt: skip
+ANTE_BONUS = {
+    f"{table}-{letter}": odds
+    for table in "bc"
+    for letter, odds in printed(f"649a.12({table})", TO_1).items()
 }
-
-SIX_CARD_BONUS: dict[str, Table] = {
-    "A": {
-        "royal_flush": 1000, "straight_flush": 200, "four_of_a_kind": 50, "full_house": 25,
-        "flush": 20, "straight": 10, "three_of_a_kind": 5,
-    },
-    "B": {
-        "royal_flush": 1000, "straight_flush": 200, "four_of_a_kind": 100, "full_house": 20,
-        "flush": 15, "straight": 9, "three_of_a_kind": 8,
-    },
-    "C": {
-        "royal_flush": 1000, "straight_flush": 200, "four_of_a_kind": 100, "full_house": 20,
-        "flush": 15, "straight": 10, "three_of_a_kind": 7,
-    },
-    "D": {
-        "royal_flush": 1000, "straight_flush": 200, "four_of_a_kind": 50, "full_house": 25,
-        "flush": 15, "straight": 10, "three_of_a_kind": 5,
-    },
-    "E": {
-        "royal_flush": 1000, "straight_flush": 200, "four_of_a_kind": 50, "full_house": 20,
-        "flush": 15, "straight": 10, "three_of_a_kind": 5,
-    },
-}  # fmt: skip
-
-SUPER_ROYAL_DIAMONDS_CENTS = 1_000_000_00
-SUPER_ROYAL_CENTS = 100_000_00
+PAIR_PLUS = printed("649a.12(d)", TO_1)
+SIX_CARD_BONUS = printed("649a.12(f)", TO_1)
+SUPER_ROYALS = printed("649a.12(f)", SUM)["E"]
+SUPER_ROYAL_DIAMONDS_CENTS = SUPER_ROYALS["super_royal_diamonds"] * 100
+SUPER_ROYAL_CENTS = SUPER_ROYALS["super_royal"] * 100
 
 
 @dataclass(frozen=True)
@@ -87,71 +70,37 @@ class MeterLaw:
         return hand
 
 
-# 649a.12(e)(1), (3) and (5).
-_PROGRESSIVE_ENVY = {
-    100: {"mini_royal_spades": 100_00, "mini_royal": 25_00},
-    500: {"mini_royal_spades": 500_00, "mini_royal": 125_00},
+def _law(
+    payouts: str, terms: str, envy: str | None, letter: str = "", paid_from: str = "table_inventory"
+) -> MeterLaw:
+    """Return the terms of a meter from its printed tables."""
+    seeds, rates = printed(terms, FOR_1)[letter], printed(terms, RATE)[letter]
+    return MeterLaw(
+        percent=printed(payouts, PERCENT)[letter],
+        for_1=printed(payouts, FOR_1)[letter],
+        seed=seeds["seed"],
+        reseed=seeds["reseed"],
+        primary=rates["primary"],
+        reserve=rates.get("reserve", 0),
+        envy_cents={
+            dollars * 100: {
+                hand: sum_dollars * 100
+                for hand, sum_dollars in printed(envy, SUM, f"${dollars}")[""].items()
+            }
+            for dollars in (1, 5)
+        }
+        if envy
+        else {},
+        paid_from=paid_from,
+    )
+
+
+PROGRESSIVE = {
+    letter: _law("649a.12(e)(1)", "649a.12(e)(3)", "649a.12(e)(5)", letter) for letter in "AB"
 }
-PROGRESSIVE: dict[str, MeterLaw] = {
-    "A": MeterLaw(
-        percent={"mini_royal_spades": 100},
-        for_1={"mini_royal": 500, "straight_flush": 70, "three_of_a_kind": 60, "straight": 6},
-        seed=1_000,
-        reseed=1_000,
-        primary=14,
-        envy_cents=_PROGRESSIVE_ENVY,
-    ),
-    "B": MeterLaw(
-        percent={"mini_royal_spades": 100},
-        for_1={"mini_royal": 500, "straight_flush": 100, "three_of_a_kind": 90},
-        seed=1_000,
-        reseed=1_000,
-        primary=20,
-        envy_cents=_PROGRESSIVE_ENVY,
-    ),
-}
-
-# 649a.12(h)(1), (3) and (5).
-FIVE_CARD = MeterLaw(
-    percent={"royal_flush": 100, "straight_flush": 10},
-    for_1={
-        "four_of_a_kind": 300, "full_house": 50, "flush": 40, "straight": 30, "three_of_a_kind": 9,
-    },
-    seed=10_000,
-    reseed=10_000,
-    primary=21,
-    envy_cents={
-        100: {"royal_flush": 1_000_00, "straight_flush": 300_00},
-        500: {"royal_flush": 5_000_00, "straight_flush": 1_500_00},
-    },
-)  # fmt: skip
-
-# 649a.12(i)(1) and (4).
-HAND_BONUS = MeterLaw(
-    percent={"royal_flush": 100, "straight_flush": 10},
-    for_1={"four_of_a_kind": 500, "full_house": 100, "flush": 50},
-    seed=10_000,
-    reseed=0,
-    primary=21,
-    reserve=8,
-    paid_from="game_account",
-)
-
-# 649a.12(j)(1), (3) and (5).
-FIVE_OF_SIX = MeterLaw(
-    percent={"royal_flush_spades": 100, "royal_flush": 25},
-    for_1={
-        "straight_flush": 250, "four_of_a_kind": 100, "full_house": 20, "flush": 10, "straight": 5,
-    },
-    seed=10_000,
-    reseed=10_000,
-    primary=28,
-    envy_cents={
-        100: {"royal_flush_spades": 100_00, "royal_flush": 50_00},
-        500: {"royal_flush_spades": 500_00, "royal_flush": 250_00},
-    },
-)  # fmt: skip
-
+FIVE_CARD = _law("649a.12(h)(1)", "649a.12(h)(3)", "649a.12(h)(5)")
+HAND_BONUS = _law("649a.12(i)(1)", "649a.12(i)(4)", None, paid_from="game_account")
+FIVE_OF_SIX = _law("649a.12(j)(1)", "649a.12(j)(3)", "649a.12(j)(5)")
 METERS: dict[str, MeterLaw] = {
     "five_card_progressive": FIVE_CARD,
     "five_of_six_progressive": FIVE_OF_SIX,
@@ -168,6 +117,4 @@ METER_OF = {
 }
 """The meter that each wager feeds."""
 
-# 649a.12(i)(3).
-MAGIC_CARD = 20
-LUCKY_BONUS = 5
+MAGIC_CARD, LUCKY_BONUS = printed("649a.12(i)(3)", FOR_1)[""].values()

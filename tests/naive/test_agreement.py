@@ -7,10 +7,9 @@ from tests.naive.shapes import Meter, Round
 
 CHUNKS = 4
 """These chunks contain every kind of line of every paytable; `python -m tests naive` adds more."""
-ROUNDS_IN_A_QUICK_RUN = 500
+ROUNDS_IN_A_QUICK_RUN = 200
 
 
-@pytest.mark.slow
 @pytest.mark.section("649a.11(c)", "679a.11(c)", "679a.11(d)", "682a.11(d)", "682a.11(e)")
 @pytest.mark.parametrize("game", GAMES)
 def test_some_random_rounds_agree(game: str) -> None:

@@ -1,10 +1,11 @@
 """The command: what it prints, which choices it offers, and what it refuses."""
 
 import os
+from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 import numpy as np
@@ -20,6 +21,7 @@ from meters.floor.floor_file import parse_floor
 from meters.odds.floor_offers import floor_offers
 from tests.floor_text import floor_text, link_text, meter_text, table_text
 from tests.games.naive import HOUSE
+from tests.odds.test_edges import EDGES
 
 CONTRACT: Final = {"game", "wager", "paytable", "house_edge", "house_edge_decimal", "hands"}
 
@@ -75,9 +77,9 @@ def run(counts_directory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     return invoke
 
 
-def listed(result: Result) -> list[dict[str, object]]:
+def listed(result: Result) -> list[dict[str, Any]]:
     assert result.exit_code == 0, result.output
-    return msgspec.json.decode(result.stdout, type=list[dict[str, object]])
+    return msgspec.json.decode(result.stdout, type=list[dict[str, Any]])
 
 
 def refused(result: Result) -> UserError:
@@ -96,54 +98,22 @@ def test_json_is_a_list_of_what_the_contract_promises(run: Run) -> None:
         edge = Fraction(str(entry["house_edge"]))
         assert abs(Fraction(str(entry["house_edge_decimal"])) - edge) <= Fraction(1, 2_000_000)
         hands = entry["hands"]
-        assert isinstance(hands, list)
         for line in hands:
             assert {"hand", "combinations", "of", "pays"} <= set(line)
 
 
-@pytest.mark.section("649a.12(e)(5)")
-def test_a_progressive_in_json_has_what_the_contract_promises(run: Run) -> None:
-    (entry,) = listed(run("--json", "--wager", "progressive", "--paytable", "A"))
-    assert entry["break_even_meter"] == {"100": 1_008_000, "500": 5_040_000}
-    with_envy = entry["break_even_meter_with_envy"]
-    assert isinstance(with_envy, list)
-    assert len(with_envy) == 6
-    assert with_envy[5] == {"100": 903_000, "500": 4_515_000}
-
-
 @pytest.mark.slow
-def test_everything_is_listed_together(run: Run) -> None:
-    found = listed(run("--json"))
-    names = {(entry["game"], entry["wager"]) for entry in found}
-    assert len(found) == 71
-    assert names == {
-        ("three_card_poker", wager) for wager in (
-            "ante", "pair_plus", "progressive", "five_card_progressive", "five_of_six_progressive",
-            "six_card_bonus", "five_card_hand_bonus", "five_card_hand_bonus_dealer",
-        )
-    } | {
-        ("three_card_prime", wager) for wager in ("ante", "prime", "pair_bonus", "all_six")
-    } | {
-        ("four_card_prime", wager) for wager in ("ante", "prime", "aces_bonus", "all_six")
-    }  # fmt: skip
-    text = run()
-    assert text.exit_code == 0
-    assert max(map(len, text.stdout.splitlines())) <= 100
-
-
-@pytest.mark.slow
-def test_tables_for_people_fit_the_page(run: Run) -> None:
-    result = run(
-        *("--game", "three_card_poker", "--wager", "ante", "--wager", "pair_plus"),
-        *("--wager", "progressive", "--wager", "five_card_progressive"),
-        *("--wager", "five_card_hand_bonus", "--wager", "five_card_hand_bonus_dealer"),
-    )
-    assert result.exit_code == 0, result.output
-    lines = result.stdout.splitlines()
-    assert max(map(len, lines)) <= 100
+def test_everything_is_listed_together_and_fits_the_page(run: Run) -> None:
+    found = Counter((str(entry["game"]), str(entry["wager"])) for entry in listed(run("--json")))
+    assert found == {wager: len(edges) for wager, edges in EDGES.items()}
+    assert found.total() == 71
+    shown = run()
+    assert (shown.exit_code, max(map(len, shown.stdout.splitlines()))) <= (0, 100)
+    words = " ".join(shown.stdout.split())
     for text in (
         "Three Card Poker (58 Pa. Code 649a)",
         "Play with queen-six-four or better.",
+        "House edge 3.3730% 3.6083% 3.8255%",
         "686689/20358520",
         "2.0147%",
         "mini-royal of spades",
@@ -152,23 +122,12 @@ def test_tables_for_people_fit_the_page(run: Run) -> None:
         "$10,080.00",
         "$160,530.55",
         "Note on c-A, c-B, c-C: This paytable is for tables with a version of 649a.7(e).",
+        "This paytable is for tables without a version of 649a.7(e).",
+        "2.7931%",
+        "Raise 1 time the Ante with the rest down to a pair of threes.",
+        "Aces bonus, judged on all five cards, according to the text",
     ):
-        assert any(text in line for line in lines), text
-    assert "This paytable is for tables without a version of 649a.7(e)." in " ".join(
-        " ".join(lines).split()
-    )
-    edges = next(line.split() for line in lines if line.split()[:2] == ["House", "edge"])
-    assert edges[2:] == ["3.3730%", "3.6083%", "3.8255%"]
-
-
-@pytest.mark.slow
-def test_four_card_prime_for_people(run: Run) -> None:
-    result = run("--game", "four_card_prime", "--wager", "ante", "--wager", "aces_bonus")
-    assert result.exit_code == 0, result.output
-    assert max(map(len, result.stdout.splitlines())) <= 100
-    for text in ("2.7931%", "Raise 1 time the Ante with the rest down to a pair of threes.",
-                 "Aces bonus, judged on all five cards, according to the text"):  # fmt: skip
-        assert text in result.stdout
+        assert text in words, text
 
 
 @pytest.mark.parametrize(
@@ -278,12 +237,18 @@ def test_a_floor_file_and_draws_contradict_each_other(run: Run, tmp_path: Path) 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("wagers", [["progressive"], ["five_card_hand_bonus_dealer"]])
-def test_a_plot_is_drawn_besides_the_printed_table(
-    wagers: list[str], run: Run, tmp_path: Path
+@pytest.mark.parametrize(
+    "chosen",
+    [
+        ("--wager", "progressive"),
+        ("--wager", "five_card_hand_bonus_dealer"),
+        ("--games", str(HOUSE), "--wager", "keystone_bonus", "--wager", "progressive"),
+    ],
+)
+def test_a_plot_is_drawn_besides_the_printed_table_and_leaves_out_wagers_with_tiers(
+    chosen: tuple[str, ...], run: Run, tmp_path: Path
 ) -> None:
     plot = tmp_path / "edge.png"
-    chosen = [argument for wager in wagers for argument in ("--wager", wager)]
     assert listed(run("--json", "--plot", str(plot), *chosen))
     assert plot.read_bytes().startswith(b"\x89PNG")
 
@@ -329,32 +294,28 @@ def test_lines_of_a_plot_cross_zero_where_they_are_marked(
     assert points(figure.axes[0].lines[5]) == [[9_030, 0]]
 
 
-def test_a_plot_that_cannot_be_written_is_refused(run: Run, tmp_path: Path) -> None:
-    plot = tmp_path / "nowhere" / "edge.png"
-    error = refused(run("--wager", "progressive", "--plot", str(plot)))
-    assert "there is no directory" in str(error)
-    assert error.exit_status == 2
-
-
-@pytest.mark.parametrize("others", [(), ("--wager", "pair_plus")])
-def test_wagers_with_tiers_alone_cannot_be_plotted(
-    others: tuple[str, ...], run: Run, tmp_path: Path
+@pytest.mark.parametrize(
+    ("plot", "chosen", "says"),
+    [
+        ("nowhere/edge.png", ("--wager", "progressive"), "there is no directory"),
+        *(
+            (
+                "edge.png",
+                ("--games", str(HOUSE), "--wager", "keystone_bonus", *others),
+                "a plot needs a wager whose edge depends on one meter alone",
+            )
+            for others in ((), ("--wager", "pair_plus"))
+        ),
+    ],
+    ids=["no directory", "tiers", "tiers and a wager without a meter"],
+)
+def test_a_plot_that_cannot_be_drawn_is_refused(
+    plot: str, chosen: tuple[str, ...], says: str, run: Run, tmp_path: Path
 ) -> None:
-    """Their edge depends on several meters, so there is no line to draw."""
-    plot = tmp_path / "edge.png"
-    tiers = ("--games", str(HOUSE), "--wager", "keystone_bonus", *others)
-    error = refused(run(*tiers, "--plot", str(plot)))
-    assert "a plot needs a wager whose edge depends on one meter alone" in str(error)
+    error = refused(run(*chosen, "--plot", str(tmp_path / plot)))
+    assert says in str(error)
     assert error.exit_status == 2
-    assert not plot.exists()
-
-
-@pytest.mark.slow
-def test_wagers_with_tiers_are_left_out_of_a_plot(run: Run, tmp_path: Path) -> None:
-    plot = tmp_path / "edge.png"
-    chosen = ("--games", str(HOUSE), "--wager", "keystone_bonus", "--wager", "progressive")
-    assert listed(run("--json", "--plot", str(plot), *chosen))
-    assert plot.read_bytes().startswith(b"\x89PNG")
+    assert not (tmp_path / plot).exists()
 
 
 def test_counts_are_kept_in_the_cache_directory_by_default(
@@ -401,38 +362,27 @@ def test_the_command_prints_times_for_people_and_for_programs(run: Run) -> None:
     assert row.split()[2:] == ["about", "once", "in", "37", "hours"]
     (entry,) = listed(run(*asked, "--json"))
     times = entry["hit_times"]
-    assert isinstance(times, dict)
     assert times["wagers_per_hour"] == 600
     assert times["meters"] == [{"meter": "progressive", "hours": "221/6", "hours_whole": "221/6"}]
-    assert "hit_times" not in listed(run(*asked[:4], "--json"))[0]
+    without = listed(run("--wager", "pair_plus", "--rounds-per-hour", "9", "--json"))
+    assert "hit_times" not in [*listed(run(*asked[:4], "--json")), *without][-1]
 
 
 @pytest.mark.slow
 def test_times_of_a_shared_meter_are_those_of_one_game(run: Run) -> None:
     """Two games share the meter, and have different chances. So the command names its condition."""
-    asked = ("--games", str(HOUSE), "--rounds-per-hour", "600")
-    games = ("keystone_stud", "river_duel")
-    entries = listed(run(*asked, "--json", *(part for game in games for part in ("--game", game))))
-    times = [entry["hit_times"] for entry in entries if "hit_times" in entry]
-    minor = [
+    asked = ("--games", str(HOUSE), "--rounds-per-hour", "600", "--game", "keystone_stud",
+             "--game", "river_duel")  # fmt: skip
+    minor = {
         meter["hours"]
-        for each in times
-        if isinstance(each, dict)
-        for meter in each["meters"]
+        for entry in listed(run(*asked, "--json"))
+        for meter in entry.get("hit_times", {"meters": ()})["meters"]
         if meter["meter"] == "keystone_minor"
-    ]
-    assert len(set(minor)) == 2
-    text = run(*asked, *(part for game in games for part in ("--game", game))).stdout
-    assert text.count("With 600 wagers an hour, all in this game") == 2
-    assert "all N are wagers of this game" in " ".join(
-        run("--help").stdout.replace("│", " ").split()
-    )
-
-
-def test_a_wager_without_a_meter_has_no_times(run: Run) -> None:
-    asked = ("--wager", "pair_plus", "--paytable", "A", "--rounds-per-hour", "9")
-    entry = listed(run(*asked, "--json"))[0]
-    assert "hit_times" not in entry
+    }
+    assert len(minor) == 2
+    assert run(*asked).stdout.count("With 600 wagers an hour, all in this game") == 2
+    help_text = " ".join(run("--help").stdout.replace("│", " ").split())
+    assert "all N are wagers of this game" in help_text
 
 
 def test_help_teaches(run: Run) -> None:

@@ -1,6 +1,7 @@
-"""Numbers of hands of each kind."""
+"""Numbers of hands of each kind, by published figures and the formulas of combinatorics."""
 
 from collections import Counter
+from collections.abc import Mapping
 from itertools import combinations
 from math import comb
 from random import Random
@@ -10,11 +11,81 @@ import pytest
 from bonus.cards import DECK, Card
 from bonus.hands.rankings import RANKINGS
 from bonus.odds.best_five_counts import count_best_five, steps_of_best_five
-from bonus.odds.enumerations import Enumerator, all_hands, fives
+from bonus.odds.enumerations import Enumerator, fives
 from bonus.odds.hand_counts import count_hands, count_with_further_card, steps_of_hands
 from bonus.odds.suit_classes import renamed
-from tests.rules.test_rankings_counts import ACES, ACES_BEST_FOUR
+from tests.rules.test_rankings import THREE_CARDS
 
+RUNS = 11
+"""Runs of four ranks, from the ace below the deuce to the ace above the king."""
+# The number of ways in which suits can be given to five and to six cards of different ranks so that
+# no four are of one suit.
+MIXED_FIVE = 4**5 - 4 * (5 * 3 + 1)
+MIXED_SIX = 4**6 - 4 * (15 * 9 + 6 * 3 + 1)
+# The same if two of the cards are a pair: the pair has a suit in three of its six ways.
+MIXED_PAIR_OF_FIVE = 6 * 4**3 - 4 * 3
+MIXED_PAIR_OF_SIX = 6 * 4**4 - 4 * (6 + 4 * 3 * 3)
+MIXED_PAIRS_OF_SIX = 36 * 4**2 - 4 * 3 * 3
+# Sets of five and six ranks with four in a row: the highest run, then ranks that do not lengthen
+# it.
+FIVE_WITH_RUN = 9 + 10 * 8
+SIX_WITH_RUN = comb(9, 2) + 10 * comb(8, 2)
+
+FOUR_CARD_OF_5 = {
+    "four_of_a_kind": 13 * 48,
+    "straight_flush": 4 * (48 + 10 * 47),
+    "three_of_a_kind": 13 * 4 * comb(48, 2),
+    "flush": 4 * (comb(13, 4) * 39 + comb(13, 5) - (48 + 10 * 47)),
+    "straight": FIVE_WITH_RUN * MIXED_FIVE + RUNS * 4 * MIXED_PAIR_OF_FIVE,
+    "two_pair": comb(13, 2) * 36 * 44,
+    "pair": (comb(13, 4) - RUNS) * 4 * MIXED_PAIR_OF_FIVE,
+    "high_card": (comb(13, 5) - FIVE_WITH_RUN) * MIXED_FIVE,
+}
+FOUR_CARD_OF_6 = {
+    "four_of_a_kind": 13 * comb(48, 2),
+    "straight_flush": 4 * (comb(48, 2) + 10 * comb(47, 2)),
+    # If its four ranks are in a row, the triple has the suit in three of four cases.
+    "three_of_a_kind": 13 * 4 * comb(12, 3) * 4**3
+    + 13 * 4 * 12 * 6 * 44
+    + comb(13, 2) * 4**2
+    - RUNS * 4 * 4 * 3,
+    "flush": 4 * (comb(13, 4) * comb(39, 2) + comb(13, 5) * 39 + comb(13, 6))
+    - 4 * (comb(48, 2) + 10 * comb(47, 2))
+    - (comb(13, 4) - RUNS) * 4 * 4 * 3,
+    "straight": SIX_WITH_RUN * MIXED_SIX
+    + FIVE_WITH_RUN * 5 * MIXED_PAIR_OF_SIX
+    + RUNS * 6 * MIXED_PAIRS_OF_SIX,
+    "two_pair": comb(13, 3) * 6**3 + (comb(13, 4) - RUNS) * 6 * MIXED_PAIRS_OF_SIX,
+    "pair": (comb(13, 5) - FIVE_WITH_RUN) * 5 * MIXED_PAIR_OF_SIX,
+    "high_card": (comb(13, 6) - SIX_WITH_RUN) * MIXED_SIX,
+}
+ACES = {
+    "four_aces": 48,
+    "four_of_a_kind": 12 * 48,
+    "royal_flush": 4,
+    "straight_flush": 4 * 9,
+    "three_aces": 4 * comb(48, 2),
+    "three_of_a_kind": 12 * 4 * comb(48, 2),
+    "flush": 4 * (comb(13, 5) - 10),
+    "straight": 10 * (4**5 - 4),
+    "two_pair": comb(13, 2) * 36 * 44,
+    "two_aces": 6 * comb(12, 3) * 4**3,
+    "other": 12 * 6 * comb(12, 3) * 4**3 + (comb(13, 5) - 10) * (4**5 - 4),
+}
+ACES_BEST_FOUR = {
+    "four_aces": 48,
+    "four_of_a_kind": 12 * 48,
+    "royal_flush": 4 * 48,
+    "straight_flush": 4 * 10 * 47,
+    "three_aces": 4 * comb(48, 2),
+    "three_of_a_kind": 12 * 4 * comb(48, 2),
+    "flush": FOUR_CARD_OF_5["flush"],
+    "straight": FOUR_CARD_OF_5["straight"],
+    "two_pair": FOUR_CARD_OF_5["two_pair"],
+    # Two of the runs have an ace, and so take no pair of aces.
+    "two_aces": (comb(12, 3) - 2) * MIXED_PAIR_OF_FIVE,
+    "other": (12 * comb(12, 3) - (4 * RUNS - 2)) * MIXED_PAIR_OF_FIVE + FOUR_CARD_OF_5["high_card"],
+}
 FIVE_CARDS = {
     "royal_flush_spades": 1, "royal_flush": 3, "straight_flush": 36, "four_of_a_kind": 624,
     "full_house": 3_744, "flush": 5_108, "straight": 10_200, "three_of_a_kind": 54_912,
@@ -32,42 +103,54 @@ FIVE_OF_SEVEN = {
     "pair": 58_627_800, "high_card": 23_294_460,
 }  # fmt: skip
 """The published numbers for seven cards, such as 4,324 royal flushes."""
+ONE_COLOR = 2 * comb(26, 3)
+FIGURES: Mapping[tuple[str, tuple[int, ...]], Mapping[str, int]] = {
+    ("three_card", (3,)): THREE_CARDS,
+    ("five_card", (3, 2)): FIVE_CARDS,
+    ("five_card", (3, 3)): FIVE_OF_SIX | {"royal_flush_spades": 47, "royal_flush": 141},
+    ("super_royal", (3, 3)): FIVE_OF_SIX
+    | {"super_royal_diamonds": 1, "super_royal": 3, "royal_flush": 184},
+    ("six_card", (3, 3)): FIVE_OF_SIX
+    | {"six_card_royal_diamonds": 1, "six_card_royal": 3, "royal_flush": 184},
+    ("four_card", (5,)): FOUR_CARD_OF_5,
+    ("four_card", (6,)): FOUR_CARD_OF_6,
+    ("aces", (5,)): ACES,
+    ("aces_best_four", (5,)): ACES_BEST_FOUR,
+    ("prime", (3, 3)): {
+        "same_color_player_and_dealer": ONE_COLOR * comb(23, 3),
+        "same_color_player": ONE_COLOR * (comb(49, 3) - comb(23, 3)),
+        "mixed": (comb(52, 3) - ONE_COLOR) * comb(49, 3),
+    },
+    ("five_prime", (5,)): {
+        "all_five_same_color": 2 * comb(26, 5),
+        "four_same_color": 2 * comb(26, 4) * 26,
+        "mixed": 2 * comb(26, 3) * comb(26, 2),
+    },
+}
+
+
+@pytest.mark.section("649a.6(b)", "649a.6(d)", "679a.6(b)", "679a.6(d)", "679a.11(d)(1)")
+@pytest.mark.section("682a.6(b)", "682a.6(d)", "682a.6(e)", "682a.11(e)(1)")
+@pytest.mark.reading("F5")
+@pytest.mark.reading("F6")
+@pytest.mark.reading("F12")
+@pytest.mark.reading("P4")
+@pytest.mark.reading("T5")
+@pytest.mark.parametrize(
+    ("ranking", "groups"),
+    [
+        pytest.param(*key, marks=[pytest.mark.slow] * (sum(key[1]) >= 5 and "prime" not in key[0]))
+        for key in FIGURES
+    ],
+)
+def test_all_hands_are_counted(ranking: str, groups: tuple[int, ...]) -> None:
+    steps: list[int] = []
+    assert count_hands(ranking, groups, steps.append) == FIGURES[ranking, groups]
+    assert sum(steps) == steps_of_hands(ranking, groups)
 
 
 def unseen(_steps: int) -> None:
     """Report no progress."""
-
-
-@pytest.mark.section("649a.6(b)")
-@pytest.mark.section("679a.6(b)")
-def test_three_card_hands() -> None:
-    assert count_hands("three_card", (3,), unseen) == {
-        "mini_royal_spades": 1, "mini_royal": 3, "straight_flush": 44, "three_of_a_kind": 52,
-        "straight": 720, "flush": 1_096, "pair": 3_744, "high_card": 16_440,
-    }  # fmt: skip
-
-
-@pytest.mark.slow
-@pytest.mark.section("649a.6(d)")
-def test_five_card_hands() -> None:
-    assert count_hands("five_card", (3, 2), unseen) == FIVE_CARDS
-
-
-@pytest.mark.slow
-@pytest.mark.section("649a.6(d)")
-@pytest.mark.section("679a.6(d)")
-@pytest.mark.section("682a.6(e)")
-@pytest.mark.reading("T5")
-@pytest.mark.parametrize(
-    ("ranking", "royals"),
-    [
-        ("five_card", {"royal_flush_spades": 47, "royal_flush": 141}),
-        ("super_royal", {"super_royal_diamonds": 1, "super_royal": 3, "royal_flush": 184}),
-        ("six_card", {"six_card_royal_diamonds": 1, "six_card_royal": 3, "royal_flush": 184}),
-    ],
-)
-def test_best_five_of_six(ranking: str, royals: dict[str, int], counted: Enumerator) -> None:
-    assert counted.get(all_hands(ranking, (3, 3))).deals == FIVE_OF_SIX | royals
 
 
 @pytest.mark.parametrize("cards", [5, pytest.param(6, marks=pytest.mark.slow)], ids=["five", "six"])
@@ -105,40 +188,6 @@ def test_best_five_are_counted_in_as_many_steps_as_announced() -> None:
     assert sum(steps) == steps_of_best_five()
 
 
-@pytest.mark.slow
-@pytest.mark.section("682a.6(d)")
-@pytest.mark.reading("F12")
-@pytest.mark.reading("F5")
-def test_aces_hands_in_both_readings() -> None:
-    by_text = count_hands("aces", (5,), unseen)
-    assert (by_text, count_hands("aces_best_four", (5,), unseen)) == (ACES, ACES_BEST_FOUR)
-    # A full house is counted with the threes of a kind.
-    assert by_text["three_aces"] + by_text["three_of_a_kind"] == 54_912 + 3_744
-
-
-@pytest.mark.section("679a.11(d)(1)")
-@pytest.mark.reading("P4")
-def test_colors_of_player_and_dealer() -> None:
-    one_color = 2 * comb(26, 3)
-    both = one_color * comb(23, 3)
-    deals = comb(52, 3) * comb(49, 3)
-    assert count_hands("prime", (3, 3), unseen) == {
-        "same_color_player_and_dealer": both,
-        "same_color_player": one_color * comb(49, 3) - both,
-        "mixed": deals - one_color * comb(49, 3),
-    }
-
-
-@pytest.mark.section("682a.11(e)(1)")
-@pytest.mark.reading("F6")
-def test_colors_of_five() -> None:
-    assert count_hands("five_prime", (5,), unseen) == {
-        "all_five_same_color": 2 * comb(26, 5),
-        "four_same_color": 2 * comb(26, 4) * 26,
-        "mixed": 2 * comb(26, 3) * comb(26, 2),
-    }
-
-
 @pytest.mark.section("679a.11(d)(2)(ii)")
 @pytest.mark.reading("P5")
 def test_hands_with_a_two_to_follow() -> None:
@@ -164,18 +213,6 @@ def test_suits_by_name_matter_only_where_five_or_all_are_of_one(ranking: str, si
         suits = [card % 4 for card in hand]
         if max(map(suits.count, suits)) < min(size, 5):
             assert len({judge(sorted(other)) for other in renamed(hand)}) == 1
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("ranking", "groups"), [("three_card", (3,)), ("prime", (3, 3)), ("aces", (5,))]
-)
-def test_as_many_steps_are_reported_as_were_announced(
-    ranking: str, groups: tuple[int, ...]
-) -> None:
-    steps: list[int] = []
-    count_hands(ranking, groups, steps.append)
-    assert sum(steps) == steps_of_hands(ranking, groups)
 
 
 @pytest.mark.section("649a.11(b)(2)")

@@ -9,69 +9,12 @@ import pytest
 from bonus.law.chapter import read_chapter
 from bonus.law.chapter_file import Chapter
 from bonus.odds.enumerations import Enumerator
-from bonus.odds.odds_entries import LongRun, OddsEntry, exact
 from bonus.odds.offers import DrawOdds, offers_of
 from bonus.odds.wager_odds import entry_of
-from tests.odds.test_edges import FIVE_CARDS, HANDS_BACK, METER, entries
 from tests.rules.test_chapters import PRINTED
 
 MICROS = 10_000
 """Micros in a cent."""
-
-
-def long_run_of(entry: OddsEntry) -> LongRun:
-    assert entry.long_run is not None
-    return entry.long_run
-
-
-@pytest.mark.section("649a.12(e)(3)")
-def test_the_progressive_costs_its_rate_more_than_at_the_seed(counted: Enumerator) -> None:
-    """Only the whole meter is won, and the reseed is the seed: the two edges differ by the rate."""
-    by_a, by_b = entries(counted, "progressive")
-    odds = 500 * 3 + 70 * 44 + 60 * 52 + 6 * 720
-    assert by_a.long_run == LongRun(
-        house_edge=exact(Fraction(454, 1_105) - Fraction(14, 100)),
-        house_edge_decimal="0.270860",
-        fixed_return=exact(Fraction(odds, 22_100)),
-        contributions="7/50",
-        reseeds=exact(Fraction(1_000, 22_100)),
-    )
-    assert Fraction(long_run_of(by_b).house_edge) == Fraction(526, 1_105) - Fraction(20, 100)
-
-
-@pytest.mark.section("649a.12(h)(3)")
-def test_a_percentage_of_the_five_card_progressive_costs_no_reseed(counted: Enumerator) -> None:
-    (entry,) = entries(counted, "five_card_progressive")
-    found = long_run_of(entry)
-    assert found.reseeds == exact(Fraction(4 * 10_000, FIVE_CARDS))
-    at_seed = Fraction((4 * 100 + 36 * 10) * 10_000, 100 * FIVE_CARDS)
-    edge = Fraction(entry.house_edge) + at_seed - Fraction(21, 100) - Fraction(found.reseeds)
-    assert Fraction(found.house_edge) == edge
-    folding = entry.when_folding
-    assert folding is not None
-    more = Fraction(folding.house_edge_at_empty_meter) - Fraction(entry.house_edge_at_empty_meter)
-    assert Fraction(folding.house_edge_long_run) == edge + more
-
-
-@pytest.mark.section("649a.12(i)(4)")
-@pytest.mark.reading("T21")
-def test_the_five_card_hand_bonus_has_no_reseed_and_pays_its_reserve(counted: Enumerator) -> None:
-    """The draws are those of the example floor file: 57.4 % at the seed, 31.3 % in the long run."""
-    draws = DrawOdds(magic_card_every=100, lucky_every=40, positions=7)
-    drawn = Fraction(5 * 20, 52 * 100) + Fraction(5, 8 * 40)
-    for wager in ("five_card_hand_bonus", "five_card_hand_bonus_dealer"):
-        (entry,) = entries(counted, wager, draws=draws)
-        assert Fraction(entry.house_edge) == 1 - HANDS_BACK - drawn - 10_000 * METER
-        found = long_run_of(entry)
-        assert Fraction(found.fixed_return) == HANDS_BACK + drawn
-        assert (found.contributions, found.reseeds) == ("29/100", "0/1")
-        assert Fraction(found.house_edge) == 1 - HANDS_BACK - drawn - Fraction(29, 100)
-        percents = (round(100 * float(Fraction(edge)), 1) for edge in (
-            entry.house_edge, found.house_edge,
-        ))  # fmt: skip
-        assert tuple(percents) == (57.4, 31.3)
-        for share in entry.when_shared:
-            assert share.house_edge_long_run == found.house_edge
 
 
 def often_won(reseed: str) -> Chapter:
@@ -131,16 +74,7 @@ def test_wagers_at_random_lose_the_edge_of_the_long_run(reseed: str, counted: En
     luck = sqrt(square / of / wagers) / wager_cents
     unpaid = (10_000 * MICROS + meter_micros + reserve_micros) / (MICROS * wager_cents * wagers)
     tolerance = 4 * luck + unpaid
-    long_run = Fraction(long_run_of(entry).house_edge)
-    assert abs(float(kept - long_run)) < tolerance
+    assert entry.long_run is not None
+    assert abs(float(kept - Fraction(entry.long_run.house_edge))) < tolerance
     # The edge at the seed is another one, beyond any luck.
     assert abs(float(kept - Fraction(entry.house_edge))) > 5 * tolerance
-
-
-def test_a_chance_to_win_is_that_of_all_hands_that_are_paid(counted: Enumerator) -> None:
-    (pair_plus, *_) = entries(counted, "pair_plus")
-    paid = 48 + 52 + 720 + 1_096 + 3_744
-    assert Fraction(pair_plus.hit_frequency) == Fraction(paid, 22_100)
-    assert pair_plus.long_run is None
-    (progressive, _) = entries(counted, "progressive")
-    assert Fraction(progressive.hit_frequency) == Fraction(48 + 52 + 720, 22_100)

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from bonus.law.chapter import chapters
 from bonus.odds.enumerations import Enumerator
 from bonus.odds.odds_entries import OddsEntry
 from bonus.odds.offers import DrawOdds, offers_of
@@ -15,6 +14,7 @@ from bonus.odds.wager_odds import entry_of
 from meters.floor.game_files import read_games
 from meters.odds.tables import show
 from tests.games.texts import game_text, tier_rows, wager_text
+from tests.odds.test_edges import entries as edge_entries
 
 Shown = Callable[..., str]
 
@@ -37,10 +37,7 @@ def shown(counted: Enumerator) -> Shown:
 def entries(
     counted: Enumerator, game: str, wager: str, draws: DrawOdds | None = None
 ) -> list[OddsEntry]:
-    chapter = chapters()[game]
-    royals = {"ante_bonus": 5, "pair_plus": 40}
-    offers = offers_of(chapter, royals, draws or DrawOdds())
-    return [entry_of(offer, counted) for offer in offers if offer.wager == wager]
+    return edge_entries(counted, wager, game, draws or DrawOdds())
 
 
 def columns(text: str) -> list[tuple[list[str], list[str]]]:
@@ -74,6 +71,8 @@ def test_each_edge_is_under_its_paytable_and_nothing_is_cut(
     text = shown(game, wager, width)
     assert "…" not in text
     assert max(map(len, text.splitlines())) <= width
+    for entry in entries(counted, game, wager):
+        assert f" {entry.house_edge} " in text.replace("\n", " \n")
     edges: dict[str, str] = {}
     for head, foot in columns(text):
         edges |= dict(zip(head[-len(foot) :], foot, strict=True))
@@ -86,14 +85,6 @@ def test_each_edge_is_under_its_paytable_and_nothing_is_cut(
 def percent_of(entry: OddsEntry) -> str:
     numerator, denominator = map(int, entry.house_edge.split("/"))
     return f"{round(numerator * 10**6 / denominator) / 10**4:.4f}%"
-
-
-@pytest.mark.slow
-def test_every_paytables_edge_is_shown_exactly(shown: Shown, counted: Enumerator) -> None:
-    for game, wager in (("three_card_prime", "ante"), ("three_card_poker", "pair_plus")):
-        text = shown(game, wager)
-        for entry in entries(counted, game, wager):
-            assert f" {entry.house_edge} " in text.replace("\n", " \n")
 
 
 @pytest.mark.slow
@@ -144,19 +135,6 @@ def test_draws_by_which_the_house_loses_are_shown_plainly(shown: Shown) -> None:
     text = shown("three_card_poker", "five_card_hand_bonus", draws=DrawOdds(5, 2))
     assert "the house loses at the seed: draw less often" in text
     assert "the house loses" not in shown("three_card_poker", "five_card_hand_bonus")
-
-
-@pytest.mark.section("649a.11(b)(2)")
-@pytest.mark.reading("T7")
-def test_reading_t7_what_a_fold_makes_of_the_five_card_progressive(counted: Enumerator) -> None:
-    (entry,) = entries(counted, "three_card_poker", "five_card_progressive")
-    folding = entry.when_folding
-    assert folding is not None
-    assert folding.break_even_meter == {"100": 18_563_580, "500": 92_817_899}
-    assert len(folding.break_even_meter_with_envy) == 6
-    assert folding.break_even_meter_with_envy[5]["100"] < folding.break_even_meter["100"]
-    assert folding.house_edge_at_empty_meter != entry.house_edge_at_empty_meter
-    assert folding.house_edge_decimal == "0.513602"
 
 
 @pytest.mark.parametrize("width", [80, 100, 200])

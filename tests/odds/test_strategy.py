@@ -1,15 +1,16 @@
 """The main games: edges to the last digit, decisions, and words."""
 
+from collections.abc import Mapping
 from fractions import Fraction
 from math import isqrt
 from random import Random
+from typing import cast
 
 import msgspec
 import pytest
 
-from bonus.cards import Card, parse_card
-from bonus.hands.four import best_four
-from bonus.hands.rankings import RANKINGS
+from bonus.cards import DECK, Card, card_name, parse_card
+from bonus.hands.rankings import COMPARES, RANKINGS
 from bonus.hands.three import three_card
 from bonus.law.cells import Payout
 from bonus.law.chapter import chapters, load
@@ -21,43 +22,17 @@ from bonus.odds.main_edges import best_play, folded_strengths
 from bonus.odds.offers import main_choices
 from bonus.odds.strategy import FOLD, BonusPays, bonus_pays, play_best, play_by_rank
 from bonus.odds.strategy_text import mixed_hands, name_hand, strategy_in_words
-from tests.odds.by_hand import deal, net_649a, net_679a, net_682a
+from tests.naive.settle import settle
+from tests.naive.shapes import Box, Round
 
 QUEEN_SIX_FOUR = "Qc 6d 4h"
-ANTE_BONUS = {
-    "b-A": (5, 4, 1), "b-B": (5, 3, 1), "b-C": (4, 3, 1),
-}  # fmt: skip
-BAD_BEAT_679A = {"A": (12, 10, 4, 0), "D": (6, 5, 2, 1)}
-BAD_BEAT_682A = {"A": (25, 20, 2), "D": (100, 50, 10)}
 
 
 def cards(names: str) -> list[Card]:
     return [parse_card(name) for name in names.split()]
 
 
-@pytest.mark.section("649a.12(a)")
-@pytest.mark.section("649a.12(b)")
-@pytest.mark.section("649a.12(c)")
-@pytest.mark.reading("T1")
-@pytest.mark.reading("T2")
-@pytest.mark.reading("T3")
-@pytest.mark.reading("T26")
-@pytest.mark.parametrize(
-    ("choice", "edge"),
-    [
-        ("b-A", "686689/20358520"),
-        ("b-B", "3672957/101792600"),
-        ("b-C", "778809/20358520"),
-        ("c-A", "3668351/101792600"),
-        ("c-B", "4833669/101792600"),
-        ("c-C", "6510253/101792600"),
-    ],
-)
-def test_three_card_poker(choice: str, edge: str, counted: Enumerator) -> None:
-    best = best_play(load("649a"), choice, counted)
-    assert best.house_edge == Fraction(edge)
-    assert best.average_wager == Fraction(370, 221)
-    assert sum(best.deals.values()) == best.of
+_LEAST = three_card(cards(QUEEN_SIX_FOUR))[1]
 
 
 def test_three_card_poker_as_published(counted: Enumerator) -> None:
@@ -65,60 +40,18 @@ def test_three_card_poker_as_published(counted: Enumerator) -> None:
     best = best_play(load("649a"), "b-A", counted)
     assert round(best.house_edge * 10**6) == 33_730
     assert round(best.element_of_risk * 10**4) == 201
-
-
-@pytest.mark.section("679a.12(a)")
-@pytest.mark.section("679a.12(b)")
-@pytest.mark.section("679a.12(c)")
-@pytest.mark.reading("P1")
-@pytest.mark.reading("P3")
-@pytest.mark.reading("P7")
-@pytest.mark.parametrize(
-    ("choice", "edge"),
-    [
-        ("A", "919299/20358520"),
-        ("B", "3966197/101792600"),
-        ("C", "278667/5987800"),
-        ("D", "4107041/101792600"),
-    ],
-)
-def test_three_card_prime(choice: str, edge: str, counted: Enumerator) -> None:
-    assert best_play(load("679a"), choice, counted).house_edge == Fraction(edge)
-
-
-@pytest.mark.slow
-@pytest.mark.section("682a.12(a)")
-@pytest.mark.section("682a.12(b)")
-@pytest.mark.section("682a.12(c)")
-@pytest.mark.reading("F1")
-@pytest.mark.reading("F2")
-@pytest.mark.reading("F3")
-@pytest.mark.parametrize(
-    ("choice", "edge"),
-    [
-        ("A", "6962790397/211413050940"),
-        ("B", "14439122699/465108712068"),
-        ("C", "1311743099/42282610188"),
-        ("D", "12990852715/465108712068"),
-    ],
-)
-def test_four_card_prime(choice: str, edge: str, counted: Enumerator) -> None:
-    best = best_play(load("682a"), choice, counted)
-    assert best.house_edge == Fraction(edge)
+    assert best.average_wager == Fraction(370, 221)
     assert sum(best.deals.values()) == best.of
-    assert best.deals["not_qualified"] == 0
-    assert set(best.times.tolist()) == {0, 1, 3}
 
 
 @pytest.mark.section("649a.11(b)")
 def test_by_every_paytable_queen_six_four_is_the_least_to_play(counted: Enumerator) -> None:
     chapter = load("649a")
     strengths = counted.get(duel(chapter)).strength
-    least = three_card(cards(QUEEN_SIX_FOUR))[1]
     for choice in main_choices(chapter):
         times = best_play(chapter, choice, counted).times.tolist()
         assert all(
-            (wager != FOLD) == (strength >= least)
+            (wager != FOLD) == (strength >= _LEAST)
             for strength, wager in zip(strengths, times, strict=True)
         )
 
@@ -145,56 +78,46 @@ def test_hands_of_one_strength_may_be_played_both_ways(counted: Enumerator) -> N
 
 
 @pytest.mark.slow
-@pytest.mark.section("649a.11(c)(3)")
-@pytest.mark.section("679a.11(c)(3)")
-@pytest.mark.parametrize("chapter", ["649a", "679a"])
-def test_three_card_games_dealt_at_random_come_to_the_edge(
-    chapter: str, counted: Enumerator
+@pytest.mark.section("649a.11(c)(3)", "679a.11(c)(3)", "682a.11(d)(2)")
+@pytest.mark.parametrize(
+    ("game", "paytables"),
+    [
+        ("three_card_poker", {"ante_bonus": "b-A"}),
+        ("three_card_prime", {"bad_beat": "D"}),
+        ("four_card_prime", {"bad_beat": "A"}),
+        ("four_card_prime", {"bad_beat": "D"}),
+    ],
+)
+def test_rounds_dealt_at_random_come_to_the_edge(
+    game: str, paytables: Mapping[str, str], counted: Enumerator
 ) -> None:
-    random = Random(649)
-    played = load(chapter)
-    choice = "b-A" if chapter == "649a" else "D"
-    hands = ("straight_flush", "three_of_a_kind", "straight", "flush")
-    best = best_play(played, choice, counted)
-    least = three_card(cards(QUEEN_SIX_FOUR))[1]
+    """The second implementation settles them.
+
+    The strategy is a simple one that costs less than the random error: in the games of three cards,
+    play with queen-six-four; in Four Card Prime, raise 3 times from tens, and once down to threes.
+    """
+    random = Random(game)
+    four = game == "four_card_prime"
+    hand, dealer, follow = (5, 6, "raise") if four else (3, 3, "play")
+    compare = COMPARES["four_card" if four else "three_card"]
+    once, thrice = (1 << 16 | 1 << 12, 1 << 16 | 8 << 12) if four else (_LEAST, 1 << 30)
     total = squares = 0
-    trials = 150_000
+    trials = 60_000
     for _ in range(trials):
-        player, dealer = deal(random, 3, 3)
-        if three_card(player)[1] < least:
-            net = -1
-        elif chapter == "649a":
-            bonus = dict(zip(hands, ANTE_BONUS[choice], strict=False))
-            net = net_649a(player, dealer, bonus | {"mini_royal": 5, "mini_royal_spades": 5})
-        else:
-            net = net_679a(player, dealer, dict(zip(hands, BAD_BEAT_679A[choice], strict=True)))
+        dealt = random.sample(DECK, hand + dealer)
+        strength = compare(dealt[:hand])[1]
+        times = 3 if strength >= thrice else 1 if strength >= once else 0
+        box: Box = {
+            "position": 1, "folded": not times, "cards": [*map(card_name, dealt[:hand])],
+            "wagers": {"ante": 1} | ({follow: times} if times else {}),
+        }  # fmt: skip
+        played = {"game": game, "paytables": paytables, "positions": [box]}
+        played["dealer"] = [*map(card_name, dealt[hand:])]
+        lines = settle(cast("Round", played))["lines"]
+        net = sum(line["paid"] + line["returned"] for line in lines) - 1 - times
         total += net
         squares += net * net
-    # Queen-six-three is mixed in 679a. Folding all of it costs less than the random error here.
-    assert abs(total + trials * best.house_edge) < 5 * isqrt(squares)
-
-
-@pytest.mark.slow
-@pytest.mark.section("682a.11(d)(2)")
-@pytest.mark.parametrize("choice", ["A", "D"])
-def test_four_card_prime_dealt_at_random_comes_to_the_edge(
-    choice: str, counted: Enumerator
-) -> None:
-    """The simple strategy (raise 3 times from tens, once down to threes) loses almost nothing."""
-    random = Random(682)
-    best = best_play(load("682a"), choice, counted)
-    hands = ("four_of_a_kind", "straight_flush", "three_of_a_kind")
-    bad_beat = dict(zip(hands, BAD_BEAT_682A[choice], strict=True))
-    tens, threes = (1 << 16 | rank << 12 for rank in (8, 1))
-    total = squares = 0
-    trials = 150_000
-    for _ in range(trials):
-        player, dealer = deal(random, 5, 6)
-        strength = best_four(player)[1]
-        times = 3 if strength >= tens else 1
-        net = net_682a(player, dealer, bad_beat, times) if strength >= threes else -1
-        total += net
-        squares += net * net
+    best = best_play(chapters()[game], next(iter(paytables.values())), counted)
     assert abs(total + trials * best.house_edge) < 5 * isqrt(squares)
 
 

@@ -8,7 +8,7 @@ from bonus.law.games import chapter_games
 from bonus.law.meter_terms import MeterTerms, meter_terms
 from bonus.settling.meter_holdings import resolve
 from bonus.settling.round_checks import check_round
-from bonus.settling.rounds import Draw, LuckyPosition, Round, RoundPosition
+from bonus.settling.rounds import Round, RoundPosition
 from bonus.settling.settlement import settle_round
 from bonus.settling.settlement_lines import Line, MeterHolding, Outcome
 from bonus.settling.table_rules import meter_rules
@@ -32,11 +32,6 @@ def cards(names: str) -> tuple[Card, ...]:
 def three(names: str) -> tuple[Card, Card, Card]:
     first, second, third = cards(names)
     return first, second, third
-
-
-def two(names: str) -> tuple[Card, Card]:
-    first, second = cards(names)
-    return first, second
 
 
 def terms_at(wager_cents: int = 100, paytable: str = "A") -> dict[str, MeterTerms]:
@@ -67,15 +62,13 @@ class Played:
     lines: tuple[Line, ...]
     after: Mapping[str, MeterHolding]
 
-    def of(self, item: str) -> list[tuple[int, Outcome, int]]:
-        """Return position, outcome and payment of each line about ``item``, in order."""
-        return [
-            (line.position, line.outcome, line.paid) for line in self.lines if line.item == item
-        ]
-
     def paid(self, item: str) -> list[tuple[int, int]]:
         """Return position and payment of each paid line about ``item``, in order."""
-        return [(position, paid) for position, out, paid in self.of(item) if out == Outcome.PAID]
+        return [
+            (line.position, line.paid)
+            for line in self.lines
+            if line.item == item and line.outcome is Outcome.PAID
+        ]
 
 
 def seeds(terms: Mapping[str, MeterTerms]) -> dict[str, MeterHolding]:
@@ -85,19 +78,16 @@ def seeds(terms: Mapping[str, MeterTerms]) -> dict[str, MeterHolding]:
 def play(
     *boxes: RoundPosition,
     dealer: str = DEALER,
-    community: str | None = COMMUNITY,
-    magic: str | None = None,
-    lucky: LuckyPosition | None = None,
-    terms: Mapping[str, MeterTerms] | None = None,
+    community: str = COMMUNITY,
     held: Mapping[str, MeterHolding] | None = None,
 ) -> Played:
     """Check and settle a round; meters hold their seeds except those in ``held``."""
-    terms = terms or terms_at()
+    terms = terms_at()
+    first, second = cards(community)
     played = Round(
         boxes,
         three(dealer),
-        None if community is None else two(community),
-        Draw(None if magic is None else parse_card(magic), lucky),
+        community=(first, second),
     )
     check_round(played, meter_rules("three_card_poker"), terms)
     settlement = settle_round(played, meter_rules("three_card_poker"), terms)

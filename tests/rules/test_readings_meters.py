@@ -4,10 +4,13 @@ import pytest
 
 from bonus.law.meter_terms import meter_terms
 from bonus.settling.meter_holdings import contributions, take_off
+from bonus.settling.rounds import Round, RoundError
+from bonus.settling.settlement import settle_round
 from bonus.settling.settlement_lines import MeterHolding, PercentWon
 from bonus.settling.table_rules import meter_rules
 from bonus.wagers import MICROS_PER_CENT
 from tests.rules.dealing import (
+    DEALER,
     DEALER_BONUS,
     FIVE_CARD,
     HAND_BONUS,
@@ -15,10 +18,10 @@ from tests.rules.dealing import (
     box,
     play,
     terms_at,
+    three,
 )
 
 RAGS = "2h 5s Jc"
-ROYAL = "As Ks Qs"
 BELOW = "9s 8s 7s"  # a straight flush with the same two community cards
 JACK_TEN = "Js Ts"
 RULES = meter_rules("three_card_poker")
@@ -75,52 +78,6 @@ def test_reading_t14_what_a_wager_adds_is_exact_below_the_cent() -> None:
     }
 
 
-@pytest.mark.reading("T15")
-@pytest.mark.reading("Turn")
-@pytest.mark.section("649a.12(h)(4)")
-def test_reading_t15_a_later_player_is_paid_from_the_reseeded_meter() -> None:
-    held = MeterHolding(3_000_000 * MICROS_PER_CENT + 77)
-    played = play(
-        box(7, ROYAL, FIVE_CARD),
-        box(1, BELOW, FIVE_CARD),
-        community=JACK_TEN,
-        held={"five_card_progressive": held},
-    )
-    assert played.paid("five_card_progressive") == [(7, 3_000_000), (1, 100_000)]
-    assert played.after["five_card_progressive"] == MeterHolding(900_000 * MICROS_PER_CENT + 77)
-
-
-@pytest.mark.duty("D3")
-@pytest.mark.parametrize(
-    ("overflow", "paid", "left", "over"),
-    [(0, 90_000, 810_000, 0), (30_000, 93_000, 837_000, 0), (250_000, 100_000, 1_000_000, 50_000)],
-)
-def test_a_later_player_is_paid_from_the_meter_that_its_overflow_refilled(
-    overflow: int, paid: int, left: int, over: int
-) -> None:
-    """Two awards of 10% at a limit of $10,000."""
-    limit = 1_000_000 * MICROS_PER_CENT
-    played = play(
-        box(7, "4s 5s 6s", HAND_BONUS),
-        box(1, "9s Ts Js", HAND_BONUS),
-        community="7s 8s",
-        held={BONUS: MeterHolding(limit, 8, overflow * MICROS_PER_CENT, limit)},
-    )
-    assert played.paid(BONUS) == [(7, 100_000), (1, paid)]
-    assert played.after[BONUS] == MeterHolding(
-        left * MICROS_PER_CENT, 8, over * MICROS_PER_CENT, limit
-    )
-
-
-@pytest.mark.reading("T21")
-@pytest.mark.section("649a.12(i)(4)")
-def test_reading_t21_the_reserve_becomes_the_meter_and_starts_again_at_nothing() -> None:
-    held = MeterHolding(1_200_000 * MICROS_PER_CENT + 31, 30_000 * MICROS_PER_CENT + 400)
-    played = play(box(4, ROYAL, HAND_BONUS), community=JACK_TEN, held={BONUS: held})
-    assert played.paid("five_card_hand_bonus") == [(4, 1_200_000)]
-    assert played.after[BONUS] == MeterHolding(30_000 * MICROS_PER_CENT + 431, 0)
-
-
 def test_a_take_off_another_meter_or_of_nothing_is_refused() -> None:
     terms = terms_at()
     with pytest.raises(ValueError, match="a take off progressive by the terms of"):
@@ -132,3 +89,12 @@ def test_a_take_off_another_meter_or_of_nothing_is_refused() -> None:
         MeterHolding(-1)
     with pytest.raises(ValueError, match="less than nothing"):
         MeterHolding(0, -1)
+
+
+def test_settling_a_round_that_was_not_checked_raises_rather_than_guesses() -> None:
+    for unchecked, words in (
+        (Round((box(1, None, PROGRESSIVE),), three(DEALER)), "has no cards"),
+        (Round((box(1, RAGS, HAND_BONUS),), three(DEALER)), "community cards are missing"),
+    ):
+        with pytest.raises(RoundError, match=words):
+            settle_round(unchecked, RULES, terms_at())

@@ -82,64 +82,8 @@ def test_what_may_be_left_out_is_left_out() -> None:
     assert (line["outcome"], line["hand"], "paid_from" in line) == ("collected", "pair", False)
 
 
-@pytest.mark.section("649a.13")
-@pytest.mark.section("649a.13(d)")
-@pytest.mark.reading("T28")
-@pytest.mark.parametrize(
-    ("irregularity", "rule"), [("void", "649a.13"), ("dealer_exposed", "649a.13(d)")]
-)
-def test_a_void_round_returns_wagers_and_takes_its_increments_off_again(
-    irregularity: str, rule: str
-) -> None:
-    """In a misdealt round, cards may be missing or wrong."""
-    positions = position(cards=["As", "Ks"], wagers={"progressive": 100})
-    positions += [{"position": 4, "wagers": {"ante": 100, "five_card_hand_bonus": 100}}]
-    settled, all_settled = settle(
-        changed(positions=positions, dealer=["As"], irregularity=irregularity)
-    )
-    assert all_settled
-    assert [
-        (line["position"], line["outcome"], line["returned"], line["paid"], line["rule"])
-        for line in settled[0]["lines"]
-    ] == [(at, "returned", 100, 0, rule) for at in (4, 4, 3, 3)]
-    assert settled[0]["meters"] == {
-        "progressive": {"amount": 151_234 - 14},
-        "five_card_hand_bonus": {"amount": 1_200_000 - 21, "reserve": 30_000 - 8},
-    }
-
-
-@pytest.mark.reading("T28")
-@pytest.mark.duty("D3")
-@pytest.mark.parametrize(
-    ("overflow", "after"),
-    [(0, (1_199_979, 0)), (20, (1_199_999, 0)), (21, (1_200_000, 0)), (50, (1_200_000, 29))],
-)
-def test_a_void_round_takes_the_overflow_first(overflow: int, after: tuple[int, int]) -> None:
-    bonus = {"wager": 100, "amount": 1_200_000, "limit": 1_200_000, "overflow": overflow}
-    settled, _ = settle(
-        changed(
-            positions=position(wagers={"five_card_hand_bonus": 100}),
-            meters={"five_card_hand_bonus": bonus},
-            irregularity="void",
-        )
-    )
-    found = settled[0]["meters"]["five_card_hand_bonus"]
-    assert (found["amount"], found["overflow"]) == after
-
-
-@pytest.mark.reading("T28")
-def test_a_void_round_takes_nothing_off_an_unknown_reserve() -> None:
-    meters = {"five_card_hand_bonus": {"wager": 100, "amount": 1_200_000}}
-    settled, _ = settle(
-        changed(
-            positions=position(wagers={"five_card_hand_bonus": 100}),
-            meters=meters,
-            irregularity="void",
-        )
-    )
-    assert settled[0]["meters"]["five_card_hand_bonus"] == {"amount": 1_199_979, "reserve": 0}
-
-
+METER = {"wager": 100, "amount": 1}
+WAGERS, POSITIONS = b'"wagers"', b'"positions"'
 REFUSED = [
     (b"nonsense", "not_json", None),
     (b"", "not_json", None),
@@ -152,86 +96,61 @@ REFUSED = [
     (b'"' + b"x" * LINE_BYTES_MAX, "too_long", None),
     (b'"' + b"x" * 5 * LINE_BYTES_MAX, "too_long", None),
     (changed(game="poker"), "unknown_game", "game"),
+    (changed(game="three_card_pokr"), "unknown_game", "is three_card_poker meant?"),
     (changed(colour="red"), "malformed", None),
-    (changed(paytables={"pair_plus": "F"}), "not_offered", "paytables.pair_plus"),
-    (
-        changed(paytables={"mini_royal": {"pair_plus": 39}}),
-        "not_offered",
-        "paytables.mini_royal",
-    ),
     (changed(paytables={}), "bad_meter", "meters.progressive"),
-    (changed(positions=position(wagers={"ante": 100})), "undecided", "positions[0].wagers.play"),
-    (changed(positions=position(wagers={"progressive": True})), "malformed", "positions[0].wagers"),
-    (changed(positions=position(wagers={"progressive": 1.0})), "malformed", "positions[0].wagers"),
+    (changed(paytables={"mini_royal": 5}), "not_offered", "odds for"),
+    (changed(paytables={"mini_royal": {"pair_plus": 10**40}}), "not_offered", "mini_royal"),
+    (changed(paytables={"mini_royal": {"pair_plus": 10**6}}), "not_offered", "mini_royal"),
+    (changed(paytables={"a": []}), "malformed", "paytables"),
+    (changed(paytables=[]), "malformed", "paytables"),
+    (changed(paytables={"p": "A"}).replace(b'"A"', b'"\xed\xa0\x80"'), "not_json", "paytables"),
+    (changed(paytables={"p": "A"}).replace(b'"p"', b'"\xff"'), "not_json", "paytables"),
+    (changed(positions=position({"progressive": True})), "malformed", "positions[0].wagers"),
+    (changed(positions=position({"progressive": 1.0})), "malformed", "positions[0].wagers"),
+    (changed(positions=position({"progressive": "100"})), "malformed", "positions[0].wagers"),
+    (changed(positions=position({"ante": 5})).replace(b" 5}", b" 1e2}"), "malformed", "wagers"),
+    (changed(positions=position({"ante": 1})).replace(b": 1}", b": 1,}"), "not_json", None),
+    (changed(positions=position({"pairplus": 10})), "unknown_wager", "is pair_plus meant?"),
+    (changed(game="poker", positions=position({"ante": "1"}), draw=5), "malformed", "wagers"),
+    (changed().replace(WAGERS, WAGERS + b": 5, " + WAGERS), "malformed", "positions[0].wagers"),
+    (changed().replace(WAGERS, rb'"w\u0061gers": {"a": "1"}, "wagers"'), "malformed", "wagers"),
     (
-        changed(game="poker", positions=position(wagers={"ante": "1"}), draw=5, meters={"x": {}}),
-        "malformed",
-        "positions[0].wagers",
-    ),
-    (changed(positions=position(wagers={"ante": 1})).replace(b": 1}", b": 1,}"), "not_json", None),
-    (changed().replace(b'"wagers"', b'"wagers": 5, "wagers"'), "malformed", "positions[0].wagers"),
-    (
-        changed().replace(b'"wagers"', rb'"w\u0061gers": {"ante": "1"}, "wagers"'),
-        "malformed",
-        "positions[0].wagers",
-    ),
-    (
-        changed().replace(
-            b'"positions"', b'"positions": [{"position": 1, "wagers": 5}], "positions"'
-        ),
+        changed().replace(POSITIONS, b'"positions": [{"wagers": 5}], "positions"'),
         "malformed",
         "positions[0].wagers",
     ),
     (changed(positions=position(position="3")), "malformed", "positions[0].position"),
     (changed(positions=position(folded=1)), "malformed", "positions[0].folded"),
     (changed(positions=position(patron="")), "malformed", "positions[0].patron"),
-    (
-        changed(positions=[*position(), {"position": 4, "cards": ["2d", "3h", "As"]}]),
-        "card_twice",
-        "positions[1].cards",
-    ),
+    (changed(positions=position(cards=["As", "Kd", "10s"])), "bad_card", "positions[0].cards"),
+    (changed(positions=position(cards=["As", "Kd", "qs"])), "bad_card", "positions[0].cards"),
     (changed(community=["Js"]), "wrong_cards", "community"),
     (changed(draw={"magic_card": "Xs"}), "bad_card", "draw.magic_card"),
     (changed(draw={"lucky_position": "player"}), "malformed", "draw.lucky_position"),
     (changed(irregularity="misdeal"), "malformed", "irregularity"),
-    (changed(meters={"jackpot": {"wager": 100, "amount": 1}}), "unknown_meter", "meters.jackpot"),
+    (changed(meters={"jackpot": METER}), "unknown_meter", "meters.jackpot"),
+    (changed(meters={"progressive": METER | {"wager": 200}}), "bad_meter", "meters.progressive"),
+    (changed(meters={"progressive": METER | {"reserve": 0}}), "bad_meter", "progressive.reserve"),
+    (changed(meters={"progressive": METER | {"amount": -1}}), "malformed", "meters"),
+    (changed(meters={"progressive": METER | {"amount": 10**30}}), "malformed", "meters"),
+    (changed(meters={"five_card_hand_bonus": METER | {"wager": 10**12}}), "malformed", "meters"),
     (
-        changed(meters={"progressive": {"wager": 200, "amount": 1}}),
-        "bad_meter",
-        "meters.progressive",
-    ),
-    (
-        changed(meters={"progressive": {"wager": 100, "amount": 1, "reserve": 0}}),
-        "bad_meter",
-        "meters.progressive.reserve",
-    ),
-    (changed(meters={"progressive": {"wager": 100, "amount": -1}}), "malformed", "meters"),
-    (
-        changed(meters={"progressive": {"wager": 100, "amount": 2, "limit": 1}}),
+        changed(meters={"progressive": METER | {"amount": 2, "limit": 1}}),
         "bad_meter",
         "meters.progressive.amount",
     ),
     (
-        changed(meters={"progressive": {"wager": 100, "amount": 1, "limit": 2, "overflow": 1}}),
+        changed(meters={"progressive": METER | {"limit": 2, "overflow": 1}}),
         "bad_meter",
         "meters.progressive.amount",
-    ),
-    (
-        changed(
-            positions=position(wagers={"progressive": 100}),
-            meters={"progressive": {"wager": 100, "amount": 13}},
-            irregularity="void",
-        ),
-        "bad_meter",
-        "meters.progressive",
     ),
 ]
 
 
-@pytest.mark.section("649a.12(g)")
-@pytest.mark.parametrize(("line", "code", "field"), REFUSED)
+@pytest.mark.parametrize(("line", "code", "names"), REFUSED)
 def test_a_round_that_cannot_be_settled_yields_an_error_in_its_place(
-    line: bytes, code: str, field: str | None
+    line: bytes, code: str, names: str | None
 ) -> None:
     settled, all_settled = settle(changed(), line, changed())
     assert not all_settled
@@ -239,8 +158,12 @@ def test_a_round_that_cannot_be_settled_yields_an_error_in_its_place(
     assert good == after
     assert "lines" in good
     assert list(bad) == ["error"]
-    assert (bad["error"]["code"], bad["error"].get("field")) == (code, field)
-    assert bad["error"]["message"]
+    error = bad["error"]
+    assert (error["code"], bool(error["message"])) == (code, True)
+    if names is None:
+        assert "field" not in error
+    else:
+        assert names in f"{error.get('field')} {error['message']}"
 
 
 def test_wagers_that_were_accepted_before_are_judged_by_the_terms_of_their_own_round() -> None:
@@ -327,7 +250,10 @@ def test_lines_around_one_that_is_too_long_are_settled(longest: int) -> None:
     assert codes == [*[None] * 100, "too_long", *[None] * 99]
 
 
-def test_the_answer_to_a_line_is_out_before_the_next_is_read() -> None:
+@pytest.mark.parametrize(("last", "status"), [(b"", 0), (b"nonsense", 1)])
+def test_an_answer_is_out_before_the_next_line_is_read_and_the_status_says_if_all_were_settled(
+    last: bytes, status: int
+) -> None:
     buffered = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
     process = subprocess.Popen(
         [sys.executable, "-c", "from meters.cli.main import run; run()", "settle"],
@@ -344,22 +270,9 @@ def test_the_answer_to_a_line_is_out_before_the_next_is_read() -> None:
             answered, _, _ = select.select([process.stdout], [], [], 30)
             assert answered
             assert "lines" in json.loads(process.stdout.readline())
+        process.stdin.write(last)
         process.stdin.close()
-        assert process.wait(timeout=30) == 0
-
-
-@pytest.mark.parametrize(("line", "status"), [(b"", 1), (changed(), 0)])
-def test_the_exit_status_says_whether_all_were_settled(line: bytes, status: int) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", "from meters.cli.main import run; run()", "settle"],
-        input=line + b"\n",
-        capture_output=True,
-        check=False,
-        timeout=60,
-    )
-    assert done.returncode == status
-    assert done.stdout.count(b"\n") == 1
-    assert done.stderr == b""
+        assert process.wait(timeout=30) == status
 
 
 @pytest.mark.parametrize("patron", ["p\x1b[2J", "p\r", "p\x9b", "p\u202e"])
@@ -369,13 +282,6 @@ def test_a_patron_that_cannot_be_printed_is_refused(patron: str) -> None:
     error = answer["error"]
     assert (error["code"], error["field"]) == ("unprintable_text", "positions[0].patron")
     assert error["message"].isprintable()
-
-
-@pytest.mark.parametrize("amount", ['"100"', "1e2", "100.0", "true"])
-def test_money_is_a_json_integer(amount: str) -> None:
-    line = changed(positions=position({"progressive": 555})).replace(b"555", amount.encode())
-    (answer,), _ = settle(line)
-    assert answer["error"]["code"] == "malformed"
 
 
 def test_an_error_repeats_nothing_that_a_terminal_obeys() -> None:
