@@ -75,7 +75,8 @@ def all_cases() -> tuple[Case, ...]:
 
 def _cases() -> Iterator[Case]:
     for path in sorted(ROUNDS.glob("*.txt")):
-        head, *parts = path.read_text(encoding="utf-8").replace("\n  ", " ").split("\n# ")
+        text = re.sub(r"\n +", " ", path.read_text(encoding="utf-8"))
+        head, *parts = text.split("\n# ")
         shared = _settings(head.splitlines())
         for part in parts:
             heading, *lines = [line for line in part.splitlines() if line]
