@@ -10,7 +10,6 @@ RUNS: Final = {
     "chaos": "tests.chaos.run",
     "flood": "tests.fuzz.flood",
     "fuzz": "tests.fuzz.run",
-    "guided": "tests.fuzz.guided",
     "mutate": "tests.mutation.command",
     "naive": "tests.naive.run",
     "sim": "tests.sim.command",

@@ -12,36 +12,88 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from random import Random
 from statistics import quantiles
 from typing import Final
 
 from tests.bench.client import LoadClient
-from tests.fuzz.flooder import KINDS
+from tests.bench.machine import rss_bytes
+from tests.fuzz.junk import mutated
+from tests.fuzz.service_targets import EVENTS
 from tests.mqtt.events import encode, void, wagers
 from tests.mqtt.stand import Stand
 from tests.mqtt_packets import text
 from tests.waiting import dies_with_us, eventually
 
+KINDS: Final = ("repeats", "junk", "oversized")
 OTHERS: Final = 19
 PAUSE_S: Final = 0.2
 """Seconds between a reply and the table's next event."""
 REPEAT_S: Final = 2.0
 GIVEN_UP_S: Final = 10.0
 """Seconds after the end for which a table still waits for its reply."""
-MAD: Final = "pitlink/v1/main/table/T-100/out"
+MAD: Final = text("pitlink/v1/main/table/T-100/out")
+_STEP_S: Final = 0.01
+_OVERSIZED_BYTES: Final = 60_000
+_AHEAD_BYTES: Final = 1_000_000
+_MIB: Final = 1 << 20
 
 
-@dataclass(frozen=True, slots=True)
-class Waited:
-    """Waiting times of the other tables in ms, and the number of their events."""
+def payloads(kind: str) -> list[bytes]:
+    """Return the payloads: the same good event, bad ones, or ones that are far too long."""
+    random = Random(1)
+    match kind:
+        case "repeats":
+            return [EVENTS[1].replace(b'"seq": 7', b'"seq": 1')]
+        case "junk":
+            return [mutated(random, EVENTS)[:4_000] for _ in range(500)]
+        case _:
+            return [b'{"seq":1,"x":"' + b"x" * _OVERSIZED_BYTES + b'"}']
 
-    events: int
-    repeats: int
-    p50_ms: float
-    p99_ms: float
+
+@contextmanager
+def flooded(port: int, rate: int, kind: str) -> Iterator[list[int]]:
+    """Flood from another process until the end of the block; then yield how much was sent."""
+    sent: list[int] = [0]
+    if kind == "none":
+        yield sent
+        return
+    command = [sys.executable, "-c", _FLOOD, str(port), str(rate), kind]
+    with subprocess.Popen(dies_with_us(command), stdout=subprocess.PIPE) as process:
+        try:
+            yield sent
+        finally:
+            process.terminate()
+            said, _ = process.communicate()
+            sent[0] = int((said.split() or [b"0"])[-1])
+
+
+_FLOOD: Final = """
+import sys
+from tests.fuzz.flood import flood
+flood(int(sys.argv[1]), int(sys.argv[2]), sys.argv[3])
+"""
+
+
+def flood(port: int, rate: int, kind: str) -> None:
+    """Publish forever, no faster than the broker accepts, and print how much was sent."""
+
+    async def publish() -> None:
+        nobody = LoadClient.connect(port, "flooder", subscribe=["none"], deliver=lambda _: None)
+        client, made, sent, began_s = await nobody, payloads(kind), 0, time.monotonic()
+        while not client.lost.done():
+            due = int((time.monotonic() - began_s) * rate) - sent
+            for _ in range(min(due, rate // 20) if client.unsent_bytes < _AHEAD_BYTES else 0):
+                client.publish(MAD, made[sent % len(made)])
+                sent += 1
+            client.flush()
+            print(sent, flush=True)  # noqa: T201
+            await asyncio.sleep(_STEP_S)
+
+    asyncio.run(publish())
 
 
 class Players:
@@ -51,12 +103,12 @@ class Players:
         self._port = port
         self._answered: dict[str, asyncio.Future[None]] = {}
         self._seqs: dict[str, int] = {}
-        self._waited_s: list[float] = []
-        self._repeats = 0
+        self.waited_ms: list[float] = []
+        self.repeats = 0
 
-    async def play(self, seconds: float) -> Waited:
-        """Play for a number of seconds."""
-        self._waited_s, self._repeats = [], 0
+    async def play(self, seconds: float) -> None:
+        """Play for a number of seconds, and measure how long each event waits for its reply."""
+        self.waited_ms, self.repeats = [], 0
         client = await LoadClient.connect(
             self._port, "players", subscribe=["pitlink/v1/main/table/+/in"], deliver=self._hear
         )
@@ -66,8 +118,6 @@ class Players:
             )
         finally:
             client.close()
-        marks = quantiles(self._waited_s, n=100)
-        return Waited(len(self._waited_s), self._repeats, marks[49] * 1000, marks[98] * 1000)
 
     def _hear(self, messages: Sequence[tuple[bytes, bytes]]) -> None:
         for topic, payload in messages:
@@ -93,35 +143,9 @@ class Players:
                 client.publish(out, payload)
                 client.flush()
                 await asyncio.wait({self._answered[table]}, timeout=REPEAT_S)
-                self._repeats += not self._answered[table].done()
-            self._waited_s.append(loop.time() - began_s)
+                self.repeats += not self._answered[table].done()
+            self.waited_ms.append((loop.time() - began_s) * 1_000)
             await asyncio.sleep(PAUSE_S)
-
-
-class Flood:
-    """The process of the flooding table, from entry to exit."""
-
-    def __init__(self, port: int, rate: int, kind: str) -> None:
-        self._command = [sys.executable, "-m", "tests.fuzz.flooder"]
-        self._command += [str(port), MAD, str(rate), kind]
-        self.sent = 0
-
-    def __enter__(self) -> "Flood":
-        """Begin to flood."""
-        self._process = subprocess.Popen(dies_with_us(self._command), stdout=subprocess.PIPE)
-        return self
-
-    def __exit__(self, *ended: object) -> None:
-        """End the process, and count what was sent."""
-        self._process.terminate()
-        said, _ = self._process.communicate()
-        self.sent = int((said.split() or [b"0"])[-1])
-
-
-def memory_mib(pid: int) -> int:
-    """Return a process's memory in MiB."""
-    status = Path(f"/proc/{pid}/status").read_text()
-    return int(status.split("VmRSS:")[1].split()[0]) // 1024
 
 
 def measure(rate: int, seconds: float, kinds: Sequence[str]) -> bool:
@@ -129,42 +153,39 @@ def measure(rate: int, seconds: float, kinds: Sequence[str]) -> bool:
     with tempfile.TemporaryDirectory(prefix="plt-") as home, Stand(Path(home)) as stand:
         # A subscriber to every message would only cost the machine's time.
         stand.ear.__exit__(None, None, None)
-        players, pid = Players(stand.mosquitto.port), stand.service.process.process.pid
+        players, service = Players(stand.mosquitto.port), stand.service
         print("flood        sent/s   events  repeats   p50 ms   p99 ms   ratio p50 p99"  # noqa: T201
               "   service MiB   broker MiB   log kB   dropped")  # fmt: skip
+
+        def now() -> tuple[int, float]:
+            logged = len(service.process.errors) + len(service.process.output)
+            return logged, service.counted("pitlink_messages_dropped_total")
+
         quiet = None
         for kind in ("none", *kinds, "none"):
-            logged = len(stand.service.process.errors) + len(stand.service.process.output)
-            dropped = stand.service.counted("pitlink_messages_dropped_total")
+            logged, dropped = now()
             began = time.monotonic()
-            with Flood(stand.mosquitto.port, rate, kind) if kind != "none" else _Nothing() as flood:
-                waited = asyncio.run(players.play(seconds))
+            with flooded(stand.mosquitto.port, rate, kind) as sent:
+                asyncio.run(players.play(seconds))
                 took_s = time.monotonic() - began
-            quiet = quiet or waited
-            logged = len(stand.service.process.errors) + len(stand.service.process.output) - logged
-            eventually(stand.service.ready, within_s=60, what="the service after the flood")
-            dropped = stand.service.counted("pitlink_messages_dropped_total") - dropped
+            marks = quantiles(players.waited_ms, n=100)
+            p50, p99 = marks[49], marks[98]
+            quiet = quiet or (p50, p99)
+            eventually(service.ready, within_s=60, what="the service after the flood")
+            logged_now, dropped_now = now()
+            memory = [
+                rss_bytes(pid) // _MIB for pid in (service.process.process.pid, stand.mosquitto.pid)
+            ]
             print(  # noqa: T201
-                f"{kind:10} {flood.sent / took_s:8.0f} {waited.events:8} {waited.repeats:8}"
-                f" {waited.p50_ms:8.1f} {waited.p99_ms:8.1f}"
-                f" {waited.p50_ms / quiet.p50_ms:7.2f} {waited.p99_ms / quiet.p99_ms:7.2f}"
-                f" {memory_mib(pid):10} {memory_mib(stand.mosquitto.pid):12}"
-                f" {logged // 1000:8} {dropped:9.0f}",
+                f"{kind:10} {sent[0] / took_s:8.0f} {len(players.waited_ms):8} {players.repeats:8}"
+                f" {p50:8.1f} {p99:8.1f} {p50 / quiet[0]:7.2f} {p99 / quiet[1]:7.2f}"
+                f" {memory[0]:10} {memory[1]:12}"
+                f" {(logged_now - logged) // 1000:8} {dropped_now - dropped:9.0f}",
                 flush=True,
             )
-        balanced = bool(stand.service.audit()["balanced"])
+        balanced = bool(service.audit()["balanced"])
         print(f"the books {'balance' if balanced else 'do not balance'}")  # noqa: T201
         return balanced
-
-
-class _Nothing:
-    sent = 0
-
-    def __enter__(self) -> "_Nothing":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        return
 
 
 def main() -> None:

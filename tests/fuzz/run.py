@@ -4,7 +4,8 @@ Each input follows from a seed and a number, so a finding can be repeated with t
 divided among the targets, unless one is named. If a target fails, the input is printed, the run
 continues with the next target, and the exit status is 1.
 
-``python -m tests guided`` has atheris make the inputs, guided by the code that they reach.
+With ``--guided``, atheris from the extra `fuzz` makes the inputs, guided by the code that they
+reach. It ends the process at the first input that fails, and writes it to a file.
 """
 
 import argparse
@@ -15,14 +16,23 @@ import resource
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from random import Random
 from typing import Final
 
 import structlog
 
-from tests.fuzz import game_targets, service_targets, store_targets, table_targets, text_targets
-from tests.fuzz.target import Check, Target
+if "--guided" in sys.argv:
+    import atheris
+
+    led = atheris.instrument_imports(include=["bonus", "meters", "controllers"])
+else:
+    led = nullcontext()
+with led:
+    from tests.fuzz import game_targets, service_targets, store_targets, table_targets, text_targets
+    from tests.fuzz.junk import mutated
+    from tests.fuzz.target import Check, Target
 
 TARGETS: Final = {
     target.name: target
@@ -123,6 +133,28 @@ async def run(targets: Sequence[Target], inputs: int, seed: int, first: int) -> 
     return stood
 
 
+def guided(target: Target, inputs: int, seed: int) -> None:
+    """Check a number of inputs that atheris makes, and end the process."""
+    runner = asyncio.Runner()
+    opened = target.opened()
+    check = runner.run(opened.__aenter__())
+
+    async def take(data: bytes) -> None:
+        await check(data)
+
+    def change(data: bytes, size_max: int, number: int) -> bytes:
+        """Change bytes as bytes, or every other time as JSON if they are JSON."""
+        if number % 2:
+            return bytes(atheris.Mutate(data, size_max))
+        return mutated(Random(number), [data, *target.seeds])[:size_max]
+
+    options = [f"-runs={inputs}", f"-seed={seed}", "-max_len=20000", "-rss_limit_mb=2048"]
+    atheris.Setup(
+        [sys.argv[0], *options], lambda data: runner.run(take(data)), custom_mutator=change
+    )
+    atheris.Fuzz()
+
+
 def main() -> None:
     """Read the arguments, and fuzz."""
     parser = argparse.ArgumentParser(prog=sys.argv[0], description=__doc__)
@@ -138,10 +170,15 @@ def main() -> None:
     parser.add_argument(
         "--first", type=int, default=0, help="number of the first input (default 0)"
     )
+    parser.add_argument(
+        "--guided", action="store_true", help="have atheris make the inputs of one target"
+    )
     asked = parser.parse_args()
     # Refused input is logged, and here nearly all input is refused.
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
     targets = [TARGETS[name] for name in asked.target or TARGETS]
+    if asked.guided:
+        guided(targets[0], asked.inputs, asked.seed)
     if not asyncio.run(run(targets, asked.inputs, asked.seed, asked.first)):
         sys.exit(1)
 

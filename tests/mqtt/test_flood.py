@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.fuzz.flooder import payloads
+from tests.fuzz.flood import payloads
 from tests.fuzz.service_targets import check_event
 from tests.mqtt.events import wagers
 from tests.mqtt.stand import Asker, Stand
