@@ -4,33 +4,31 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 
-_COUNTING: "list[OpenedFiles]" = []
 
-
+@dataclass(eq=False)
 class OpenedFiles:
     """The files of an archive that were opened, in order, with repetitions."""
 
-    def __init__(self, archive: Path) -> None:
-        self._archive = f"{archive.resolve()}{os.sep}"
-        self.paths: list[str] = []
+    archive: str
+    paths: list[str] = field(default_factory=list)
 
     @property
     def days(self) -> list[str]:
         """The gaming days of the opened files, each once."""
         return sorted({Path(path).name.partition(".")[0] for path in self.paths})
 
-    def note(self, path: object) -> None:
-        """Note a file that is opened."""
-        if isinstance(path, str) and path.startswith(self._archive) and path.endswith(".zst"):
-            self.paths.append(path)
+
+_COUNTING: list[OpenedFiles] = []
 
 
 def _hear(event: str, arguments: tuple[object, ...]) -> None:
-    if event == "open":
+    if event == "open" and isinstance(path := arguments[0], str) and path.endswith(".zst"):
         for one in _COUNTING:
-            one.note(arguments[0])
+            if path.startswith(one.archive):
+                one.paths.append(path)
 
 
 sys.addaudithook(_hear)
@@ -39,7 +37,7 @@ sys.addaudithook(_hear)
 @contextmanager
 def opened_files(archive: Path) -> Iterator[OpenedFiles]:
     """Count the files of an archive that are opened until the end of the block."""
-    counting = OpenedFiles(archive)
+    counting = OpenedFiles(f"{archive.resolve()}{os.sep}")
     _COUNTING.append(counting)
     try:
         yield counting

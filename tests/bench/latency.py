@@ -10,9 +10,8 @@ from typing import Final
 from bonus.wagers import MICROS_PER_CENT
 from meters.wire import topics
 from meters.wire.messages import METER_VALUE
-from tests.bench.books import Tally
 from tests.bench.floor import LINKS
-from tests.bench.traffic import Table, Traffic
+from tests.bench.traffic import Table, Tally, Traffic
 
 _SHOWN: Final = "progressive"
 """The meter that is watched. Every event adds to it."""

@@ -17,16 +17,14 @@ from bonus.errors import UserError
 from meters.service.ledger_auditing import FOLLOWED_EVERY_S
 from meters.wire import topics
 from meters.wire.messages import CONTROLLER_BEAT
-from tests.bench.books import Tally
-from tests.bench.client import LoadClient
+from tests.bench.client import LoadClient, PacketError
 from tests.bench.events import EventWriter
 from tests.bench.floor import POSITIONS, WAGERS_AN_EVENT, bench_floor_text
 from tests.bench.latency import LatencyWatch
 from tests.bench.machine import cpu_seconds, this_machine
-from tests.bench.packets import PacketError
 from tests.bench.pipe import Pipe, c_pipe
 from tests.bench.place import a_place
-from tests.bench.traffic import NoAnswerError, Table, Traffic
+from tests.bench.traffic import NoAnswerError, Table, Tally, Traffic
 
 ReportStep = Callable[[str], None]
 Times = dict[str, list[float]]

@@ -7,22 +7,15 @@ import pytest
 
 from bonus.law.meter_terms import meter_terms
 from bonus.settling.settlement_lines import Line, Outcome
-from meters.floor.floor_file import parse_floor
-from meters.intake.table_catalog import table_topics
 from meters.wire import topics
-from meters.wire.messages import TABLE_EVENT, MeterValue, Reply, Result, Void, Wagers
-from tests.bench.books import Tally
+from meters.wire.messages import TABLE_EVENT, MeterValue, Reply, Result, Wagers
 from tests.bench.events import EventWriter
-from tests.bench.floor import FloorParts, bare_floor_text, bench_floor_text, table_address
+from tests.bench.floor import table_address
 from tests.bench.latency import LatencyWatch
 from tests.bench.play import MIXES
 from tests.bench.run import compare_books, nothing_lost, percentile_ms
 from tests.bench.sizing import slope, slopes
-from tests.bench.traffic import Traffic
-
-PARTS = FloorParts(
-    broker="mqtt://127.0.0.1:1", redis="unix:///none", http="127.0.0.1:2", data="/none"
-)
+from tests.bench.traffic import Tally, Traffic
 
 
 def reply(*lines: Line) -> bytes:
@@ -40,35 +33,6 @@ def won(item: str, position: int, percent: int, paid_cents: int) -> Line:
         percent=percent,
         rule="649a.12(e)(1)",
     )
-
-
-def test_floor_file_is_one_that_the_service_reads() -> None:
-    """Both sides use the same names for every table, over both links."""
-    floor = parse_floor(bench_floor_text(PARTS, 5))
-    known = [table for link in floor.link for table in table_topics(floor, link)]
-    assert known == [table_address(number) for number in (0, 2, 4, 1, 3)]
-
-
-def test_events_are_those_of_the_contract() -> None:
-    """Seven positions have two wagers each, and all hands come from one deck."""
-    writer = EventWriter(1)
-    wagers = TABLE_EVENT.decode(writer.wagers(3, 2))
-    assert isinstance(wagers, Wagers)
-    assert (wagers.seq, wagers.round, len(wagers.positions)) == (3, "R2", 7)
-    assert all(
-        one.wagers == {"progressive": 100, "five_card_progressive": 100} for one in wagers.positions
-    )
-    void = TABLE_EVENT.decode(writer.void(4, 2))
-    assert isinstance(void, Void)
-    for number in range(50):
-        result = TABLE_EVENT.decode(writer.result(5 + number, 3))
-        assert isinstance(result, Result)
-        hands = [card for one in result.positions for card in one.cards or ()]
-        cards = [*hands, *result.dealer, *(result.community or ())]
-        assert len(set(cards)) == len(cards)
-        assert all((one.cards is None) == one.folded for one in result.positions)
-        assert len(result.dealer) == 3
-        assert len(result.community or ()) == 2
 
 
 @pytest.mark.section("649a.12(e)(3)")
@@ -201,9 +165,3 @@ def test_each_mix_has_its_positions_and_meters() -> None:
         assert sum(len(one.wagers) for one in wagers.positions) == mix.wagers_a_round == wagered
         assert len(result.positions) == mix.positions
         assert bool(result.community) == ("five_card_progressive" in mix.meters)
-
-
-def test_floor_without_tables_is_one_that_the_service_reads() -> None:
-    floor = parse_floor(bare_floor_text(PARTS, links=3, meters=2))
-    assert [len({meter.meter_id for meter in link.meter}) for link in floor.link] == [2, 2, 2]
-    assert len({link.id for link in floor.link}) == 3

@@ -19,7 +19,7 @@ from bonus.settling.settlement_lines import MeterHolding
 from bonus.settling.table_rules import TableRules, meter_rules
 from meters.floor.game_files import GameError, parse_game
 from tests.fuzz.junk import mutated
-from tests.fuzz.target import Target, pure
+from tests.fuzz.target import Target, check_message, pure
 from tests.games.naive import HOUSE
 
 _GAME: Final = re.compile(rb'^game = "', re.MULTILINE)
@@ -90,18 +90,11 @@ def check_game(data: bytes) -> None:
         game = parse_game(text)
         games = Games([(game, "0")])
     except GameError as error:
-        _check_message(str(error), text)
+        check_message(str(error), "game file", data)
         return
     except ChapterError:
         return
     _settle(game, games)
-
-
-def _check_message(message: str, text: str) -> None:
-    where, line, reason = message.split(":", 2)
-    assert where == "game file"
-    assert 1 <= int(line) <= text.count("\n") + 1, message
-    assert reason.strip(), message
 
 
 def _settle(game: Chapter, games: Games) -> None:

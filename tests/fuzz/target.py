@@ -64,3 +64,11 @@ def check_refusal(payload: bytes, seq: int | None) -> Reply:
     holding = {"claims"} if reply.error.code == "held" else set()
     assert set(plain(payload)) == {"seq", "status", "error"} | holding
     return reply
+
+
+def check_message(message: str, file: str, data: bytes) -> None:
+    """Check that an error names the file, an existing line, and a reason."""
+    where, line, reason = message.split(":", 2)
+    assert where == file
+    assert 1 <= int(line) <= data.count(b"\n") + 1, message
+    assert reason.strip(), message

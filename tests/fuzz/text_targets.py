@@ -28,7 +28,7 @@ from meters.users.names import clean_name, fold_name
 from meters.users.pins import check_pin
 from tests.floor.example import FLOOR, SHIPPED
 from tests.fuzz.junk import mutated
-from tests.fuzz.target import CODE, Check, Target, plain, pure
+from tests.fuzz.target import CODE, Check, Target, check_message, plain, pure
 from tests.mqtt.events import encode
 
 ROUNDS: Final = tuple(
@@ -99,7 +99,7 @@ async def floor_files() -> AsyncIterator[Check]:
             try:
                 floor = read_floor(path)
             except FloorError as error:
-                check_message(str(error), path, data)
+                check_message(str(error), str(path), data)
                 return
             for link in floor.link:
                 table_topics(floor, link)
@@ -110,14 +110,6 @@ async def floor_files() -> AsyncIterator[Check]:
                 parse_broker_url(floor.service.broker)
 
         yield take
-
-
-def check_message(message: str, path: Path, data: bytes) -> None:
-    """Check that an error names the file, an existing line, and a reason."""
-    where, line, reason = message.split(":", 2)
-    assert where == str(path)
-    assert 1 <= int(line) <= data.count(b"\n") + 1, message
-    assert reason.strip(), message
 
 
 def make_floor(random: Random, seeds: Sequence[bytes]) -> bytes:

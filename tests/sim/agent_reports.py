@@ -1,11 +1,12 @@
-"""Check of what a table's agent reported to the dealer, against the ledger."""
+"""Check of what a table's agent reported to the dealer, and of its events, against the ledger."""
 
 import json
-from collections.abc import Mapping
-from typing import Any, Final, Protocol
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
 
 from msgspec import UNSET
 
+from controllers.agent.outbox import Sent
 from controllers.table.device_events import (
     BettingLocked,
     DeviceAnswer,
@@ -16,9 +17,9 @@ from controllers.table.device_events import (
     WagerPlaced,
     WagerWithdrawn,
 )
+from tests.sim.checker import Checker
 from tests.sim.world import World
 
-Record = dict[str, Any]
 _STAYS_OPEN: Final = frozenset({"outbox_failed", "betting_locked", "locked_out", "claims_wait"})
 """Reasons for which betting is not locked: the lights stay on."""
 
@@ -29,14 +30,6 @@ def ends_betting(event: DeviceEvent, answer: DeviceAnswer) -> bool:
     return isinstance(event, BettingLocked) and code not in _STAYS_OPEN
 
 
-class Ledger(Protocol):
-    def find(self, table: str, kind: str, round_id: str) -> Record | None:
-        """Return the entry of a kind about a table's round, or None."""
-
-    def open_round(self, table: str) -> str | None:
-        """Return the open round of a table according to the service."""
-
-
 class AgentReports:
     """Compares each answer with the ledger at the moment of the answer.
 
@@ -44,9 +37,9 @@ class AgentReports:
     table reports as accepted is compared.
     """
 
-    def __init__(self, world: World, ledger: Ledger) -> None:
+    def __init__(self, world: World, checker: Checker) -> None:
         self._world = world
-        self._ledger = ledger
+        self._checker = checker
         self._rounds: dict[str, str | None] = {}
         self._lit: dict[str, set[tuple[int, str]]] = {}
 
@@ -92,7 +85,7 @@ class AgentReports:
         if not answer.ok or answer.round is UNSET:
             return
         self._rounds[table] = answer.round
-        entry = self._ledger.find(table, "wagers", answer.round)
+        entry = self._checker.find(table, "wagers", answer.round)
         if entry is None:
             self._world.fail(f"{table} reports wagers of {answer.round} as accepted: no entry")
             return
@@ -117,7 +110,7 @@ class AgentReports:
             self._world.fail(f"{table} reports the result of {round_id} in round {known}")
         if round_id is None:
             return
-        entry = self._ledger.find(table, "result", round_id)
+        entry = self._checker.find(table, "result", round_id)
         if entry is None:
             self._world.fail(f"{table} reports the result of {round_id}: no such entry")
             return
@@ -135,7 +128,7 @@ class AgentReports:
         round_id = self._rounds.get(table)
         if not answer.ok or lost:
             return
-        entry = self._ledger.find(table, "correct_wager", round_id or "")
+        entry = self._checker.find(table, "correct_wager", round_id or "")
         if entry is None:
             self._world.fail(f"{table} reports a corrected wager of {round_id}: no such entry")
             return
@@ -154,12 +147,61 @@ class AgentReports:
         self._rounds[table] = None
         if round_id is None or lost:
             return
-        over = self._ledger.find(table, "void", round_id)
+        over = self._checker.find(table, "void", round_id)
         if over is None:
             self._world.fail(f"{table} reports {round_id} as void: no such entry")
-        if self._ledger.open_round(table) == round_id:
+        if self._checker.open_round(table) == round_id:
             self._world.fail(f"{table} reports {round_id} as void, but it is open")
 
 
 def _claim(claim: Mapping[str, Any]) -> tuple[str, int]:
     return claim["claim"], claim["amount"]
+
+
+def hold_history(
+    world: World, checker: Checker, table: str, history: Iterable[Sent], *, lost: bool
+) -> None:
+    """Check that each accepted event is in the ledger once, byte for byte, and no other is."""
+    known: set[int] = set()
+    for sent in history:
+        known.add(sent.seq)
+        _hold_event(world, checker, table, sent, lost=lost)
+    strange = [
+        entry["seq"]
+        for entry in checker.entries
+        if entry["kind"] in {"wagers", "result", "void"}
+        and entry["table"] == table
+        and int(entry["seq"]) not in known
+    ]
+    if strange and not lost:
+        world.fail(f"{table}: the ledger has events {strange} that the table does not have")
+
+
+def _hold_event(world: World, checker: Checker, table: str, sent: Sent, *, lost: bool) -> None:
+    entry = checker.of_event(table, sent.seq)
+    if sent.reply is None:
+        world.fail(f"{table}: event {sent.seq} is unanswered")
+    elif json.loads(sent.reply)["status"] != "accepted":
+        if entry is not None and entry["event"].encode() == sent.payload:
+            world.fail(f"{table}: event {sent.seq} was refused, but is in the ledger")
+    elif json.loads(sent.payload)["type"] == "withdrawal":
+        if entry is not None:
+            world.fail(f"{table}: event {sent.seq} is a withdrawal, but is in the ledger")
+    elif entry is None:
+        world.fail(f"{table}: event {sent.seq} was accepted, but is not in the ledger")
+    elif entry["reply"].encode() != sent.reply or not (
+        entry["event"].encode() == sent.payload
+        or (lost and _without_time(entry["event"]) == _without_time(sent.payload))
+    ):
+        world.fail(f"{table}: event {sent.seq} differs from its ledger entry")
+
+
+def _without_time(event: str | bytes) -> dict[str, object]:
+    """Return an event without its time.
+
+    A table whose disk lost an event that it had synced sends the event again, with a later time.
+    The service can then accept a late copy of the first.
+    """
+    fields: dict[str, object] = json.loads(event)
+    del fields["at"]
+    return fields

@@ -12,10 +12,9 @@ from structlog.typing import EventDict, WrappedLogger
 
 from meters.wire import topics
 from tests.servers import RedisServer
-from tests.sim.agent_reports import AgentReports
+from tests.sim.agent_reports import AgentReports, hold_history
 from tests.sim.checker import Checker
 from tests.sim.clocks import under_control
-from tests.sim.ending import hold_history
 from tests.sim.faults import Faults
 from tests.sim.floor import model_floor_of, simulated_floor
 from tests.sim.foreign import ForeignTable
