@@ -120,12 +120,9 @@ class Books:
         act: Act,
         *,
         by: str | None = None,
-        percent: bool = True,
         hand_pay: bool = True,
-        meter: str = METER,
-        limit_cents: int = 0,
     ) -> DecisionResult:
-        """Apply a decision on a claim; one person validates and another pays."""
+        """Apply a decision on a percentage; one person validates and another pays."""
         return await self.store.decide(
             claim,
             act,
@@ -133,21 +130,15 @@ class Books:
             b'{"act":"%s"}' % act.encode(),
             table="T-1",
             round_id="R1",
-            meter=meter,
-            percent=percent,
+            meter=METER,
+            percent=True,
             hand_pay=hand_pay,
-            limit_cents=limit_cents,
+            limit_cents=0,
         )
 
     async def decide_envy(
-        self,
-        claim: str,
-        act: EnvyAct,
-        *owed: tuple[str, int],
-        by: str = "floor",
-        only_envy: bool = False,
-        hand_pay: bool = True,
-    ) -> int:
+        self, claim: str, act: EnvyAct, *owed: tuple[str, int], by: str
+    ) -> int:  # fmt: skip
         """Settle the Envy Bonuses of a claim, in cents by meter; return the ledger entry."""
         return await self.store.decide_envy(
             claim,
@@ -156,8 +147,8 @@ class Books:
             b'{"act":"%s"}' % act.encode(),
             table="T-1",
             round_id="R1",
-            only_envy=only_envy,
-            hand_pay=hand_pay,
+            only_envy=False,
+            hand_pay=True,
             owed=[EnvyCents(*one) for one in owed],
         )
 
@@ -299,9 +290,9 @@ def envy_due(cents: int, claim: str, *, meter: str = METER) -> DueStep:
     return DueStep(0, cents, meter, 0, "", "", envy=claim)
 
 
-def envy_under(claim: str, *, opened: bool = True, meter: str = METER) -> EnvyStep:
-    """Return Envy Bonuses owed under a claim that a win opened, or under a claim of their own."""
-    return EnvyStep(0, claim, meter, "" if opened else f'{{"claim":"{claim}"}}')
+def envy_under(claim: str) -> EnvyStep:
+    """Return Envy Bonuses owed under a claim that a win opened."""
+    return EnvyStep(0, claim, METER, "")
 
 
 def total(accounts: Mapping[str, int]) -> int:

@@ -5,8 +5,8 @@ one step, and compares. A status that writes nothing leaves every key unchanged.
 the seq changes only the table's last seq and its stored reply.
 """
 
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from typing import Final
 
 import pytest
 
@@ -29,223 +29,123 @@ from tests.lua.books import (
 )
 from tests.stored_tables import delete_table, set_reply, set_table, stored_table
 
-Given = Callable[[Books], Awaitable[object]]
+Steps = Sequence[ScriptStep]
 
+OPEN: Final = (wagers(1),)
+OVER: Final = (wagers(1), void(2))
+NEXT: Final = (wagers(1), void(2), wagers(3, round_id="R2"))
+MANY: Final = tuple(refusal(seq) for seq in range(1, REPLIES_KEPT + 2))
+"""So many events that the reply to the first is no longer stored."""
 
-@dataclass(frozen=True)
-class Row:
-    """A link as prepared, a step, and its answer."""
+OTHER: Final = "f" * 32
+UNKNOWN: Final = refused_by_script(1, Status.UNKNOWN_ROUND).decode()
 
-    label: str
-    given: Given
-    step: ScriptStep
-    status: Status
-    text: bytes = b""
-
-
-async def _new(_: Books) -> None:
-    """Play nothing."""
-
-
-async def _open_r1(books: Books) -> None:
-    await books.accept(wagers(1))
-
-
-async def _over_r1(books: Books) -> None:
-    await books.accept(wagers(1), void(2))
-
-
-async def _open_r2_after_r1(books: Books) -> None:
-    await books.accept(wagers(1), void(2), wagers(3, round_id="R2"))
-
-
-async def _refused_first(books: Books) -> None:
-    await books.one(refusal(1))
-
-
-async def _refused_by_the_script_first(books: Books) -> None:
-    await books.one(void(1))
-
-
-async def _many(books: Books) -> None:
-    """Send so many events that the reply to the first is no longer stored."""
-    for seq in range(1, REPLIES_KEPT + 2):
-        await books.one(refusal(seq))
-
-
-async def _full_meter(books: Books) -> None:
-    await books.set_accounts({"meter:progressive": MAX - 139_999})
-
-
-async def _open_and_full_meter(books: Books) -> None:
-    await _open_r1(books)
-    await _full_meter(books)
-
-
-async def _over_and_full_meter(books: Books) -> None:
-    await _over_r1(books)
-    await _full_meter(books)
-
-
-async def _full_reserve(books: Books) -> None:
-    await books.set_accounts({f"reserve:{BONUS}": MAX - 79_999})
-
-
-async def _table_all_but_spent(books: Books) -> None:
-    await books.set_accounts({"table:T-1": 139_999 - MAX})
-
-
-async def _table_good_for_either_of_two(books: Books) -> None:
-    """Leave room on the table's account for the meter's or the reserve's part, not for both."""
-    await books.set_accounts({"table:T-1": 210_000 - MAX})
-
-
-async def _paid_all_but_full(books: Books) -> None:
-    await _open_r1(books)
-    await books.set_accounts({"paid": MAX - 9_999})
-
-
-async def _house_all_but_spent(books: Books) -> None:
-    await _open_r1(books)
-    await books.set_accounts({"house": 9_999 - MAX})
-
-
-async def _nothing_open_and_paid_full(books: Books) -> None:
-    await books.set_accounts({"paid": MAX})
-
-
-async def _house_spent_before_a_void(books: Books) -> None:
-    await _open_r1(books)
-    await books.set_accounts({"house": 139_999 - MAX})
-
-
-NOT_WRITING = (
-    Row("again, wagers", _open_r1, wagers(1), Status.AGAIN, b'{"wagers":1}'),
-    Row("again, void", _over_r1, void(2), Status.AGAIN, b'{"void":2}'),
-    Row("again, an older event", _over_r1, wagers(1), Status.AGAIN, b'{"wagers":1}'),
-    Row("again, refused before", _refused_first, refusal(1), Status.AGAIN, b'{"refused":1}'),
-    Row(
-        "again, refused by the script",
-        _refused_by_the_script_first,
-        void(1),
-        Status.AGAIN,
-        refused_by_script(1, Status.UNKNOWN_ROUND),
+NOT_WRITING: Final[Mapping[str, tuple[Steps, ScriptStep, Status, str]]] = {
+    "again, wagers": (OPEN, wagers(1), Status.AGAIN, '{"wagers":1}'),
+    "again, void": (OVER, void(2), Status.AGAIN, '{"void":2}'),
+    "again, an older event": (OVER, wagers(1), Status.AGAIN, '{"wagers":1}'),
+    "again, refused before": ((refusal(1),), refusal(1), Status.AGAIN, '{"refused":1}'),
+    "again, refused by the script": ((void(1),), void(1), Status.AGAIN, UNKNOWN),
+    "again before moved": (
+        NEXT, result(2, basis=1, digest=f"{2:032x}"), Status.AGAIN, '{"void":2}'
     ),
-    Row(
-        "again before moved",
-        _open_r2_after_r1,
-        result(2, basis=1, digest=f"{2:032x}"),
-        Status.AGAIN,
-        b'{"void":2}',
-    ),
-    Row("seq_reused", _open_r1, wagers(1, digest="f" * 32), Status.SEQ_REUSED),
-    Row(
-        "seq_reused before moved", _open_r1, result(1, basis=9, digest="f" * 32), Status.SEQ_REUSED
-    ),
-    Row("seq_reused by a refused event", _open_r1, refusal(1, digest="f" * 32), Status.SEQ_REUSED),
-    Row("seq_passed", _many, refusal(1), Status.SEQ_PASSED),
-    Row("seq_passed, other bytes", _many, wagers(1, digest="f" * 32), Status.SEQ_PASSED),
-    Row("gap at the start", _new, wagers(2), Status.GAP, b"1"),
-    Row("gap later", _open_r1, void(9), Status.GAP, b"2"),
-    Row("gap before moved", _open_r1, result(3, basis=9), Status.GAP, b"2"),
-    Row("gap before refused", _open_r1, refusal(3), Status.GAP, b"2"),
-    Row("moved, another round is open", _open_r2_after_r1, result(4, basis=1), Status.MOVED),
-    Row("moved, no round is open", _over_r1, result(3, basis=1), Status.MOVED),
-    Row("moved, a round is open where none was seen", _open_r1, result(2, basis=0), Status.MOVED),
-    Row("moved before refused", _open_r2_after_r1, refusal(4, basis=1), Status.MOVED),
-)
+    "seq_reused": (OPEN, wagers(1, digest=OTHER), Status.SEQ_REUSED, ""),
+    "seq_reused before moved": (OPEN, result(1, basis=9, digest=OTHER), Status.SEQ_REUSED, ""),
+    "seq_reused by a refused event": (OPEN, refusal(1, digest=OTHER), Status.SEQ_REUSED, ""),
+    "seq_passed": (MANY, refusal(1), Status.SEQ_PASSED, ""),
+    "seq_passed, other bytes": (MANY, wagers(1, digest=OTHER), Status.SEQ_PASSED, ""),
+    "gap at the start": ((), wagers(2), Status.GAP, "1"),
+    "gap later": (OPEN, void(9), Status.GAP, "2"),
+    "gap before moved": (OPEN, result(3, basis=9), Status.GAP, "2"),
+    "gap before refused": (OPEN, refusal(3), Status.GAP, "2"),
+    "moved, another round is open": (NEXT, result(4, basis=1), Status.MOVED, ""),
+    "moved, no round is open": (OVER, result(3, basis=1), Status.MOVED, ""),
+    "moved, a round is open where none was seen": (OPEN, result(2, basis=0), Status.MOVED, ""),
+    "moved before refused": (NEXT, refusal(4, basis=1), Status.MOVED, ""),
+}  # fmt: skip
 
-USING_UP_THE_SEQ = (
-    Row("refused", _open_r1, refusal(2), Status.REFUSED, b'{"refused":2}'),
-    Row(
-        "refused, the basis holds", _open_r1, refusal(2, basis=1), Status.REFUSED, b'{"refused":2}'
+FULL: Final = {"meter:progressive": MAX - 139_999}
+RESERVED: Final = added(210_000, 80_000, meter=BONUS)
+TENTH: Final = result(2, share(claim="T-1-2-1"), takes=[take(10)], basis=1)
+AS_OPENED: Final[Mapping[str, int]] = {}
+
+USING_UP_THE_SEQ: Final[Mapping[str, tuple[Steps, Mapping[str, int], ScriptStep, Status]]] = {
+    "refused": (OPEN, AS_OPENED, refusal(2), Status.REFUSED),
+    "refused, the basis holds": (OPEN, AS_OPENED, refusal(2, basis=1), Status.REFUSED),
+    "round_open": (OPEN, AS_OPENED, wagers(2, round_id="R2"), Status.ROUND_OPEN),
+    "round_open before round_over": (NEXT, AS_OPENED, wagers(4), Status.ROUND_OPEN),
+    "after_lockout": (OPEN, AS_OPENED, wagers(2), Status.AFTER_LOCKOUT),
+    "after_lockout before meter_full": (OPEN, FULL, wagers(2), Status.AFTER_LOCKOUT),
+    "round_over, wagers": (OVER, AS_OPENED, wagers(3), Status.ROUND_OVER),
+    "round_over, void": (OVER, AS_OPENED, void(3), Status.ROUND_OVER),
+    "round_over, result": (OVER, AS_OPENED, result(3, basis=0), Status.ROUND_OVER),
+    "round_over before meter_full": (OVER, FULL, wagers(3), Status.ROUND_OVER),
+    "unknown_round, void": ((), AS_OPENED, void(1), Status.UNKNOWN_ROUND),
+    "unknown_round, result": ((), AS_OPENED, result(1, basis=0), Status.UNKNOWN_ROUND),
+    "unknown_round, another is open": (
+        OPEN, AS_OPENED, void(2, round_id="R2"), Status.UNKNOWN_ROUND
     ),
-    Row("round_open", _open_r1, wagers(2, round_id="R2"), Status.ROUND_OPEN),
-    Row("round_open before round_over", _open_r2_after_r1, wagers(4), Status.ROUND_OPEN),
-    Row("after_lockout", _open_r1, wagers(2), Status.AFTER_LOCKOUT),
-    Row("after_lockout before meter_full", _open_and_full_meter, wagers(2), Status.AFTER_LOCKOUT),
-    Row("round_over, wagers", _over_r1, wagers(3), Status.ROUND_OVER),
-    Row("round_over, void", _over_r1, void(3), Status.ROUND_OVER),
-    Row("round_over, result", _over_r1, result(3, basis=0), Status.ROUND_OVER),
-    Row("round_over before meter_full", _over_and_full_meter, wagers(3), Status.ROUND_OVER),
-    Row("unknown_round, void", _new, void(1), Status.UNKNOWN_ROUND),
-    Row("unknown_round, result", _new, result(1, basis=0), Status.UNKNOWN_ROUND),
-    Row("unknown_round, another is open", _open_r1, void(2, round_id="R2"), Status.UNKNOWN_ROUND),
-    Row(
-        "unknown_round before books_full",
-        _nothing_open_and_paid_full,
-        result(1, odds(100), basis=0),
-        Status.UNKNOWN_ROUND,
+    "unknown_round before books_full": (
+        (), {"paid": MAX}, result(1, odds(100), basis=0), Status.UNKNOWN_ROUND
     ),
-    Row("meter_full", _full_meter, wagers(1), Status.METER_FULL),
-    Row(
-        "meter_full by its reserve",
-        _full_reserve,
-        wagers(1, added(210_000, 80_000, meter=BONUS)),
-        Status.METER_FULL,
+    "meter_full": ((), FULL, wagers(1), Status.METER_FULL),
+    "meter_full by its reserve": (
+        (), {f"reserve:{BONUS}": MAX - 79_999}, wagers(1, RESERVED), Status.METER_FULL
     ),
-    Row("meter_full by the table's account", _table_all_but_spent, wagers(1), Status.METER_FULL),
-    Row(
-        "meter_full by the table's account, meter and reserve together",
-        _table_good_for_either_of_two,
-        wagers(1, added(210_000, 80_000, meter=BONUS)),
-        Status.METER_FULL,
+    "meter_full by the table's account": (
+        (), {"table:T-1": 139_999 - MAX}, wagers(1), Status.METER_FULL
     ),
-    Row(
-        "meter_full by the second meter of an event",
-        _full_meter,
-        wagers(1, added(210_000, 80_000, meter=BONUS), added(140_000)),
-        Status.METER_FULL,
+    "meter_full by the table's account, meter and reserve together": (
+        (), {"table:T-1": 210_000 - MAX}, wagers(1, RESERVED), Status.METER_FULL
     ),
-    Row(
-        "books_full by what was paid",
-        _paid_all_but_full,
-        result(2, odds(1), basis=1),
+    "meter_full by the second meter of an event": (
+        (), FULL, wagers(1, RESERVED, added(140_000)), Status.METER_FULL
+    ),
+    "books_full by what was paid": (
+        OPEN, {"paid": MAX - 9_999}, result(2, odds(1), basis=1), Status.BOOKS_FULL
+    ),
+    "books_full by the house, a claim": (
+        OPEN, {"house": 9_999 - MAX}, result(2, odds(1, claim="T-1-2-1"), basis=1),
         Status.BOOKS_FULL,
     ),
-    Row(
-        "books_full by the house, a claim",
-        _house_all_but_spent,
-        result(2, odds(1, claim="T-1-2-1"), basis=1),
-        Status.BOOKS_FULL,
+    "books_full by a percentage": (OPEN, {"paid": MAX - 9_999}, TENTH, Status.BOOKS_FULL),
+    "books_full by what a void may cost the house": (
+        OPEN, {"house": 139_999 - MAX}, void(2), Status.BOOKS_FULL
     ),
-    Row(
-        "books_full by a percentage",
-        _paid_all_but_full,
-        result(2, share(claim="T-1-2-1"), takes=[take(10)], basis=1),
-        Status.BOOKS_FULL,
-    ),
-    Row(
-        "books_full by what a void may cost the house",
-        _house_spent_before_a_void,
-        void(2),
-        Status.BOOKS_FULL,
-    ),
-)
+}  # fmt: skip
 
 
-def _labels(rows: tuple[Row, ...]) -> list[str]:
-    return [row.label for row in rows]
+async def _bring_to(books: Books, steps: Steps) -> None:
+    for step in steps:
+        await books.one(step)
 
 
-@pytest.mark.parametrize("row", NOT_WRITING, ids=_labels(NOT_WRITING))
+@pytest.mark.parametrize(
+    ("given", "step", "status", "text"), NOT_WRITING.values(), ids=NOT_WRITING
+)  # fmt: skip
 async def test_status_that_writes_nothing_leaves_every_key_as_it_was(
-    books: Books, row: Row
+    books: Books, given: Steps, step: ScriptStep, status: Status, text: str
 ) -> None:
-    await row.given(books)
+    await _bring_to(books, given)
     before = await books.keyspace()
-    assert await books.one(row.step) == ScriptAnswer(row.status, row.text.decode())
+    assert await books.one(step) == ScriptAnswer(status, text)
     assert await books.keyspace() == before
 
 
-@pytest.mark.parametrize("row", USING_UP_THE_SEQ, ids=_labels(USING_UP_THE_SEQ))
-async def test_refusal_uses_up_the_seq_and_changes_nothing_else(books: Books, row: Row) -> None:
-    await row.given(books)
-    before = await books.keyspace()
-    reply = row.text or refused_by_script(row.step.seq, row.status)
-    assert await books.one(row.step) == ScriptAnswer(row.status, reply.decode())
-    stored, seq = await stored_table(books.store, "T-1"), row.step.seq
-    assert stored.replies[seq] == row.step.digest.encode() + reply
+@pytest.mark.parametrize(
+    ("given", "balances", "step", "status"), USING_UP_THE_SEQ.values(), ids=USING_UP_THE_SEQ
+)
+async def test_refusal_uses_up_the_seq_and_changes_nothing_else(
+    books: Books, given: Steps, balances: Mapping[str, int], step: ScriptStep, status: Status
+) -> None:
+    await _bring_to(books, given)
+    await books.set_accounts(balances)
+    before, seq = await books.keyspace(), step.seq
+    refused = b'{"refused":%d}' % seq
+    reply = refused if status is Status.REFUSED else refused_by_script(seq, status)
+    assert await books.one(step) == ScriptAnswer(status, reply.decode())
+    stored = await stored_table(books.store, "T-1")
+    assert stored.replies[seq] == step.digest.encode() + reply
     assert stored.state.last == seq
     after = await books.keyspace()
     changed = {key for key in before.keys() | after.keys() if before.get(key) != after.get(key)}
@@ -255,8 +155,8 @@ async def test_refusal_uses_up_the_seq_and_changes_nothing_else(books: Books, ro
     if seq == 1:
         await delete_table(books.store, "T-1")
     assert await books.keyspace() == before
-    assert await books.one(row.step) == ScriptAnswer(row.status, reply.decode())
-    assert await books.one(row.step) == ScriptAnswer(Status.AGAIN, reply.decode())
+    assert await books.one(step) == ScriptAnswer(status, reply.decode())
+    assert await books.one(step) == ScriptAnswer(Status.AGAIN, reply.decode())
 
 
 @pytest.mark.parametrize("step", [wagers(1), void(2), refusal(2), result(2, basis=1)])
@@ -276,53 +176,6 @@ async def test_terms_that_were_never_opened_are_not_taken_for_open(books: Books)
     with pytest.raises(TermsError):
         await books.one(wagers(1))
     assert await books.keyspace() == {}
-
-
-@pytest.mark.parametrize(
-    "step",
-    [
-        wagers(2, round_id="R2"),
-        void(2, round_id="R2"),
-        result(2, odds(50), basis=0, round_id="R2"),
-    ],
-    ids=["wagers", "void", "result"],
-)
-async def test_accepted_of_each_kind_is_counted_once_and_repeated_byte_for_byte(
-    books: Books, step: ScriptStep
-) -> None:
-    if step.kind == "wagers":
-        await books.one(refusal(1))
-    else:
-        await books.accept(wagers(1, round_id="R2"))
-        step = result(2, odds(50), basis=1, round_id="R2") if step.kind == "result" else step
-    before = await books.store.snapshot()
-    first = await books.one(step)
-    assert first.status is Status.ACCEPTED
-    after = await books.keyspace()
-    assert (await books.store.snapshot()).last_entry == before.last_entry + 1
-    assert (await books.last_entry())["kind"] == step.kind
-    assert await books.one(step) == ScriptAnswer(Status.AGAIN, first.text)
-    assert await books.keyspace() == after
-
-
-async def test_batch_goes_on_past_the_event_that_is_refused(books: Books) -> None:
-    """One atomic step: T-1 is accepted, T-2 comes too early, T-3 is refused, T-4 is accepted."""
-    answers = await books.apply(
-        wagers(1, table="T-1"),
-        wagers(2, table="T-2"),
-        void(1, table="T-3"),
-        wagers(1, table="T-4"),
-    )
-    assert [answer.status for answer in answers] == [
-        Status.ACCEPTED,
-        Status.GAP,
-        Status.UNKNOWN_ROUND,
-        Status.ACCEPTED,
-    ]
-    accounts = await books.accounts()
-    assert accounts["table:T-1"] == accounts["table:T-4"] == -140_000
-    assert "table:T-2" not in accounts
-    assert accounts["meter:progressive"] == 100_000 * 10_000 + 2 * 140_000
 
 
 async def test_batch_judges_each_event_on_the_books_that_the_ones_before_it_left(
@@ -349,8 +202,7 @@ async def test_script_that_would_write_a_number_again_has_written_nothing(
 
 
 async def test_replies_are_kept_for_the_last_events_and_no_longer(books: Books) -> None:
-    for seq in range(1, REPLIES_KEPT + 4):
-        await books.one(refusal(seq))
+    await _bring_to(books, [refusal(seq) for seq in range(1, REPLIES_KEPT + 4)])
     kept = (await stored_table(books.store, "T-1")).replies
     assert sorted(kept) == list(range(4, REPLIES_KEPT + 4))
     assert await books.redis.hlen(books.keys.replies) == REPLIES_KEPT

@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from meters.books.approvals import Approval, ApprovalBook, ForgedError, HalfApproval, Waiting
+from meters.books.approvals import Approval, ApprovalBook, HalfApproval, Waiting
 from meters.books.approved_configuration import LinkConfiguration
 from meters.books.store import BooksError
 from meters.books.two_people import NO_SETTERS, PinSetters
@@ -102,34 +102,3 @@ async def test_two_people_approve_and_only_the_second_has_effect(books: Books) -
     assert approved is not None
     assert (approved.digest, approved.by) == (OTHER.digest, "cal")
     assert await book.waiting() == Waiting()
-
-
-@pytest.mark.duty("D12")
-@pytest.mark.parametrize(
-    ("field", "value"),
-    [
-        ("digest", OTHER.digest),
-        ("text", OTHER.text),
-        ("by", "ben"),
-        ("entry", "1"),
-        ("entry", "99"),
-        ("entry", ""),
-    ],
-)
-async def test_what_was_written_behind_the_scripts_back_is_found(
-    books: Books, field: str, value: str
-) -> None:
-    await _approve(books)
-    await books.redis.hset(books.keys.approved, field, value)
-    with pytest.raises(ForgedError, match="ledger entry"):
-        await ApprovalBook(books.store).current()
-
-
-async def test_what_is_put_in_under_an_operating_link_is_found(books: Books) -> None:
-    await _approve(books)
-    book = ApprovalBook(books.store)
-    assert await book.current() is not None
-    for field, value in (("digest", OTHER.digest), ("text", OTHER.text)):
-        await books.redis.hset(books.keys.approved, field, value)
-    with pytest.raises(ForgedError):
-        await book.current()

@@ -1,4 +1,4 @@
-"""Changes that one person proposes and another confirms: every status in order, and the money."""
+"""Changes that one person proposes and another confirms, and closed links: every status."""
 
 from dataclasses import replace
 from typing import Final
@@ -6,11 +6,12 @@ from typing import Final
 import pytest
 
 from meters.books.link_changes import ChangeBook, NewTerms, Verdict
-from meters.books.link_state import IndexPart, Snapshot
+from meters.books.link_state import Closure, IndexPart, Snapshot
 from meters.books.money_terms import LinkTerms, terms_text
+from meters.books.refusals import refused_by_script
+from meters.books.script_steps import Status
 from meters.books.store import BooksError, LinkStore, TermsError
 from tests.lua.books import (
-    CENT,
     MAX,
     METER,
     OTHER_TERMS,
@@ -65,33 +66,6 @@ class Hand:
 @pytest.fixture
 def hand(books: Books) -> Hand:
     return Hand(books)
-
-
-@pytest.mark.duty("D15")
-@pytest.mark.parametrize(("cents", "account"), [(125, "adjusted_up"), (-125, "adjusted_down")])
-async def test_meter_is_adjusted_against_the_house_once_another_confirms(
-    hand: Hand, cents: int, account: str
-) -> None:
-    """Duty D15: a recorded act with its own entry, and no other way."""
-    await hand.propose()
-    assert (await hand.books.accounts())[f"meter:{METER}"] == SEED, "a proposal moves nothing"
-    await hand.decide(cents=cents)
-    accounts = await hand.books.accounts()
-    assert accounts[f"meter:{METER}"] == SEED + cents * CENT
-    assert accounts["house"] == -11 * SEED - cents * CENT
-    moved = ["house", f"meter:{METER}"] if cents > 0 else [f"meter:{METER}", "house"]
-    assert await hand.books.transfers() == [[*moved, 125 * CENT, 1]]
-    entry = await hand.books.last_entry()
-    assert (entry["kind"], entry["by"], entry["event"]) == ("adjust", "ben", '{"what":"1"}')
-    assert (await hand.books.store.snapshot()).tallies[f"{account}_cents:{METER}"] == 125
-
-
-async def test_displays_hear_of_an_adjustment(hand: Hand) -> None:
-    version = (await hand.books.store.state()).meters[0].version
-    await hand.propose()
-    assert (await hand.books.store.state()).meters[0].version == version
-    await hand.decide(cents=-1)
-    assert (await hand.books.store.state()).meters[0].version == version + 1
 
 
 async def test_meter_may_be_adjusted_to_nothing_and_not_below(hand: Hand) -> None:
@@ -204,13 +178,6 @@ async def test_terms_that_changed_since_are_not_overwritten(hand: Hand) -> None:
     assert (await hand.refused(terms=stale))[0] == "stale"
 
 
-async def test_adjustment_needs_no_closed_link(hand: Hand) -> None:
-    await hand.books.accept(wagers(1))
-    await hand.propose()
-    await hand.decide(cents=1)
-    assert (await hand.books.last_entry())["kind"] == "adjust"
-
-
 async def test_adjustment_is_of_the_meter_that_was_looked_at(hand: Hand) -> None:
     """A meter that was won meanwhile is a different one."""
     await hand.propose()
@@ -235,3 +202,64 @@ async def test_meter_of_a_higher_wager_must_hold_its_seed(hand: Hand, cycle: int
     assert (await hand.refused(terms=needing(SEED + 1)))[0] == "below_seed"
     await hand.decide(terms=needing(SEED))
     assert (await hand.books.last_entry())["kind"] == "parameter"
+
+
+# Closing a link and opening it again: what a closed link says, and what it refuses.
+
+
+async def _close(books: Books, by: str = "amy") -> None:
+    await ChangeBook(books.store).switch("close", by, "the felt is changed", b'{"act":"close"}')
+
+
+async def _open(books: Books, by: str = "ben") -> None:
+    await ChangeBook(books.store).switch("open", by, "", b'{"act":"open"}')
+
+
+async def test_displays_and_pages_hear_why_a_link_is_closed_by_whom_and_since_when(
+    books: Books,
+) -> None:
+    """Every meter has a new version, and what floorpersons see is counted."""
+    before = await books.store.state()
+    await _close(books)
+    closed, entry = await books.store.state(), await books.last_entry()
+    assert closed.closure == Closure("the felt is changed", "amy", entry["at"])
+    assert (entry["kind"], entry["by"], entry["transfers"]) == ("close", "amy", "[]")
+    assert closed.floor_changes == before.floor_changes + 1
+    await _open(books)
+    opened = await books.store.state()
+    assert opened.closure is None
+    assert [(await books.last_entry())[name] for name in ("kind", "by")] == ["open", "ben"]
+    versions = [[meter.version for meter in state.meters] for state in (before, closed, opened)]
+    assert versions == [[version + more for version in versions[0]] for more in range(3)]
+
+
+@pytest.mark.duty("D13")
+async def test_closed_link_refuses_wagers_for_good(books: Books) -> None:
+    await _close(books)
+    before = await books.accounts()
+    assert (await books.one(wagers(1))).status is Status.LINK_CLOSED
+    assert await books.accounts() == before
+    await _open(books)
+    again = await books.one(wagers(1))
+    assert again.status is Status.AGAIN, "the seq is used up"
+    assert again.text == refused_by_script(1, Status.LINK_CLOSED).decode()
+    assert (await books.one(wagers(2))).status is Status.ACCEPTED
+
+
+@pytest.mark.parametrize("closed", [False, True])
+async def test_link_that_is_so_already_is_not_switched(books: Books, *, closed: bool) -> None:
+    if closed:
+        await _close(books)
+    before = await books.keyspace()
+    with pytest.raises(BooksError) as refused:
+        await (_close(books, "cal") if closed else _open(books))
+    assert (refused.value.status, refused.value.detail) == ("wrong_state", "amy" if closed else "")
+    assert await books.keyspace() == before
+
+
+async def test_terms_that_are_not_those_opened_come_first(books: Books) -> None:
+    await books.redis.hset(books.keys.meters, "terms", "altered")
+    before = await books.keyspace()
+    with pytest.raises(TermsError):
+        await _open(books)
+    assert await books.keyspace() == before

@@ -48,48 +48,6 @@ async def test_copies_get_the_first_reply_byte_for_byte_and_move_nothing(
     assert (await books.store.snapshot()).last_entry == entries + accepted
 
 
-async def test_other_bytes_with_a_seq_of_the_same_batch_are_seq_reused(books: Books) -> None:
-    answers = await books.apply(
-        wagers(1), wagers(1, digest=OTHER), wagers(1), void(1, digest=OTHER)
-    )
-    assert [answer.status for answer in answers] == [
-        Status.ACCEPTED,
-        Status.SEQ_REUSED,
-        Status.AGAIN,
-        Status.SEQ_REUSED,
-    ]
-    assert await books.one(wagers(1)) == ScriptAnswer(Status.AGAIN, answers[0].text)
-
-
-async def test_first_of_two_that_share_a_seq_in_a_batch_is_the_one_that_counts(
-    books: Books,
-) -> None:
-    answers = await books.apply(wagers(1, digest=OTHER), wagers(1))
-    assert [answer.status for answer in answers] == [Status.ACCEPTED, Status.SEQ_REUSED]
-    assert (await books.accounts())["table:T-1"] == -140_000
-
-
-async def test_copies_between_the_events_of_a_table_are_each_answered_as_their_own(
-    books: Books,
-) -> None:
-    """Wagers, copy, void, copy, a late copy of the wagers, and another table's events between."""
-    answers = await books.apply(
-        *(wagers(1), wagers(1), void(2), wagers(1, table="T-2"), void(2), wagers(1)),
-        *(wagers(1, table="T-2"), wagers(3, round_id="R2"), wagers(3, round_id="R2")),
-    )
-    assert [(answer.status.value, answer.text) for answer in answers] == [
-        ("accepted", '{"wagers":1}'),
-        ("again", '{"wagers":1}'),
-        ("accepted", '{"void":2}'),
-        ("accepted", '{"wagers":1}'),
-        ("again", '{"void":2}'),
-        ("again", '{"wagers":1}'),
-        ("again", '{"wagers":1}'),
-        ("accepted", '{"wagers":3}'),
-        ("again", '{"wagers":3}'),
-    ]
-
-
 async def test_moved_and_early_events_use_up_no_seq_however_often_a_batch_has_them(
     books: Books,
 ) -> None:
@@ -115,7 +73,6 @@ async def test_a_reply_that_the_batch_itself_lets_go_is_seq_passed(books: Books)
 
 
 async def _held(books: Books) -> dict[str, int]:
-    """Return every balance that is not zero."""
     return {name: micros for name, micros in (await books.accounts()).items() if micros}
 
 
@@ -131,6 +88,7 @@ async def test_a_batch_is_answered_and_booked_as_its_events_one_by_one(
         for number in range(4)
         for make in (
             wagers(2 * number + 1, round_id=f"R{number}", table=table),
+            wagers(2 * number + 1, round_id=f"R{number}", table=table, digest=OTHER),
             void(2 * number + 2, round_id=f"R{number}", table=table),
             void(2 * number + 2, round_id=f"R{number}", table=table, digest=OTHER),
         )

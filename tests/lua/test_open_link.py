@@ -1,7 +1,6 @@
 """Every status of `open_link`, and that it changes nothing but what it opens."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
 
 import msgspec
 import pytest
@@ -15,6 +14,7 @@ from meters.wire.clock import now_text
 from tests.floor_text import meter_text
 from tests.lua.books import (
     BONUS,
+    FLOOR,
     METER,
     OTHER_TERMS,
     SEED,
@@ -123,56 +123,35 @@ async def test_meter_that_is_added_is_seeded_and_the_others_are_left_alone(redis
     assert accounts[f"meter:{BONUS}"] == 10 * SEED
 
 
-async def _differs(books: Books) -> tuple[Link, list[str]]:
-    return link_of(OTHER_TERMS), ["differs", METER, terms_text(link_of().meter[0])]
-
-
-async def _lost(books: Books) -> tuple[Link, list[str]]:
-    await books.redis.hdel(books.keys.meters, f"terms:{METER}")
-    return link_of(), ["lost", METER]
-
-
-async def _lost_with_all_terms(books: Books) -> tuple[Link, list[str]]:
-    await books.redis.delete(books.keys.meters)
-    return link_of(), ["lost", METER]
-
-
-async def _dropped(_: Books) -> tuple[Link, list[str]]:
-    return link_of(ONE_METER), ["dropped", BONUS]
-
-
-async def _differs_before_lost(books: Books) -> tuple[Link, list[str]]:
-    await books.redis.hdel(books.keys.meters, f"terms:{BONUS}")
-    return link_of(OTHER_TERMS), ["differs", METER, terms_text(link_of().meter[0])]
-
-
-async def _differs_before_dropped(_: Books) -> tuple[Link, list[str]]:
-    other = books_floor(meter_text(METER, paytable="B"), feeds=(METER,))
-    return link_of(other), ["differs", METER, terms_text(link_of().meter[0])]
-
-
-async def _lost_before_dropped(books: Books) -> tuple[Link, list[str]]:
-    await books.redis.hdel(books.keys.meters, f"terms:{METER}")
-    return link_of(ONE_METER), ["lost", METER]
-
-
-Given = Callable[[Books], Awaitable[tuple[Link, list[str]]]]
-
-ROWS: tuple[Given, ...] = (
-    _differs,
-    _lost,
-    _lost_with_all_terms,
-    _dropped,
-    _differs_before_lost,
-    _differs_before_dropped,
-    _lost_before_dropped,
-)
+FIRST_TERMS = terms_text(link_of().meter[0])
+OTHER_ALONE = books_floor(meter_text(METER, paytable="B"), feeds=(METER,))
 
 
 @pytest.mark.duty("D12")
-@pytest.mark.parametrize("given", ROWS, ids=[row.__name__.strip("_") for row in ROWS])
-async def test_link_that_cannot_be_opened_is_left_as_it_was(books: Books, given: Given) -> None:
-    link, status = await given(books)
+@pytest.mark.parametrize(
+    ("lost", "floor", "status"),
+    [
+        ("", OTHER_TERMS, ["differs", METER, FIRST_TERMS]),
+        (f"terms:{METER}", FLOOR, ["lost", METER]),
+        ("all terms", FLOOR, ["lost", METER]),
+        ("", ONE_METER, ["dropped", BONUS]),
+        (f"terms:{BONUS}", OTHER_TERMS, ["differs", METER, FIRST_TERMS]),
+        ("", OTHER_ALONE, ["differs", METER, FIRST_TERMS]),
+        (f"terms:{METER}", ONE_METER, ["lost", METER]),
+    ],
+    ids=[
+        "differs", "lost", "lost with all terms", "dropped", "differs before lost",
+        "differs before dropped", "lost before dropped",
+    ],
+)  # fmt: skip
+async def test_link_that_cannot_be_opened_is_left_as_it_was(
+    books: Books, lost: str, floor: str, status: list[str]
+) -> None:
+    link = link_of(floor)
+    if lost == "all terms":
+        await books.redis.delete(books.keys.meters)
+    elif lost:
+        await books.redis.hdel(books.keys.meters, lost)
     before = await books.keyspace()
     assert await _answer(books.redis, link) == status
     assert await books.keyspace() == before

@@ -486,6 +486,13 @@ class Floor(HeldFloor):
         claims = sorted({*self.books.claims, *self.books.envy})
         self._settle_envy(data.draw(st.sampled_from(claims)), act)
 
+    def settle_all_envy(self) -> None:
+        """Settle the Envy Bonuses of every hand, paid and not due in turn, and each once more."""
+        for number, claim in enumerate(self.books.waiting_envy()):
+            act: EnvyAct = "reject_envy" if number % 2 else "pay_envy"
+            self._settle_envy(claim, act)
+            self._settle_envy(claim, act)
+
     def _settle_envy(self, claim: str, act: EnvyAct) -> None:
         expected = self.books.settle_envy(claim, act)
         before = len(self.pit.published)

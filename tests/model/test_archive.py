@@ -46,19 +46,6 @@ async def test_closed_days_are_written_and_what_is_older_leaves_redis(kept: Kept
     assert live.seal == spanning.seal
 
 
-async def test_it_continues_day_by_day_and_does_nothing_twice(kept: Kept) -> None:
-    await kept.week(2)
-    await kept.run()
-    again = await kept.run()
-    assert (again.written, again.trimmed) == ([], 0)
-    await kept.week(2)
-    outcome = await kept.run()
-    assert len(outcome.written) == 2
-    assert outcome.trimmed > 0
-    assert len(kept.archive.files()) == 4
-    assert (await kept.audit()).balanced
-
-
 @pytest.mark.slow
 @pytest.mark.duty("D16")
 async def test_decided_wins_leave_with_their_day_and_what_is_looked_at_stays(kept: Kept) -> None:
@@ -234,23 +221,3 @@ async def test_a_round_that_is_open_at_the_close_can_win_after_it(kept: Kept) ->
     await pit.result({1: RAGS, 4: "As Ks Qs"}, table="T-2", dealer="2c 7d 9h")
     assert len(await pit.claims.waiting()) == 2
     assert (await pit.audit()).problems == ()
-
-
-@pytest.mark.duty("D17")
-@pytest.mark.parametrize("earlier", [False, True], ids=["first", "second"])
-async def test_a_later_correction_of_a_slip_does_not_stop_the_archive(
-    kept: Kept, *, earlier: bool
-) -> None:
-    """The slip number is corrected on a later day than the one that is archived."""
-    pit, claim, slip = kept.pit, "pit.T-1-2-1", "A-1"
-    await pit.round({1: PROGRESSIVE}, {1: "As Ks Qs"})
-    await pit.pay(claim, slip)
-    if earlier:
-        await pit.claims.correct_slip(claim, "cal", slip="A-2", replaces=slip, reason="misread")
-        slip = "A-2"
-    await kept.days.keep(A_DAY)
-    await pit.claims.correct_slip(claim, "cal", slip="A-3", replaces=slip, reason="misread")
-    await kept.days.keep(A_DAY, A_DAY)
-    assert len((await kept.run()).written) == 3
-    assert (await kept.audit()).problems == ()
-    assert (await pit.claims.find(claim)).slip == "A-3"

@@ -14,7 +14,9 @@ import zstandard
 
 from meters.archive.archive_days import ArchiveFiles
 from meters.archive.day_file import ArchiveError, DayWriter
+from meters.archive.integrity import check_archive_files
 from meters.books.audit import LinkAudit
+from meters.books.audit_notes import CheckedLink
 from meters.books.chain import link_entry
 from meters.books.ledger_mark import Mark
 from meters.books.ledger_replay import Replay
@@ -90,11 +92,23 @@ _ANOTHER_CLAIM = {"claim": "pit.T-9-9-9", "fields": "{}"}
 async def test_a_changed_file_stops_every_step_that_relies_on_it(
     kept: Kept, damage: Callable[[Path], None], reason: str
 ) -> None:
-    """Nothing is trimmed on the basis of such a file, and an audit names it with the reason."""
+    """Nothing is trimmed on the basis of such a file. The audit and the nightly check name it."""
     await kept.week()
     path = (await kept.run(live_days=100)).written[1].path
     before = await kept.live()
+
+    async def looked(checked: CheckedLink) -> tuple[CheckedLink, list[str]]:
+        return await check_archive_files(
+            kept.pit.store, kept.archive, checked, lambda *_: None, reads=7
+        )
+
+    checked, wrong = await looked(CheckedLink())
+    assert wrong == []
     damage(path)
+    noted, wrong = await looked(checked)
+    assert any(day in wrong[0] for day in ("2126-11-21", "2126-11-22"))
+    assert all("put a copy back" in problem for problem in wrong)
+    assert (await looked(noted))[1] == wrong, "reported until it is repaired"
     with pytest.raises(ArchiveError, match=r"2126-11-2[12]"):
         await kept.run()
     assert await kept.live() == before

@@ -1,15 +1,11 @@
 """The nightly check of an archive names every lost, exchanged or damaged file."""
 
-from collections.abc import Callable
-from pathlib import Path
-
 import pytest
 
 from meters.archive.integrity import check_archive_files
 from meters.books.audit_notes import CheckedLink
 from tests.archive.day_content import edit
 from tests.model.kept import Kept
-from tests.model.test_archive_damage import alter_a_byte, cut_short
 
 pytestmark = pytest.mark.duty("D17")
 
@@ -41,28 +37,6 @@ async def test_an_archive_that_is_whole_is_in_order(kept: Kept) -> None:
         file.path.unlink()
     _, (problem,), _ = await _look(kept)
     assert "has no file, and the ledger was archived up to entry" in problem
-
-
-@pytest.mark.parametrize("place", [0, 1, 2])
-@pytest.mark.parametrize(
-    "damage", [cut_short, alter_a_byte, Path.unlink, edit(lambda day: day.head.update(digest="x"))]
-)
-async def test_a_damaged_or_lost_file_is_named_with_what_to_do(
-    kept: Kept, damage: Callable[[Path], None], place: int
-) -> None:
-    """This holds for every file, also after its entries have left Redis."""
-    await kept.week()
-    files = (await kept.run()).written
-    checked, wrong, _ = await _look(kept)
-    assert wrong == []
-    damage(files[place].path)
-    noted, wrong, _ = await _look(kept, checked)
-    named = [str(files[at].head.day) for at in (place, min(place + 1, 2))]
-    assert wrong
-    assert any(name in wrong[0] for name in named)
-    assert all("put a copy back" in problem for problem in wrong)
-    # The problem is reported until it is repaired.
-    assert (await _look(kept, noted))[1] == wrong
 
 
 async def test_a_limited_number_of_files_is_read_each_night_and_all_in_turn(kept: Kept) -> None:

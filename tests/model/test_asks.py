@@ -9,7 +9,6 @@ import pytest
 from structlog.testing import capture_logs
 
 from meters.books.correction_requests import CorrectedWager, Correction
-from meters.books.stored_tables import STATE
 from meters.floor_api.types import AskRow
 from meters.intake.batches import Arrival, LinkIntake
 from meters.wire.messages import DealtPosition, EnteredCards, Reply
@@ -141,16 +140,6 @@ async def test_a_hand_entered_differently_is_shown_with_what_is_settled(pit: Pit
     await assert_sound(pit)
 
 
-async def test_what_corrects_nothing_needs_nobody(pit: Pit) -> None:
-    await opened(pit)
-    assert (await pit.event("T-1", "void", "R1", reason="misdeal", confirm=True)).status == (
-        "accepted"
-    )
-    await opened(pit, round_id="R2")
-    reply = await result(pit, round_id="R2", entered_before=[])
-    assert reply.status == "accepted"
-
-
 async def test_another_makers_agent_needs_no_confirmation_unless_the_floor_file_says_so(
     pit: Pit,
 ) -> None:
@@ -211,32 +200,6 @@ def test_the_digest_of_a_correction_names_all_of_it() -> None:
     assert len(digests | {one.digest}) == len(others) + 1
 
 
-async def test_a_confirmation_is_of_one_table_and_one_round(pit: Pit) -> None:
-    for table in ("T-1", "T-2"):
-        await opened(pit, table)
-        assert code(await void(pit, table)) == "unconfirmed"
-    of_first, _ = await pit.asks.asks()
-    await confirm(pit, of_first)
-    assert code(await void(pit, "T-2")) == "unconfirmed"
-    assert code(await void(pit, "T-1")) == "accepted"
-    await opened(pit, round_id="R2")
-    assert code(await void(pit, round_id="R2")) == "unconfirmed", "used up by the round before"
-    await assert_sound(pit)
-
-
-async def test_a_confirmation_goes_with_its_round_whatever_ends_it(pit: Pit) -> None:
-    """Round ids may repeat: another round with the same id is a different round."""
-    await opened(pit)
-    await void(pit)
-    await confirm(pit)
-    assert (await pit.result({1: "As Ks Qs"})).status == "accepted"
-    await pit.decide("pit.T-1-3-1", "validate")
-    await pit.decide("pit.T-1-3-1", "pay")
-    await pit.round({1: PROGRESSIVE}, {1: RAGS}, round_id="R2")
-    await opened(pit)
-    assert code(await void(pit)) == "unconfirmed"
-
-
 async def test_a_refusal_is_reported_once_with_who_and_why(pit: Pit) -> None:
     await opened(pit)
     await void(pit)
@@ -258,17 +221,6 @@ async def test_a_refusal_is_reported_once_with_who_and_why(pit: Pit) -> None:
     assert (await pit.entries())[-1]["kind"] == "refuse_correction"
     await confirm(pit)
     assert code(await void(pit)) == "accepted"
-    await assert_sound(pit)
-
-
-async def test_the_round_can_be_played_on_after_a_refusal(pit: Pit) -> None:
-    await opened(pit)
-    await void(pit)
-    await refuse(pit)
-    reply = await pit.result({1: "Qs As Ks"})
-    assert reply.status == "accepted", "these are the cards that were entered"
-    assert await pit.redis.hgetall(pit.store.keys.asks) == {}
-    assert (await pit.entries())[-1]["by"] == "table:T-1"
     await assert_sound(pit)
 
 
@@ -332,27 +284,6 @@ async def test_nothing_gets_past_a_floorperson_who_was_asked(
     assert (await pit.void(round_id="R2")).status == "accepted", "the next round is free"
 
 
-async def test_a_store_made_again_from_the_ledger_has_what_was_decided(pit: Pit) -> None:
-    """It knows which cards the refused request named, and has the confirmed void."""
-    await opened(pit)
-    await void(pit)
-    await refuse(pit)
-    keys = pit.store.keys
-    made = (await pit.rebuild()).snapshot().at(keys.tables)["T-1"]
-    held = cast("bytes", await pit.redis.hget(keys.tables, "T-1"))
-    assert STATE.decode(made).known == STATE.decode(held).known != ""
-    assert code(await void(pit)) == "correction_refused"
-    await void(pit)
-    await confirm(pit)
-    await void(pit)
-    rebuild = await pit.rebuild()
-    acts = cast("list[bytes]", await pit.redis.zrange(keys.acts, 0, -1))
-    assert {str(each) for each in rebuild.snapshot().at(keys.acts)} == {
-        each.decode() for each in acts
-    }
-    assert rebuild.chain == (await pit.entries())[-1]["chain"]
-
-
 async def test_what_a_table_withdraws_cannot_be_confirmed(pit: Pit) -> None:
     await opened(pit)
     await void(pit)
@@ -375,25 +306,6 @@ async def test_the_second_decision_is_answered_with_who_was_first(pit: Pit) -> N
     with refused("wrong_state", "already confirmed by Ada"):
         await pit.asks.decide(ask.ask, "refuse_correction", "Bob", reason="No")
     assert [one["kind"] for one in await pit.entries()].count("confirm_correction") == 1
-
-
-async def test_many_decide_together_and_one_counts(pit: Pit) -> None:
-    await opened(pit)
-    await void(pit)
-    ask = (await the_ask(pit)).ask
-    done = await asyncio.gather(
-        *(
-            pit.asks.decide(
-                ask, "confirm_correction" if each % 2 else "refuse_correction", f"P{each}",
-                reason="No",
-            )
-            for each in range(12)
-        ),
-        return_exceptions=True,
-    )  # fmt: skip
-    assert sum(isinstance(one, AskRow) for one in done) == 1
-    kinds = [one["kind"] for one in await pit.entries()]
-    assert kinds.count("confirm_correction") + kinds.count("refuse_correction") == 1
 
 
 @pytest.mark.parametrize("swapped", [False, True])

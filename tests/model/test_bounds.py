@@ -4,7 +4,7 @@ import pytest
 from redis.asyncio import Redis
 
 from meters.floor_api.types import Adjustment, Parameter, ParameterChange
-from tests.model.pit import CENT, FIVE_CARD, FLOOR, PROGRESSIVE, RAGS, Pit, code, refused, to
+from tests.model.pit import FLOOR, PROGRESSIVE, RAGS, Pit, code, refused, to
 
 pytestmark = pytest.mark.duty("D3")
 
@@ -50,24 +50,6 @@ async def test_contribution_above_the_bound_is_refused_whole(
     assert code(await pit.wagers(dict.fromkeys((1, 2, 3), PROGRESSIVE))) == "accepted"
 
 
-async def test_meter_stays_at_its_limit_and_the_books_hold_the_rest(redis: Redis) -> None:
-    pit = await _pit(redis, f"limit = {SEED + 20}")
-    for number in range(3):
-        await pit.round({1: PROGRESSIVE}, {1: RAGS}, round_id=f"R{number}")
-    meter = await pit.shown_meter(PROGRESSIVE)
-    assert (meter.amount, meter.overflow, meter.limit) == (SEED + 20, 22, SEED + 20)
-    assert meter.accounting.overflow == 22
-    finding = await pit.audit()
-    assert finding.balanced
-    assert finding.meters[PROGRESSIVE]["overflow_micros"] == 22 * CENT
-    # Won whole, the overflow begins the new cycle.
-    await pit.round({1: PROGRESSIVE}, {1: "As Ks Qs"}, round_id="R9")
-    meter = await pit.shown_meter(PROGRESSIVE)
-    assert (meter.amount, meter.overflow, meter.cycle) == (SEED + 20, 16, 2)
-    assert (meter.accounting.hits, meter.accounting.overflow) == (1, 36), "in all, it only rises"
-    assert (await pit.audit()).balanced
-
-
 async def test_bounds_are_changed_by_two_people_and_audited_across(redis: Redis) -> None:
     pit = await _pit(redis)
     await pit.link_acts.close(LINK, "sue", "bounds")
@@ -107,29 +89,6 @@ async def test_whatever_makes_room_refills_the_meter_and_is_audited(redis: Redis
     await _set(pit, "limit", 0)
     assert await held() == (41, 0)
     assert (await pit.audit()).balanced
-
-
-@pytest.mark.parametrize("bound", ["limit = 1000000", "limit = 1000500"])
-async def test_no_award_of_a_part_strands_an_overflow(redis: Redis, bound: str) -> None:
-    """Neither a limit at the seed, nor a meter of which no hand has won the whole."""
-    text = FLOOR.replace(f'kind = "{FIVE_CARD}"\n', f'kind = "{FIVE_CARD}"\n{bound}\n', 1)
-    pit = await Pit.opened(redis, text)
-    for number in range(60):
-        await pit.round({1: FIVE_CARD}, {1: RAGS}, round_id=f"R{number}")
-    before = (await pit.audit()).meters[FIVE_CARD]
-    assert before["overflow_micros"] > 0
-    reply = await pit.round({1: FIVE_CARD}, {1: "9s 8s 7s"}, community="Js Ts", round_id="R99")
-    assert reply.claims
-    after = (await pit.audit()).meters[FIVE_CARD]
-    assert after["overflow_micros"] == 0
-    won = reply.claims[0].amount * CENT
-    assert after["amount_micros"] < before["amount_micros"]
-    added = after["amount_micros"] + won - before["amount_micros"] - before["overflow_micros"]
-    assert added == 21 * CENT, "the wager of this round, and nothing else"
-    await pit.decide(reply.claims[0].claim, "reject")
-    back = (await pit.audit()).meters[FIVE_CARD]
-    assert back["amount_micros"] + back["overflow_micros"] == after["amount_micros"] + won
-    assert (await pit.audit()).problems == ()
 
 
 @pytest.mark.parametrize(

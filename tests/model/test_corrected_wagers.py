@@ -10,14 +10,12 @@ from redis.asyncio import Redis
 from structlog.testing import capture_logs
 
 from meters.archive.day_file import ArchiveError
-from meters.books.stored_tables import STATE
 from meters.intake import validation
 from meters.wire.messages import Reply
 from tests.floor_text import floor_text, link_text, meter_text, table_text
 from tests.games.texts import DRAWN
 from tests.model.kept import Kept
-from tests.model.pit import AT, BONUS, CENT, FIVE_CARD, FLOOR, PROGRESSIVE, Pit, code, event_bytes
-from tests.model.tampering import Fields, rewrite
+from tests.model.pit import AT, BONUS, FIVE_CARD, PROGRESSIVE, Pit, code, event_bytes
 from tests.model.test_asks import (
     Bets,
     assert_sound,
@@ -76,20 +74,6 @@ async def test_two_lights_and_one_chip_cost_nobody_the_round(pit: Pit) -> None:
     assert [(one.position, one.item) for one in reply.lines or ()] == [
         (2, PROGRESSIVE), (2, BONUS),
     ]  # fmt: skip
-    await assert_sound(pit)
-
-
-async def test_a_chip_without_a_light_is_in_play(pit: Pit) -> None:
-    await opened(pit)
-    before = await pit.meter(PROGRESSIVE)
-    await corrected(pit, "add", 3, {1: PROGRESSIVE, 3: PROGRESSIVE})
-    assert await pit.meter(PROGRESSIVE) == before + 140_000
-    reply = await pit.result({1: "3h 6s Jc", 3: "As Ks Qs"})
-    (claim,) = reply.claims or ()
-    assert (claim.position, claim.item) == (3, PROGRESSIVE)
-    assert await pit.audit() is not None
-    record = (await pit.claims.waiting())[0]
-    assert [one.position for one in record.wagers] == [1, 3]
     await assert_sound(pit)
 
 
@@ -165,87 +149,6 @@ async def test_cards_that_become_known_meanwhile_stop_it(pit: Pit) -> None:
     assert code(await correct(pit, "take_back", 1, {})) == "cards_entered"
 
 
-async def test_without_any_wager_the_round_is_over(pit: Pit) -> None:
-    await opened(pit)
-    before = await pit.meter(PROGRESSIVE)
-    await corrected(pit, "take_back", 1, {})
-    assert await pit.meter(PROGRESSIVE) == before - 140_000
-    state = await pit.store.state()
-    assert state.rounds_open == 0
-    assert code(await pit.void()) == "round_over"
-    await pit.round({1: PROGRESSIVE}, {1: "3h 6s Jc"}, round_id="R2")
-    await assert_sound(pit)
-
-
-async def test_a_confirmation_is_for_one_correction(pit: Pit) -> None:
-    await opened(pit)
-    both = {1: PROGRESSIVE, 2: PROGRESSIVE}
-    await corrected(pit, "add", 2, both)
-    await corrected(pit, "take_back", 2, {1: PROGRESSIVE})
-    assert code(await correct(pit, "add", 2, both)) == "unconfirmed"
-    await confirm(pit)
-    others: list[dict[str, Any]] = [
-        {"reason": "another"}, {"positions": positions(both, {2: "p2"})}, {"wager": FIVE_CARD},
-    ]  # fmt: skip
-    for changed in others:
-        after = {1: PROGRESSIVE, 2: FIVE_CARD} if "wager" in changed else both
-        assert code(await correct(pit, "add", 2, after, **changed)) == "unconfirmed"
-    await refuse(pit, "No chip there")
-    after = {1: PROGRESSIVE, 2: FIVE_CARD}
-    reply = await correct(pit, "add", 2, after, wager=FIVE_CARD)
-    assert reply.error is not None
-    assert reply.error.message == "Ada refused this correction: No chip there"
-    await assert_sound(pit)
-    assert (await pit.void()).status == "accepted"
-    await assert_sound(pit)
-
-
-@pytest.mark.duty("D15")
-async def test_the_meter_of_each_wager_at_its_time_gives_it_back(pit: Pit) -> None:
-    """The meter is won between lock-out and correction: the wager before stays with the house."""
-    await pit.wagers({1: PROGRESSIVE, 2: PROGRESSIVE})
-    await pit.round({1: PROGRESSIVE}, {1: "As Ks Qs"}, table="T-2")
-    await corrected(pit, "add", 3, dict.fromkeys((1, 2, 3), PROGRESSIVE))
-    meter, house = await pit.meter(PROGRESSIVE), (await pit.accounts())["house"]
-    await corrected(pit, "take_back", 1, dict.fromkeys((2, 3), PROGRESSIVE))
-    assert (await pit.meter(PROGRESSIVE), (await pit.accounts())["house"]) == (
-        meter, house - 140_000,
-    )  # fmt: skip
-    await corrected(pit, "take_back", 3, {2: PROGRESSIVE})
-    assert (await pit.meter(PROGRESSIVE), (await pit.accounts())["house"]) == (
-        meter - 140_000, house - 140_000,
-    )  # fmt: skip
-    assert (await pit.void()).status == "accepted"
-    assert (await pit.meter(PROGRESSIVE), (await pit.accounts())["house"]) == (
-        meter - 140_000, house - 280_000,
-    )  # fmt: skip
-    assert (await pit.accounts())["table:T-1"] == 0
-    await assert_sound(pit)
-
-
-async def test_at_its_limit_a_meter_gives_its_overflow_first(redis: Redis) -> None:
-    """The limit is 20 cents above the seed, and a wager adds 14 cents."""
-    text = FLOOR.replace(meter_text(PROGRESSIVE), meter_text(PROGRESSIVE, limit=100_020))
-    pit = await Pit.opened(redis, text)
-
-    async def held() -> tuple[int, int]:
-        accounts = await pit.accounts()
-        over = accounts.get(f"overflow:{PROGRESSIVE}", 0)
-        return accounts[f"meter:{PROGRESSIVE}"] // CENT - 100_000, over // CENT
-
-    await pit.wagers({1: PROGRESSIVE, 2: PROGRESSIVE})
-    assert await held() == (20, 8)
-    await corrected(pit, "add", 3, dict.fromkeys((1, 2, 3), PROGRESSIVE))
-    assert await held() == (20, 22)
-    await corrected(pit, "take_back", 1, dict.fromkeys((2, 3), PROGRESSIVE))
-    assert await held() == (20, 8)
-    await corrected(pit, "take_back", 3, {2: PROGRESSIVE})
-    assert await held() == (14, 0)
-    await corrected(pit, "take_back", 2, {})
-    assert await held() == (0, 0)
-    assert (await pit.accounts())["table:T-1"] == 0
-
-
 async def test_a_chip_that_the_draw_can_decide_is_not_corrected(
     redis: Redis, tmp_path: Path
 ) -> None:
@@ -261,14 +164,6 @@ async def test_a_chip_that_the_draw_can_decide_is_not_corrected(
         reply = await correct(pit, action, position, after, wager="own")
         assert code(reply) == "drawn_wager"
     assert await pit.asks.asks() == []
-
-
-async def test_a_closed_link_takes_no_wager_and_gives_one_back(pit: Pit) -> None:
-    await pit.wagers({1: PROGRESSIVE, 2: PROGRESSIVE})
-    await pit.link_acts.close("pit", "sue", "shift change")
-    after = dict.fromkeys((1, 2, 3), PROGRESSIVE)
-    assert code(await correct(pit, "add", 3, after)) == "link_closed"
-    await corrected(pit, "take_back", 2, {1: PROGRESSIVE})
 
 
 @pytest.mark.parametrize("decided", [False, True])
@@ -296,25 +191,6 @@ async def test_a_request_ends_when_its_correction_is_refused(
     await corrected(pit, "add", 2, both)
 
 
-async def test_the_ledger_makes_the_corrected_round_again(pit: Pit) -> None:
-    """A rebuild has the round as Redis has it, and a later result of it counts."""
-    await pit.wagers({1: PROGRESSIVE, 2: f"{PROGRESSIVE} {FIVE_CARD}"})
-    await corrected(pit, "take_back", 2, {1: PROGRESSIVE, 2: FIVE_CARD})
-    after = {1: PROGRESSIVE, 2: FIVE_CARD, 4: FIVE_CARD}
-    await corrected(pit, "add", 4, after, wager=FIVE_CARD)
-    keys, rebuild = pit.store.keys, await pit.rebuild()
-    made = STATE.decode(rebuild.snapshot().at(keys.tables)["T-1"])
-    held = STATE.decode(cast("bytes", await pit.redis.hget(keys.tables, "T-1")))
-    assert msgspec.structs.replace(held, entry=0) == made
-    assert len(made.contributed) == 3
-    event = rebuild.snapshot().at(keys.rounds)["T-1"]
-    (*_, entry) = await pit.entries()
-    assert event == entry["event"].encode()
-    tallies = (await pit.store.snapshot()).tallies
-    made_tallies = rebuild.snapshot().at(keys.tallies)
-    assert {name: int(count) for name, count in made_tallies.items() if int(count)} == tallies
-
-
 async def test_a_correction_that_nobody_confirmed_is_named_and_not_archived(kept: Kept) -> None:
     """Only a restore can apply one, and notes itself after it.
 
@@ -334,37 +210,3 @@ async def test_a_correction_that_nobody_confirmed_is_named_and_not_archived(kept
     with pytest.raises(ArchiveError, match=problem):
         await kept.run()
     assert [one for one in (await pit.audit()).problems if problem in one]
-
-
-@pytest.mark.parametrize(
-    ("field", "was", "becomes", "fault"),
-    [
-        (b"event", b'"patron":"bob"', b'"patron":"eve"', "other wagers"),
-        (b"event", b'"position":3,"wagers":', b'"position":4,"wagers":', "other wagers"),
-        (b"event", b'"take_back"', b'"add"', "in the round already"),
-        (b"reply", b'"draw":null', b'"draw":{"magic_card":"As"}', "draw"),
-    ],
-    ids=["patron", "position", "action", "draw"],
-)
-async def test_the_audit_finds_what_was_altered_in_a_correction(
-    pit: Pit, field: bytes, was: bytes, becomes: bytes, fault: str
-) -> None:
-    bets = {1: PROGRESSIVE, 2: PROGRESSIVE, 3: PROGRESSIVE}
-    patrons = {2: "bob"}
-    await pit.event("T-1", "wagers", "R1", positions=positions(bets, patrons))
-    del bets[1]
-    after = positions(bets, patrons)
-    await correct(pit, "take_back", 1, bets, positions=after)
-    await confirm(pit)
-    assert code(await correct(pit, "take_back", 1, bets, positions=after)) == "accepted"
-    await assert_sound(pit)
-
-    def change(_: int, entry: Fields) -> Fields:
-        if entry[b"kind"] != b"correct_wager":
-            return entry
-        assert was in entry[field], entry[field]
-        return entry | {field: entry[field].replace(was, becomes, 1)}
-
-    await rewrite(pit, change)
-    problems = (await pit.audit()).problems
-    assert any(fault in one for one in problems), problems

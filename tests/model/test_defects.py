@@ -36,9 +36,6 @@ FOUND_BY: Final[Mapping[str, Test]] = {
     "a win is reopened after its day was closed": (
         reopening.test_nothing_is_confirmed_or_reopened_after_the_day_is_closed
     ),
-    "a reopened win is taken from a meter that was won since": (
-        reopening.test_a_reopened_win_takes_no_more_than_the_meter_has
-    ),
     "a reopened win takes the reseed of the meter": (
         reopening.test_the_meter_keeps_its_reseed_when_a_win_is_reopened
     ),

@@ -9,9 +9,9 @@ import pytest
 from redis.asyncio import Redis
 
 from meters.intake.batches import LinkIntake
-from meters.wire.messages import REPLY, Reply
+from meters.wire.messages import Reply
 from tests.games.dates import EAST, WEST, dated_floor, today_in_the_west
-from tests.model.pit import Pit, code, event_bytes
+from tests.model.pit import Pit, code
 
 BET: Final = [{"position": 1, "wagers": {"own": 100}}]
 ROYAL: Final = "As Ks"
@@ -59,20 +59,6 @@ async def test_an_open_round_is_finished_and_paid_after_its_game_has_expired(
     theirs = [{"position": 1, "wagers": {"theirs": 100}}]
     assert (await pit.event("T-3", "wagers", "R1", positions=theirs)).status == "accepted"
     assert (await pit.audit()).balanced
-
-
-async def test_repeated_wagers_of_an_expired_game_get_the_reply_of_their_day(
-    keeping_redis: Redis, tmp_path: Path
-) -> None:
-    day = today_in_the_west()
-    pit = await Pit.opened(keeping_redis, dated_floor(tmp_path, WEST, expires=day))
-    wagers = event_bytes(1, "wagers", "R1", positions=BET)
-    reply = await pit.send("T-1", wagers)
-    assert reply is not None
-    assert REPLY.decode(reply).status == "accepted"
-    pit = after(pit, dated_floor(tmp_path, EAST, expires=day))
-    await pit.adopt()
-    assert await pit.send("T-1", wagers) == reply
 
 
 @pytest.mark.parametrize(("timezone", "status"), [(EAST, "accepted"), (WEST, "refused")])

@@ -15,7 +15,7 @@ from meters.wire.messages import Reply
 from tests.approving import approve as approve_as_people
 from tests.floor_text import floor_text, link_text, meter_text, table_text
 from tests.games.texts import envy_text, game_text, wager_text
-from tests.model.pit import Pit, code, to
+from tests.model.pit import Pit, to
 
 FIRST = game_text("first", ["m"], wager_text("own", "m"))
 SECOND = game_text("second", ["m"], wager_text("other", "m"))
@@ -116,18 +116,6 @@ async def test_a_cell_can_gain_a_fixed_win(keeping_redis: Redis, games: Path) ->
     assert (await LinkAudit(more.store).run()).balanced
 
 
-async def test_a_game_that_no_table_of_the_link_plays_changes_nothing(
-    keeping_redis: Redis, games: Path
-) -> None:
-    pit, text = await begun(keeping_redis, games)
-    (games / "second.toml").write_text(SECOND)
-    more, found = await restarted(pit, text)
-    assert found is None
-    await more.open()
-    await wager(more, "T-1", "own", "R1")
-    assert (await LinkAudit(more.store).run()).balanced
-
-
 async def test_a_game_file_cannot_change_under_an_open_round(
     keeping_redis: Redis, games: Path
 ) -> None:
@@ -165,13 +153,6 @@ async def test_an_audit_continues_with_the_names_of_the_last_approval(
     await wager(pit, "T-1", "own", "R2")
     await win(pit, "T-1", "R2")
     assert (await LinkAudit(pit.store, resumed).run()).balanced
-
-
-async def test_a_wager_of_another_game_is_refused(keeping_redis: Redis, games: Path) -> None:
-    (games / "second.toml").write_text(SECOND)
-    pit, _ = await begun(keeping_redis, games, *ONE_TABLE, ("T-2", "second"))
-    positions = [{"position": 1, "wagers": {"other": 100}}]
-    assert code(await pit.event("T-1", "wagers", "R1", positions=positions)) == "unknown_wager"
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from meters.books.chain import ENTRY_FIELDS
 from meters.books.ledger_blocks import LedgerCompression, pack_block, unpack_block
 from meters.books.stored_entries import Entry, StreamEntry
 from tests.model.kept import Kept
-from tests.model.pit import PROGRESSIVE, RAGS, Pit
+from tests.model.pit import PROGRESSIVE, Pit
 
 pytestmark = pytest.mark.duty("D10", "D17")
 
@@ -82,14 +82,6 @@ async def test_readers_miss_no_entry_while_others_compress(played: Pit) -> None:
     before = await _read(played, 1_000)
     *read, _ = await asyncio.gather(*(_read(played, 2) for _ in range(9)), _compress(played))
     assert read == [before] * 9
-
-
-async def test_wagers_go_on_and_repeated_events_get_their_reply(played: Pit) -> None:
-    await _compress(played)
-    await played.void(table="T-2", round_id="R8")
-    await played.round({1: PROGRESSIVE}, {1: RAGS}, table="T-2", round_id="R9")
-    await _compress(played)
-    assert (await played.audit()).problems == ()
 
 
 @pytest.mark.slow

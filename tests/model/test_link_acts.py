@@ -1,6 +1,5 @@
 """Acts on links with real books: closing, parameters by two people, corrections, the record."""
 
-import asyncio
 from pathlib import Path
 from typing import cast
 
@@ -55,22 +54,6 @@ async def test_tables_that_are_not_connected_are_named(pit: Pit) -> None:
     pit.online.update({"T-2", "T-9"})
     standing = await _standing(pit)
     assert (standing.tables_online, standing.tables_offline) == (1, ("T-1 (asset 104211)",))
-
-
-async def test_closed_link_refuses_wagers_and_finishes_the_round_in_hand(pit: Pit) -> None:
-    await pit.wagers({1: PROGRESSIVE})
-    closed = await pit.link_acts.close(LINK, "sue", "the felt is changed")
-    assert (closed.state, closed.reason, closed.closed_by) == (
-        "closed", "the felt is changed", "sue",
-    )  # fmt: skip
-    reply = await pit.wagers({1: PROGRESSIVE}, table="T-2")
-    assert reply.error is not None
-    assert (reply.status, reply.error.code) == ("refused", "link_closed")
-    assert (await pit.result({1: RAGS})).status == "accepted"
-    with pytest.raises(ActError, match="closed already by sue"):
-        await pit.link_acts.close(LINK, "tim", "again")
-    assert (await pit.link_acts.open(LINK, "tim")).state == "operable"
-    assert (await pit.wagers({1: PROGRESSIVE}, table="T-2", round_id="R2")).status == "accepted"
 
 
 async def test_parameter_changes_while_the_link_is_closed_by_two_people(pit: Pit) -> None:
@@ -143,42 +126,6 @@ async def test_parameter_that_the_chapter_does_not_take_is_refused(
     given, message = await _refused(pit, change)
     assert given == code
     assert said in message
-
-
-async def test_proposal_that_another_change_overtook_is_stale(pit: Pit) -> None:
-    await pit.link_acts.close(LINK, "sue", "new paytables")
-    first = await pit.link_acts.propose(LINK, "sue", PAYTABLE_B)
-    assert (await pit.change(PAYTABLE_B)).state == "confirmed"
-    with pytest.raises(ActError) as error:
-        await pit.link_acts.confirm(LINK, first.proposal, "tim")
-    assert error.value.code in {"stale", "no_change"}
-    assert (await pit.link_acts.withdraw(LINK, first.proposal, "tim")).state == "withdrawn"
-    assert (await _standing(pit)).proposals == ()
-
-
-async def test_meter_is_corrected_by_two_people_while_the_link_plays(pit: Pit) -> None:
-    """Duty D15: one person proposes and another confirms."""
-    down = Adjustment(meter=PROGRESSIVE, amount=-12_345, reason="double count at TCP-01")
-    assert (await pit.change(down)).state == "confirmed"
-    assert (await pit.shown_meter(PROGRESSIVE)).amount == 87_655
-    too_much = Adjustment(meter=PROGRESSIVE, amount=-87_656, reason="malfunction")
-    assert await _refused(pit, too_much) == ("meter_short", "the meter holds only $876.55")
-    nothing = Adjustment(meter=PROGRESSIVE, amount=0, reason="malfunction")
-    assert (await _refused(pit, nothing))[0] == "no_change"
-    assert (await pit.audit()).balanced
-
-
-async def test_two_who_confirm_together_move_the_money_once(pit: Pit) -> None:
-    change = Adjustment(meter=PROGRESSIVE, amount=500, reason="malfunction")
-    proposed = await pit.link_acts.propose(LINK, "sue", change)
-    outcomes = await asyncio.gather(
-        *(pit.link_acts.confirm(LINK, proposed.proposal, name) for name in ("tim", "una", "vic")),
-        return_exceptions=True,
-    )
-    assert sorted(type(each).__name__ for each in outcomes) == [
-        "ActError", "ActError", "ProposalRow",
-    ]  # fmt: skip
-    assert (await pit.shown_meter(PROGRESSIVE)).amount == 100_500
 
 
 @pytest.mark.duty("D17")

@@ -5,18 +5,23 @@ each time, and prints what repeats a failure.
 """
 
 import os
+from collections.abc import Callable
 from typing import Final
 
 import pytest
-from hypothesis import HealthCheck, Phase, settings
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
 from hypothesis.stateful import run_state_machine_as_test
+from hypothesis.strategies import DataObject
 
 import meters.books.ledger_blocks
 from tests.model.machine import Floor
-from tests.model.model_floor import MIXED, POKER, ModelFloor
+from tests.model.model_floor import MIXED, POKER, TABLES, ModelFloor
+from tests.redis_versions import OldestRedis
 from tests.servers import RedisServer
 from tests.sim.breaking import break_code
 
+FLOORS: Final = pytest.mark.parametrize("floor", [POKER, MIXED], ids=["poker", "mixed"])
 _CHECKS = (HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much)
 
 _SHORT: Final = settings(
@@ -35,7 +40,7 @@ _LONG: Final = settings(
 @pytest.mark.duty("D6", "D2")
 @pytest.mark.section("649a.12(e)(4)")
 @pytest.mark.reading("T15")
-@pytest.mark.parametrize("floor", [POKER, MIXED], ids=["poker", "mixed"])
+@FLOORS
 @pytest.mark.parametrize(
     "profile",
     [
@@ -57,6 +62,90 @@ def test_two_sets_of_books_agree_to_the_micro(
     monkeypatch.setattr(meters.books.ledger_blocks, "PLAIN_ENTRIES", 5)
     monkeypatch.setattr(meters.books.ledger_blocks, "BLOCK_ENTRIES", 4)
     run_state_machine_as_test(_machine(memory_server, floor), settings=profile)
+
+
+@pytest.mark.slow
+def test_the_oldest_redis_keeps_the_same_books() -> None:
+    with OldestRedis() as server:
+        run_state_machine_as_test(_machine(server, POKER), settings=_SHORT)
+
+
+Story = Callable[[Floor, DataObject], object]
+
+
+def _reopening(meanwhile: str, again: str) -> Story:
+    return lambda floor, data: floor.reject_and_reopen(
+        data, TABLES[0], meanwhile, again, envy_too=again != "no"
+    )
+
+
+def _correcting(*, decided: bool | None) -> Story:
+    return lambda floor, data: floor.correct_a_wager(data, TABLES[0], 0, 1, decided=decided)
+
+
+STORIES: Final[dict[str, Story]] = {
+    **{
+        f"a rejected win is reopened, meanwhile {meanwhile}, rejected again: {again}": (
+            _reopening(meanwhile, again)
+        )
+        for meanwhile in ("nothing", "all", "a part", "a round", "a day", "a lapse")
+        for again in ("no", "yes", "with Envy")
+    },
+    **{
+        f"a wager is corrected, confirmed: {decided}": _correcting(decided=decided)
+        for decided in (True, False, None)
+    },
+    "a round is void after a win of its meter": (
+        lambda floor, data: floor.void_after_a_win(data, list(TABLES), 0)
+    ),
+    "slips are corrected": lambda floor, data: floor.pay_and_correct_slips(data, ["A-1", "A-2"]),
+    "all hands are required": lambda floor, data: floor.require_all_hands(data, TABLES[0], 0),
+    "a meter is raised": lambda floor, data: floor.adjust(data, 12_345),
+    "a meter is lowered": lambda floor, data: floor.adjust(data, -15),
+    "the link is closed for a while": lambda floor, data: floor.close_for_a_while(data, TABLES[0]),
+    "copies come in one batch": lambda floor, data: floor.play_with_copies(data, 0),
+    "copies come to both workers": lambda floor, data: floor.race(data, TABLES[0]),
+}
+"""What the machine plays by chance at each commit, and here for certain."""
+
+
+@pytest.mark.duty("D2", "D3", "D4", "D6", "D15")
+@pytest.mark.section("649a.13")
+@FLOORS
+@pytest.mark.parametrize("story", STORIES.values(), ids=STORIES)
+def test_each_story_leaves_two_sets_of_books_that_agree(
+    memory_server: RedisServer, floor: ModelFloor, story: Story
+) -> None:
+    _play(memory_server, floor, story)
+
+
+def test_a_defect_is_found_by_its_story(
+    memory_server: RedisServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    break_code("a reopened win is taken from a meter that was won since", monkeypatch.setattr)
+    story = STORIES["a rejected win is reopened, meanwhile all, rejected again: no"]
+    with pytest.raises(AssertionError):
+        _play(memory_server, POKER, story)
+
+
+def _play(server: RedisServer, floor: ModelFloor, story: Story) -> None:
+    """Have the state machine play one story, on a simple floor and on one by chance."""
+
+    @settings(_SHORT, max_examples=2, phases=[Phase.generate])
+    @given(st.data())
+    def play(data: DataObject) -> None:
+        played = _machine(server, floor)()
+        try:
+            played.open(1)
+            story(played, data)
+            played.check()
+            played.decide_all_that_waits()
+            played.settle_all_envy()
+            played.check()
+        finally:
+            played.teardown()
+
+    play()
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,9 @@ itself when the cause is gone. Nothing is ever written halfway.
 """
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from pathlib import Path
-from typing import cast
+from typing import Final, cast
 
 import pytest
 from redis.asyncio import Redis
@@ -15,6 +15,7 @@ from redis.asyncio import Redis
 import meters.service.ledger_auditing
 import meters.service.link
 from meters.books.ledger_mark import LedgerMark
+from meters.books.money_terms import terms_text
 from meters.floor_api.types import Adjustment
 from meters.links.links import Links
 from meters.redis_client.health import FileWatch, NotSyncedError
@@ -148,95 +149,129 @@ async def test_link_that_starts_on_an_altered_ledger_never_operates(
         assert await link.take("T-2", _next_wagers(link)) == []
 
 
-@pytest.mark.duty("D10")
-@pytest.mark.parametrize(
-    ("setting", "value", "mended"),
-    [
-        ("appendfsync", "everysec", "always"),
-        ("appendfsync", "no", "always"),
-        ("maxmemory-policy", "allkeys-lru", "noeviction"),
-        ("maxmemory-policy", "volatile-ttl", "noeviction"),
-        ("appendonly", "no", "yes"),
-        ("no-appendfsync-on-rewrite", "yes", "no"),
-    ],
-)
-async def test_redis_that_does_not_keep_stops_the_link_until_it_does(
-    link: Running, setting: str, value: str, mended: str
-) -> None:
-    await link.pit.redis.config_set(setting, value)
-    await link.goes_down(setting, value)
-    before = await keyspace(link.pit.redis)
-    assert await link.take("T-2", _next_wagers(link)) == []
-    assert await keyspace(link.pit.redis) == before
-    await link.pit.redis.config_set(setting, mended)
-    await link.comes_up()
-    await _accepts(link)
+Change = Callable[[Running, RedisServer], Awaitable[object]]
 
 
-@pytest.mark.duty("D10")
-@pytest.mark.parametrize(
-    ("code", "said"),
-    [
-        ("MISCONF", "refuses writes: its last snapshot failed"),
-        ("NOREPLICAS", "refuses writes: it has fewer replicas"),
-        ("READONLY", "not the primary"),
-        ("NOPERM", "refuses writes: its user is not allowed to"),
-    ],
-)
-async def test_redis_that_refuses_writes_stops_the_link_before_any_event_comes(
-    link: Running, keeping_server: RedisServer, code: str, said: str
-) -> None:
-    """Its settings are right and it answers every read, so only a write shows it."""
-    redis, snapshot = link.pit.redis, keeping_server.home / "dump.rdb"
+def _config(**settings: str) -> Change:
+    async def change(link: Running, _: RedisServer) -> None:
+        for name, value in settings.items():
+            await link.pit.redis.config_set(name.replace("_", "-"), value)
 
+    return change
+
+
+def _rights(command: str) -> Change:
+    return lambda link, _: link.pit.redis.acl_setuser("default", enabled=True, commands=[command])
+
+
+async def _fail_a_snapshot(link: Running, server: RedisServer) -> None:
+    (server.home / "dump.rdb").mkdir()
+    await link.pit.redis.config_set("save", "3600 1")
+    await link.pit.redis.bgsave()
+
+
+async def _snapshot(link: Running, server: RedisServer) -> None:
     async def saved() -> bool:
-        return not (await redis.info("persistence"))["rdb_bgsave_in_progress"]
+        return not (await link.pit.redis.info("persistence"))["rdb_bgsave_in_progress"]
 
-    match code:
-        case "MISCONF":
-            snapshot.mkdir()
-            await redis.config_set("save", "3600 1")
-            await redis.bgsave()
-        case "NOREPLICAS":
-            await redis.config_set("min-replicas-to-write", "1")
-        case "NOPERM":
-            await redis.acl_setuser("default", enabled=True, commands=["-xadd"])
-        case _:
-            await redis.replicaof("127.0.0.1", "1")
-    await link.goes_down(said)
-    assert await link.take("T-2", _next_wagers(link)) == []
-    match code:
-        case "MISCONF":
-            await eventually_async(saved, what="the end of the snapshot")
-            snapshot.rmdir()
-            await redis.bgsave()
-        case "NOREPLICAS":
-            await redis.config_set("min-replicas-to-write", "0")
-        case "NOPERM":
-            await redis.acl_setuser("default", enabled=True, commands=["+xadd"])
-        case _:
-            await redis.replicaof("NO", "ONE")
-    await link.comes_up()
-    await _accepts(link)
+    await eventually_async(saved, what="the end of the snapshot")
+    (server.home / "dump.rdb").rmdir()
+    await link.pit.redis.bgsave()
 
 
-@pytest.mark.duty("D10")
-async def test_redis_that_had_no_file_for_a_moment_must_write_the_whole_file_first(
-    link: Running, keeping_server: RedisServer
-) -> None:
-    """No check saw the moment. A kill now would lose what the link accepts."""
-    await link.comes_up()
+async def _be_without_a_file_for_a_moment(link: Running, _: RedisServer) -> None:
+    """No check sees the moment. A kill now would lose what the link accepts."""
     async with link.pit.redis.pipeline(transaction=False) as pipe:
         pipe.config_set("rdb-key-save-delay", "10000000")
         pipe.config_set("appendonly", "no")
         pipe.config_set("appendonly", "yes")
         await pipe.execute()
-    await link.goes_down("Redis writes its whole append-only file again")
-    assert await link.take("T-2", _next_wagers(link)) == []
+
+
+async def _write_the_whole_file(link: Running, server: RedisServer) -> None:
     await link.pit.redis.config_set("rdb-key-save-delay", "0")
-    await end_the_writing_of_the_file(keeping_server)
+    await end_the_writing_of_the_file(server)
+
+
+async def _alter_terms(link: Running, _: RedisServer) -> None:
+    key, field = link.pit.store.keys.meters, "terms:progressive"
+    terms = cast("bytes", await link.pit.redis.hget(key, field))
+    await link.pit.redis.hset(key, field, terms.replace(b'"seed_cents":', b'"seed_cents":1'))
+    await link.pit.redis.hset(key, "terms", "altered")
+
+
+async def _put_terms_back(link: Running, _: RedisServer) -> None:
+    store, meter = link.pit.store, link.pit.link.meter[0]
+    mapping = {f"terms:{meter.meter_id}": terms_text(meter), "terms": store.terms.digest}
+    await link.pit.redis.hset(store.keys.meters, mapping=mapping)  # type: ignore[arg-type]
+
+
+WHOLE: Final = "Redis writes its whole append-only file again"
+OTHER_TERMS: Final = "other terms in Redis than in the ledger"
+LACKS: Final[Mapping[str, tuple[Change, str, Change]]] = {
+    **{
+        f"{name} {value}": (
+            _config(**{name: value}), f"{name.replace('_', '-')} {value}", _config(**{name: mended})
+        )
+        for name, value, mended in (
+            ("appendfsync", "everysec", "always"),
+            ("appendfsync", "no", "always"),
+            ("maxmemory_policy", "allkeys-lru", "noeviction"),
+            ("maxmemory_policy", "volatile-ttl", "noeviction"),
+            ("appendonly", "no", "yes"),
+            ("no_appendfsync_on_rewrite", "yes", "no"),
+        )
+    },
+    "memory": (
+        _config(maxmemory="1"), "refuses writes: its memory is full", _config(maxmemory="0")
+    ),
+    "snapshots": (_fail_a_snapshot, "refuses writes: its last snapshot failed", _snapshot),
+    "replicas": (
+        _config(min_replicas_to_write="1"), "refuses writes: it has fewer replicas",
+        _config(min_replicas_to_write="0"),
+    ),
+    "being the primary": (
+        lambda link, _: link.pit.redis.replicaof("127.0.0.1", "1"), "not the primary",
+        lambda link, _: link.pit.redis.replicaof("NO", "ONE"),
+    ),
+    "a right": (
+        _rights("-xadd"), "refuses writes: its user is not allowed to", _rights("+xadd")
+    ),
+    "its whole file": (_be_without_a_file_for_a_moment, WHOLE, _write_the_whole_file),
+    "terms as confirmed": (_alter_terms, OTHER_TERMS, _put_terms_back),
+    "terms": (
+        lambda link, _: link.pit.redis.hdel(link.pit.store.keys.meters, "terms:progressive"),
+        f"{OTHER_TERMS}: none", _put_terms_back,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.duty("D10")
+@pytest.mark.parametrize(("take_away", "said", "mend"), LACKS.values(), ids=LACKS)
+async def test_what_redis_lacks_stops_the_link_until_it_is_back(
+    link: Running, keeping_server: RedisServer, take_away: Change, said: str, mend: Change
+) -> None:
+    """This is so before any event comes, and nothing is written by half.
+
+    The table repeats its event, which counts once. No decision is taken meanwhile.
+    """
+    pit, held = link.pit, await link.pit.meter(PROGRESSIVE)
+    await take_away(link, keeping_server)
+    before = await keyspace(pit.redis)
+    assert await link.take("T-2", _next_wagers(link)) == []
+    await link.goes_down(said)
+    assert await link.take("T-2", _next_wagers(link)) == []
+    if "memory is full" in said:
+        with refused("link_inoperable"):
+            await pit.decide("pit.T-1-2-4", "validate")
+    assert await keyspace(pit.redis) == before
+    await mend(link, keeping_server)
     await link.comes_up()
-    await _accepts(link)
+    (reply,) = await link.take("T-2", _next_wagers(link))
+    assert b'"accepted"' in reply
+    assert await link.take("T-2", _next_wagers(link)) == [reply]
+    assert await pit.meter(PROGRESSIVE) == held + 140_000
+    assert (await pit.audit()).balanced
 
 
 @pytest.mark.duty("D10")
@@ -331,44 +366,6 @@ async def test_no_decision_is_reported_once_redis_syncs_no_write_any_more(link: 
 
 
 @pytest.mark.duty("D10")
-async def test_full_redis_writes_nothing_by_half_and_the_link_comes_back(link: Running) -> None:
-    """The table repeats its event, which counts once. No decision is taken meanwhile."""
-    pit = link.pit
-    held = await pit.meter(PROGRESSIVE)
-    before = await keyspace(pit.redis)
-    await pit.redis.config_set("maxmemory", "1")
-    assert await link.take("T-2", _next_wagers(link)) == []
-    await link.goes_down("Redis refuses writes: its memory is full")
-    assert await link.take("T-2", _next_wagers(link)) == []
-    with refused("link_inoperable"):
-        await pit.decide("pit.T-1-2-4", "validate")
-    assert await keyspace(pit.redis) == before
-    await pit.redis.config_set("maxmemory", "0")
-    await link.comes_up()
-    (reply,) = await link.take("T-2", _next_wagers(link))
-    assert (await link.take("T-2", _next_wagers(link))) == [reply]
-    assert await pit.meter(PROGRESSIVE) == held + 140_000
-    assert (await pit.audit()).balanced
-
-
-@pytest.mark.duty("D10")
-async def test_terms_that_were_altered_stop_the_link_until_they_are_back(link: Running) -> None:
-    pit = link.pit
-    key, field = pit.store.keys.meters, "terms:progressive"
-    terms = cast("bytes | None", await pit.redis.hget(key, field))
-    every = cast("bytes | None", await pit.redis.hget(key, "terms"))
-    assert terms is not None
-    assert every is not None
-    await pit.redis.hset(key, field, terms.replace(b'"seed_cents":', b'"seed_cents":1'))
-    await pit.redis.hset(key, "terms", "altered")
-    await link.goes_down("progressive", "other terms in Redis than in the ledger")
-    await pit.redis.hdel(key, field)
-    await link.goes_down("progressive", "other terms in Redis than in the ledger: none")
-    await pit.redis.hset(key, mapping={field: terms, "terms": every})
-    await link.comes_up()
-
-
-@pytest.mark.duty("D10")
 @pytest.mark.parametrize("kept", [0, 7])
 async def test_store_that_came_back_with_less_is_said_to_hold_what_it_holds(
     link: Running, kept: int, monkeypatch: pytest.MonkeyPatch
@@ -396,13 +393,6 @@ async def test_store_that_came_back_with_less_is_said_to_hold_what_it_holds(
     named = [reason for reason in reasons if "has held" in reason]
     assert named
     assert all(f"Redis holds {kept} ledger entries" in reason for reason in named)
-
-
-async def test_store_that_was_emptied_stops_the_link_for_good(link: Running) -> None:
-    """Nothing is seeded again in front of patrons."""
-    await link.pit.redis.flushall()
-    await link.goes_down("entr", "0")
-    assert await keyspace(link.pit.redis) == {}
 
 
 async def test_link_that_plays_while_it_is_audited_stays_up(
@@ -458,21 +448,6 @@ async def test_store_that_was_emptied_is_not_taken_for_a_new_one_after_a_restart
         LedgerMark(link.data, link.pit.link.id).path.unlink()
     async with running(Pit(link.pit.redis), link.data) as restarted:
         await restarted.comes_up()
-
-
-@pytest.mark.slow
-async def test_redis_that_is_killed_stops_the_link_until_it_is_back(
-    link: Running, keeping_server: RedisServer
-) -> None:
-    (reply,) = await link.take("T-2", _next_wagers(link))
-    held = await link.pit.meter(PROGRESSIVE)
-    keeping_server.kill()
-    assert await link.take("T-2", event_bytes(8, "void", "R4", reason="misdeal")) == []
-    await link.goes_down("Redis")
-    keeping_server.start()
-    await link.comes_up()
-    assert await link.take("T-2", _next_wagers(link)) == [reply]
-    assert await link.pit.meter(PROGRESSIVE) == held
 
 
 @pytest.mark.duty("D14")

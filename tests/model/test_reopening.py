@@ -112,32 +112,10 @@ async def test_a_hand_pay_is_rejected_only_by_two_people(strict: Pit) -> None:
     assert (await strict.entries())[-1]["kind"] == "reject"
 
 
-async def test_a_request_ends_with_the_next_one_and_with_a_validation(strict: Pit) -> None:
-    await _hand_pay(strict)
-    first = (await strict.claims.reject(CLAIM, "amy", reason="fouled")).request
-    second = (await strict.claims.reject(CLAIM, "cal", reason="misread")).request
-    assert first is not None
-    assert second is not None
-    assert await _refused(strict, "ben", first.entry) == "no_request"
-    row = await strict.claims.decide(CLAIM, "validate", "ben")
-    assert (row.state, row.request) == ("validated", None)
-    assert await _refused(strict, "amy", second.entry) == "no_request"
-
-
 async def test_no_single_decision_rejects_a_hand_pay(strict: Pit) -> None:
     await _hand_pay(strict)
     with refused("two_people", "one requests it, another confirms it"):
         await strict.decide(CLAIM, "reject")
-
-
-@pytest.mark.parametrize("above", [0, 10**9])
-async def test_the_floor_file_sets_the_amount(redis: Redis, above: int) -> None:
-    key = f"[facility]\ntwo_people_reject_above = {above}\n"
-    pit = await Pit.opened(redis, STRICT.replace("[facility]\n", key))
-    row = await _hand_pay(pit)
-    assert row.two_people_reject == (row.amount > above)
-    row = await pit.claims.reject(CLAIM, "amy", reason="fouled")
-    assert row.state == ("pending" if row.amount > above else "rejected")
 
 
 @pytest.mark.duty("D15")
@@ -161,39 +139,6 @@ async def test_a_reopened_win_is_as_it_was(strict: Pit, *, not_due: bool) -> Non
     assert (await _pay(strict)).state == "paid"
 
 
-@pytest.mark.duty("D2")
-async def test_accounting_meters_account_for_a_win_that_was_rejected_again(redis: Redis) -> None:
-    """They only rise. Wins without rejections, and with what was reopened, are paid or wait."""
-    pit = await Pit.opened(
-        redis, STRICT.replace("wager = 100\n", "wager = 100\nlimit = 100020\n", 1)
-    )
-    await _hand_pay(pit)
-    await pit.round({1: PROGRESSIVE}, {1: "3h 6s Jc"}, table="T-2", round_id="R2")
-
-    async def seen() -> tuple[int, int, int, int]:
-        one = await pit.shown_meter(PROGRESSIVE)
-        counted = one.accounting
-        assert counted.won - counted.rejected + counted.reopened == counted.paid + sum(
-            row.amount for row in await pit.claims.waiting()
-        )
-        return counted.rejected, counted.reopened, counted.overflow, one.overflow
-
-    won = (await pit.claims.find(CLAIM)).amount
-    assert await seen() == (0, 0, 0, 0)
-    await _reject(pit)
-    rejected, reopened, over, balance = await seen()
-    assert (rejected, reopened) == (won, 0)
-    assert over == balance > 0
-    await _reopen(pit)
-    assert await seen() == (won, won, over, 0)
-    await _reject(pit)
-    assert await seen() == (2 * won, won, 2 * over, over)
-    await _reopen(pit)
-    await _pay(pit)
-    assert await seen() == (2 * won, 2 * won, 2 * over, 0)
-    assert (await pit.audit()).problems == ()
-
-
 async def test_one_person_does_not_reopen(strict: Pit) -> None:
     await _hand_pay(strict)
     await _reject(strict)
@@ -203,31 +148,6 @@ async def test_one_person_does_not_reopen(strict: Pit) -> None:
     assert await _refused(strict, "cal", row.request.entry) == "same_person"
     with pytest.raises(ActError, match="already rejected by ben"):
         await strict.claims.decide(CLAIM, "validate", "cal")
-
-
-async def test_a_reopened_win_takes_no_more_than_the_meter_has(strict: Pit) -> None:
-    """The meter was won since by another table: the house pays the win, the meter stays.
-
-    What wagers added since the other win is not taken either. Rejected again, the house gets back
-    what it paid. Once the win is paid, the house is owed nothing.
-    """
-    row = await _hand_pay(strict)
-    await _reject(strict)
-    await strict.round({1: PROGRESSIVE}, {1: ROYAL}, table="T-2", round_id="R2")
-    await strict.round({1: PROGRESSIVE}, {1: RAGS}, round_id="R3")
-    rejected = await strict.accounts()
-    for again in (True, True, False):
-        await _reopen(strict)
-        reopened = await strict.accounts()
-        assert reopened[f"meter:{PROGRESSIVE}"] == rejected[f"meter:{PROGRESSIVE}"]
-        assert reopened["house"] == rejected["house"] - row.amount * CENT
-        if again:
-            await _reject(strict)
-            assert await strict.accounts() == rejected
-    await _pay(strict)
-    paid = await strict.accounts()
-    assert paid["house"] == reopened["house"]
-    assert paid["paid"] == reopened.get("paid", 0) + row.amount * CENT
 
 
 @pytest.mark.duty("D15")
@@ -251,35 +171,6 @@ async def test_the_meter_keeps_its_reseed_when_a_win_is_reopened(strict: Pit) ->
     assert (await strict.accounts())["house"] == rejected["house"] - rest
     await _reject(strict)
     assert await strict.accounts() == rejected
-
-
-@pytest.mark.duty("D3")
-async def test_a_reopened_win_comes_from_the_overflow_first(redis: Redis) -> None:
-    """The award had refilled the meter, so the rejection overflowed."""
-    limited = STRICT.replace(
-        f'kind = "{FIVE_CARD}"\n', f'kind = "{FIVE_CARD}"\nlimit = 1000000\n', 1
-    )
-    pit = await Pit.opened(redis, limited)
-    for number in range(5):
-        await pit.round({1: FIVE_CARD}, {1: RAGS}, table="T-2", round_id=f"W{number}")
-    await pit.round({1: FIVE_CARD}, {1: "9s 8s 7s"}, community="Js Ts")
-    awarded = await pit.accounts()
-    await _reject(pit)
-    await _reopen(pit)
-    assert await pit.accounts() == awarded
-    await _reject(pit)
-    for number in range(8000, 8003):
-        await pit.round({1: FIVE_CARD}, {1: RAGS}, table="T-2", round_id=f"W{number}")
-    meter, over = (f"{kind}:{FIVE_CARD}" for kind in ("meter", "overflow"))
-    full = await pit.accounts()
-    await _reopen(pit)
-    accounts = await pit.accounts()
-    assert accounts["house"] == full["house"]
-    assert sum(accounts[name] for name in (meter, over)) == (
-        sum(full[name] for name in (meter, over)) - accounts[f"claim:{CLAIM}"]
-    )
-    assert accounts[over] == 0 or accounts[meter] == 1_000_000 * CENT
-    assert (await pit.audit()).problems == ()
 
 
 async def test_nothing_is_confirmed_or_reopened_after_the_day_is_closed(
@@ -406,12 +297,6 @@ async def test_what_no_correction_does(strict: Pit, slip: str, replaces: str, co
     assert await strict.store.slip_register.held(["A-9"]) == {}
 
 
-async def test_only_a_paid_win_has_a_slip_to_correct(strict: Pit) -> None:
-    await _hand_pay(strict)
-    with refused("wrong_state", "is not paid with a slip"):
-        await _correct(strict, "A-1", "A-2")
-
-
 @pytest.mark.duty("D17")
 async def test_nobody_rejects_alone_under_a_floor_file_that_is_no_longer_approved(
     redis: Redis,
@@ -493,29 +378,6 @@ async def test_the_house_gets_its_part_back_after_the_day_was_archived(
     assert await pit.accounts() == rejected
     assert (await pit.audit()).problems == ()
     assert (await kept.audit()).problems == ()
-
-
-@pytest.mark.duty("D15")
-async def test_envy_bonuses_of_a_reopened_win_are_owed_again(strict: Pit) -> None:
-    """They wait for the win again, also those that were found not due."""
-    await _hand_pay(strict, envy=True)
-    before = await strict.accounts()
-    assert (await _reject(strict)).envy_state == "validated"
-    assert (await _reopen(strict)).envy_state == "pending"
-    with refused("wrong_state", "wait for that"):
-        await strict.pay_envy(CLAIM)
-    assert [one.claim for one in await strict.claims.waiting()] == [CLAIM]
-    row = await _reject(strict, envy_not_due=True)
-    assert (row.state, row.envy_state) == ("rejected", "rejected")
-    assert await strict.claims.waiting() == []
-    await _reopen(strict)
-    await _reject(strict)
-    await strict.claims.decide_envy(CLAIM, "reject_envy", "cal", reason="the win was rejected")
-    row = await _reopen(strict)
-    assert (row.envy_state, row.envy_reason) == ("pending", None)
-    assert await strict.accounts() == before
-    row = await _pay(strict)
-    assert (row.state, row.envy_state) == ("paid", "paid")
 
 
 @pytest.mark.duty("D15")

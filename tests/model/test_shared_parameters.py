@@ -189,19 +189,6 @@ async def test_the_wager_of_one_tier_cannot_be_proposed(keeping_redis: Redis, va
     assert (await pit.shown_meter(MINOR)).wagers == (100,)
 
 
-async def test_a_wager_without_envy_bonuses_that_feeds_two_meters_is_refused(
-    keeping_redis: Redis, tmp_path: Path
-) -> None:
-    tiered = wager_text("tiered", "mega", "minor", rows=tier_rows("mega", "minor"))
-    games = write(tmp_path, g=game_text("g", ["mega", "minor"], tiered))
-    pit = await opened(keeping_redis, floor_of(games, {"mega": None, "minor": None}, "g"))
-    said = await refused(pit.link_acts, to("mega", "wager", 50))
-    assert said.startswith("tiered of g feeds mega and minor: both need the same wager")
-    assert (await pit.shown_meter("mega")).wagers == (100,)
-    # A limit belongs to one meter alone.
-    await carry(pit.link_acts, to("mega", "limit", 1_000_000))
-
-
 async def test_new_meters_in_the_floor_file_change_the_wager_of_all_tiers(
     keeping_redis: Redis, tmp_path: Path
 ) -> None:
@@ -225,20 +212,6 @@ async def test_new_meters_in_the_floor_file_change_the_wager_of_all_tiers(
     assert await again.meter("mega-50") == (50 * 100 * CENT) + 50 * 500
     assert await again.meter("mega") == await pit.meter("mega") == 100 * 100 * CENT
     assert (await again.audit()).balanced
-
-
-async def test_a_proposal_of_an_earlier_build_cannot_be_confirmed(keeping_redis: Redis) -> None:
-    """A refused confirmation has written nothing."""
-    pit = await opened(keeping_redis, HOUSE_FLOOR)
-    before = await stored(pit)
-    proposal = await proposed_before(pit, to(MINOR, "wager", 50), "$1.00")
-    with pytest.raises(ActError, match="feeds keystone_mega and keystone_minor") as error:
-        await pit.link_acts.confirm(LINK, proposal.proposal, "tim")
-    assert error.value.code == "bad_value"
-    assert await stored(pit) == before
-    assert [one.state for one in (await view_of(pit.link_acts)).proposals] == ["open"]
-    await pit.adopt()
-    assert (await pit.audit()).balanced
 
 
 async def test_a_paytable_that_only_one_of_the_games_has_cannot_be_proposed(

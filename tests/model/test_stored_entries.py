@@ -7,14 +7,12 @@ import msgspec
 import pytest
 import zstandard
 
-from meters.books.act_history import ActIndex
 from meters.books.chain import ENTRY_FIELDS
 from meters.books.ledger_reading import read_entries
 from meters.books.stored_entries import (
     COMPRESSED,
     PACKED,
     compress_texts,
-    pack_entries,
     unpack_entry,
 )
 from meters.books.upgrades import upgrade_link
@@ -96,14 +94,6 @@ async def test_every_page_has_the_entries_that_follow_and_skips_none(
             assert bool(page) == (after < last)
     assert await pit.store.entries_at([3, 99, 1, last]) == [every[2], every[0], every[-1]]
     assert (await pit.audit()).problems == ()
-
-
-async def test_acts_are_shown_from_entries_with_others(pit: Pit) -> None:
-    await play(pit)
-    acts = await ActIndex(pit.store).page(None, 100)
-    assert [(number, fields["kind"]) for number, fields in acts] == [
-        (number, "seed") for number in range(len(pit.link.meter), 0, -1)
-    ]
 
 
 async def test_the_head_is_compared_with_the_last_of_the_entries(pit: Pit) -> None:
@@ -243,12 +233,3 @@ def test_a_forged_entry_of_the_stream_does_not_fill_the_memory() -> None:
         assert PACKED in fields, name
     whole = _stream_entry([values(1), values(3)], [long_text, (b"", ()), (b"{}", ["a", 1])])
     assert [fields["reply"][-2:] for _, fields in unpack_entry(whole)] == [b"xx", b"a7"]
-
-
-def test_an_entry_that_lacks_a_field_is_not_packed() -> None:
-    entry = dict.fromkeys(ENTRY_FIELDS, b"x")
-    packed = {name.encode(): value for name, value in pack_entries([entry]).items()}
-    assert unpack_entry((b"1-0", packed)) == [(1, entry)]
-    del entry["reply"]
-    with pytest.raises(KeyError):
-        pack_entries([entry])

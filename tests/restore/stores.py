@@ -1,13 +1,15 @@
 """Comparison of a link's whole store with one that was rebuilt."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Final, Self, cast
 
 import msgspec
 from redis.asyncio import Redis
 
+from meters.books.checkpoint import EMPTY
 from meters.books.ledger_reading import read_entries_at
 from meters.books.store import LinkStore
+from meters.books.stored_entries import Entry
 from meters.books.stored_tables import (
     DIGEST,
     PACK,
@@ -27,20 +29,28 @@ Keys = dict[str, dict[str, bytes]]
 _HIGHER: Final = ("version:", "desk")
 
 
-class Copied:
-    """Ledger of a store that still exists."""
+class Copy:
+    """Ledger entries that were copied in time. Its disk may fail when it is read again."""
 
-    def __init__(self, store: LinkStore, last: int) -> None:
-        self._store = store
-        self.last = last
+    def __init__(self, entries: Sequence[Entry]) -> None:
+        self._entries = entries
+        self.last = entries[-1][0]
+        self.days = ()
+        self.opening = EMPTY
+        self.fails_at = 0
+        self._readings = 0
+
+    @classmethod
+    async def of(cls, store: LinkStore) -> Self:
+        return cls(await store.entries(0, 10_000))
 
     async def entries(self, after: int = 0) -> AsyncIterator[tuple[int, Mapping[str, bytes]]]:
-        """Yield the entries after one, up to the last."""
-        while page := await self._store.entries(after, 100):
-            for number, fields in page:
-                if number <= self.last:
-                    yield number, fields
-            after = page[-1][0]
+        self._readings += 1
+        for number, fields in self._entries:
+            if self._readings == 2 and number == self.fails_at:
+                raise OSError("the disk failed")
+            if number > after:
+                yield number, fields
 
 
 async def read_store(redis: Redis, keys: LinkKeys) -> Keys:

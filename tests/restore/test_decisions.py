@@ -7,20 +7,16 @@ from typing import Final
 import pytest
 from redis.asyncio import Redis
 
-from meters.archive.archive_days import ArchiveFiles
-from meters.archive.archiver import Archiver
 from meters.books.schema import SCHEMA
 from meters.books.slip_numbers import SLIPS_KEY
 from meters.floor_api.errors import ActError
-from meters.selfcheck.approval_checks import Configuration
 from meters.wire.clock import now
-from tests.approving import approve
 from tests.floor_text import section_text
-from tests.model.days import A_DAY, Days
+from tests.model.days import Days
 from tests.model.pit import CENT, PROGRESSIVE, STRICT, Pit, code
 from tests.processes import run_pitlink
 from tests.restore.pit import KeptPit
-from tests.restore.stores import Kept, Keys, read_store
+from tests.restore.stores import Keys, read_store
 from tests.servers import RedisServer
 from tests.stored_tables import held_by, make_earlier
 
@@ -112,38 +108,6 @@ def _audited(home: Path) -> object:
     found = json.loads(_run(home, "audit", "--json"))
     assert (found["balanced"], found["problems"]) == (True, [])
     return found["links"]
-
-
-@pytest.mark.parametrize("left", ["archive", "copy"])
-async def test_decisions_of_two_people_are_as_they_were_before_redis_was_lost(
-    keeping_server: RedisServer, keeping_redis: Redis, tmp_path: Path, left: str
-) -> None:
-    """They were made on an archived day, or before an older copy of the data was made."""
-    pit, days = await _begin(keeping_server, keeping_redis, tmp_path)
-    if left == "archive":
-        await days.keep(A_DAY)
-        archive = ArchiveFiles(tmp_path / "pitlink-archive", pit.link.id)
-        assert (await Archiver(pit.store, archive, live_days=7).run(lambda *_: None)).written
-    copy = await Kept.of(keeping_redis)
-    await pit.wagers({1: PROGRESSIVE}, table="T-2", round_id="R2")
-    was, listed = await _decided(pit), await pit.claims.waiting()
-    balances = _audited(tmp_path)
-
-    await keeping_redis.flushall()
-    if left == "copy":
-        await copy.put_back(keeping_redis)
-    else:
-        await approve(Configuration(pit.floor, pit.store))
-    printed = _run(tmp_path, "restore", "--by", "tess", "--services-stopped", "--yes")
-    assert "balances to the micro" in printed
-    assert await _decided(pit) == was
-    assert await pit.claims.waiting() == listed
-    assert _audited(tmp_path) == balances
-
-    await pit.goes_on()
-    waiting = [row.claim for row in await pit.claims.to_reopen()]
-    assert waiting == ([TO_REOPEN] if left == "copy" else []), "a closed day ends the request"
-    await _play_on(pit, tmp_path)
 
 
 async def test_decisions_of_two_people_are_as_they_were_before_an_upgrade(

@@ -1,6 +1,5 @@
 """Numbers of payout slips whose payments a restored link has lost: they stay used."""
 
-import asyncio
 from pathlib import Path
 from typing import cast
 
@@ -11,14 +10,12 @@ from meters.books.audit import LinkAudit
 from meters.books.ledger_mark import LedgerMark
 from meters.books.ledger_replay import Replay
 from meters.books.slip_numbers import SLIPS_KEY, SlipRegister
-from meters.claims.claims import Claims
 from meters.restore.output import print_found, print_restored
 from tests.model.pit import FLOOR, PROGRESSIVE, Pit
 from tests.model.test_slips import CLAIM, OTHER
 from tests.model.test_slips import Facility as TwoLinks
 from tests.restore.pit import KeptPit
-from tests.restore.stores import Kept
-from tests.restore.test_restoring import Copy
+from tests.restore.stores import Copy, Kept
 
 pytestmark = [pytest.mark.duty("D11", "D16")]
 
@@ -29,13 +26,9 @@ class Facility(TwoLinks):
     """A link that is restored, and another one of the facility whose store stays intact."""
 
     def __init__(self, redis: Redis, home: Path) -> None:
-        self.redis = redis
         self.pit = KeptPit(redis, home)
         self.pot = Pit(redis, FLOOR.replace('id = "pit"', 'id = "pot"'))
-        self.stores = {pit.link.id: pit.store for pit in (self.pit, self.pot)}
-        self.claims = Claims(
-            self.pit.floor, self.stores, lambda _: None, lambda *_: None, lambda _: asyncio.sleep(0)
-        )
+        super().__init__(redis, [self.pit, self.pot])
 
     async def open(self) -> None:
         await self.pit.open()
@@ -174,7 +167,7 @@ async def test_kept_number_is_in_a_store_that_is_rebuilt(facility: Facility) -> 
     assert await facility.pay(CLAIM, "S-1") == "paid"
     await facility.restore(copy, outbox=False)
     pit = facility.pit
-    archive = await Copy.of(pit)
+    archive = await Copy.of(pit.store)
     noted = await facility.slips()
     assert noted[b"s1"].startswith(CLAIM.encode())
     await Kept({}, OF_THE_LINK).put_back(facility.redis)

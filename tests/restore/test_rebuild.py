@@ -18,7 +18,7 @@ from tests.model.machine import Floor
 from tests.model.pit import PROGRESSIVE, Pit, to
 from tests.model.running import running
 from tests.model.tampering import ledger, play_a_while
-from tests.restore.stores import Copied, hold_alike, keys_of, read_store, rebuilt
+from tests.restore.stores import Copy, hold_alike, keys_of, read_store, rebuilt
 from tests.servers import RedisServer
 
 
@@ -111,7 +111,7 @@ async def test_rewritten_store_equals_the_one_before_and_continues(
     try:
         writer = StoreWriter(other, keys)
         await writer.clear()
-        copied = Copied(pit.store, last)
+        copied = await Copy.of(pit.store)
         assert [number async for number in writer.write_ledger(copied.entries(), last)][-1] == last
         await writer.write_keys(rebuild.snapshot())
         hold_alike(await read_store(other, keys), await read_store(keeping_redis, keys), keys)

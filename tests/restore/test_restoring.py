@@ -1,7 +1,7 @@
 """A lost store is restored from a copy of its ledger and from its tables' outboxes."""
 
 import sqlite3
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Final
@@ -14,7 +14,6 @@ from meters.archive.archive_audit import audit_link
 from meters.archive.archive_days import ArchiveFiles
 from meters.archive.archiver import Archiver
 from meters.books.audit import RESTORING, LinkAudit
-from meters.books.checkpoint import EMPTY
 from meters.books.ledger_mark import LedgerMark
 from meters.books.refusals import refused_by_script
 from meters.books.script_steps import Status
@@ -34,7 +33,7 @@ from tests.model.pit import BONUS, FIVE_CARD, FLOOR, PROGRESSIVE, RAGS, code, to
 from tests.model.running import running
 from tests.model.test_asks import confirm, correct, refuse, result, void
 from tests.restore.pit import KeptPit
-from tests.restore.stores import Copied, Kept, hold_restored, read_store
+from tests.restore.stores import Copy, Kept, hold_restored, read_store
 
 ROYAL: Final = "As Ks Qs"
 STRAIGHT: Final = "9c 8s 7h"
@@ -47,31 +46,6 @@ DRAWN: Final = FLOOR.replace(
 
 Field = tuple[str, bytes]
 Parts = Iterator[list[Field]]
-
-
-class Copy:
-    """Ledger entries that were copied in time. Its disk may fail when it is read again."""
-
-    def __init__(self, entries: Sequence[tuple[int, Mapping[str, bytes]]]) -> None:
-        self._entries = entries
-        self.last = entries[-1][0]
-        self.days = ()
-        self.opening = EMPTY
-        self.fails_at = 0
-        self._readings = 0
-
-    @classmethod
-    async def of(cls, pit: KeptPit) -> "Copy":
-        last = (await pit.store.snapshot()).last_entry
-        return cls([row async for row in Copied(pit.store, last).entries()])
-
-    async def entries(self, after: int = 0) -> AsyncIterator[tuple[int, Mapping[str, bytes]]]:
-        self._readings += 1
-        for number, fields in self._entries:
-            if self._readings == 2 and number == self.fails_at:
-                raise OSError("the disk failed")
-            if number > after:
-                yield number, fields
 
 
 PRIME: Final = table_text(
@@ -160,49 +134,32 @@ async def test_an_archive_gives_the_store_the_days_that_it_had(pit: KeptPit, del
 
 
 @pytest.mark.duty("D11")
-@pytest.mark.parametrize("left", [4, 2])
-async def test_an_archive_of_days_that_would_all_be_live_begins_a_store(
-    pit: KeptPit, left: int
-) -> None:
-    """Of the days before its first one there are only the balances at their close."""
-    pit = KeptPit(pit.redis, pit.home, f"{DRAWN}\n[archive]\nlive_days = 300\n")
-    days, archive = Days(pit), ArchiveFiles(pit.home / "archive", pit.link.id)
-    archiver = Archiver(pit.store, archive, live_days=300)
-    await days.open()
-    for day in range(1, 6):
-        await play(pit, 2 * day)
-        await pit.void(table="T-2", round_id=f"open-{2 * day}")
-        await pit.reject_what_waits()
-        await days.keep(timedelta(days=1))
-        await archiver.run(lambda *_: None)
-    await play(pit, 12)
-    accounts = (await read_store(pit.redis, pit.store.keys))[pit.store.keys.accounts]
-    await pit.redis.flushall()
-    for file in archive.files()[:-left]:
-        file.path.unlink()
-    begins = archive.files()[0].day.first
-    restored = await pit.restoring(ArchivedLedger(pit.home / "archive", pit.link.id)).run()
-    assert restored.finding.problems == ()
-    made = await read_store(pit.redis, pit.store.keys)
-    assert made[pit.store.keys.accounts] == accounts
-    assert (await pit.store.entries(0, 1))[0][0] == begins
-
-
-@pytest.mark.duty("D11")
+@pytest.mark.parametrize("older", [False, True], ids=["lost", "an older file"])
 @pytest.mark.parametrize("copied", ["nothing", "some", "all"])
-async def test_a_store_that_is_lost_entirely_is_as_it_was(pit: KeptPit, copied: str) -> None:
-    await play(pit, 1, 2, 3)
-    copy = await Copy.of(pit) if copied == "some" else None
+async def test_a_store_is_as_it_was_whatever_is_left_of_it(
+    pit: KeptPit, copied: str, *, older: bool
+) -> None:
+    await play(pit, 1)
+    file, known = await Kept.of(pit.redis), sum(pit.seq.values())
+    await pit.void(table="T-2", round_id="open-1")
+    await play(pit, 2, 3)
+    copy = await Copy.of(pit.store) if copied == "some" else None
     await pit.void(table="T-2", round_id="open-3")
     await play(pit, 4, 5, 6)
-    copy = await Copy.of(pit) if copied == "all" else copy
+    copy = await Copy.of(pit.store) if copied == "all" else copy
     was, seen = await read_store(pit.redis, pit.store.keys), pit.mark.seen
-    await pit.redis.flushall()
+    await (file.put_back(pit.redis) if older else pit.redis.flushall())
     found, due = await pit.restoring(copy).look()
-    assert (found.held.standing, found.seen, due) == (StoreCondition.EMPTY, seen.entries, True)
+    assert (found.held.standing is StoreCondition.EMPTY, found.seen, due) == (
+        not older, seen.entries, True,
+    )  # fmt: skip
     restored = await pit.restoring(copy).run()
     assert restored.finding.problems == ()
     assert (restored.entries, restored.replayed.differing) == (seen.entries, [])
+    if older:
+        assert restored.found.writes == (copied != "nothing")
+    if older and copied == "nothing":
+        assert restored.replayed.events == sum(pit.seq.values()) - known
     hold_restored(await read_store(pit.redis, pit.store.keys), was, pit.store.keys)
     assert LedgerMark(pit.home, pit.link.id).seen.entries == seen.entries + 1
     assert not (await pit.restoring(copy).look())[1], "nothing is left to be done"
@@ -213,7 +170,7 @@ async def test_a_store_that_is_lost_entirely_is_as_it_was(pit: KeptPit, copied: 
 async def test_a_restore_approves_nothing(pit: KeptPit, *, copied: bool) -> None:
     """People approve a lost link again. Until it is restored, it is still to be restored."""
     await play(pit, 1)
-    copy = await Copy.of(pit) if copied else None
+    copy = await Copy.of(pit.store) if copied else None
     await pit.redis.flushall()
     with pytest.raises(RestoreError, match="pit: Redis has no approval of its settings"):
         await pit.restoring(copy).run(approved=False)
@@ -238,7 +195,7 @@ async def test_a_new_link_that_one_person_restores_waits_for_two_people(
     copy = None
     if forged == "archive":
         await new.open()
-        copy = await Copy.of(new)
+        copy = await Copy.of(new.store)
         await pit.redis.delete(*await pit.redis.keys("pitlink:{new}:*"))
     (tmp_path / "marks" / "new.ledger-mark.json").write_text('{"link":"new","entries":9}')
     floor, store = new.floor, LinkStore(pit.redis, new.link)
@@ -258,42 +215,6 @@ async def test_a_new_link_that_one_person_restores_waits_for_two_people(
         await configuration.approve(person, configuration.filed.digest)
     await restore()
     assert (await store.snapshot()).is_opened
-
-
-async def test_an_older_file_of_redis_is_brought_up_by_outboxes(pit: KeptPit) -> None:
-    await play(pit, 1, 2)
-    older, known = await Kept.of(pit.redis), sum(pit.seq.values())
-    await pit.void(table="T-2", round_id="open-2")
-    await play(pit, 3, 4)
-    was = await read_store(pit.redis, pit.store.keys)
-    restored = await pit.lost_and_restored(older=older)
-    again = sum(pit.seq.values()) - known
-    assert (restored.found.writes, restored.replayed.events) == (False, again)
-    hold_restored(await read_store(pit.redis, pit.store.keys), was, pit.store.keys)
-
-
-@pytest.mark.duty("D11")
-async def test_corrected_wagers_come_back_from_outboxes_each_once(pit: KeptPit) -> None:
-    """Who confirmed them is lost, so the entry of the restore follows them."""
-    await pit.wagers({1: PROGRESSIVE, 2: EVERYTHING})
-    older = await Kept.of(pit.redis)
-    both = {1: PROGRESSIVE, 2: EVERYTHING}
-    for action, position, after in (
-        ("add", 4, {**both, 4: PROGRESSIVE}), ("take_back", 1, {2: EVERYTHING, 4: PROGRESSIVE}),
-    ):  # fmt: skip
-        assert (await correct(pit, action, position, after)).status == "accepted"
-    await pit.wagers({3: PROGRESSIVE}, table="T-2")
-    gone = await correct(pit, "take_back", 3, {}, table="T-2")
-    assert gone.status == "accepted"
-    was = await read_store(pit.redis, pit.store.keys)
-    assert "no floorperson confirmed it" in "".join((await pit.audit()).problems)
-    restored = await pit.lost_and_restored(older=older)
-    assert (restored.replayed.events, restored.replayed.differing) == (4, [])
-    assert restored.finding.problems == ()
-    hold_restored(await read_store(pit.redis, pit.store.keys), was, pit.store.keys)
-    won = await pit.result({2: RAGS, 4: ROYAL})
-    assert [one.position for one in won.claims or ()] == [4]
-    assert (await pit.audit()).problems == ()
 
 
 @pytest.mark.section("649a.11(c)(5)(iv)")
@@ -378,20 +299,6 @@ async def test_a_correction_is_applied_again_if_only_its_confirmation_is_kept(
     assert (await pit.audit()).problems == ()
 
 
-async def test_an_older_file_than_the_archive_is_written_again(pit: KeptPit) -> None:
-    await play(pit, 1, 2)
-    older = await Kept.of(pit.redis)
-    await pit.void(table="T-2", round_id="open-2")
-    await play(pit, 3)
-    copy = await Copy.of(pit)
-    await pit.void(table="T-2", round_id="open-3")
-    await play(pit, 4)
-    was = await read_store(pit.redis, pit.store.keys)
-    await older.put_back(pit.redis)
-    assert (await pit.restoring(copy).run()).found.writes
-    hold_restored(await read_store(pit.redis, pit.store.keys), was, pit.store.keys)
-
-
 async def test_lists_of_an_older_file_that_the_archive_has_empty_are_emptied(pit: KeptPit) -> None:
     """A win waited in it and a proposal was open. Both were decided before the day closed."""
     (claim,) = (await pit.round({1: PROGRESSIVE}, {1: ROYAL})).claims or ()
@@ -401,7 +308,7 @@ async def test_lists_of_an_older_file_that_the_archive_has_empty_are_emptied(pit
     older = await Kept.of(pit.redis)
     await pit.link_acts.withdraw(pit.link.id, proposed.proposal, "sue")
     await pit.decide(claim.claim, "reject")
-    copy, was = await Copy.of(pit), await read_store(pit.redis, pit.store.keys)
+    copy, was = await Copy.of(pit.store), await read_store(pit.redis, pit.store.keys)
     restored = await pit.lost_and_restored(copy, "T-2", older=older)
     assert restored.found.writes
     assert (restored.finding.problems, restored.waiting) == ((), ())
@@ -411,7 +318,7 @@ async def test_lists_of_an_older_file_that_the_archive_has_empty_are_emptied(pit
 async def test_an_archive_is_used_only_for_its_own_books_that_lack_something(pit: KeptPit) -> None:
     """A store that is ahead of the archive is left as it is."""
     await play(pit, 1)
-    copy = await Copy.of(pit)
+    copy = await Copy.of(pit.store)
     await pit.void(table="T-2", round_id="open-1")
     found, due = await pit.restoring(copy).look()
     assert (found.writes, due) == (False, False)
@@ -423,7 +330,7 @@ async def test_an_archive_is_used_only_for_its_own_books_that_lack_something(pit
 
 async def test_what_people_decided_since_waits_again_and_is_counted(pit: KeptPit) -> None:
     await play(pit, 2)
-    copy = await Copy.of(pit)
+    copy = await Copy.of(pit.store)
     waiting = [row.claim for row in await pit.claims.waiting()]
     await pit.decide(waiting[0], "validate")
     head = (await pit.store.state()).head
@@ -438,7 +345,7 @@ async def test_what_people_decided_since_waits_again_and_is_counted(pit: KeptPit
 
 async def test_a_link_that_was_opened_since_is_opened_again(pit: KeptPit) -> None:
     await pit.link_acts.close(pit.link.id, "sue", "shift change")
-    copy = await Copy.of(pit)
+    copy = await Copy.of(pit.store)
     await pit.link_acts.open(pit.link.id, "tim")
     await play(pit, 1)
     accounts = await pit.accounts()
@@ -453,7 +360,7 @@ async def test_a_link_that_was_opened_since_is_opened_again(pit: KeptPit) -> Non
 @pytest.mark.duty("D7")
 async def test_what_comes_out_differently_is_reported_and_not_smoothed_over(pit: KeptPit) -> None:
     """Two tables win the meter, and the clocks of the tables show the opposite order."""
-    copy = await Copy.of(pit)
+    copy = await Copy.of(pit.store)
     for table in ("T-1", "T-2"):
         await pit.wagers({3: PROGRESSIVE}, table=table)
     pit.clock += timedelta(seconds=10)
@@ -486,7 +393,7 @@ async def test_the_events_of_a_table_that_left_the_link_are_not_lost_silently(
     was = (await pit.store.snapshot()).accounts
     after = KeptPit(pit.redis, tmp_path, DRAWN)
     await after.open()
-    copy = await Copy.of(after)
+    copy = await Copy.of(after.store)
     await after.lost_and_restored(copy, "T-1", "T-2")
     await older.put_back(pit.redis)
     with pytest.raises(RestoreError, match=r"T-3\.sqlite has events of table T-3 that the ledger"):
@@ -546,7 +453,7 @@ async def test_a_restore_that_waited_for_its_answer_writes_over_nothing(pit: Kep
 async def test_a_missing_outbox_is_reported_and_must_be_declared_lost_by_name(
     pit: KeptPit, missing: str
 ) -> None:
-    copy = await Copy.of(pit)
+    copy = await Copy.of(pit.store)
     await play(pit, 1, 2)
     path = pit.outbox_path("T-2")
     if missing == "torn":
@@ -603,7 +510,7 @@ async def test_a_table_without_progressive_wagers_is_missed_by_nobody(
     """It sends nothing and has no outbox, so none has to be declared lost."""
     pit = KeptPit(redis, tmp_path, DRAWN + PRIME)
     await pit.open()
-    copy = await Copy.of(pit)
+    copy = await Copy.of(pit.store)
     await play(pit, 1, 2)
     restored = await pit.lost_and_restored(copy)
     assert {one.table for one in restored.found.tables} == {"T-1", "T-2"}
@@ -661,7 +568,7 @@ async def test_an_interrupted_restoring_opens_no_link_and_is_begun_again(
     pit = KeptPit(keeping_redis, tmp_path, DRAWN)
     await pit.open()
     await play(pit, 1, 2)
-    copy = await Copy.of(pit)
+    copy = await Copy.of(pit.store)
     await pit.void(table="T-2", round_id="open-2")
     await play(pit, 3)
     was = await read_store(pit.redis, pit.store.keys)
@@ -703,7 +610,7 @@ async def test_a_store_that_is_written_halfway_is_never_mistaken_for_a_whole_one
 ) -> None:
     """The meters are written last. If writing stops at any key, the restoring starts again."""
     await play(pit, 1, 2)
-    copy = await Copy.of(pit)
+    copy = await Copy.of(pit.store)
     was = await read_store(pit.redis, pit.store.keys)
     monkeypatch.setattr(store_writing, "_COMMANDS_AT_ONCE", 1)
     parts = store_writing._parts

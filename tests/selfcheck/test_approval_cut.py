@@ -1,12 +1,9 @@
 """Whoever approves a floor file can be killed at any moment: the approval is whole, or absent."""
 
-import asyncio
 import itertools
-from collections.abc import Callable, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Final
 
-import httpx
 import pytest
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
@@ -16,15 +13,13 @@ from meters.books.approvals import ApprovalBook
 from meters.books.approved_configuration import LinkConfiguration
 from meters.books.audit import LinkAudit
 from meters.books.store import BooksError, LinkStore
-from meters.floor.floor_file import Floor, parse_floor, read_floor
+from meters.floor.floor_file import Floor, parse_floor
 from meters.redis_client.connect import open_redis
 from meters.selfcheck.approval_checks import Configuration
 from tests.floor_text import floor_text, link_text, meter_text, table_text
 from tests.model.conftest import keeping_redis, keeping_server
 from tests.selfcheck.knife import Knife
-from tests.servers import Mosquitto, Pitlink, RedisServer, free_port, run_pitlink
-from tests.staff import GIVEN, PIN, Colleague, hire
-from tests.waiting import LONG_S
+from tests.servers import RedisServer
 
 __all__ = ["keeping_redis", "keeping_server"]
 
@@ -37,9 +32,6 @@ FIRST: Final = "".join(
 CHANGED: Final = FIRST.replace("positions = 7", "positions = 6")
 ACTS: Final = ((FIRST, "Ada"), (CHANGED, "Ada"), (CHANGED, "Bea"))
 """One person approves the first floor file, and two people its change."""
-
-BY: Final = "Ada"
-Filed = Callable[..., Path]
 
 Standing = tuple[tuple[str, ...], int | None, bool]
 """Kinds of the link's ledger entries; the act with the approved text; whether a half one waits."""
@@ -136,81 +128,3 @@ async def test_an_approval_that_ends_at_any_command_is_whole_or_absent(
         if not await _play(keeping_server, keeping_redis, number, answered=answered):
             break
     assert number >= 8, "two acts of two links, and one of each with its note"
-
-
-@pytest.fixture
-def filed(keeping_server: RedisServer, mosquitto: Mosquitto, tmp_path: Path) -> Filed:
-    """Return a function that writes the first floor file, for a port to the Redis or for itself."""
-    port = free_port()
-
-    def write(redis_port: int | None = None) -> Path:
-        url = keeping_server.url if redis_port is None else f"redis://127.0.0.1:{redis_port}/0"
-        path = tmp_path / ("direct.toml" if redis_port is None else "floor.toml")
-        service = {
-            "broker": mosquitto.url, "redis": url, "data": str(tmp_path / "data"),
-            "http": f"127.0.0.1:{port}",
-        }  # fmt: skip
-        path.write_text(floor_text(FIRST, service=service))
-        return path
-
-    return write
-
-
-async def _left_whole(redis: Redis, config: Path, pin: str, left: list[int]) -> None:
-    """Check what a killed process left, and that the command completes it."""
-    floor = read_floor(config)
-    assert await standing(redis, floor) == left
-    arguments = ("approve", "--config", str(config), "--by", BY)
-    done = await asyncio.to_thread(run_pitlink, *arguments, stdin=f"{pin}\nyes\n")
-    assert done.returncode == 0, done.stderr
-    assert await standing(redis, floor) == [1, 1]
-    audit = await asyncio.to_thread(run_pitlink, "audit", "--config", str(config))
-    assert audit.returncode == 0, audit.stdout
-
-
-@pytest.mark.duty("D12")
-@pytest.mark.parametrize("answered", [False, True], ids=["before", "after"])
-async def test_a_killed_command_leaves_an_approval_whole_or_absent(
-    keeping_server: RedisServer, keeping_redis: Redis, filed: Filed, *, answered: bool
-) -> None:
-    await asyncio.to_thread(hire, filed(), BY, "supervisor")
-    digest = _digest(FIRST, "main").encode()
-    with Knife(
-        keeping_server.socket_path,
-        lambda whole: digest in whole,
-        answered=answered,
-    ) as knife:
-        words = ("approve", "--config", str(filed(knife.port)), "--by", BY)
-        with Pitlink(*words, stdin=True) as command:
-            knife.kill = command.kill
-            for line in (GIVEN, "yes"):
-                command.write_line(line)
-            await asyncio.to_thread(command.wait)
-            assert knife.cut.wait(LONG_S), command.errors
-    await _left_whole(keeping_redis, filed(), GIVEN, [int(answered), 0])
-
-
-@pytest.mark.duty("D12")
-@pytest.mark.parametrize("answered", [False, True], ids=["before", "after"])
-async def test_a_service_killed_as_the_floor_page_approves_leaves_it_whole_or_absent(
-    keeping_server: RedisServer, keeping_redis: Redis, filed: Filed, *, answered: bool
-) -> None:
-    await asyncio.to_thread(hire, filed(), BY, "supervisor")
-    digest = _digest(FIRST, "other")
-    with Knife(
-        keeping_server.socket_path,
-        lambda whole: digest.encode() in whole,
-        answered=answered,
-    ) as knife:
-        config = filed(knife.port)
-        with Pitlink("serve", "--config", str(config), approved=False) as service:
-            knife.kill = service.kill
-            url = f"http://{read_floor(config).service.http}"
-            await asyncio.to_thread(
-                service.until, lambda: "link inoperable" in service.errors, what="the service"
-            )
-            ada = await asyncio.to_thread(Colleague, url, BY)
-            with pytest.raises(httpx.TransportError):
-                await asyncio.to_thread(ada.post, "/api/v1/links/other/approve", digest=digest)
-            assert knife.cut.wait(LONG_S)
-    await _left_whole(keeping_redis, filed(), PIN, [0, int(answered)])

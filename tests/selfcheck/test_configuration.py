@@ -1,7 +1,8 @@
 """A link operates only under the configuration that was approved last (duties D10, D12)."""
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Final
+from typing import Final, cast
 
 import msgspec
 import pytest
@@ -23,7 +24,7 @@ from tests.floor_text import link_text, meter_text, section_text, table_text
 from tests.lua.books import keyspace
 from tests.model.conftest import keeping_redis, keeping_server, soon
 from tests.model.days import A_DAY, Days
-from tests.model.pit import FLOOR, PROGRESSIVE, RAGS, Pit, code, refused, to
+from tests.model.pit import FLOOR, PROGRESSIVE, RAGS, Pit, refused, to
 from tests.model.running import Running, running
 from tests.waiting import eventually_async
 
@@ -252,18 +253,6 @@ async def test_a_new_link_on_a_running_floor_waits_for_two_people(
 
 
 @pytest.mark.duty("D4")
-async def test_a_link_under_another_name_is_not_the_first_of_an_empty_floor(
-    keeping_redis: Redis, tmp_path: Path
-) -> None:
-    """Its meters would begin at their seeds: that is a reset of the meters of the other name."""
-    await ran_once(keeping_redis, tmp_path)
-    renamed = configuration_of(keeping_redis, FLOOR.replace('id = "pit"', 'id = "pit-2"'), "pit-2")
-    found = await renamed.unapproved()
-    assert found is not None
-    assert (found.first, found.changed) == (False, ("the link is new",))
-
-
-@pytest.mark.duty("D4")
 async def test_tables_that_get_a_new_meter_at_its_seed_wait_for_two_people(
     keeping_redis: Redis, tmp_path: Path
 ) -> None:
@@ -312,41 +301,34 @@ async def test_a_first_approval_written_into_redis_does_not_count(
 
 
 @pytest.mark.duty("D4")
-@pytest.mark.parametrize("by", ["amy", "ben"])
-async def test_an_interrupted_first_approval_is_finished_by_the_same_person_only(
-    keeping_redis: Redis, by: str
+@pytest.mark.parametrize(
+    ("by", "event"), [("amy", ""), ("ben", ""), ("amy", "wagers"), ("amy", "close")]
+)
+async def test_an_interrupted_first_approval_is_finished_by_the_same_person_before_any_play(
+    keeping_redis: Redis, by: str, event: str
 ) -> None:
-    """The first approval is for all links of a floor. It can be interrupted between two links."""
+    """The first approval is for all links of a floor. It can be interrupted between two links.
+
+    A service may have opened the first link, and seeded its meters.
+    """
     pit, side = (configuration_of(keeping_redis, TWO_LINKS, link) for link in ("pit", "side"))
     await pit.approve("amy", pit.filed.digest)
     other = TWO_LINKS.replace('"Side Jackpot"', '"Side"').replace("positions = 7", "positions = 6")
-    changed = configuration_of(keeping_redis, other, "side")
-    found = await changed.unapproved()
-    assert found is not None
-    assert not found.first
-    await side.approve(by, side.filed.digest)
-    problem = await side.problem()
-    assert problem is None if by == "amy" else "ben approved it first" in str(problem)
-
-
-@pytest.mark.duty("D4")
-@pytest.mark.parametrize("event", ["wagers", "close"])
-async def test_an_interrupted_first_approval_is_not_finished_alone_after_something_happened(
-    keeping_redis: Redis, event: str
-) -> None:
-    """A service has opened the first link, and somebody played or acted on it."""
-    pit, side = (configuration_of(keeping_redis, TWO_LINKS, link) for link in ("pit", "side"))
-    await pit.approve("amy", pit.filed.digest)
     opened = await Pit.opened(keeping_redis, FLOOR)
-    found = await side.unapproved()
-    assert found is not None
-    assert found.first, "the meters are seeded, and nothing else happened"
+    for text, first in ((other, False), (TWO_LINKS, True)):
+        found = await configuration_of(keeping_redis, text, "side").unapproved()
+        assert found is not None
+        assert found.first == first
     if event == "wagers":
         assert (await opened.wagers({1: PROGRESSIVE})).error is None
-    else:
+    elif event:
         await opened.link_acts.close("pit", "sue", "a test")
-    await side.approve("amy", side.filed.digest)
-    assert "amy approved it first, and one more person is needed" in str(await side.problem())
+    await side.approve(by, side.filed.digest)
+    problem = await side.problem()
+    if (by, event) == ("amy", ""):
+        assert problem is None
+    else:
+        assert f"{by} approved it first, and one more person is needed" in str(problem)
 
 
 @pytest.mark.duty("D4")
@@ -552,21 +534,15 @@ async def test_a_floor_of_people_becomes_a_demonstration_only_by_two_people(
     text = FLOOR.replace('id = "pit"', 'id = "pit-2"') if new else SIX
     demonstration = text.replace("[facility]", "[facility]\ndemonstration = true", 1)
     link = "pit-2" if new else "pit"
+    # The meters of a renamed link would begin at their seeds: that is a reset.
+    found = await configuration_of(keeping_redis, text, link).unapproved()
+    assert found is not None
+    assert not found.first
     with pytest.raises(TermsError, match="two people approve it") as error:
         await configuration_of(keeping_redis, demonstration, link).adopt()
     change = "the link is new" if new else "demonstration without real money: no → yes"
     assert change in str(error.value)
     assert await configuration_of(keeping_redis, demonstration, link).is_of_people()
-
-
-async def test_the_accepted_ratio_of_chances_is_shown_and_approved(keeping_redis: Redis) -> None:
-    text = FLOOR.replace('paytable = "A"', 'paytable = "A"\nchance_ratio_max = 6', 1)
-    before, after = (configuration_of(keeping_redis, each, "pit").filed for each in (FLOOR, text))
-    assert after.changed_from(before) == (
-        "meter progressive largest ratio of the chances of its games: none → 6",
-    )
-    (meter,) = [one for one in after.in_words if one.startswith("meter progressive")]
-    assert "a dollar wagered may have 6 times the chance at one game as at another" in meter
 
 
 @pytest.mark.duty("D4")
@@ -716,32 +692,6 @@ async def test_a_floor_file_that_the_books_do_not_take_cannot_be_approved(
 
 
 @pytest.mark.section("649a.11(c)(5)(iv)")
-@pytest.mark.parametrize(
-    ("table", "asset", "link"),
-    [("T-9", "104213", "side"), ("T-3", "9", "side"), ("T-9", "104213", "pit")],
-    ids=["asset on another link", "name on another link", "another name"],
-)
-async def test_a_held_table_plays_under_no_other_link_or_name(
-    keeping_redis: Redis, table: str, asset: str, link: str
-) -> None:
-    """The books of a link refuse wagers of a table that they hold, but only on that link."""
-    pit = await Pit.opened(keeping_redis, WITH_T3)
-    await approve_all(keeping_redis, WITH_T3)
-    await pit.round({3: PROGRESSIVE}, {3: "As Ks Qs"}, table="T-3")
-    (claim,) = await pit.claims.waiting()
-    added = {"pit": "", "side": ""} | {link: progressive_table(table, asset)}
-    moved = configuration_of(
-        keeping_redis, f"{FLOOR}{added['pit']}{ON_SIDE}{added['side']}", link
-    )  # fmt: skip
-    assert f"is held for claim {claim.claim} as table T-3 of link pit" in await barred(moved)
-    again = configuration_of(keeping_redis, WITH_T3, link)
-    assert await again.problem() is None, "the table itself may stay where it is"
-    await pit.pay(claim.claim, "S-1")
-    await people_approve(moved)
-    assert await moved.problem() is None
-
-
-@pytest.mark.section("649a.11(c)(5)(iv)")
 async def test_a_table_that_still_plays_on_its_former_link_is_held_on_the_new_one(
     keeping_redis: Redis,
 ) -> None:
@@ -764,63 +714,64 @@ async def test_a_table_that_still_plays_on_its_former_link_is_held_on_the_new_on
     assert await there.problem() is None
 
 
+MOVES: Final[Mapping[str, tuple[str, str, str, str]]] = {
+    "removed": ("", "", "", "pit"),
+    "another name": (progressive_table("T-9", "104213"), "", "", "pit"),
+    "on another link": ("", T3, "", "side"),
+    "asset on another link": ("", progressive_table("T-9", "104213"), "", "side"),
+    "name on another link": ("", progressive_table("T-3", "9"), "", "side"),
+    "a link of its own": ("", "", link_text("new", meter_text(PROGRESSIVE), T3), "new"),
+}
+"""How a floor file takes a table away: sections of the links, and the link that may not open."""
+
+
 @pytest.mark.section("649a.11(c)(5)(iv)")
-async def test_a_table_stays_while_its_rejected_hand_pay_can_be_reopened(
-    keeping_redis: Redis,
+@pytest.mark.parametrize(
+    ("move", "left"),
+    [
+        pytest.param(move, left, id=f"{left}, {name}")
+        for name, move in MOVES.items()
+        for left in ("an open round", "a hand pay", "a rejected hand pay")
+        if name != "removed" or left == "an open round"
+    ],
+)
+async def test_a_table_is_not_taken_away_from_what_it_left(
+    keeping_redis: Redis, move: tuple[str, str, str, str], left: str
 ) -> None:
-    """The hold of a reopened hand pay is on the link on which the table won."""
+    """Nobody could end the round. The books of a link hold a table, but only on that link."""
+    pit_has, side_has, new, link = move
     pit = Pit(keeping_redis, WITH_T3)
     days = Days(pit)
     await pit.open()
     await days.open()
     await approve_all(keeping_redis, WITH_T3)
-    await pit.round({3: PROGRESSIVE}, {3: "As Ks Qs"}, table="T-3")
-    (row,) = await pit.claims.waiting()
-    claim = row.claim
-    moved = configuration_of(keeping_redis, f"{FLOOR}{ON_SIDE}{T3}", "side")
-    await pit.claims.decide(claim, "reject", "amy", reason="x")
-    assert await barred(moved) == (
-        f"claim {claim} of table T-3 (asset 104213) was rejected, and can still be reopened:"
-        " leave the table in link pit, as table T-3, until this gaming day is closed"
-    )
-    assert "can still be reopened" in str(await moved.problem())
-    row = await pit.claims.request_reopening(claim, "amy", reason="wrong box")
-    assert row.request is not None
-    await pit.claims.confirm(claim, "ben", row.request.entry)
-    assert "is held for claim" in await barred(moved)
-    assert code(await pit.wagers({3: PROGRESSIVE}, table="T-3", round_id="R2")) == "held"
-    await pit.claims.decide(claim, "reject", "ben", reason="x")
-    assert "can still be reopened" in await barred(moved)
-    await days.keep(A_DAY)
-    with pytest.raises(ActError, match="gaming day of the rejection is closed"):
-        await pit.claims.request_reopening(claim, "amy", reason="x")
+    text = f"{FLOOR}{pit_has}{ON_SIDE}{side_has}{new}"
+    moved = configuration_of(keeping_redis, text, link)
+    assert (await pit.wagers({3: PROGRESSIVE}, table="T-3")).error is None
+    said = "table T-3 has an open round on link pit: leave the table there until the round is"
+    if left != "an open round":
+        (claim,) = (await pit.result({3: "As Ks Qs"}, table="T-3")).claims or ()
+        said = f"is held for claim {claim.claim} as table T-3 of link pit"
+    if left == "a rejected hand pay":
+        await pit.decide(claim.claim, "reject")
+        said = (
+            " was rejected, and can still be reopened: leave the table in link pit, as table T-3,"
+            " until this gaming day is closed"
+        )
+    assert said in await barred(moved)
+    assert said in str(await moved.problem())
+    stays = configuration_of(keeping_redis, WITH_T3, "pit")
+    assert await stays.problem() is None, "the table itself may stay where it is"
+    if left == "an open round":
+        assert (await pit.void(table="T-3")).error is None
+    elif left == "a hand pay":
+        await pit.decide(claim.claim, "validate")
+        assert said in await barred(moved)
+        await pit.decide(claim.claim, "pay")
+    else:
+        await days.keep(A_DAY)
     await people_approve(moved)
     assert await moved.problem() is None
-
-
-@pytest.mark.parametrize(
-    ("here", "there"),
-    [("", ""), ("", T3), (progressive_table("T-9", "104213"), "")],
-    ids=["removed", "on another link", "another name"],
-)
-async def test_a_table_is_not_taken_away_from_its_open_round(
-    keeping_redis: Redis, here: str, there: str
-) -> None:
-    """Nobody could end the round, and it would stop every change of a parameter of its link."""
-    after = f"{FLOOR}{here}{ON_SIDE}{there}"
-    pit = await Pit.opened(keeping_redis, WITH_T3)
-    await approve_all(keeping_redis, WITH_T3)
-    assert (await pit.wagers({3: PROGRESSIVE}, table="T-3")).error is None
-    changed = [configuration_of(keeping_redis, after, link) for link in ("pit", "side")]
-    said = "table T-3 has an open round on link pit: leave the table there until the round is"
-    for each in changed if there else changed[:1]:
-        assert said in await barred(each)
-        assert said in str(await each.problem())
-    assert await configuration_of(keeping_redis, WITH_T3, "pit").problem() is None
-    assert (await pit.void(table="T-3")).error is None
-    for each in changed if there else changed[:1]:
-        await people_approve(each)
-        assert await each.problem() is None
 
 
 async def test_a_demonstration_may_leave_a_round_open(keeping_redis: Redis) -> None:
@@ -831,30 +782,6 @@ async def test_a_demonstration_may_leave_a_round_open(keeping_redis: Redis) -> N
     assert (await pit.wagers({3: PROGRESSIVE}, table="T-3")).error is None
     store = LinkStore(keeping_redis, floor.link[0])
     await Configuration(floor, store, opens_as="service").adopt()
-
-
-@pytest.mark.section("649a.11(c)(5)(iv)")
-@pytest.mark.parametrize("held", [True, False])
-async def test_a_held_table_begins_no_link_of_its_own(keeping_redis: Redis, *, held: bool) -> None:
-    """Nor does a table with an open round."""
-    pit = await Pit.opened(keeping_redis)
-    await approve_all(keeping_redis, FLOOR)
-    assert (await pit.wagers({3: PROGRESSIVE})).error is None
-    text = f"{FLOOR.replace('104211', '1')}{SIDE}{progressive_table('T-4', '104211')}"
-    moved = configuration_of(keeping_redis, text, "side")
-    if held:
-        (claim,) = (await pit.result({3: "As Ks Qs"})).claims or ()
-        assert f"is held for claim {claim.claim} as table T-1 of link pit" in await barred(moved)
-        await pit.decide(claim.claim, "validate")
-        assert "leave it there until that is paid or rejected" in await barred(moved)
-        await pit.decide(claim.claim, "pay")
-    else:
-        assert "table T-1 has an open round on link pit" in await barred(moved)
-        own = await barred(configuration_of(keeping_redis, text, "pit"))
-        assert "table T-1 has an open round: leave its asset number" in own
-        assert (await pit.void()).error is None
-    await people_approve(moved)
-    assert await moved.problem() is None
 
 
 @pytest.mark.duty("D10")
@@ -878,35 +805,24 @@ async def test_a_lost_approval_is_not_replaced_by_adoption(
 
 
 @pytest.mark.duty("D10")
+@pytest.mark.parametrize("earlier", [False, True], ids=["made up", "an earlier one"])
 async def test_what_is_written_into_the_store_is_not_approved(
-    keeping_redis: Redis, tmp_path: Path
+    keeping_redis: Redis, tmp_path: Path, *, earlier: bool
 ) -> None:
     await ran_once(keeping_redis, tmp_path)
     pit = Pit(keeping_redis, SIX)
-    filed = Configuration(pit.floor, pit.store).filed
-    for field, value in (("digest", filed.digest), ("text", filed.text)):
-        await keeping_redis.hset(pit.store.keys.approved, field, value)
+    filed, key = Configuration(pit.floor, pit.store).filed, pit.store.keys.approved
+    forged: dict[str, str] = {"digest": filed.digest, "text": filed.text}
+    said = "the approved configuration in Redis is not the one in ledger entry 1"
+    if earlier:
+        rows = cast("dict[bytes, bytes]", await keeping_redis.hgetall(key))
+        forged = {name.decode(): value.decode() for name, value in rows.items()}
+        await people_approve(Configuration(pit.floor, pit.store))
+        pit, said = Pit(keeping_redis), "which is not the last approval"
+    for field, value in forged.items():
+        await keeping_redis.hset(key, field, value)
     async with running(pit, tmp_path) as link:
-        await link.goes_down("the approved configuration in Redis is not the one in ledger entry 1")
-        await approve(link)
-        await link.comes_up()
-
-
-@pytest.mark.duty("D10")
-async def test_an_earlier_approval_put_back_is_not_the_last(
-    keeping_redis: Redis, tmp_path: Path
-) -> None:
-    await ran_once(keeping_redis, tmp_path)
-    pit = Pit(keeping_redis, SIX)
-    earlier = await keeping_redis.hgetall(pit.store.keys.approved)
-    async with running(pit, tmp_path) as link:
-        await link.goes_down("is not as approved")
-        await approve(link)
-        await link.comes_up()
-    for field, value in earlier.items():
-        await keeping_redis.hset(pit.store.keys.approved, field, value)
-    async with running(Pit(keeping_redis), tmp_path) as link:
-        await link.goes_down("which is not the last approval")
+        await link.goes_down(said)
         await approve(link)
         await link.comes_up()
 
@@ -921,20 +837,6 @@ async def test_nothing_is_approved_on_books_that_do_not_hold(
         await link.goes_down("meter:progressive holds", "+1")
         with refused("link_inoperable", "meter:progressive holds"):
             await approve(link)
-
-
-async def test_a_demonstration_adopts_its_floor_of_the_day(
-    keeping_redis: Redis, tmp_path: Path
-) -> None:
-    async with running(Pit(keeping_redis), tmp_path, adopts=True) as link:
-        await link.comes_up()
-    pit = Pit(keeping_redis, THIRD)
-    async with running(pit, tmp_path, adopts=True) as link:
-        await link.comes_up()
-        acts = await links_of(link).acts("pit", None, 9)
-        latest = next(act for act in acts if act.what != "inoperable")
-    assert (latest.what, latest.by) == ("approve", "service")
-    assert latest.told.startswith("table T-3 added (")
 
 
 @pytest.mark.duty("D9")

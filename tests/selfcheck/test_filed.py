@@ -60,6 +60,10 @@ def test_what_bears_on_no_money_needs_no_approval(before: str, after: str) -> No
         ("wager = 250", "wager = 300", "meter bonus wager: $2.50 → $3.00"),
         ("lucky_every = 12\n", "", "meter bonus Lucky Bonus, one round in: 12 → none"),
         ('paytable = "B"', 'paytable = "A"', "meter high paytable: B → A"),
+        (
+            'paytable = "B"', 'paytable = "B"\nchance_ratio_max = 6',
+            "meter high largest ratio of the chances of its games: none → 6",
+        ),
         ("positions = 7", "positions = 6", "table T-1 positions: 7 → 6"),
         ('asset = "1001"', 'asset = "1009"', "table T-1 asset: 1001 → 1009"),
         ('"progressive", "bonus"]', '"bonus"]', "table T-1 meters: bonus, progressive → bonus"),
@@ -82,6 +86,12 @@ def test_changes_that_concern_money_are_described_in_words(
     changed = filed(FLOOR.replace(before, after, 1))
     assert changed.digest != filed().digest
     assert change in changed.changed_from(filed())
+
+
+def test_the_accepted_ratio_of_chances_is_shown() -> None:
+    text = FLOOR.replace('paytable = "B"', 'paytable = "B"\nchance_ratio_max = 6', 1)
+    (meter,) = [one for one in filed(text).in_words if one.startswith("meter high")]
+    assert "a dollar wagered may have 6 times the chance at one game as at another" in meter
 
 
 def test_tables_and_meters_that_come_and_go_are_named() -> None:
