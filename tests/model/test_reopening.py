@@ -173,26 +173,6 @@ async def test_the_meter_keeps_its_reseed_when_a_win_is_reopened(strict: Pit) ->
     assert await strict.accounts() == rejected
 
 
-async def test_nothing_is_confirmed_or_reopened_after_the_day_is_closed(
-    redis: Redis, tmp_path: Path
-) -> None:
-    kept = await _archived(redis, tmp_path)
-    pit = kept.pit
-    await _hand_pay(pit)
-    asked = (await pit.claims.reject(CLAIM, "amy", reason="fouled")).request
-    await kept.days.keep(timedelta(days=1))
-    assert asked is not None
-    assert await _refused(pit, "ben", asked.entry) == "no_request"
-    await _reject(pit)
-    asked = (await pit.claims.request_reopening(CLAIM, "amy", reason="x")).request
-    await kept.days.keep(timedelta(days=1))
-    assert asked is not None
-    assert await _refused(pit, "ben", asked.entry) == "day_closed"
-    with refused("day_closed", "gaming day of the rejection is closed"):
-        await pit.claims.request_reopening(CLAIM, "amy", reason="x")
-    assert (await pit.audit()).problems == ()
-
-
 @pytest.mark.duty("D17")
 async def test_the_audit_finds_a_win_that_was_reopened_after_the_close(
     redis: Redis, tmp_path: Path
@@ -275,26 +255,6 @@ async def test_a_slip_number_is_corrected_and_the_old_one_stays_used(strict: Pit
             await strict.claims.decide(OTHER, "pay", "ben", slip=slip)
     # The claim itself can have its first number again.
     assert (await _correct(strict, "A-1001", "A-1002")).slip == "A-1001"
-
-
-@pytest.mark.parametrize(
-    ("slip", "replaces", "code"),
-    [
-        ("A-7", "A-1001", "slip_used"),
-        ("A-1001", "A-1001", "no_change"),
-        ("A-9", "A-1", "slip_changed"),
-        ("", "A-1001", "bad_value"),
-    ],
-)
-async def test_what_no_correction_does(strict: Pit, slip: str, replaces: str, code: str) -> None:
-    await _paid(strict)
-    await strict.claims.decide(OTHER, "pay", "ben", slip="A-7")
-    before = await strict.entries()
-    with refused(code):
-        await _correct(strict, slip, replaces)
-    assert await strict.entries() == before
-    # A number of a refused correction is free for another claim.
-    assert await strict.store.slip_register.held(["A-9"]) == {}
 
 
 @pytest.mark.duty("D17")

@@ -415,7 +415,7 @@ async def test_the_outbox_of_a_table_that_left_the_link_is_missed(
     )
     await before.open()
     older = await Kept.of(pit.redis)
-    copy = await Copy.of(before) if copied else None
+    copy = await Copy.of(before.store) if copied else None
     await before.round({1: PROGRESSIVE}, {1: RAGS}, table="T-3", round_id="R1")
     after = KeptPit(pit.redis, tmp_path, DRAWN)
     await after.open()
@@ -433,7 +433,7 @@ async def test_the_outbox_of_a_table_that_left_the_link_is_missed(
 async def test_a_restore_that_waited_for_its_answer_writes_over_nothing(pit: KeptPit) -> None:
     """Meanwhile, somebody else has restored the link, and the floor plays on."""
     await pit.round({1: PROGRESSIVE}, {1: RAGS}, table="T-1", round_id="R1")
-    copy = await Copy.of(pit)
+    copy = await Copy.of(pit.store)
     await pit.redis.flushall()
     with read_outboxes([pit.home / "tables"], pit.link.id) as outboxes:
         mark = LedgerMark(pit.home, pit.link.id)
