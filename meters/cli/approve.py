@@ -92,7 +92,7 @@ async def _approve(floor: Floor, links: Sequence[str], by: str) -> None:
                 )
             if found.barred:
                 raise UserError(f"{link}: {found.problem}")
-        user_directory = UserDirectory.of_floor(redis, floor.service)
+        user_directory = UserDirectory.of_floor(redis, floor)
         first = all(found.first for _, found in due.values())
         person = await confirm_person(user_directory, by, "approves it", may_have_to_choose=first)
         _ask(by)

@@ -130,7 +130,7 @@ def _with_users(floor: Floor, ask: Callable[[UserDirectory], Awaitable[_Found]])
 
     async def asked() -> _Found:
         async with open_used_store(floor, users_suffice=True) as redis:
-            return await ask(UserDirectory.of_floor(redis, floor.service))
+            return await ask(UserDirectory.of_floor(redis, floor))
 
     return asyncio.run(_asked(asked()))
 
@@ -143,7 +143,7 @@ async def _add(floor: Floor, name: str, role: Role, pin: str) -> tuple[UserRow, 
     """
     async with open_redis(floor) as redis:
         begun = not await is_opened(floor, redis, users_suffice=True)
-        user_directory = UserDirectory.of_floor(redis, floor.service)
+        user_directory = UserDirectory.of_floor(redis, floor)
         row = await user_directory.users.add(name, role, pin, _us())
     return row, store_address(floor) if begun else None
 

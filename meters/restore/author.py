@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from bonus.errors import UserError
-from meters.floor.facility import Service
+from meters.floor.floor_file import Floor
 from meters.redis_client.shards import AnyRedis
 from meters.users.confirmation import as_user_error, confirm_person
 from meters.users.directory import UserDirectory
@@ -29,13 +29,13 @@ class AuthorConfirmation:
 
     Args:
         redis: the Redis that is restored.
-        service: the service's settings in the floor file.
+        floor: the floor file.
         name: the name that the person gave; None if they gave no name.
     """
 
-    def __init__(self, redis: AnyRedis, service: Service, name: str | None) -> None:
+    def __init__(self, redis: AnyRedis, floor: Floor, name: str | None) -> None:
         self._redis = redis
-        self._service = service
+        self._floor = floor
         self._name = name
         self._users: bool | None = None
         self._author: Author | None = None
@@ -77,7 +77,7 @@ class AuthorConfirmation:
         if known is None or not (known.confirmed or all_lost or not self._users):
             name = self._name or _NOBODY_NAMED
             if await self.possible():
-                directory = UserDirectory.of_floor(self._redis, self._service)
+                directory = UserDirectory.of_floor(self._redis, self._floor)
                 person = await confirm_person(
                     directory, name, "restores the data", may_have_to_choose=all_lost
                 )

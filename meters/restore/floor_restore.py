@@ -91,7 +91,7 @@ async def run_restore(floor: Floor, links: Sequence[Link], options: RestoreOptio
                 raise RestoreError(problem)
         if not sources and not await is_opened(floor, redis, users_suffice=False):
             raise never_opened(floor)
-        author = AuthorConfirmation(redis, floor.service, options.by)
+        author = AuthorConfirmation(redis, floor, options.by)
         for link in links:
             good = await _restore(floor, link, redis, options, console, author=author) and good
         if good:

@@ -125,6 +125,7 @@ class MeterService:
             secret=secret,
             log_secrets=log_secrets,
             count_refused=self._metrics.running.count_sign_in_refused,
+            demonstration=floor.facility.demonstration,
         )
         self._log_mark = LogMark(Path(floor.service.data))
         self._displays = DisplayState()

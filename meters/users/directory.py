@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Self
 
-from meters.floor.facility import Service
+from meters.floor.floor_file import Floor
 from meters.redis_client.shards import AnyRedis
 from meters.users.log_macs import LogSecrets
 from meters.users.operators_log import OperatorsLog
@@ -29,19 +29,24 @@ class UserDirectory:
     log: OperatorsLog
 
     @classmethod
-    def of_floor(cls, redis: AnyRedis, service: Service) -> Self:
+    def of_floor(cls, redis: AnyRedis, floor: Floor) -> Self:
         """Return the user directory of a floor, for a `pitlink` command.
 
         A command has no signed-in users.
 
         Args:
             redis: the facility's Redis.
-            service: the service's settings in the floor file.
+            floor: the floor file.
 
         Raises:
             UserError: the key bundle is missing, or cannot be used.
         """
-        return cls.of(redis, service.idle_minutes, log_secrets=LogSecrets.of(service))
+        return cls.of(
+            redis,
+            floor.service.idle_minutes,
+            log_secrets=LogSecrets.of(floor.service),
+            demonstration=floor.facility.demonstration,
+        )
 
     @classmethod
     def of(
@@ -53,6 +58,7 @@ class UserDirectory:
         log_secrets: LogSecrets | None = None,
         *,
         count_refused: CountRefused = count_nothing,
+        demonstration: bool = False,
     ) -> Self:
         """Return the user directory for the users whose data is in a Redis.
 
@@ -64,10 +70,18 @@ class UserDirectory:
             log_secrets: the secrets for the MACs of the operators' log; None if there are no
                 secrets.
             count_refused: called for each refused sign-in attempt, for metrics.
+            demonstration: whether the floor is a demonstration, whose users have a public PIN.
         """
         store, pins = UserStore(redis, log_secrets), pins or PinHashing()
         return cls(
             Users(store, pins),
-            Sessions(store, pins, idle_minutes * 60_000, secret, count_refused=count_refused),
+            Sessions(
+                store,
+                pins,
+                idle_minutes * 60_000,
+                secret,
+                count_refused=count_refused,
+                demonstration=demonstration,
+            ),
             OperatorsLog(store),
         )

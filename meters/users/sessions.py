@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from meters.books.two_people import NO_SETTERS, PinSetters
+from meters.floor.demonstration import PIN as PUBLIC_PIN
 from meters.users.errors import UsersError
 from meters.users.expected_users import pin_digest
 from meters.users.names import fold_name
@@ -76,6 +77,8 @@ class Sessions:
             Each session is sealed with this secret. So a session is not valid if an attacker wrote
             it into Redis.
         count_refused: called for each refused sign-in attempt, for metrics.
+        demonstration: whether the public PIN opens a session. Elsewhere it opens none: the users of
+            a demonstration can still be in Redis when real play begins.
     """
 
     def __init__(
@@ -86,8 +89,10 @@ class Sessions:
         secret: bytes = b"",
         *,
         count_refused: CountRefused = count_nothing,
+        demonstration: bool = False,
     ) -> None:
         self._store = store
+        self._demonstration = demonstration
         self._pins = pins
         self._idle_ms = idle_ms
         self._secret = secret
@@ -110,7 +115,8 @@ class Sessions:
         store, keys, folded = self._store, self._store.keys, fold_name(name)
         async with self._attempts.begin(folded, caller) as begun:
             user = await store.fields(keys.user(folded))
-            if await self._pins.matches(pin, user.get("pin")):
+            matches = await self._pins.matches(pin, user.get("pin"))
+            if matches and (self._demonstration or pin != PUBLIC_PIN):
                 token, csrf = _secret(), _secret()
                 opened = await store.record(
                     "sign_in",

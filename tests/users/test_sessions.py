@@ -7,6 +7,8 @@ from typing import cast
 import pytest
 from redis.asyncio import Redis
 
+from meters.floor.demonstration import PIN as PUBLIC_PIN
+from meters.users.demonstration import let_in
 from meters.users.directory import UserDirectory
 from meters.users.errors import UsersError
 from meters.users.pins import PinHashing
@@ -47,6 +49,23 @@ async def earlier(register: Register, token: str, field: str, by_ms: int) -> Non
 
 async def never(*_: object) -> bool:
     raise AssertionError("a PIN was looked at")
+
+
+@pytest.mark.duty("D4")
+async def test_the_public_pin_opens_no_session_once_the_floor_is_no_demonstration(
+    register: Register,
+) -> None:
+    """Its users are still there: one person could be any two of them."""
+    shown = UserDirectory.of(register.redis, 5, fast_pins(), demonstration=True)
+    await let_in(shown.users)
+    assert (
+        await shown.sessions.sign_in("Sue", PUBLIC_PIN, Caller(HERE), None)
+    ).person.name == "Sue"
+    with pytest.raises(UsersError) as error:
+        await register.sign_in("Sue", PUBLIC_PIN)
+    assert error.value.code == "wrong_name_or_pin"
+    await shown.users.set_pin("Sue", PIN, BY_COMMAND)
+    assert (await register.sign_in("Sue", PIN)).person.name == "Sue"
 
 
 async def test_a_session_is_known_by_the_digest_of_its_token_alone(staffed: Register) -> None:
