@@ -10,7 +10,7 @@ from tests.odds.conftest import counts_directory
 from tests.submission.filings import Commands, Filing
 from tests.submission.floors import SHIPPED, house_floor
 
-__all__ = ["commands", "counts_directory", "house", "shipped"]
+__all__ = ["commands", "counts_directory", "filing", "house", "shipped"]
 
 
 @pytest.fixture(scope="session")
@@ -31,6 +31,13 @@ def house(commands: Commands, counts_directory: Path) -> Filing:
 def shipped(commands: Commands, counts_directory: Path) -> Filing:
     home = counts_directory.parent / "shipped"
     return _once(home, lambda: commands.submit(SHIPPED, home / "filing"))
+
+
+@pytest.fixture
+def filing(request: pytest.FixtureRequest) -> Filing:
+    """Return the submission of the floor that a test is for (`FLOORS`)."""
+    found: Filing = request.getfixturevalue(request.param)
+    return found
 
 
 def _once(home: Path, submit: Callable[[], Filing]) -> Filing:

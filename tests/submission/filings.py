@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 import pypdf
+import pytest
 import typer
 from typer.testing import CliRunner, Result
 
@@ -17,6 +18,9 @@ from meters.cli.submit import submit
 from meters.submission.contents import Submission
 
 Fields = dict[str, Any]
+FLOORS = pytest.mark.parametrize(
+    "filing", ["house", pytest.param("shipped", marks=pytest.mark.slow)], indirect=True
+)
 
 
 @dataclass(frozen=True, slots=True)

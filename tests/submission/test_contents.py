@@ -3,17 +3,14 @@
 import hashlib
 import re
 import tomllib
-from collections import Counter
 from datetime import datetime
 from fractions import Fraction
-from itertools import combinations
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import msgspec
 import pytest
 
-from bonus.cards import DECK, card_name
 from meters.books.approved_configuration import LinkConfiguration
 from meters.floor.floor_file import read_floor
 from meters.submission import contents
@@ -21,21 +18,11 @@ from meters.submission.contents import Submission, submission_json
 from tests.floor_text import floor_text, link_text, table_text
 from tests.games.naive import HOUSE
 from tests.games.test_house_games import FIVE_CARDS, SEVEN_CARDS
-from tests.naive.ranking import three_card_named
-from tests.submission.filings import Commands, Fields, Filing, named
+from tests.submission.filings import FLOORS, Commands, Fields, Filing, named
 from tests.submission.floors import TIERS
 from tests.submission.printed import cells_of, file_of
 
 ROOT = Path(__file__).resolve().parents[2]
-FLOORS = pytest.mark.parametrize(
-    "floor", ["house", pytest.param("shipped", marks=pytest.mark.slow)]
-)
-
-
-@pytest.fixture
-def filing(floor: str, request: pytest.FixtureRequest) -> Filing:
-    found: Filing = request.getfixturevalue(floor)
-    return found
 
 
 @pytest.mark.slow
@@ -174,7 +161,6 @@ def test_every_table_has_the_wagers_of_the_floor_file(filing: Filing) -> None:
             assert set(row["not_offered"]) == names - set(expected)
 
 
-@pytest.mark.slow
 @FLOORS
 def test_the_odds_are_those_that_the_odds_command_prints(
     filing: Filing, commands: Commands
@@ -192,6 +178,10 @@ def test_the_odds_are_those_that_the_odds_command_prints(
         assert [(line["hand"], line["combinations"], line["of"]) for line in entry["hands"]] == [
             (hand["hand"], hand["combinations"], hand["of"]) for hand in wager["hands"]
         ]
+        assert odds["hit_frequency"]["exact"] == entry["hit_frequency"]
+        for name, each in entry.get("long_run", {}).items():
+            if name != "house_edge_decimal":
+                assert odds["long_run"][name]["exact"] == each
         check_meters(entry, odds)
         check_others(entry, odds)
 
@@ -301,85 +291,21 @@ def check_chance(chance: Fields, expected: Fraction) -> None:
     assert re.fullmatch(r"1 in [1-9][0-9,]*(\.[0-9]{2})?", chance["one_in"])
 
 
-@FLOORS
-def test_the_house_edge_is_the_rest_of_all_payouts(filing: Filing) -> None:
-    """For a wager on a hand, payouts at odds and the meters' returns at the seed are the return."""
-    for _, wager in filing.wagers():
-        odds = wager["odds"]
-        if odds["against_dealer"] or not wager["feeds"]:
-            continue
-        hits, back = Fraction(0), Fraction(0)
-        for hand in wager["hands"]:
-            chance = Fraction(hand["combinations"], hand["of"])
-            cells = [cell["pays"] for cell in hand["cells"] if cell["pays"] != "N/A"]
-            hits += chance * bool(cells)
-            for part in (part for cell in cells for part in cell.split(" + ")):
-                if part.startswith("$"):
-                    dollars = int(part[1:].replace(",", ""))
-                    back += chance * Fraction(100 * dollars, wager["wager_cents"])
-                elif part.endswith(" for 1"):
-                    back += chance * int(part.removesuffix(" for 1").replace(",", ""))
-        assert Fraction(odds["hit_frequency"]["exact"]) == hits
-        for meter in odds["meters"]:
-            won = sum(
-                Fraction(each["percent"]) / 100 * Fraction(each["chance"]["exact"])
-                for each in odds["awards"]
-                if each["meter"] == meter["meter"]
-            )
-            assert Fraction(meter["meter_return"]) == won
-            at_seed = won * meter["seed_cents"] / wager["wager_cents"]
-            assert Fraction(meter["return_at_seed"]["exact"]) == at_seed
-            back += at_seed
-        back += sum(Fraction(draw["returns"]["exact"]) for draw in odds["draws"])
-        assert Fraction(odds["house_edge"]["exact"]) == 1 - back
-        check_long_run(filing, wager, 1 - back)
-
-
-def check_long_run(filing: Filing, wager: Fields, edge: Fraction) -> None:
-    """Compare the long run with the meters' parameters: what is added and reseeded is the cost.
-
-    `edge` is the edge at the seeds, of which the returns of the meters are taken back.
-    """
-    odds, wagered = wager["odds"], wager["wager_cents"]
-    meters = {
-        (link["link"], each["meter"]): each
-        for link in filing.fields["links"]
-        for each in link["meters"]
-    }
-    fed = {each["kind"]: meters[each["link"], each["meter"]] for each in wager["feeds"]}
-    for meter in odds["meters"]:
-        terms = fed[meter["meter"]]
-        whole = meter["whole_chance"]
-        edge += Fraction(meter["return_at_seed"]["exact"])
-        edge -= Fraction(terms["primary_bps"] + terms["reserve_bps"], 10_000)
-        if whole:
-            edge -= Fraction(whole["exact"]) * terms["reseed_cents"] / wagered
-    lasting = odds["long_run"]
-    assert Fraction(lasting["house_edge"]["exact"]) == edge
-    parts = (Fraction(lasting[name]["exact"])
-             for name in ("fixed_return", "contributions", "reseeds"))  # fmt: skip
-    assert 1 - sum(parts) == edge
-
-
-def test_three_card_hands_are_counted_by_looking_at_every_deal(house: Filing) -> None:
-    """The 22,100 deals of three cards, judged by the second implementation of the rules."""
-    deals = Counter(three_card_named(tuple(map(card_name, hand))) for hand in combinations(DECK, 3))
-    wager = house.wager("three_card_poker", "progressive", "TCP-1")
-    assert {hand["hand"]: hand["combinations"] for hand in wager["hands"]} == dict(deals)
-    assert wager["odds"]["awards"] == [
+def test_wins_of_a_meter_and_envy_bonuses_have_their_amounts_and_chances(house: Filing) -> None:
+    """Of 22,100 hands of three cards one is the mini-royal of spades, and three are others."""
+    odds = house.wager("three_card_poker", "progressive", "TCP-1")["odds"]
+    spades, others = (
+        {"exact": "1/22100", "one_in": "1 in 22,100"},
+        {"exact": "3/22100", "one_in": "1 in 7,366.67"},
+    )
+    assert odds["awards"] == [
         {"hand": "mini_royal_spades", "percent": 100, "meter": "progressive",
-         "rule": "649a.12(e)(1)", "chance": {"exact": "1/22100", "one_in": "1 in 22,100"}}
+         "rule": "649a.12(e)(1)", "chance": spades}
     ]  # fmt: skip
-    assert wager["odds"]["envy"] == [
-        {"hand": "mini_royal_spades", "envy_cents": 50_000, "rule": "649a.12(e)(5)",
-         "chance": {"exact": "1/22100", "one_in": "1 in 22,100"}},
-        {"hand": "mini_royal", "envy_cents": 12_500, "rule": "649a.12(e)(5)",
-         "chance": {"exact": "3/22100", "one_in": "1 in 7,366.67"}},
+    assert [(each["hand"], each["envy_cents"], each["chance"]) for each in odds["envy"]] == [
+        ("mini_royal_spades", 50_000, spades), ("mini_royal", 12_500, others),
     ]  # fmt: skip
-    # Paytable B pays no straight.
-    paid = sum(deals[hand] for hand in deals if hand in {
-        "mini_royal_spades", "mini_royal", "straight_flush", "three_of_a_kind"})  # fmt: skip
-    assert Fraction(wager["odds"]["hit_frequency"]["exact"]) == Fraction(paid, 22_100)
+    assert {each["rule"] for each in odds["envy"]} == {"649a.12(e)(5)"}
 
 
 def test_each_percentage_of_a_house_game_has_the_known_number_of_deals(house: Filing) -> None:
@@ -399,24 +325,6 @@ def test_each_percentage_of_a_house_game_has_the_known_number_of_deals(house: Fi
             (each["hand"], each["percent"], each["meter"], Fraction(each["chance"]["exact"]))
             for each in awards
         ]
-
-
-def test_the_game_against_the_dealer_wins_as_its_outcomes_say(house: Filing) -> None:
-    odds = house.wager("three_card_poker", "ante", "TCP-1")["odds"]
-    outcomes = {each["outcome"]: each for each in odds["against_dealer"]["outcomes"]}
-    won = outcomes["higher"]["combinations"] + outcomes["not_qualified"]["combinations"]
-    assert outcomes["higher"]["of"] == 407_170_400
-    assert Fraction(odds["hit_frequency"]["exact"]) == Fraction(won, 407_170_400)
-    assert sum(each["combinations"] for each in outcomes.values()) == 407_170_400
-
-
-@pytest.mark.slow
-def test_a_tie_that_is_paid_counts_as_a_hit(shipped: Filing) -> None:
-    """Three Card Prime pays an equal hand (679a.2(b)(4): "Player wins ties")."""
-    odds = shipped.wager("three_card_prime", "ante", "TPR-01")["odds"]
-    outcomes = {each["outcome"]: each for each in odds["against_dealer"]["outcomes"]}
-    won = sum(outcomes[name]["combinations"] for name in ("higher", "equal", "not_qualified"))
-    assert Fraction(odds["hit_frequency"]["exact"]) == Fraction(won, outcomes["equal"]["of"])
 
 
 @pytest.mark.duty("D21")

@@ -4,7 +4,6 @@ import hashlib
 import re
 from collections.abc import Iterator
 from datetime import date
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -18,19 +17,9 @@ from meters.reports.pdf import inner_width, page_layout
 from meters.submission.contents import Submission, submission_json
 from meters.submission.pdf import submission_pdf
 from tests.games.naive import HOUSE
-from tests.submission.filings import Commands, Filing, pages_of
+from tests.submission.filings import FLOORS, Filing, pages_of
 
 pytestmark = pytest.mark.slow
-
-FLOORS = pytest.mark.parametrize(
-    "floor", ["house", pytest.param("shipped", marks=pytest.mark.slow)]
-)
-
-
-@pytest.fixture
-def filing(floor: str, request: pytest.FixtureRequest) -> Filing:
-    found: Filing = request.getfixturevalue(floor)
-    return found
 
 
 def squeezed(text: str) -> str:
@@ -174,13 +163,6 @@ def test_equal_submissions_are_equal_files(house: Filing) -> None:
     assert [
         page.replace("2031-02-03", submission.date).replace(other, digest) for page in pages
     ] == house.pages
-
-
-def test_two_runs_write_the_same_bytes(house: Filing, commands: Commands, tmp_path: Path) -> None:
-    first, second = (commands.submit(house.config, tmp_path / name) for name in ("first", "second"))
-    assert first.fields["date"] != second.fields["date"] or (
-        (first.json, first.pdf) == (second.json, second.pdf)
-    )
 
 
 def test_a_demonstration_says_so_on_each_page(house: Filing) -> None:

@@ -29,13 +29,14 @@ def floor(tmp_path: Path) -> Path:
     return path
 
 
-def refusal(commands: Commands, config: Path, out: Path) -> str:
+def refusal(commands: Commands, config: Path, out: Path, home: Path | None = None) -> str:
     """Return the message of a refusal with the status 1, which wrote nothing next to `out`."""
-    before = tree(out.parent)
+    home = home or out.parent
+    before = tree(home)
     done = commands.run("submit", "--config", str(config), "--out", str(out))
     assert isinstance(done.exception, UserError), done.output
     assert done.exception.exit_status == 1
-    assert tree(out.parent) == before
+    assert tree(home) == before
     return str(done.exception)
 
 
@@ -68,11 +69,6 @@ def test_a_floor_file_that_cannot_be_used(
     assert says in refusal(commands, floor, floor.parent / "out")
 
 
-def test_a_missing_floor_file(commands: Commands, tmp_path: Path) -> None:
-    said = refusal(commands, tmp_path / "none.toml", tmp_path / "out")
-    assert said == f"{tmp_path / 'none.toml'}: cannot be read: No such file or directory"
-
-
 def test_a_game_file_with_an_error(commands: Commands, tmp_path: Path) -> None:
     config = house_floor(tmp_path / "house")
     game = tmp_path / "house" / "games" / "river_duel.toml"
@@ -82,46 +78,35 @@ def test_a_game_file_with_an_error(commands: Commands, tmp_path: Path) -> None:
     assert "'15 of 1' is not a payout" in said
 
 
-def test_a_directory_with_files_stays_as_it_is(floor: Path, commands: Commands) -> None:
-    out = floor.parent / "out"
-    out.mkdir()
-    (out / "submission.json").write_text("an earlier one")
-    said = refusal(commands, floor, out)
-    assert said == f"{out}: the directory has files, and none is replaced: name a new directory"
+@pytest.mark.parametrize(
+    ("config", "out", "says"),
+    [
+        ("none.toml", "out", "none.toml: cannot be read: No such file or directory"),
+        ("floor.toml", "full", "full: the directory has files, and none is replaced: name a new"),
+        ("floor.toml", "floor.toml", "is not a directory"),
+        ("floor.toml", "link", "is not a directory"),
+        ("floor.toml", "none/out", "none/out: there is no directory {}/none: make it first"),
+    ],
+)
+def test_files_and_directories_that_do_not_suit(
+    config: str, out: str, says: str, floor: Path, commands: Commands
+) -> None:
+    home = floor.parent
+    for name in ("full", "empty"):
+        (home / name).mkdir()
+    (home / "full" / "submission.json").write_text("an earlier one")
+    (home / "link").symlink_to(home / "empty")
+    assert says.format(home) in refusal(commands, home / config, home / out, home)
 
 
 @pytest.mark.slow
-def test_an_earlier_submission_is_not_replaced(floor: Path, commands: Commands) -> None:
-    commands.submit(floor, floor.parent / "out")
-    assert "none is replaced" in refusal(commands, floor, floor.parent / "out")
-
-
-@pytest.mark.slow
-def test_an_empty_directory_is_filled(floor: Path, commands: Commands) -> None:
+def test_an_empty_directory_is_filled_once(floor: Path, commands: Commands) -> None:
     out = floor.parent / "out"
     out.mkdir()
     commands.submit(floor, out)
     assert sorted(path.name for path in out.iterdir()) == ["submission.json", "submission.pdf"]
     assert sorted(path.name for path in out.parent.iterdir()) == ["floor.toml", "out"]
-
-
-def test_a_file_or_a_link_is_not_a_directory(floor: Path, commands: Commands) -> None:
-    assert "is not a directory" in refusal(commands, floor, floor)
-    link, empty = floor.parent / "link", floor.parent / "empty"
-    empty.mkdir()
-    link.symlink_to(empty)
-    assert "is not a directory" in refusal(commands, floor, link)
-
-
-def test_a_missing_parent_is_named_before_anything_is_counted(
-    floor: Path, commands: Commands
-) -> None:
-    parent = floor.parent / "none"
-    done = commands.run("submit", "--config", str(floor), "--out", str(parent / "out"))
-    assert str(done.exception) == (
-        f"{parent / 'out'}: there is no directory {parent}: make it first"
-    )
-    assert not parent.exists()
+    assert "none is replaced" in refusal(commands, floor, out)
 
 
 def test_a_full_disk_leaves_nothing(tmp_path: Path) -> None:
