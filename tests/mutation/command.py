@@ -24,7 +24,17 @@ _FAILED: Final = re.compile(
 
 def main(arguments: Sequence[str]) -> int:
     """Run the command; return 0 if every defect was found for each of its rows."""
-    asked = _parser().parse_args(arguments)
+    parser = argparse.ArgumentParser(
+        prog="python -m tests mutate",
+        description="Put each known defect into a copy of the code, one at a time. Run the tests"
+        " that law.md or duties.md names for the rows that the defect breaks. A defect survives a"
+        " row if all tests of the row pass. The exit status is 1 if a defect survives.",
+    )
+    parser.add_argument(
+        "row", nargs="*", help="only the defects of these rows: 649a.12, 682a.11(d)(2), D7"
+    )
+    parser.add_argument("--jobs", type=int, default=2, help="defects tried at a time (default 2)")
+    asked = parser.parse_args(arguments)
     chosen = [
         mutant
         for mutant in mutants()
@@ -43,20 +53,6 @@ def main(arguments: Sequence[str]) -> int:
         with ThreadPoolExecutor(asked.jobs) as pool:
             verdicts = list(pool.map(lambda mutant: _try(copies, mutant), chosen))
     return _report(verdicts)
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m tests mutate",
-        description="Put each known defect into a copy of the code, one at a time. Run the tests"
-        " that law.md or duties.md names for the rows that the defect breaks. A defect survives a"
-        " row if all tests of the row pass. The exit status is 1 if a defect survives.",
-    )
-    parser.add_argument(
-        "row", nargs="*", help="only the defects of these rows: 649a.12, 682a.11(d)(2), D7"
-    )
-    parser.add_argument("--jobs", type=int, default=2, help="defects tried at a time (default 2)")
-    return parser
 
 
 def _copy(to: Path) -> Path:
@@ -120,13 +116,7 @@ def _run(
             path.write_text(mutant.applied(copy), encoding="utf-8")
         command = [
             sys.executable,
-            "-m",
-            "pytest",
-            "-q",
-            "--tb=no",
-            "-rfE",
-            "-p",
-            "no:cacheprovider",
+            *["-m", "pytest", "-q", "--tb=no", "-rfE", "-p", "no:cacheprovider"],
         ]
         command += ["-m", "slow and not system" if slow else "not slow and not system"]
         if mutant and len(mutant.rows) == 1:

@@ -42,6 +42,12 @@ class Process:
     def spawn(self, work: Coroutine[Any, Any, _T]) -> "asyncio.Task[_T]":
         return self._loop.create_task(work, context=self._context.copy())
 
+    def again(self, disk: Disk) -> "Process":
+        """Return the process that starts after this one, with the same wall clock."""
+        made = Process(self._loop, self.name, disk)
+        made.skew_s = self.skew_s
+        return made
+
     def kill(self) -> None:
         """Kill it: nothing of it runs any more, not even cleanup code."""
         if self.alive:

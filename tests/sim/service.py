@@ -35,19 +35,13 @@ class SimulatedService:
         self._world = world
         self._floor, self._server, self._connect, self._wrote = floor, server, connect, wrote
         self._chance = world.chance(f"service/{name}")
-        self._process = Process(world.loop, name)
+        self.process = Process(world.loop, name)
         self._main: asyncio.Task[None] | None = None
 
-    @property
-    def process(self) -> Process:
-        return self._process
-
     def start(self) -> None:
-        skew_s = self._process.skew_s
-        self._process = Process(self._world.loop, self.name, ServiceDisk(self._world))
-        self._process.skew_s = skew_s
-        self._process.died.add_done_callback(lambda _: self._down())
-        self._main = self._process.spawn(self._run())
+        self.process = self.process.again(ServiceDisk(self._world))
+        self.process.died.add_done_callback(lambda _: self._down())
+        self._main = self.process.spawn(self._run())
 
     async def _run(self) -> None:
         redis = troubled_redis(self._server, self._world, self._wrote)
@@ -65,11 +59,11 @@ class SimulatedService:
 
     def kill(self) -> None:
         """Kill it; it starts again after a while."""
-        self._process.kill()
+        self.process.kill()
 
     async def stop(self) -> None:
         """Stop it cleanly; it starts again after a while."""
-        process, main = self._process, self._main
+        process, main = self.process, self._main
         while main is not None and process.alive and not main.done():
             # The client library can lose a cancellation that coincides with an answer.
             main.cancel()
@@ -82,4 +76,4 @@ class SimulatedService:
 
     def ask(self, work: Coroutine[Any, Any, Any]) -> "asyncio.Task[Any]":
         """Have it do what somebody asks for over HTTP; the request dies with the service."""
-        return self._process.spawn(work)
+        return self.process.spawn(work)

@@ -69,7 +69,7 @@ class SimulatedTable:
         self._correcting = world.chance(f"corrections/{table.id}")
         self._declaring = world.chance(f"declarations/{table.id}")
         self._miscounting = world.chance(f"miscounts/{table.id}")
-        self._process = Process(world.loop, table.id, self.disk)
+        self.process = Process(world.loop, table.id, self.disk)
         self._main: asyncio.Task[None] | None = None
         self._working = asyncio.Event()
         self._bot: StackingBot | None = None
@@ -77,14 +77,8 @@ class SimulatedTable:
         self.may_rest = self.resting = False
 
     def start(self) -> None:
-        skew_s = self._process.skew_s
-        self._process = Process(self._world.loop, self.name, self.disk)
-        self._process.skew_s = skew_s
-        self._main = self._process.spawn(self._run())
-
-    @property
-    def process(self) -> Process:
-        return self._process
+        self.process = self.process.again(self.disk)
+        self._main = self.process.spawn(self._run())
 
     async def _run(self) -> None:
         try:
@@ -104,14 +98,14 @@ class SimulatedTable:
 
     def kill(self) -> None:
         """Kill the agent; it starts again after a while."""
-        if self._process.alive and self._main is not None:
-            self._process.kill()
+        if self.process.alive and self._main is not None:
+            self.process.kill()
             self.disk.crash()
             self._down()
 
     async def stop(self) -> None:
         """Stop the agent cleanly; it starts again after a while."""
-        process, main = self._process, self._main
+        process, main = self.process, self._main
         if process.alive and main is not None:
             main.cancel()
             await asyncio.wait({main, process.died}, return_when=asyncio.FIRST_COMPLETED)
@@ -150,7 +144,7 @@ class SimulatedTable:
         line = encode_event(event)
         while True:
             await self._working.wait()
-            agent, process = self.agent, self._process
+            agent, process = self.agent, self.process
             if agent is None:
                 continue
             handle = agent.handle_at_once if at_once else agent.handle

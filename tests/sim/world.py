@@ -1,17 +1,79 @@
-"""State that all parts of a run share: loop, randomness, weather, and the trace so far."""
+"""State that all parts of a run share: loop, randomness, weather, and the trace so far.
+
+The weather is the kinds of faults in a run and how often each occurs, drawn from the seed.
+"""
 
 import asyncio
 import hashlib
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
 from typing import Final
 
-from tests.sim.loop import Process, VirtualLoop, current_process
-from tests.sim.weather import Weather
+from tests.sim.loop import VirtualLoop, current_process
 
 TRACE_KEPT: Final = 20_000
+PER_MESSAGE: Final = {
+    "message lost": 0.08,
+    "message doubled": 0.1,
+    "message late": 0.1,
+    "publish fails": 0.05,
+    "copies in a batch": 0.15,
+    "altered in a batch": 0.1,
+}
+PER_COMMAND: Final = {
+    "redis cut before": 0.01,
+    "redis cut after": 0.02,
+    "redis stalls": 0.006,
+    "service killed before": 0.004,
+    "service killed after": 0.008,
+}
+PER_WRITE: Final = {
+    "disk full": 0.02,
+    "agent killed before": 0.01,
+    "agent killed after": 0.015,
+}
+PER_SECOND: Final = {
+    "service killed": 0.03,
+    "service stopped": 0.03,
+    "agent killed": 0.05,
+    "agent stopped": 0.03,
+    "connection cut": 0.08,
+    "connection silent": 0.04,
+    "broker down": 0.02,
+    "redis down": 0.015,
+    "redis full": 0.02,
+    "redis refuses writes": 0.02,
+    "clock set": 0.06,
+}
+PER_DEATH: Final = {"power lost": 0.4, "outbox write lost": 0.15}
+KINDS: Final = {**PER_MESSAGE, **PER_COMMAND, **PER_WRITE, **PER_SECOND, **PER_DEATH}
+_ABSENT: Final = 0.35
+
+
+class Weather:
+    """The faults of one run.
+
+    Each kind is off in a third of the runs and has a random rate in the others. If every fault were
+    always on, no run would show what happens after a long calm.
+    """
+
+    def __init__(self, seed: int) -> None:
+        self._chance = Random(f"{seed}/weather")
+        self.calm = False
+        self.faults: Counter[str] = Counter()
+        self._rates = {
+            kind: 0.0 if self._chance.random() < _ABSENT else rate * self._chance.uniform(0.2, 2.0)
+            for kind, rate in KINDS.items()
+        }
+
+    def strikes(self, kind: str) -> bool:
+        """Return whether a fault of a kind occurs now; if so, count it."""
+        if self._chance.random() >= self._rates[kind] or self.calm:
+            return False
+        self.faults[kind] += 1
+        return True
 
 
 class SimulationError(Exception):
@@ -64,6 +126,3 @@ class World:
             self.note(kind)
             kill()
             await self.loop.create_future()
-
-    def process(self, name: str) -> Process:
-        return Process(self.loop, name)
