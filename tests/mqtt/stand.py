@@ -181,6 +181,21 @@ class Service:
             self._process = None
 
 
+def service_on(
+    home: Path,
+    *options: str,
+    broker: str,
+    redis: str,
+    draws: Mapping[str, int] | None = None,
+) -> Service:
+    """Return a service on the floor of many tables, which it writes into a directory."""
+    port, config = free_port(), home / "floor.toml"
+    config.write_text(
+        many_tables_text(broker=broker, redis=redis, port=port, data=home / "data", draws=draws)
+    )
+    return Service(config, port, *options)
+
+
 class Asker:
     """One table played by a stranger: it repeats unanswered events, as agents do.
 
@@ -339,19 +354,9 @@ class Stand:
     def _build(self, stack: ExitStack) -> None:
         stack.enter_context(self.redis)
         stack.enter_context(self.mosquitto)
-        port = free_port()
-        config = self._home / "floor.toml"
-        config.write_text(
-            many_tables_text(
-                broker=self.mosquitto.url,
-                redis=self.redis.url,
-                port=port,
-                data=self._home / "data",
-                draws=self._draws,
-            )
-        )
         self.ear = stack.enter_context(Ear(self.mosquitto.port, "pitlink/v1/#"))
-        self.service = Service(config, port, *self._options)
+        urls = {"broker": self.mosquitto.url, "redis": self.redis.url}
+        self.service = service_on(self._home, *self._options, **urls, draws=self._draws)
         stack.callback(self.service.close)
         self.service.start()
         eventually(lambda: len(self.service.meters()) == METERS, what="all meters known")

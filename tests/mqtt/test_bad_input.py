@@ -12,6 +12,7 @@ from tests.mqtt.bad_events import BAD, Bad, opening
 from tests.mqtt.events import encode, result, void, wagers
 from tests.mqtt.floors import many_tables_text
 from tests.mqtt.stand import Asker, Stand
+from tests.mqtt.stranger import publish
 from tests.servers import eventually
 
 PLAIN_AT_LEAST: Final = 8
@@ -82,143 +83,77 @@ def test_every_code_of_the_refusals_is_met_here() -> None:
     }  # fmt: skip
 
 
-class TestRoundOver:
-    def test_after_a_result(self, stand: Stand, table: Asker) -> None:
-        """A round with a result accepts no wagers, results or voids."""
-        table.accept(wagers(1), result(2))
-        before = stand.books()
-        for seq, event in enumerate((wagers(3), result(4), void(5)), start=3):
-            reply = table.ask(event)
-            assert (reply["seq"], reply["error"]["code"]) == (seq, "round_over")
-        assert stand.books() == before
-        assert table.hello() == (5, None)
-
-    def test_after_a_void(self, stand: Stand, table: Asker) -> None:
-        """A voided round accepts none of them either."""
-        table.accept(wagers(1), void(2))
-        before = stand.books()
-        for seq, event in enumerate((wagers(3), result(4), void(5)), start=3):
-            assert table.ask(event)["error"]["code"] == "round_over", seq
-        assert stand.books() == before
-
-
-class TestSeq:
-    def test_reused_for_another_event(self, stand: Stand, table: Asker) -> None:
-        """The same seq with other content changes nothing, and the first reply is still stored."""
-        first = table.hear(wagers(1))
-        before = stand.books()
-        refused = stand.service.counted("pitlink_refusals_total", code="seq_reused")
-        for event in (wagers(1, "R2"), void(1), encode(wagers(1)) + b" "):
-            reply = table.ask(event)
-            assert (reply["seq"], reply["error"]["code"]) == (1, "seq_reused")
-            refused += table.answers
-        assert stand.service.counted("pitlink_refusals_total", code="seq_reused") == refused
-        assert stand.books() == before
-        assert table.hear(wagers(1)).payload == first.payload
-        assert table.hello() == (1, "R1")
-
-    def test_reused_by_a_bad_event(self, stand: Stand, table: Asker) -> None:
-        """An invalid event with a readable, used seq gets the same refusal."""
-        table.accept(wagers(1))
-        before = stand.books()
-        reply = table.ask(wagers(1, tip=5))
+def test_what_the_books_refuse_is_answered_over_the_broker(stand: Stand, table: Asker) -> None:
+    """A seq ahead is not used up. A used seq is refused with other content, and a round is over."""
+    for seq, early in ((2, wagers(2)), (2**53 - 1, wagers(2**53 - 1)), (5, wagers(5, tip=1))):
+        assert table.ask(early) == {"seq": seq, "status": "out_of_order", "expected": 1}
+    assert table.hello() == (0, None)
+    first = table.hear(wagers(1))
+    before = stand.books()
+    for event in (wagers(1, "R2"), void(1), encode(wagers(1)) + b" ", wagers(1, tip=5)):
+        reply = table.ask(event)
         assert (reply["seq"], reply["error"]["code"]) == (1, "seq_reused")
-        assert stand.books() == before
-
-    def test_ahead_is_out_of_order_and_not_used_up(self, stand: Stand, table: Asker) -> None:
-        """The answer names the expected seq. The event is accepted once that one has come."""
-        before = stand.books()
-        assert table.ask(wagers(2)) == {"seq": 2, "status": "out_of_order", "expected": 1}
-        assert table.ask(wagers(2**53 - 1))["expected"] == 1
-        assert table.hello() == (0, None)
-        assert stand.books() == before
-        table.accept(wagers(1), void(2))
-
-    def test_a_bad_event_ahead_is_out_of_order_too(self, table: Asker) -> None:
-        """An invalid event that is too early does not use up its seq either."""
-        assert table.ask(wagers(5, tip=1)) == {"seq": 5, "status": "out_of_order", "expected": 1}
-        assert table.hello() == (0, None)
-
-    def test_passed_long_ago(self, stand: Stand, table: Asker) -> None:
-        """Old replies are deleted. An event from long ago is refused and not counted again."""
-        for seq in range(1, 36):
-            assert table.ask(void(seq))["error"]["code"] == "unknown_round"
-        before = stand.books()
-        reply = table.ask(void(1))
-        assert (reply["seq"], reply["error"]["code"]) == (1, "seq_passed")
-        assert table.hello() == (35, None)
-        assert stand.books() == before
+    assert table.hear(wagers(1)).payload == first.payload
+    assert table.hello() == (1, "R1")
+    assert stand.books() == before
+    table.accept(result(2))
+    before = stand.books()
+    for event in (wagers(3), result(4), void(5)):
+        reply = table.ask(event)
+        assert (reply["seq"], reply["error"]["code"]) == (event["seq"], "round_over")
+    for seq in range(6, 36):
+        assert table.ask(void(seq, "R9"))["error"]["code"] == "unknown_round"
+    reply = table.ask(wagers(1))
+    assert (reply["seq"], reply["error"]["code"]) == (1, "seq_passed")
+    assert table.hello() == (35, None)
+    assert stand.books() == before
 
 
-class TestStrangers:
-    @pytest.mark.parametrize(
-        ("link", "table_id"),
-        [("main", "T-9999"), ("other", "T-1"), ("nowhere", "T-1"), ("main", "X-1")],
-    )
-    def test_a_table_that_the_floor_has_not(self, stand: Stand, link: str, table_id: str) -> None:
-        """A table is known on its own link alone. Its seq is not stored, so none is used up."""
-        stranger = stand.at(link, table_id)
-        before = stand.books()
-        refused = stand.service.counted("pitlink_refusals_total", code="unknown_table")
-        for event in (wagers(1), wagers(1), {"type": "hello"}, b"nonsense"):
-            reply = stranger.ask(event)
-            assert reply["error"]["code"] == "unknown_table", reply
-            assert table_id in reply["error"]["message"]
-            assert reply["seq"] == (1 if isinstance(event, dict) and "seq" in event else None)
-            refused += stranger.answers
-        assert stand.service.counted("pitlink_refusals_total", code="unknown_table") == refused
-        assert stand.books() == before
-
-    @pytest.mark.parametrize("name", ["T_1", "T 1", "T" * 33, "T-1/x", "é"])
-    def test_a_topic_that_names_no_table_is_not_answered(
-        self, stand: Stand, table: Asker, name: str
-    ) -> None:
-        """The next message, from a real table, is processed."""
-        stranger = stand.at("main", name)
-        before = stand.books()
-        stranger.publish(wagers(1))
-        table.hello()
-        assert stand.ear.on(stranger.into) == []
-        assert stand.books() == before
-
-    @pytest.mark.parametrize(
-        "payload",
-        [
-            pytest.param(b'{"x":' + b"[" * 9_000, id="deep"),
-            pytest.param(b'{"seq":1,"x":"\xff\xff"}', id="not UTF-8"),
-            pytest.param(b"", id="empty"),
-            pytest.param(b'{"seq":' + b"9" * 5_000 + b"}", id="huge number"),
-        ],
-    )
-    def test_junk_from_a_stranger_is_refused(self, stand: Stand, payload: bytes) -> None:
-        """From an unknown table, unreadable bytes are refused like a readable event."""
-        assert stand.at("main", "T-9999").ask(payload)["error"]["code"] == "unknown_table"
-        eventually(stand.service.ready, what="ready, if not for a moment on a busy machine")
+@pytest.mark.parametrize(
+    ("link", "table_id"),
+    [("main", "T-9999"), ("other", "T-1"), ("nowhere", "T-1"), ("main", "X-1")],
+)
+def test_a_table_that_the_floor_has_not_is_refused(stand: Stand, link: str, table_id: str) -> None:
+    """A table is known on its own link alone. Its seq is not stored, so none is used up."""
+    stranger, before = stand.at(link, table_id), stand.books()
+    junk = (b'{"x":' + b"[" * 9_000, b'{"seq":1,"x":"\xff\xff"}', b"", b'{"seq":' + b"9" * 5_000)
+    for event in (wagers(1), wagers(1), {"type": "hello"}, b"nonsense", *junk):
+        reply = stranger.ask(event)
+        assert reply["error"]["code"] == "unknown_table", reply
+        assert table_id in reply["error"]["message"]
+        assert reply["seq"] == (1 if isinstance(event, dict) and "seq" in event else None)
+    assert stand.books() == before
 
 
-class TestStatus:
-    @pytest.mark.parametrize(
-        "payload",
-        [
-            pytest.param(b"junk", id="junk"),
-            pytest.param(b"\xff\xfe", id="not UTF-8"),
-            pytest.param(
-                b'{"online":true,"state":"\xff","at":"2026-11-20T02:14:07Z"}', id="not UTF-8 inside"
-            ),
-            pytest.param(b'{"online":' + b"[" * 9_000, id="deep"),
-            pytest.param(b'{"x":' + b"[" * 9_000, id="deep in an unknown field"),
-            pytest.param(b'{"online":1,"state":"open","at":"2026-11-20T02:14:07Z"}', id="1"),
-        ],
-    )
-    def test_a_junk_status_does_no_harm(self, stand: Stand, table: Asker, payload: bytes) -> None:
-        """An unreadable table state counts no table as connected, and stops nothing."""
-        before = stand.service.counted("pitlink_tables_online", link="main")
-        status = stand.at("main", "S-1")
-        status.out = "pitlink/v1/main/table/S-1/status"
-        status.publish(payload, retain=True)
-        assert table.hello() == (0, None)
-        assert stand.service.counted("pitlink_tables_online", link="main") == before
-        status.publish(b"", retain=True)
+@pytest.mark.parametrize("name", ["T_1", "T 1", "T" * 33, "T-1/x", "é"])
+def test_a_topic_that_names_no_table_is_not_answered(stand: Stand, table: Asker, name: str) -> None:
+    """The next message, from a real table, is processed."""
+    stranger, before = stand.at("main", name), stand.books()
+    stranger.publish(wagers(1))
+    table.hello()
+    assert stand.ear.on(stranger.into) == []
+    assert stand.books() == before
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        pytest.param(b"junk", id="junk"),
+        pytest.param(b"\xff\xfe", id="not UTF-8"),
+        pytest.param(b'{"online":true,"state":"\xff","at":"2026-11-20T02:14:07Z"}', id="inside"),
+        pytest.param(b'{"online":' + b"[" * 9_000, id="deep"),
+        pytest.param(b'{"x":' + b"[" * 9_000, id="deep in an unknown field"),
+        pytest.param(b'{"online":1,"state":"open","at":"2026-11-20T02:14:07Z"}', id="1"),
+    ],
+)
+def test_a_junk_status_does_no_harm(stand: Stand, table: Asker, payload: bytes) -> None:
+    """An unreadable table state counts no table as connected, and stops nothing."""
+    before = stand.service.counted("pitlink_tables_online", link="main")
+    topic = "pitlink/v1/main/table/S-1/status"
+    publish(stand.mosquitto.port, topic, payload, retain=True)
+    assert table.hello() == (0, None)
+    assert stand.service.counted("pitlink_tables_online", link="main") == before
+    publish(stand.mosquitto.port, topic, b"", retain=True)
 
 
 @pytest.mark.slow
@@ -226,15 +161,14 @@ def test_retained_junk_does_no_harm_now_or_after_a_restart(stand: Stand, table: 
     """A retained message on a table's topic is refused once, and again by a new service."""
     before = stand.books()
     assert table.ask(b"junk", retain=True)["error"]["code"] == "not_json"
-    status = stand.at("main", table.table)
-    status.out = f"pitlink/v1/main/table/{table.table}/status"
-    status.publish(b'{"online":true,"state":"\xff","at":"x"}', retain=True)
+    topic = f"pitlink/v1/main/table/{table.table}/status"
+    publish(stand.mosquitto.port, topic, b'{"state":"\xff","at":"x"}', retain=True)
     stand.service.process.kill()
     stand.service.start()
     eventually(lambda: stand.books() == before, what="the meters as they were")
     table.accept(wagers(1))
-    for topic in (table, status):
-        topic.publish(b"", retain=True)
+    for each in (table.out, topic):
+        publish(stand.mosquitto.port, each, b"", retain=True)
 
 
 def test_bad_input_next_to_good_delays_nobody(stand: Stand) -> None:

@@ -8,10 +8,9 @@ import pytest
 from controllers.agent.agent import Agent
 from meters.floor.floor_file import read_floor
 from tests.controllers.scripted import say, say_all
-from tests.mqtt.floors import many_tables_text
 from tests.mqtt.relay import BREAKS, Relay
-from tests.mqtt.stand import Service
-from tests.servers import Mosquitto, RedisServer, eventually_async, free_port
+from tests.mqtt.stand import service_on
+from tests.servers import Mosquitto, RedisServer, eventually_async
 
 pytestmark = pytest.mark.slow
 
@@ -34,14 +33,9 @@ async def test_service_and_table_go_on_however_the_broker_was_away(
 ) -> None:
     """Each time the table has an unanswered event, which is answered. The next round is played."""
     async with Relay(mosquitto.port).running() as relay:
-        config, port = tmp_path / "floor.toml", free_port()
         url = f"mqtt://127.0.0.1:{relay.port}"
-        data = str(tmp_path / "data")
-        config.write_text(
-            many_tables_text(broker=url, redis=redis_server.url, port=port, data=data)
-        )
-        link = read_floor(config).link[0]
-        service = Service(config, port)
+        service = service_on(tmp_path, broker=url, redis=redis_server.url)
+        link = read_floor(service.config).link[0]
         try:
             await asyncio.to_thread(service.start)
             async with Agent(link, link.table[0], url, tmp_path / "T-1.sqlite") as agent:

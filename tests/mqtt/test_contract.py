@@ -58,9 +58,33 @@ def money(books: dict[str, Any]) -> dict[str, Any]:
 
 
 class TestReplies:
-    def test_to_wagers_without_a_draw(self, table: Asker) -> None:
-        """`draw` is null if no Five Card Hand Bonus was wagered."""
+    @pytest.mark.section("649a.13")
+    def test_of_a_session(self, table: Asker) -> None:
+        """Each reply has its exact fields; a hello is answered with the table's position."""
+        hello = {"type": "hello", "at": "2026-11-20T02:14:07Z"}
+        assert table.ask({"type": "hello"}) == {"type": "hello", "last_seq": 0, "open_round": None}
+        # `draw` is null if no Five Card Hand Bonus was wagered.
         assert table.ask(wagers(1)) == {"seq": 1, "status": "accepted", "draw": None}
+        assert table.ask(hello) == {"type": "hello", "last_seq": 1, "open_round": "R1"}
+        lost = {
+            "position": 3, "item": "progressive", "outcome": "collected", "wagered": 100,
+            "paid": 0, "returned": 0,
+        }  # fmt: skip
+        reply = table.ask(result(2))
+        (line,) = reply.pop("lines")
+        assert reply == {"seq": 2, "status": "accepted", "claims": []}
+        assert line.keys() == LINE | {"hand"}
+        assert lost.items() <= line.items()
+        assert table.ask(hello) == {"type": "hello", "last_seq": 2, "open_round": None}
+        # A hand that wins nothing is not named, and its wager is never paid.
+        table.accept(wagers(3, "R3"))
+        reply = table.ask(result(4, "R3", positions=[{"position": 3, "no_win": True}]))
+        (line,) = reply.pop("lines")
+        assert reply == {"seq": 4, "status": "accepted", "claims": []}
+        assert line.keys() == LINE
+        assert lost.items() <= line.items()
+        table.accept(wagers(5, "R5"))
+        assert table.ask(void(6, "R5")) == {"seq": 6, "status": "accepted"}
 
     @pytest.mark.reading("T19")
     @pytest.mark.reading("T20")
@@ -74,26 +98,6 @@ class TestReplies:
         assert re.fullmatch("[2-9TJQKA][cdhs]", reply["draw"]["magic_card"])
         assert reply["draw"]["lucky_position"] in {1, 2, 3, 4, 5, 6, "dealer"}
         assert [table.hear(event).payload for _ in range(5)] == [first.payload] * 5
-
-    def test_to_a_result_without_a_win(self, table: Asker) -> None:
-        """Each wager has its line, and there are no claims."""
-        table.accept(wagers(1))
-        reply = table.ask(result(2))
-        assert reply.keys() == {"seq", "status", "lines", "claims"}
-        assert (reply["seq"], reply["status"], reply["claims"]) == (2, "accepted", [])
-        (line,) = reply["lines"]
-        assert line.keys() == LINE | {"hand"}
-        assert (line["position"], line["item"], line["outcome"]) == (3, "progressive", "collected")
-        assert (line["wagered"], line["paid"], line["returned"]) == (100, 0, 0)
-
-    def test_to_a_result_with_a_hand_that_wins_nothing(self, table: Asker) -> None:
-        """Its wager is collected, no hand is named, and it is never paid."""
-        table.accept(wagers(1))
-        reply = table.ask(result(2, positions=[{"position": 3, "no_win": True}]))
-        assert (reply["status"], reply["claims"]) == ("accepted", [])
-        (line,) = reply["lines"]
-        assert line.keys() == LINE
-        assert (line["outcome"], line["paid"], line["returned"]) == ("collected", 0, 0)
 
     @pytest.mark.section("649a.12(e)(1)")
     def test_to_a_result_with_wins(self, table: Asker) -> None:
@@ -119,24 +123,6 @@ class TestReplies:
         assert claim.keys() == {"claim", "position", "item", "amount"}
         assert (claim["position"], claim["amount"]) == (5, first["paid"])
         assert all(isinstance(line["paid"], int) for line in reply["lines"])
-
-    @pytest.mark.section("649a.13")
-    def test_to_a_void(self, table: Asker) -> None:
-        """The reply has only its seq and the status `accepted`."""
-        table.accept(wagers(1))
-        assert table.ask(void(2)) == {"seq": 2, "status": "accepted"}
-
-    def test_to_a_hello(self, table: Asker) -> None:
-        """The reply to a hello reports the table's position: at first, in a round, after it."""
-        answers = [table.ask({"type": "hello"})]
-        for event in (wagers(1), result(2)):
-            table.accept(event)
-            answers.append(table.ask({"type": "hello", "at": "2026-11-20T02:14:07Z"}))
-        assert answers == [
-            {"type": "hello", "last_seq": 0, "open_round": None},
-            {"type": "hello", "last_seq": 1, "open_round": "R1"},
-            {"type": "hello", "last_seq": 2, "open_round": None},
-        ]
 
     def test_repeats_are_byte_for_byte_even_from_a_new_service(
         self, stand: Stand, table: Asker
@@ -301,13 +287,12 @@ class TestController:
 class TestJackpots:
     TOPIC: Final = "pitlink/v1/main/jackpot"
 
+    def heard_of(self, stand: Stand, claim: str) -> list[Heard]:
+        return [one for one in stand.ear.on(self.TOPIC) if one.json["claim"] == claim]
+
     def wait_for_jackpot(self, stand: Stand, claim: str, event: str) -> dict[str, Any]:
         heard = eventually(
-            lambda: [
-                one
-                for one in stand.ear.on(self.TOPIC)
-                if one.json["claim"] == claim and one.json["event"] == event
-            ],
+            lambda: [one for one in self.heard_of(stand, claim) if one.json["event"] == event],
             what=f"{claim} {event}",
         )[0]
         assert (heard.qos, heard.retained) == (1, False)
@@ -316,75 +301,50 @@ class TestJackpots:
         assert MOMENT.fullmatch(found["at"])
         return found
 
-    def claim_of(self, reply: dict[str, Any]) -> dict[str, Any]:
-        (claim,) = reply["claims"]
-        found: dict[str, Any] = claim
-        return found
-
     @pytest.mark.section("649a.11(c)(5)(iii)")
     @pytest.mark.reading("T15")
     def test_hit_validated_paid(self, stand: Stand, table: Asker) -> None:
-        """The first comes immediately, the others with decisions. Until then it is pending."""
+        """The first comes immediately, the others with decisions. Until then it is pending.
+
+        A hello brings the final decision again, for a table that missed it, and no waiting claim.
+        """
         for waiting in stand.service.claims():
             stand.service.decide(waiting["claim"], "reject", reason="of another test")
         cycle = stand.service.meter("main", "progressive")["cycle"]
-        claim = self.claim_of(win_the_meter(table, 1))
-        hit = self.wait_for_jackpot(stand, claim["claim"], "hit")
+        (won,) = win_the_meter(table, 1)["claims"]
+        claim = won["claim"]
+        hit = self.wait_for_jackpot(stand, claim, "hit")
         assert (hit["meter"], hit["table"], hit["position"]) == ("progressive", table.table, 3)
-        assert (hit["item"], hit["amount"]) == ("progressive", claim["amount"])
+        assert (hit["item"], hit["amount"]) == ("progressive", won["amount"])
         assert hit["meter_after"] == 100_000
         stand.books()
         row = stand.service.meter("main", "progressive")
         assert (row["state"], row["cycle"]) == ("pending", cycle + 1)
+        assert table.hello() == table.hello() == (2, None)
+        assert [one.json["event"] for one in self.heard_of(stand, claim)] == ["hit"]
 
-        stand.service.decide(claim["claim"], "validate")
-        validated = self.wait_for_jackpot(stand, claim["claim"], "validated")
+        stand.service.decide(claim, "validate")
+        validated = self.wait_for_jackpot(stand, claim, "validated")
         stand.books()
         assert stand.service.meter("main", "progressive")["state"] == "open"
-        stand.service.decide(claim["claim"], "pay", slip="HP-1")
-        paid = self.wait_for_jackpot(stand, claim["claim"], "paid")
-        for later in (validated, paid):
+        stand.service.decide(claim, "pay", slip="HP-1")
+        paid = self.wait_for_jackpot(stand, claim, "paid")
+        assert table.hello() == (2, None)
+        eventually(lambda: len(self.heard_of(stand, claim)) == 4, what="the decision again")
+        again = self.heard_of(stand, claim)[-1].json
+        assert again["event"] == "paid"
+        for later in (validated, paid, again):
             same = JACKPOT - {"event", "at", "meter_after"}
             assert {name: later[name] for name in same} == {name: hit[name] for name in same}
 
     def test_rejected(self, stand: Stand, table: Asker) -> None:
         """The amount goes back to the meter, and `meter_after` says so."""
-        claim = self.claim_of(win_the_meter(table, 1))
-        hit = self.wait_for_jackpot(stand, claim["claim"], "hit")
-        stand.service.decide(claim["claim"], "reject", reason="two cards stuck together")
-        rejected = self.wait_for_jackpot(stand, claim["claim"], "rejected")
+        (won,) = win_the_meter(table, 1)["claims"]
+        hit = self.wait_for_jackpot(stand, won["claim"], "hit")
+        stand.service.decide(won["claim"], "reject", reason="two cards stuck together")
+        rejected = self.wait_for_jackpot(stand, won["claim"], "rejected")
         assert rejected["amount"] == hit["amount"]
         assert rejected["meter_after"] == hit["meter_after"] + hit["amount"]
-
-    def test_a_hello_brings_the_final_ones_again(self, stand: Stand, table: Asker) -> None:
-        """A table that missed a claim's final decision receives it; it gets no waiting claim."""
-        claim = self.claim_of(win_the_meter(table, 1))
-        self.wait_for_jackpot(stand, claim["claim"], "hit")
-
-        def decisions() -> list[str]:
-            return [
-                one.json["event"]
-                for one in stand.ear.on(self.TOPIC)
-                if one.json["claim"] == claim["claim"]
-            ]
-
-        assert table.hello() == (2, None)
-        assert table.hello() == (2, None)
-        assert decisions() == ["hit"]
-        stand.service.decide(claim["claim"], "validate")
-        stand.service.decide(claim["claim"], "pay", slip="HP-2")
-        self.wait_for_jackpot(stand, claim["claim"], "paid")
-        assert decisions() == ["hit", "validated", "paid"]
-        assert table.hello() == (2, None)
-        eventually(
-            lambda: decisions() == ["hit", "validated", "paid", "paid"], what="the decision again"
-        )
-        first, second = (
-            {name: one.json[name] for name in JACKPOT - {"at", "meter_after"}}
-            for one in stand.ear.on(self.TOPIC)
-            if one.json["claim"] == claim["claim"] and one.json["event"] == "paid"
-        )
-        assert first == second
 
 
 class TestStatus:

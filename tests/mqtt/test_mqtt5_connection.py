@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import socket
 from collections.abc import AsyncIterator, Callable
 
 import mqtt5
@@ -14,10 +13,9 @@ from meters.mqtt.connect import connect_broker
 from meters.mqtt.connection import BrokerConnection, BrokerError, Message
 from meters.mqtt.mqtt5_connection import CORRELATION_BYTES_MAX
 from meters.wire.topics import table_out
-from tests.mqtt.relay import BREAKS, Behavior, Relay
 from tests.mqtt.scripted_broker import ACCEPTED, ScriptedBroker, answer_all
 from tests.servers import Mosquitto
-from tests.waiting import LONG_S, eventually_async
+from tests.waiting import LONG_S
 
 Code = mqtt5.ConnAckReasonCode
 
@@ -82,47 +80,6 @@ async def test_a_retained_message_expires(shared_mosquitto: Mosquitto) -> None:
         while await kept() != [b"value"]:
             pass  # each look is a new connection
         early.post("expiring/value", b"", retain=True)
-
-
-async def test_a_killed_broker_is_noticed(mosquitto: Mosquitto) -> None:
-    async with asyncio.timeout(LONG_S), connect_broker(address(mosquitto.port), "one") as one:
-        waiting = asyncio.create_task(one.batch(1))
-        await one.subscribe("a")
-        mosquitto.kill()
-        with pytest.raises(BrokerError):
-            await waiting
-        for call in (one.subscribe("b"), one.unsubscribe("a"), one.publish("c", b"")):
-            with pytest.raises(BrokerError):
-                await call
-        one.post("a", b"")
-        one.reply("a", b"")
-        assert one.unsent_bytes == 0
-
-
-@pytest.mark.parametrize("how", BREAKS)
-async def test_connecting_ends_however_the_broker_breaks(
-    shared_mosquitto: Mosquitto, how: Behavior
-) -> None:
-    async with asyncio.timeout(LONG_S), Relay(shared_mosquitto.port, how).running() as relay:
-        with pytest.raises(BrokerError) as failed:
-            await connect_broker(address(relay.port), "one").__aenter__()
-        assert str(failed.value) != ""
-
-
-async def test_a_canceled_connection_leaves_nothing(silent: socket.socket) -> None:
-    port = silent.getsockname()[1]
-    connecting = asyncio.ensure_future(connect_broker(address(port), "one").__aenter__())
-    end, _ = await asyncio.to_thread(silent.accept)
-    with end:
-        end.settimeout(LONG_S)
-        assert await asyncio.to_thread(end.recv, 1), "it has sent its CONNECT"
-        connecting.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await connecting
-        with contextlib.suppress(ConnectionError):
-            while await asyncio.to_thread(end.recv, 1024):
-                pass
-    await eventually_async(lambda: asyncio.all_tasks() == {asyncio.current_task()})
 
 
 async def test_connecting_asks_for_no_session_and_names_its_limits() -> None:
@@ -190,32 +147,27 @@ async def test_the_reason_for_which_the_broker_ends_a_connection_is_given() -> N
             await one.batch(1)
 
 
-def refuse_subscriptions(packet: mqtt5.Packet) -> bytes:
-    if isinstance(packet, mqtt5.SubscribePacket):
-        code = mqtt5.SubAckReasonCode.NOT_AUTHORIZED
-        return mqtt5.SubAckPacket(packet.packet_id, [code]).write()
+def refuse(packet: mqtt5.Packet) -> bytes:
+    """Accept a connection, and refuse subscriptions and messages."""
+    match packet:
+        case mqtt5.SubscribePacket():
+            codes = [mqtt5.SubAckReasonCode.NOT_AUTHORIZED]
+            return mqtt5.SubAckPacket(packet.packet_id, codes).write()
+        case mqtt5.PublishPacket(packet_id=int(number)):
+            code = mqtt5.PubAckReasonCode.NOT_AUTHORIZED
+            return mqtt5.PubAckPacket(number, reason_code=code).write()
     return answer_all(packet)
 
 
-async def test_a_refused_subscription_is_an_error_without_the_group_s_name() -> None:
-    async with connected(refuse_subscriptions) as (broker, one):
+async def test_what_is_refused_is_an_error_or_reported(capsys: pytest.CaptureFixture[str]) -> None:
+    """A refused subscription is named without its group's name."""
+    async with connected(refuse) as (broker, one):
         with pytest.raises(BrokerError) as failed:
             await one.subscribe("$share/secret/a/+/out")
         assert str(failed.value) == "the broker refused the subscription to a/+/out: not authorized"
         (asked,) = broker.all_of(mqtt5.SubscribePacket)
         (wanted,) = asked.topic_filters
         assert (wanted.max_qos.value, wanted.retain_as_published) == (1, False)
-
-
-def refuse_publications(packet: mqtt5.Packet) -> bytes:
-    if isinstance(packet, mqtt5.PublishPacket) and packet.packet_id is not None:
-        code = mqtt5.PubAckReasonCode.NOT_AUTHORIZED
-        return mqtt5.PubAckPacket(packet.packet_id, reason_code=code).write()
-    return answer_all(packet)
-
-
-async def test_a_refused_message_is_reported(capsys: pytest.CaptureFixture[str]) -> None:
-    async with connected(refuse_publications) as (_, one):
         one.post("a", b"{}")
         with pytest.raises(BrokerError, match="not authorized"):
             await one.publish("b", b"{}")
@@ -325,17 +277,19 @@ async def test_a_broker_that_breaks_the_protocol_is_left_and_hears_why(data: byt
         assert last.reason_code.value in {0x81, 0x82}
 
 
-async def test_a_message_before_the_answer_ends_the_connection() -> None:
-    early = mqtt5.PublishPacket("a", b"").write() + ACCEPTED
-    async with ScriptedBroker(lambda _: early).running() as broker:
-        with pytest.raises(BrokerError, match="unexpected PUBLISH"):
-            await connect_broker(broker.address, "one").__aenter__()
-
-
-async def test_a_broker_that_accepts_and_ends_the_connection_at_once_is_left() -> None:
-    both = ACCEPTED + mqtt5.DisconnectPacket().write()
-    async with ScriptedBroker(lambda _: both).running() as broker:
-        with pytest.raises(BrokerError, match="normal disconnection"):
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (mqtt5.PublishPacket("a", b"").write() + ACCEPTED, "unexpected PUBLISH"),
+        (ACCEPTED + mqtt5.DisconnectPacket().write(), "normal disconnection"),
+    ],
+    ids=["a message before it", "a farewell with it"],
+)
+async def test_a_broker_whose_answer_comes_with_something_else_is_left(
+    answer: bytes, words: str
+) -> None:
+    async with ScriptedBroker(lambda _: answer).running() as broker:
+        with pytest.raises(BrokerError, match=words):
             await connect_broker(broker.address, "one").__aenter__()
 
 
@@ -347,25 +301,6 @@ async def test_the_acknowledgements_of_a_piece_follow_it() -> None:
         assert len(await one.batch(9)) == 1
         heard = await broker.until(mqtt5.PubAckPacket, 3)
         assert [packet.packet_id for packet in heard] == [1, 2, 3]
-
-
-async def test_the_answer_to_a_canceled_subscription_is_no_error() -> None:
-    ids: list[int] = []
-
-    def answer(packet: mqtt5.Packet) -> bytes:
-        if isinstance(packet, mqtt5.SubscribePacket) and not ids:
-            ids.append(packet.packet_id)
-            return b""
-        return answer_all(packet)
-
-    async with connected(answer) as (broker, one):
-        canceled = asyncio.create_task(one.subscribe("a"))
-        await eventually_async(lambda: bool(ids))
-        canceled.cancel()
-        await asyncio.wait({canceled})
-        granted = mqtt5.SubAckReasonCode.GRANTED_QOS_AT_LEAST_ONCE
-        broker.send(mqtt5.SubAckPacket(ids[0], [granted]).write())
-        await one.subscribe("b")
 
 
 async def test_a_broker_that_hears_nothing_for_long_is_pinged_although_it_speaks() -> None:
