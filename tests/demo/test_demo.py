@@ -162,28 +162,22 @@ def test_demo_ends_cleanly_at_a_signal(tmp_path: Path, how: signal.Signals) -> N
 
 
 @pytest.mark.slow
-def test_demo_ends_with_the_services_last_words_when_that_dies(tmp_path: Path) -> None:
-    data = tmp_path / "data"
-    port = free_port()
+@pytest.mark.parametrize("killed", ["the service", "the demonstration"])
+def test_demo_leaves_nothing_running_when_a_part_is_killed(tmp_path: Path, killed: str) -> None:
+    """It ends with the service's last words when that dies."""
+    data, port = tmp_path / "data", free_port()
     with Pitlink("demo", "--tables", "2", *ports(port), "--data", str(data)) as demo:
         ready(demo, port)
-        pid = demo.process.pid
-        (service,) = map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split())
-        os.kill(service, signal.SIGKILL)
-        assert demo.wait() == 1
-        assert "the service ended with status -9" in demo.errors
-        assert "service.log" in demo.errors
-        assert "Traceback" not in demo.errors
-    eventually(lambda: not in_use(data), what="the parts ending")
-
-
-@pytest.mark.slow
-def test_demo_that_is_killed_leaves_nothing_running(tmp_path: Path) -> None:
-    data = tmp_path / "data"
-    port = free_port()
-    with Pitlink("demo", "--tables", "2", *ports(port), "--data", str(data)) as demo:
-        ready(demo, port)
-        demo.kill()
+        if killed == "the demonstration":
+            demo.kill()
+        else:
+            pid = demo.process.pid
+            (service,) = map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split())
+            os.kill(service, signal.SIGKILL)
+            assert demo.wait() == 1
+            assert "the service ended with status -9" in demo.errors
+            assert "service.log" in demo.errors
+            assert "Traceback" not in demo.errors
     eventually(lambda: not in_use(data), what="the parts ending")
     with pytest.raises(ConnectionRefusedError):
         socket.create_connection(("127.0.0.1", port), timeout=5)
@@ -230,16 +224,12 @@ def test_demo_leaves_wins_to_people_with_its_option(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_demo_refuses_a_port_that_is_in_use(tmp_path: Path) -> None:
+def test_demo_refuses_a_port_in_use_and_data_that_another_uses(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         done = run_pitlink("demo", *ports(port), "--data", str(tmp_path))
     assert done.returncode == 1
     assert done.stderr == f"pitlink: port {port} is in use; choose another with --port\n"
-
-
-@pytest.mark.slow
-def test_demo_refuses_data_that_another_uses(tmp_path: Path) -> None:
     lock = try_lock(tmp_path / "demo.lock", fcntl.LOCK_EX)
     assert lock is not None
     with lock:
@@ -254,6 +244,6 @@ def test_demo_refuses_data_that_another_uses(tmp_path: Path) -> None:
     "arguments", [("--tables", "0"), ("--speed", "0"), ("--for", "0"), ("--port", "99999")]
 )
 def test_demo_refuses_wrong_usage(tmp_path: Path, arguments: tuple[str, str]) -> None:
-    done = run_pitlink("demo", *arguments, cwd=tmp_path)
+    done = run_pitlink("demo", *arguments, "--data", str(tmp_path))
     assert done.returncode == 2
     assert arguments[0] in done.stderr
