@@ -1,6 +1,5 @@
 """A primary is killed under load: no answered event is lost, and the floor continues."""
 
-import asyncio
 import sys
 import time
 from collections.abc import Callable
@@ -11,10 +10,9 @@ import httpx
 import pytest
 
 from meters.redis_client.link_keys import LinkKeys
-from tests.failover.players import LINK, Players
 from tests.failover.servers import Cluster, Follower, Watched
-from tests.failover.stand import reason, serving, until_ready
-from tests.mqtt.stand import Service
+from tests.mqtt.players import LINK, Players
+from tests.mqtt.stand import Service, service_on
 from tests.processes import run_pitlink
 from tests.servers import Mosquitto, eventually
 from tests.staff import Colleague, hire
@@ -25,35 +23,32 @@ BOOKS: Final = LinkKeys(LINK).meters
 _WITHIN_S: Final = 2 * LONG_S
 
 
-async def until(check: Callable[[], bool]) -> None:
-    await asyncio.to_thread(eventually, check, within_s=_WITHIN_S)
+def serving(home: Path, broker: Mosquitto, redis: Watched | Cluster) -> Service:
+    return service_on(home, broker=broker.url, redis=redis.url)
 
 
-async def go_on(players: Players, events: int) -> None:
-    before = players.counts()
-
-    def gone_on() -> bool:
-        return all(now - before[table] >= events for table, now in players.counts().items())
-
-    until = time.monotonic() + _WITHIN_S
-    while not gone_on():
-        assert time.monotonic() < until, (before, players.counts())
-        await asyncio.sleep(0.02)
+def reason(service: Service) -> str:
+    answer = httpx.get(f"{service.url}/readyz", timeout=LONG_S)
+    return "" if answer.status_code == 200 else answer.text
 
 
-async def under_load(players: Players, strike: Callable[[], Follower]) -> tuple[Follower, float]:
+def until(check: Callable[[], bool]) -> None:
+    eventually(check, within_s=_WITHIN_S)
+
+
+def under_load(players: Players, strike: Callable[[], Follower]) -> tuple[Follower, float]:
     """Play, apply a fault, and play on.
 
     Return the server that was hit, and the seconds from the fault to the next answer at every
     table.
     """
-    async with players.playing():
-        await go_on(players, 10)
+    with players.playing():
+        players.go_on(10)
         struck = strike()
         began = time.monotonic()
-        await go_on(players, 2)
+        players.go_on(2)
         took_s = time.monotonic() - began
-        await go_on(players, 4)
+        players.go_on(4)
     return struck, took_s
 
 
@@ -85,37 +80,37 @@ def report_outage(what: str, took_s: float) -> None:
 
 
 @pytest.mark.duty("D11")
-async def test_sentinels_promote_a_replica_when_the_primary_is_killed(
+def test_sentinels_promote_a_replica_when_the_primary_is_killed(
     tmp_path: Path, mosquitto: Mosquitto
 ) -> None:
     """This happens under load, then again with a primary that is frozen and comes back."""
     players = Players(mosquitto.port, TABLES)
-    with Watched() as watched, serving(tmp_path, mosquitto, watched.url) as service:
+    with Watched() as watched, serving(tmp_path, mosquitto, watched) as service:
         hire(service.config, "Ada Lane", "supervisor")
         ada = Colleague(service.url, "Ada Lane")
-        first, took_s = await under_load(players, lambda: watched.strike(Follower.kill))
+        first, took_s = under_load(players, lambda: watched.strike(Follower.kill))
         report_outage("primary killed, sentinels", took_s)
         second = watched.primary
         check_all(service, players, second)
 
         first.follow(second.port)
         eventually(lambda: second.replicas() == 2, within_s=_WITHIN_S, what="it as a replica")
-        second, took_s = await under_load(players, lambda: watched.strike(Follower.freeze))
+        second, took_s = under_load(players, lambda: watched.strike(Follower.freeze))
         report_outage("primary frozen, sentinels", took_s)
-        async with players.playing():
+        with players.playing():
             second.thaw()
             # For some seconds the old primary still considers itself the primary, but no client
             # uses it.
-            await go_on(players, 4)
+            players.go_on(4)
         (third,) = (one for one in watched.servers if one is not second and one.is_primary)
         check_all(service, players, third)
 
-        until_ready(service)
+        until(lambda: not reason(service))
         assert ada.post(f"/api/v1/links/{LINK}/close", reason="end of day").status_code < 300
         succeeds(service, "check")
 
 
-async def hold_replicas(watched: Watched, service: Service) -> None:
+def hold_replicas(watched: Watched, service: Service) -> None:
     """Cut the replicas off, while an event is being processed that they do not have.
 
     On a busy machine the link may have been inoperable for a moment just then.
@@ -123,12 +118,12 @@ async def hold_replicas(watched: Watched, service: Service) -> None:
     while True:
         for wire in watched.wires:
             wire.hold()
-        await until(lambda: "of 1 replicas" in reason(service))
+        until(lambda: "of 1 replicas" in reason(service))
         if any(entries(watched.primary) > entries(replica) for replica in watched.replicas):
             return
         for wire in watched.wires:
             wire.mend()
-        await until(lambda: not reason(service))
+        until(lambda: not reason(service))
 
 
 def entries(server: Follower) -> int:
@@ -137,46 +132,44 @@ def entries(server: Follower) -> int:
 
 @pytest.mark.slow
 @pytest.mark.duty("D10")
-async def test_nothing_is_answered_that_no_replica_has(
-    tmp_path: Path, mosquitto: Mosquitto
-) -> None:
+def test_nothing_is_answered_that_no_replica_has(tmp_path: Path, mosquitto: Mosquitto) -> None:
     """An event that does not reach the replicas is not answered; it is repeated after a promotion.
 
     The mark of the service does not contain it either. Otherwise the link would need a manual
     repair.
     """
     players = Players(mosquitto.port, TABLES)
-    with Watched() as watched, serving(tmp_path, mosquitto, watched.url) as service:
-        async with players.playing():
-            await go_on(players, 10)
+    with Watched() as watched, serving(tmp_path, mosquitto, watched) as service:
+        with players.playing():
+            players.go_on(10)
             replicas = watched.replicas
-            await hold_replicas(watched, service)
+            hold_replicas(watched, service)
             watched.strike(Follower.kill)
             for wire in watched.wires:
                 wire.cut()
-            await until(lambda: any(replica.is_primary for replica in replicas))
+            until(lambda: any(replica.is_primary for replica in replicas))
             players.check_ledger(watched.primary)
-            await go_on(players, 10)
+            players.go_on(10)
         check_all(service, players, watched.primary)
 
 
 @pytest.mark.slow
 @pytest.mark.duty("D13")
-async def test_a_primary_without_replicas_stops_the_link_until_one_is_back(
+def test_a_primary_without_replicas_stops_the_link_until_one_is_back(
     tmp_path: Path, mosquitto: Mosquitto
 ) -> None:
     """The reason is reported, the books can still be read, and the link recovers by itself."""
     players = Players(mosquitto.port, TABLES)
-    with Watched() as watched, serving(tmp_path, mosquitto, watched.url) as service:
-        async with players.playing():
-            await go_on(players, 4)
+    with Watched() as watched, serving(tmp_path, mosquitto, watched) as service:
+        with players.playing():
+            players.go_on(4)
             replicas = watched.replicas
             for replica in replicas:
                 replica.kill()
-            await until(lambda: "0 of 1 replicas are connected and in step" in reason(service))
+            until(lambda: "0 of 1 replicas are connected and in step" in reason(service))
             assert service.audit()["balanced"]
             replicas[0].start()
-            await go_on(players, 4)
+            players.go_on(4)
         check_all(service, players, watched.primary)
 
 
@@ -186,38 +179,38 @@ def _missing(service: Service) -> str:
 
 
 @pytest.mark.slow
-async def test_a_sentinel_and_a_replica_that_are_gone_are_counted(
+def test_a_sentinel_and_a_replica_that_are_gone_are_counted(
     tmp_path: Path, mosquitto: Mosquitto
 ) -> None:
     """The link operates without them, so an alert uses this metric."""
-    with Watched() as watched, serving(tmp_path, mosquitto, watched.url) as service:
-        await until(lambda: _missing(service).endswith(" 0.0"))
+    with Watched() as watched, serving(tmp_path, mosquitto, watched) as service:
+        until(lambda: _missing(service).endswith(" 0.0"))
         gone = watched.sentinels[0], watched.replicas[0]
         for server in gone:
             server.kill()
-        await until(lambda: _missing(service).endswith(" 2.0"))
+        until(lambda: _missing(service).endswith(" 2.0"))
         assert not reason(service)
         for server in gone:
             server.start()
-        await until(lambda: _missing(service).endswith(" 0.0"))
+        until(lambda: _missing(service).endswith(" 0.0"))
         for event in ("redis servers missing", "redis servers complete"):
             assert event in service.process.errors
 
 
 @pytest.mark.slow
 @pytest.mark.duty("D11")
-async def test_a_cluster_promotes_a_replica_when_a_links_primary_is_killed(
+def test_a_cluster_promotes_a_replica_when_a_links_primary_is_killed(
     tmp_path: Path, mosquitto: Mosquitto
 ) -> None:
     """Links are on their slots' primaries, users on theirs. Every command finds all of them."""
     players = Players(mosquitto.port, TABLES)
-    with Cluster(BOOKS) as cluster, serving(tmp_path, mosquitto, cluster.url) as service:
+    with Cluster(BOOKS) as cluster, serving(tmp_path, mosquitto, cluster) as service:
         hire(service.config, "Ada Lane", "administrator")
         Colleague(service.url, "Ada Lane")
-        primary, took_s = await under_load(players, lambda: cluster.strike(Follower.kill))
+        primary, took_s = under_load(players, lambda: cluster.strike(Follower.kill))
         report_outage("primary killed, cluster", took_s)
         assert cluster.primary_of(BOOKS) is not primary
         check_all(service, players, cluster.primary_of(BOOKS))
-        until_ready(service)
+        until(lambda: not reason(service))
         for command in (["check"], ["user", "list"]):
             succeeds(service, *command)

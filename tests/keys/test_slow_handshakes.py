@@ -19,7 +19,7 @@ from meters.mqtt.connection import BrokerError
 from meters.wire.broker_client import FIRST_ANSWER_WITHIN_S, BrokerClient, ConnectPace
 from tests.keys.clients import believing
 from tests.keys.servers import SecuredMosquitto
-from tests.slow_wire import slow_wire
+from tests.mqtt.relay import Relay
 from tests.waiting import LONG_S
 
 PARTIES: Final = (
@@ -69,8 +69,9 @@ async def test_all_connect_though_each_handshake_takes_longer_than_a_silent_prox
     broker: SecuredMosquitto, keys: Path
 ) -> None:
     """The broker begins each at once, and takes long for the rest."""
-    late = slow_wire(broker.port, STEP_S, soon_bytes=BEGUN_BYTES)
-    async with late as port, asyncio.timeout(LONG_S):
+    late = Relay(broker.port, late_s=STEP_S, soon_bytes=BEGUN_BYTES).running()
+    async with late as relay, asyncio.timeout(LONG_S):
+        port = relay.port
         agents = [connect(port, keys, party) for party in PARTIES[1:]]
         await asyncio.gather(connect_service(port, keys, PARTIES[0]), *agents)
 

@@ -10,8 +10,8 @@ from redis.asyncio import Redis
 from tests.model.pit import Pit
 from tests.model.running import running
 from tests.model.tampering import play_a_while
+from tests.mqtt.relay import Relay
 from tests.servers import RedisServer, eventually_async
-from tests.slow_wire import slow_wire
 
 ANSWERED_AFTER_S: Final = 0.3
 """Delay of one answer. It is far below the wait of a link for an answer. All answers of a check
@@ -34,8 +34,8 @@ async def test_a_link_comes_up_and_stays_up_on_a_redis_that_is_slow(
         pit = await Pit.opened(client)
         await play_a_while(pit)
     async with (
-        slow_wire(tcp_redis.port, ANSWERED_AFTER_S) as port,
-        Redis(port=port) as slow,
+        Relay(tcp_redis.port, late_s=ANSWERED_AFTER_S).running() as relay,
+        Redis(port=relay.port) as slow,
         running(Pit(slow), tmp_path) as link,
     ):
         await link.comes_up()

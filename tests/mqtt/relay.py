@@ -1,4 +1,4 @@
-"""Network between a client and a broker that a test can break in several ways."""
+"""Network between a client and a server that a test can slow down, or break in several ways."""
 
 import asyncio
 import contextlib
@@ -24,17 +24,29 @@ _RESET: Final = struct.pack("ii", 1, 0)
 
 
 class Relay:
-    """Carries bytes both ways between its own port and the broker's."""
+    """Carries bytes both ways between its own port and the server's.
+
+    Args:
+        server_port: the port of the server.
+        behavior: handling of new connections.
+        copier: makes what changes the bytes of a client.
+        late_s: the delay of each part of an answer.
+        soon_bytes: how many bytes of the first answer come without delay.
+    """
 
     def __init__(
         self,
-        broker_port: int,
+        server_port: int,
         behavior: Behavior = "carry",
         *,
         copier: Callable[[], Changer] | None = None,
+        late_s: float = 0.0,
+        soon_bytes: int = 0,
     ) -> None:
         self._copier = copier
-        self._broker_port = broker_port
+        self._server_port = server_port
+        self._late_s = late_s
+        self._soon_bytes = soon_bytes
         self._tasks: set[asyncio.Task[None]] = set()
         self._writers: set[asyncio.StreamWriter] = set()
         self._carrying = asyncio.Event()
@@ -93,25 +105,33 @@ class Relay:
 
     async def _connect(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
-            beyond = await asyncio.open_connection("127.0.0.1", self._broker_port)
+            beyond = await asyncio.open_connection("127.0.0.1", self._server_port)
         except OSError:
             writer.close()
             return
         copier = self._copier() if self._copier else None
-        for source, sink, changer in ((reader, beyond[1], copier), (beyond[0], writer, None)):
-            task = asyncio.create_task(self._carry(source, sink, self._carrying, changer))
+        for carrying in (
+            self._carry(reader, beyond[1], self._carrying, copier),
+            self._carry(beyond[0], writer, self._carrying, late_s=self._late_s),
+        ):
+            task = asyncio.create_task(carrying)
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
 
-    @staticmethod
     async def _carry(
+        self,
         source: asyncio.StreamReader,
         sink: asyncio.StreamWriter,
         carrying: asyncio.Event,
-        changer: Changer | None,
+        changer: Changer | None = None,
+        *,
+        late_s: float = 0.0,
     ) -> None:
         try:
+            if late_s and self._soon_bytes:
+                sink.write(await source.read(self._soon_bytes))
             while data := await source.read(65_536):
+                await asyncio.sleep(late_s)
                 await carrying.wait()
                 sink.write(changer.feed(data) if changer else data)
                 await sink.drain()

@@ -4,26 +4,22 @@ One display follows the contract and ignores lower versions. The other is naive:
 retained value when it connects after the broker's restart.
 """
 
-import itertools
 import json
 import os
 import signal
-import time
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import Final, Self
+from typing import Final
 
 import paho.mqtt.client as paho
 import pytest
-from paho.mqtt.enums import CallbackAPIVersion
 from paho.mqtt.subscribe import simple
 
 from meters.redis_client.link_keys import LinkKeys
-from tests.mqtt.events import Event, encode, void, wagers
-from tests.mqtt.stand import REPEAT_AFTER_S, Asker, Service, Stand
+from tests.mqtt.players import Players
+from tests.mqtt.stand import Service, Stand
 from tests.mqtt.stranger import Heard, publish
 from tests.servers import Mosquitto, eventually
-from tests.waiting import LONG_S
 
 pytestmark = [pytest.mark.slow, pytest.mark.duty("D8")]
 
@@ -36,63 +32,9 @@ REPEAT_EVERY_BEATS: Final = 10
 """Number of its own heartbeats after which a service publishes all meters again."""
 
 
-class Play:
-    """Tables that play as fast as they are answered, through one client, from entry to exit."""
-
-    def __init__(self, stand: Stand, tables: Sequence[Asker]) -> None:
-        self._port = stand.mosquitto.port
-        self._tables = {table.into: table for table in tables}
-        self._events = {table.into: _events() for table in tables}
-        self._under_way = {into: next(events) for into, events in self._events.items()}
-        self.answered = 0
-        self._client = paho.Client(CallbackAPIVersion.VERSION2)
-        self._client.on_message = self._hear
-        self._client.on_connect = self._connected
-        self._client.reconnect_delay_set(1, 1)
-
-    def _connected(self, *_: object) -> None:
-        self._client.subscribe([(topic, 1) for topic in self._tables])
-        self.repeat()
-
-    def repeat(self) -> None:
-        """Publish unanswered events again, as tables do."""
-        for into in self._tables:
-            self._publish(into)
-
-    def _publish(self, into: str) -> None:
-        self._client.publish(self._tables[into].out, encode(self._under_way[into]), qos=1)
-
-    def _hear(self, _client: object, _data: object, message: paho.MQTTMessage) -> None:
-        reply = json.loads(message.payload)
-        if reply.get("seq") == self._under_way[message.topic]["seq"]:
-            assert reply["status"] == "accepted", reply
-            self.answered += 1
-            self._under_way[message.topic] = next(self._events[message.topic])
-            self._publish(message.topic)
-
-    def go_on(self, events: int) -> None:
-        wanted, deadline_s = self.answered + events, time.monotonic() + LONG_S
-        while self.answered < wanted:
-            assert time.monotonic() < deadline_s, f"{self.answered} of {wanted} were answered"
-            try:
-                eventually(lambda: self.answered >= wanted, within_s=REPEAT_AFTER_S)
-            except AssertionError:
-                self.repeat()
-
-    def __enter__(self) -> Self:
-        self._client.connect("127.0.0.1", self._port)
-        self._client.loop_start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._client.disconnect()
-        self._client.loop_stop()
-
-
-def _events() -> Iterator[Event]:
-    for number in itertools.count():
-        yield wagers(2 * number + 1, f"R{number}")
-        yield void(2 * number + 2, f"R{number}")
+def players(stand: Stand) -> Players:
+    names = [stand.table().table for _ in range(TABLES)]
+    return Players(stand.mosquitto.port, names, voids=True)
 
 
 @pytest.fixture
@@ -135,10 +77,9 @@ def test_versions_of_two_services_under_load_hardly_go_back(stand: Stand) -> Non
     A service publishes no version below one that it has received. Two services that publish at the
     same moment can still cross: displays ignore the lower version.
     """
-    tables = [stand.table() for _ in range(TABLES)]
-    begun = len(stand.ear.on(METER))
-    with Play(stand, tables) as play:
-        play.go_on(EVENTS * TABLES)
+    begun, at_play = len(stand.ear.on(METER)), players(stand)
+    with at_play.playing():
+        at_play.go_on(EVENTS)
     eventually(
         lambda: versions(stand.ear.on(METER))[-1] == version_of(stand),
         what="the newest value on the topic",
@@ -161,23 +102,24 @@ def test_a_display_that_connects_after_the_brokers_restart_gets_the_newest(
     value, neither publishes a lower one. An old value that arrives late, for example from a frozen
     service, is corrected as soon as it is received, not only when all meters are published again.
     """
-    with Play(stand, [stand.table() for _ in range(TABLES)]) as play:
+    at_play = players(stand)
+    with at_play.playing():
         for _ in range(3):
-            play.go_on(TABLES)
+            at_play.go_on(1)
             save(stand.mosquitto)
             late = kept(stand)
             old = int(json.loads(late)["version"])
-            play.go_on(10 * TABLES)
+            at_play.go_on(10)
             stand.mosquitto.kill()
             newest = version_of(stand)
             assert newest > old + TABLES
             stand.mosquitto.start()
             eventually(lambda: retained(stand) >= newest, what="the newest value")  # noqa: B023
-            play.go_on(TABLES)
+            at_play.go_on(1)
             newest = version_of(stand)
             eventually(lambda: retained(stand) >= newest, what="the value of now")  # noqa: B023
             begun = len(stand.ear.on(METER))
-            play.go_on(TABLES)
+            at_play.go_on(1)
             live = versions([one for one in stand.ear.on(METER)[begun:] if not one.retained])
             assert live == sorted(live)
     # A display that was connected before and follows the contract has shown only the highest

@@ -15,12 +15,12 @@ from meters.intake.batches import Arrival, LinkIntake
 from meters.intake.table_catalog import table_topics
 from meters.metrics import Metrics
 from tests.approving import approve_first
-from tests.failover.players import Players
 from tests.mqtt.events import encode, result, wagers
-from tests.mqtt.floors import TABLES, many_tables_text
-from tests.mqtt.stand import Service
+from tests.mqtt.floors import TABLES
+from tests.mqtt.players import Players
+from tests.mqtt.stand import Service, service_on
 from tests.mqtt.stranger import Ear
-from tests.servers import Mosquitto, RedisServer, eventually_async, free_port
+from tests.servers import Mosquitto, RedisServer, eventually
 
 pytestmark = pytest.mark.slow
 
@@ -74,52 +74,32 @@ def interruptions(service: Service) -> dict[str, list[str]]:
 
 
 @pytest.mark.duty("D10")
-async def test_each_kill_of_redis_under_load_interrupts_each_link_once(
+def test_each_kill_of_redis_under_load_interrupts_each_link_once(
     mosquitto: Mosquitto, redis_server: RedisServer, tmp_path: Path
 ) -> None:
     """The comparison of the ledger afterwards must not delay the checks that it serves."""
-    config, port = tmp_path / "floor.toml", free_port()
-    data = str(tmp_path / "data")
-    config.write_text(
-        many_tables_text(broker=mosquitto.url, redis=redis_server.url, port=port, data=data)
-    )
-    await fill(redis_server.url, config)
-    service, players = Service(config, port), Players(mosquitto.port, PLAYING)
+    service = service_on(tmp_path, broker=mosquitto.url, redis=redis_server.url)
+    asyncio.run(fill(redis_server.url, service.config))
+    players = Players(mosquitto.port, PLAYING)
     for table in PLAYING:
         players.answered[table] = dict.fromkeys(range(1, EVENTS_BEFORE + 1), b"")
-
-    async def play_on(events: int) -> None:
-        due = {table: count + events for table, count in players.counts().items()}
-        await eventually_async(
-            lambda: all(count >= due[table] for table, count in players.counts().items()),
-            what="answers to every table",
-        )
-
-    try:
-        await asyncio.to_thread(service.start)
-        with Ear(mosquitto.port, BEATS) as beats:
-            async with players.playing():
-                await play_on(2)
-                for fault in range(1, FAULTS + 1):
-                    redis_server.kill()
-                    await eventually_async(
-                        lambda: all(len(why) == fault for why in interruptions(service).values()),  # noqa: B023
-                        what="every link inoperable",
-                    )
-                    await asyncio.to_thread(redis_server.start)
-                    await eventually_async(service.ready, what="every link operable")
-                    began = len(beats.on(BEATS))
-                    await eventually_async(
-                        lambda: len(beats.on(BEATS)) >= began + BEATS_AFTER,  # noqa: B023
-                        what="beats of a link that operates",
-                    )
-                    await play_on(10)
+    with service, Ear(mosquitto.port, BEATS) as beats:
+        with players.playing():
+            players.go_on(2)
+            for fault in range(1, FAULTS + 1):
+                redis_server.kill()
+                eventually(
+                    lambda: all(len(why) == fault for why in interruptions(service).values()),  # noqa: B023
+                    what="every link inoperable",
+                )
+                redis_server.start()
+                eventually(service.ready, what="every link operable")
+                began = len(beats.on(BEATS))
+                beats.next_on(BEATS, began + BEATS_AFTER - 1)
+                players.go_on(10)
         stops = interruptions(service)
         assert all(len(why) == FAULTS for why in stops.values()), stops
-        assert [service.counted("pitlink_link_outages_total", link=link) for link in LINKS] == [
-            FAULTS, FAULTS,
-        ]  # fmt: skip
+        for link in LINKS:
+            assert service.counted("pitlink_link_outages_total", link=link) == FAULTS
         assert service.ready()
         assert service.audit()["balanced"]
-    finally:
-        service.close()
