@@ -1,35 +1,32 @@
 """Checks after a chaos run: nothing lost, nothing counted twice, nothing invented.
 
 Three records are compared: what the devices received as answers, what the agents' outboxes hold,
-and the ledger. Only the order of events comes from the ledger alone (duty D7).
+and the ledger. `tests.sim.checker` then books the ledger again, entry by entry, and compares every
+account, claim and count in Redis. Only the order of events comes from the ledger alone (duty D7).
 """
 
 import json
 import sqlite3
-from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
-import msgspec
-import redis
-
-from meters.redis_client.link_keys import LinkKeys
-from tests.chaos.house_rounds import HouseRounds
-from tests.chaos.own_books import OwnBooks, OwnTerms
-from tests.chaos.player import Player, Reported
-from tests.ledgers import read_ledger
+from bonus.settling.settlement_lines import Line
+from meters.floor.floor_file import Link
+from meters.wire.messages import REPLY, ClaimOpened
+from tests.chaos.floor import LINKS, model_of
+from tests.chaos.player import Player
+from tests.servers import RedisServer
+from tests.sim.checker import Checker
+from tests.sim.world import World
 
 _OF_TABLES: Final = frozenset({"wagers", "result", "void"})
 _OF_CLAIMS: Final = frozenset({"validate", "reject", "pay"})
-_WAYS: Final = {
-    ("validate",): {"validated"},
-    ("reject",): {"rejected"},
-    ("validate", "pay"): {"paid"},
-}
-"""The possible sequences of acts on a claim, and the state after each."""
+
+Entry = Mapping[str, str]
 
 
 @dataclass
@@ -37,10 +34,8 @@ class Accounts:
     """Counts of a run, and the problems found, in words."""
 
     entries: int = 0
-    events: int = 0
     wagers: int = 0
-    results: int = 0
-    voids: int = 0
+    events: Counter[str] = field(default_factory=Counter)
     claims: Counter[str] = field(default_factory=Counter)
     percentages: Counter[str] = field(default_factory=Counter)
     decisions: dict[tuple[str, str], str] = field(default_factory=dict)
@@ -50,148 +45,88 @@ class Accounts:
         if not holds:
             self.problems.append(what)
 
+    def note(self, what: str) -> None:
+        """Ignore the checker's trace."""
+
+    def fail(self, what: str) -> None:
+        self.problems.append(what)
+
 
 def hold_together(
-    link: str,
-    terms: OwnTerms,
-    players: Sequence[Player],
-    store: redis.Redis,
-    *,
-    house: Mapping[str, HouseRounds],
-    outboxes: Path,
-    meters: Mapping[str, Mapping[str, int]],
-    accounts: Accounts,
+    link: Link, players: Sequence[Player], server: RedisServer, outboxes: Path, accounts: Accounts
 ) -> None:
-    """Compare the three records of one link, and its meters with an independent sum.
-
-    The rounds of the tables in `house` are settled again.
-    """
-    ledger = [fields for _, fields in read_ledger(store, link)]
-    accounts.entries += len(ledger)
-    books = OwnBooks(terms)
-    reported = {player.name: iter(player.reported) for player in players}
-    opened: dict[str, tuple[str, int, bool]] = {}
-    went: defaultdict[str, list[str]] = defaultdict(list)
-    for entry in ledger:
-        kind = entry["kind"].decode()
-        if kind in _OF_TABLES:
-            _replay(
-                books, entry, kind,
-                reported=reported, house=house, opened=opened, accounts=accounts,
-            )  # fmt: skip
-        elif kind in _OF_CLAIMS:
+    """Compare the three records of one link, and Redis with second books of the ledger."""
+    played = model_of(link.id, len(players))
+    checker = Checker(cast("World", accounts), link, server.socket_path, played)
+    with closing(checker):
+        checker.check(whole=True)
+    accounts.entries += len(checker.entries)
+    accounts.claims.update(checker.claims.values())
+    waiting = checker.books.waiting()
+    accounts.expect(not waiting, f"{link.id}: {waiting} wait for a decision")
+    for entry in checker.entries:
+        if entry["kind"] in _OF_CLAIMS:
             claim = json.loads(entry["event"])["claim"]
-            went[claim].append(kind)
-            accounts.decisions[claim, kind] = entry["by"].decode()
-            meter, cents, percent = opened[claim]
-            if kind == "reject" and percent:
-                books.reject(meter, cents)
-    for table, rest in reported.items():
-        left = len(list(rest))
-        accounts.expect(
-            left == 0, f"{table}: {left} events were answered and are not in the ledger"
-        )
-    _hold_claims(link, store, opened, went, accounts)
-    for table in reported:
-        _hold_outbox(outboxes / f"{table}.sqlite", table, ledger, accounts)
-    for kind, micros in books.meters.items():
-        held = meters[kind]["amount_micros"]
-        accounts.expect(held == micros, f"{link} {kind} holds {held} micros, our sum is {micros}")
-    for kind, micros in books.reserves.items():
-        held = meters[kind]["reserve_micros"]
-        accounts.expect(
-            held == micros, f"{link} {kind} has {held} micros in reserve, our sum is {micros}"
-        )
+            accounts.decisions[claim, entry["kind"]] = entry["by"]
+    tables = {table.id for table in link.table}
+    for player in players:
+        if player.name in tables:
+            own = [
+                entry
+                for entry in checker.entries
+                if entry["table"] == player.name and entry["kind"] in _OF_TABLES
+            ]
+            _hold_answers(player, own, LINKS[link.id].meter_of, accounts)
+            _hold_outbox(outboxes / f"{player.name}.sqlite", player.name, own, accounts)
 
 
-def _replay(
-    books: OwnBooks,
-    entry: Mapping[str, bytes],
-    kind: str,
-    *,
-    reported: Mapping[str, Iterator[Reported]],
-    house: Mapping[str, HouseRounds],
-    opened: dict[str, tuple[str, int, bool]],
-    accounts: Accounts,
+def _hold_answers(
+    player: Player, entries: Sequence[Entry], meter_of: Mapping[str, str], accounts: Accounts
 ) -> None:
-    table = entry["table"].decode()
-    heard = next(reported[table], None)
+    """Check that the ledger has what the devices were answered, in the same order."""
+    answered = [(one.kind, one.wagered, one.lines, one.claims) for one in player.reported]
+    due = [_answer_of(entry) for entry in entries]
     accounts.expect(
-        heard is not None and heard.kind == kind,
-        f"{table} seq {entry['seq'].decode()}: the ledger has {kind}, the devices got"
-        f" {heard and heard.kind}",
+        answered == due,
+        f"{player.name}: the devices got {len(answered)} answers, the ledger has {len(due)}, or"
+        " they differ",
     )
-    if heard is None or heard.kind != kind:
-        return
-    accounts.events += 1
-    event, rounds = json.loads(entry["event"]), house.get(table)
-    match kind:
-        case "wagers":
-            accounts.wagers += sum(len(each["wagers"]) for each in event["positions"])
-            if rounds is not None:
-                rounds.wagers(event)
-            books.wagers(table, heard.wagered)
-        case "void":
-            accounts.voids += 1
-            books.void(table)
-        case _:
-            accounts.results += 1
-            lines = msgspec.to_builtins(list(heard.lines))
-            percents = {(line["position"], line["item"]) for line in lines if line.get("percent")}
-            accounts.percentages.update(books.terms.meter_of[item] for _, item in percents)
-            for claim in heard.claims:
-                meter = books.terms.meter_of.get(claim.item, claim.item)
-                percent = (claim.position, claim.item) in percents
-                opened[claim.claim] = (meter, claim.amount, percent)
-            try:
-                if rounds is None:
-                    books.result(table, lines)
-                else:
-                    books.end(table)
-                    due = rounds.lines(event, books)
-                    assert lines == due, f"{lines}, due {due}"
-            except AssertionError as error:
-                accounts.problems.append(f"{table}: what was paid is not our sum: {error}")
+    for entry, (kind, _, lines, _) in zip(entries, due, strict=True):
+        accounts.events[kind] += 1
+        if kind == "wagers":
+            accounts.wagers += sum(len(at["wagers"]) for at in _positions(entry))
+        percents = {(line.position, line.item) for line in lines if line.percent}
+        accounts.percentages.update(meter_of[item] for _, item in percents)
 
 
-def _hold_claims(
-    link: str,
-    store: redis.Redis,
-    opened: Mapping[str, object],
-    went: Mapping[str, Sequence[str]],
-    accounts: Accounts,
-) -> None:
-    """Check that every claim reported to a table has exactly one final state, by one sequence."""
-    for claim in opened:
-        raw: Any = store.hget(LinkKeys(link).claim(claim), "state")
-        state = (raw or b"none").decode()
-        way = tuple(went.get(claim, ()))
-        accounts.claims[state] += 1
-        accounts.expect(
-            state in _WAYS.get(way, ()), f"claim {claim} is {state} and went the way {way}"
-        )
-    stray = set(went) - set(opened)
-    accounts.expect(not stray, f"claims were decided that no table received: {sorted(stray)}")
+def _positions(entry: Entry) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads(entry["event"])["positions"]
+    return found
 
 
-def _hold_outbox(
-    path: Path, table: str, ledger: Sequence[Mapping[str, bytes]], accounts: Accounts
-) -> None:
+def _answer_of(
+    entry: Entry,
+) -> tuple[str, dict[str, int], tuple[Line, ...], tuple[ClaimOpened, ...]]:
+    """Return the answer to the devices that follows from an entry, as in `Reported`."""
+    reply, sums = REPLY.decode(entry["reply"]), Counter[str]()
+    if entry["kind"] == "wagers":
+        for at in _positions(entry):
+            sums.update(at["wagers"])
+    return entry["kind"], dict(sums), tuple(reply.lines or ()), tuple(reply.claims or ())
+
+
+def _hold_outbox(path: Path, table: str, entries: Sequence[Entry], accounts: Accounts) -> None:
     """Check that each sent event has its reply, and each accepted one its entry, byte for byte."""
     with closing(sqlite3.connect(path)) as outbox:
         rows = outbox.execute("SELECT seq, payload, reply FROM event ORDER BY seq").fetchall()
     unanswered = [seq for seq, _, reply in rows if reply is None]
     accounts.expect(not unanswered, f"{table}: events {unanswered} have no reply")
     kept = [
-        (seq, payload, reply)
+        (seq, payload.decode(), reply.decode())
         for seq, payload, reply in rows
         if reply is not None and json.loads(reply)["status"] == "accepted"
     ]
-    entered = [
-        (int(entry["seq"]), entry["event"], entry["reply"])
-        for entry in ledger
-        if entry["table"].decode() == table and entry["kind"].decode() in _OF_TABLES
-    ]
+    entered = [(int(entry["seq"]), entry["event"], entry["reply"]) for entry in entries]
     accounts.expect(
         kept == entered,
         f"{table}: its outbox has {len(kept)} accepted events, the ledger {len(entered)}, or they"

@@ -1,11 +1,10 @@
 """Copies of every event, sent back to back, and a check that all are answered alike."""
 
-import json
-from collections import Counter
-from typing import Final, Self
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from typing import Final
 
-import paho.mqtt.client as paho
-from paho.mqtt.enums import CallbackAPIVersion
+from tests.mqtt.stranger import Heard
 
 COPIES: Final = 3
 _PUBLISH: Final = 3
@@ -51,43 +50,11 @@ def _is_event(packet: bytes) -> bool:
     return packet[start + 2 : start + 2 + length].endswith(b"/out")
 
 
-class Replies:
-    """Collects every reply to every table from entry to exit, over its own connection.
-
-    Messages that the broker sends while this connection is lost are missed.
-    """
-
-    def __init__(self, port: int) -> None:
-        self._port = port
-        self._given: dict[tuple[str, int], Counter[bytes]] = {}
-        self._client = paho.Client(CallbackAPIVersion.VERSION2)
-        self._client.on_connect = lambda client, *_: client.subscribe("pitlink/v1/+/table/+/in", 1)
-        self._client.on_message = self._hear
-        self._client.reconnect_delay_set(1, 1)
-
-    def _hear(self, _client: object, _data: object, message: paho.MQTTMessage) -> None:
-        reply = json.loads(message.payload)
+def answers_of(heard: Iterable[Heard]) -> Mapping[tuple[str, int], Counter[bytes]]:
+    """Return how often each event got which answer, by topic and seq."""
+    given: defaultdict[tuple[str, int], Counter[bytes]] = defaultdict(Counter)
+    for message in heard:
+        reply = message.json if message.topic.endswith("/in") else {}
         if reply.get("status") in {"accepted", "refused"}:
-            given = self._given.setdefault((message.topic, reply["seq"]), Counter())
-            given[bytes(message.payload)] += 1
-
-    @property
-    def repeated(self) -> int:
-        return sum(given.total() > 1 for given in self._given.values())
-
-    @property
-    def problems(self) -> list[str]:
-        return [
-            f"{topic} got {[*given]} of {seq}"
-            for (topic, seq), given in self._given.items()
-            if len(given) > 1
-        ]
-
-    def __enter__(self) -> Self:
-        self._client.connect("127.0.0.1", self._port)
-        self._client.loop_start()
-        return self
-
-    def __exit__(self, *raised: object) -> None:
-        self._client.disconnect()
-        self._client.loop_stop()
+            given[message.topic, reply["seq"]][message.payload] += 1
+    return given

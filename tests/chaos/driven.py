@@ -1,89 +1,147 @@
-"""A table agent driven by a thread: after a kill it continues with the first unanswered line."""
+"""The agent of a table, killed and restarted as a test likes: an unanswered line is sent again."""
 
+import contextlib
 import json
+import subprocess
 import threading
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
-from tests.servers import Pitlink, eventually
+from tests.processes import pitlink_command
+from tests.waiting import LONG_S, dies_with_us
 
-ANSWER_WITHIN_S = 60.0
+NOT_OPERATED: Final = frozenset({"link_down", "inoperable"})
+"""Codes of a link that does not operate, as for a moment on a busy machine."""
 
 
-class DrivenTable:
-    """`pitlink table TABLE --events`; each line is sent when the one before is answered."""
+class TableAgent:
+    """`pitlink table TABLE --events`: each line is answered before the next is sent."""
 
-    def __init__(self, config: Path, table: str, lines: list[bytes]) -> None:
-        self.table = table
+    def __init__(self, config: Path, table: str, log: Path) -> None:
+        self.name = table
+        self.log = log
+        self._command = pitlink_command("table", table, "--config", str(config), "--events")
+        self._process: subprocess.Popen[bytes] | None = None
+        self._closed = False
+        self._up = threading.Event()
+        self._up.set()
+
+    @property
+    def pid(self) -> int | None:
+        process = self._process
+        return process.pid if process is not None and process.poll() is None else None
+
+    def kill(self) -> None:
+        """Kill it with SIGKILL, and let no other run until `start`."""
+        self._up.clear()
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+
+    def start(self) -> None:
+        self._up.set()
+
+    def ask(self, line: bytes) -> bytes:
+        """Send a line to one agent after the other until one has answered it."""
+        while (heard := self._say(line)) is None:
+            pass
+        return heard
+
+    def end(self) -> int:
+        """End its input, and return its status."""
+        process = self._running()
+        assert process.stdin is not None
+        with contextlib.suppress(BrokenPipeError):
+            process.stdin.close()
+        return process.wait(LONG_S)
+
+    def close(self) -> None:
+        """Let no agent run any more."""
+        self._closed = True
+        self.kill()
+        self._up.set()
+        self._drop()
+
+    def _drop(self) -> None:
+        if self._process is not None:
+            for pipe in (self._process.stdin, self._process.stdout):
+                assert pipe is not None
+                with contextlib.suppress(BrokenPipeError):
+                    pipe.close()
+
+    def _say(self, line: bytes) -> bytes | None:
+        """Send a line and return its answer, or None if the agent was killed before it answered."""
+        process = self._running()
+        assert process.stdin is not None
+        assert process.stdout is not None
+        with contextlib.suppress(BrokenPipeError):
+            process.stdin.write(line + b"\n")
+            process.stdin.flush()
+            heard = process.stdout.readline()
+            if heard.endswith(b"\n"):
+                return heard
+        status = process.wait(LONG_S)
+        assert status < 0, f"the agent of {self.name} ended by itself with {status}"
+        return None
+
+    def _running(self) -> subprocess.Popen[bytes]:
+        """Return the agent; start a new one if the last was killed."""
+        while self._process is None or self._process.poll() is not None:
+            self._up.wait()
+            if self._closed:
+                raise RuntimeError(f"the agent of {self.name} was closed")
+            self._drop()
+            with self.log.open("ab") as log:
+                self._process = subprocess.Popen(
+                    dies_with_us(self._command),
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=log,
+                )
+        return self._process
+
+
+class DrivenTable(threading.Thread):
+    """A thread that sends lines to a table's agent. Each must be accepted.
+
+    A wager that is refused because the link did not operate is placed again, as a patron would do.
+    """
+
+    def __init__(self, config: Path, table: str, lines: Sequence[bytes]) -> None:
+        super().__init__(name=table, daemon=True)
         self.answers: list[dict[str, Any]] = []
-        self._config = config
+        self.refused = 0
         self._lines = lines
+        self._agent = TableAgent(config, table, config.with_name(f"{table}.log"))
         self._failed: BaseException | None = None
-        self._kill = threading.Event()
-        self._stopped = False
-        self._thread = threading.Thread(target=self._run, name=table)
 
     @property
     def done(self) -> bool:
         """True if every line has its answer. An error of the thread is raised here."""
         if self._failed is not None:
-            raise RuntimeError(f"{self.table}: {self._failed}") from self._failed
+            raise RuntimeError(f"{self.name}: {self._failed}") from self._failed
         return len(self.answers) == len(self._lines)
-
-    @property
-    def _struck(self) -> bool:
-        return self._stopped or self._kill.is_set()
-
-    def start(self) -> None:
-        self._thread.start()
-
-    def kill(self) -> None:
-        """Have the agent killed with SIGKILL in any state, and restarted."""
-        self._kill.set()
 
     def stop(self) -> None:
         """Have the agent ended wherever it is, and wait for the thread to end."""
-        self._stopped = True
-        self._kill.set()
-        self._thread.join(ANSWER_WITHIN_S)
+        self._agent.close()
+        self.join(LONG_S)
 
-    def _run(self) -> None:
+    def run(self) -> None:
+        """Send all lines; at their end the agent says by its status whether it refused any."""
         try:
-            while len(self.answers) < len(self._lines) and not self._stopped:
-                self._kill.clear()
-                self._feed_one_agent()
+            while len(self.answers) < len(self._lines):
+                self._answer(self._agent.ask(self._lines[len(self.answers)]))
+            status = self._agent.end()
+            assert status == bool(self.refused), self._agent.log.read_text()[-2000:]
         except BaseException as error:
             self._failed = error
 
-    def _feed_one_agent(self) -> None:
-        """Feed one process until the lines end or the process is to be killed."""
-        with Pitlink(
-            "table", self.table, "--config", str(self._config), "--events", stdin=True
-        ) as agent:
-            heard = 0
-            while len(self.answers) < len(self._lines) and not self._struck:
-                agent.write_line(self._lines[len(self.answers)])
-                eventually(
-                    lambda heard=heard: (  # type: ignore[misc]
-                        self._struck or agent.output.count("\n") > heard
-                    ),
-                    within_s=ANSWER_WITHIN_S,
-                    what=f"the answer to line {len(self.answers)} of {self.table}",
-                )
-                if agent.output.count("\n") > heard:
-                    self._note(agent.output.splitlines()[heard])
-                    heard += 1
-            agent.kill()
-            # Answers written before the kill count, because the driver may have read them.
-            for line in agent.output.split("\n")[heard:-1]:
-                self._note(line)
-
-    def _note(self, line: str) -> None:
-        """Record an answer. Retry a wager if the link was not operable, as a patron would."""
+    def _answer(self, line: bytes) -> None:
         answer: dict[str, Any] = json.loads(line)
-        code = answer.get("error", {}).get("code")
-        if code in {"link_down", "inoperable"}:
-            return
-        if not answer["ok"]:
-            raise AssertionError(f"line {len(self.answers)} was answered {line}")
-        self.answers.append(answer)
+        if answer.get("error", {}).get("code") in NOT_OPERATED:
+            self.refused += 1
+        else:
+            assert answer["ok"], f"line {len(self.answers)} was answered {line!r}"
+            self.answers.append(answer)

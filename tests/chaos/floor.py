@@ -6,98 +6,98 @@ from itertools import cycle, islice
 from pathlib import Path
 from typing import Final
 
-from tests.chaos.house_rounds import house_terms
-from tests.chaos.own_books import OwnTerms, poker_terms
-from tests.floor_text import (
-    METERS,
-    ONE_REJECTS,
-    Value,
-    floor_text,
-    link_text,
-    meter_text,
-    table_text,
-)
+from tests.floor_text import ONE_REJECTS, Value, floor_text, link_text, meter_text, table_text
 from tests.games.naive import HOUSE
-from tests.model.second_games import HouseGame, SecondMeter
+from tests.model.model_floor import ModelFloor
+from tests.model.second_books import SecondBooks, SecondTable
+from tests.model.second_games import THREE_CARD_POKER, HouseGame, SecondGame, SecondMeter
+from tests.naive.tables_649a import FIVE_CARD, FIVE_OF_SIX, HAND_BONUS, PROGRESSIVE
 
-_POKER: Final = "three_card_poker"
-_HOUSE_GAMES: Final = tuple(
-    HouseGame(name) for name in ("river_duel", "keystone_stud", "lucky_seven")
-)
-_WAGERS_CENTS: Final = {
-    "keystone_mega": 100,
-    "keystone_major": 100,
-    "keystone_minor": 100,
-    "seven_jackpot": 500,
-}
-_PAYTABLES: Final = {"seven_jackpot": "A"}
+_RIVER, _STUD, _LUCKY = (HouseGame(name) for name in ("river_duel", "keystone_stud", "lucky_seven"))
 
 
 @dataclass(frozen=True)
 class ChaosLink:
-    """A link of the run."""
+    """A link of the run: its meters, and the games of its tables in turn."""
 
-    terms: OwnTerms
-    meters: tuple[str, ...]
-    games: tuple[HouseGame, ...] = ()
+    meters: Mapping[str, SecondMeter]
+    games: tuple[SecondGame, ...]
 
-    def table(self, name: str, game: HouseGame | None) -> str:
-        if game is None:
-            return table_text(name, *METERS)
-        fed = dict.fromkeys(meter for meters in game.fed.values() for meter in meters)
-        return table_text(name, *fed, game=game.name, positions=game.positions)
+    @property
+    def meter_of(self) -> Mapping[str, str]:
+        return {item: meter for game in self.games for item, meter in game.meter_of.items()}
 
 
-def _poker_link(wager_cents: int, progressive_bps: int, paytable: str) -> ChaosLink:
-    return ChaosLink(
-        poker_terms(wager_cents, progressive_bps),
-        (
-            meter_text("progressive", wager_cents, paytable=paytable),
-            *(meter_text(kind, wager_cents) for kind in METERS[1:]),
-        ),
-    )
+def _poker_link(wager_cents: int, paytable: str) -> ChaosLink:
+    laws = {
+        "progressive": PROGRESSIVE[paytable],
+        "five_card_progressive": FIVE_CARD,
+        "five_of_six_progressive": FIVE_OF_SIX,
+        "five_card_hand_bonus": HAND_BONUS,
+    }
+    meters = {meter: SecondMeter(law, wager_cents) for meter, law in laws.items()}
+    meters["progressive"] = SecondMeter(laws["progressive"], wager_cents, paytable=paytable)
+    return ChaosLink(meters, (THREE_CARD_POKER,))
 
 
 LINKS: Final = {
-    "one": _poker_link(100, 1_400, "A"),
-    "five": _poker_link(500, 2_000, "B"),
+    "one": _poker_link(100, "A"),
+    "five": _poker_link(500, "B"),
     "mixed": ChaosLink(
-        house_terms(_HOUSE_GAMES, _WAGERS_CENTS),
-        tuple(
-            meter_text(meter, cents, paytable=_PAYTABLES.get(meter))
-            for meter, cents in _WAGERS_CENTS.items()
-        ),
-        _HOUSE_GAMES,
+        {
+            **{f"keystone_{tier}": SecondMeter(_STUD.law(f"keystone_{tier}"), 100)
+               for tier in ("mega", "major", "minor")},
+            "seven_jackpot": SecondMeter(_LUCKY.law("seven_jackpot"), 500, paytable="A"),
+        },
+        (_RIVER, _STUD, _LUCKY),
     ),
-}
-TABLES_MIN: Final = len(LINKS) - 1 + len(_HOUSE_GAMES)
+}  # fmt: skip
+TABLES_MIN: Final = sum(len(link.games) for link in LINKS.values())
 """Least number of tables: one on each link of Three Card Poker, and one of each house game."""
 
 
-def tables_of(link: str, tables: int) -> Mapping[str, HouseGame | None]:
-    """Return the tables of a link with their house games, given the number of tables on all links.
+def tables_of(link: str, tables: int) -> Mapping[str, SecondGame]:
+    """Return the tables of a link with their games, given the number of tables on all links.
 
     A third of the tables is on the mixed link, and at least one of each of its games.
     """
     names = [f"C-{number}" for number in range(1, tables + 1)]
-    mixed = max(len(_HOUSE_GAMES), tables // len(LINKS))
-    if games := LINKS[link].games:
-        return dict(zip(names[-mixed:], islice(cycle(games), mixed), strict=True))
-    return dict.fromkeys(names[:-mixed][tuple(LINKS).index(link) :: len(LINKS) - 1])
-
-
-def second_meters(link: str) -> Mapping[str, SecondMeter]:
-    """Return the meters of a link of house games for their second settlement."""
     games = LINKS[link].games
-    return {
-        meter: SecondMeter(
-            next(game for game in games if meter in game.meter_of.values()).law(meter),
-            cents,
-            paytable=_PAYTABLES.get(meter),
+    mixed = max(len(LINKS["mixed"].games), tables // len(LINKS))
+    mine = names[-mixed:] if link == "mixed" else names[:-mixed][link == "five" :: len(LINKS) - 1]
+    return dict(zip(mine, islice(cycle(games), len(mine)), strict=True))
+
+
+def _table(name: str, game: SecondGame) -> tuple[str, SecondTable]:
+    """Return a table's section of the floor file, and the table of the second books."""
+    fed = {kind: kind for meters in game.fed.values() for kind in meters}
+    if not isinstance(game, HouseGame):
+        return table_text(name, *fed), SecondTable(game, 7, fed)
+    text = table_text(name, *fed, game=game.name, positions=game.positions)
+    return text, SecondTable(game, game.positions, fed)
+
+
+def model_of(name: str, tables: int) -> ModelFloor:
+    """Return a link's part of the floor file, and its second books."""
+    link = LINKS[name]
+    meters = (
+        meter_text(meter, terms.wager_cents, paytable=terms.paytable)
+        for meter, terms in link.meters.items()
+    )
+    made = {table: _table(table, game) for table, game in tables_of(name, tables).items()}
+
+    def second_books() -> SecondBooks:
+        return SecondBooks(
+            link=name,
+            meters=dict(link.meters),
+            tables={table: second for table, (_, second) in made.items()},
+            validate_from_cents=0,
+            two_people_above_cents=ONE_REJECTS,
+            replies_kept=0,
         )
-        for meter, cents in _WAGERS_CENTS.items()
-        if games
-    }
+
+    text = link_text(name, *meters, *(section for section, _ in made.values()))
+    return ModelFloor(text, second_books, (), {})
 
 
 def write_floor(path: Path, *, tables: int, broker: str, redis: str, port: int) -> Path:
@@ -108,14 +108,7 @@ def write_floor(path: Path, *, tables: int, broker: str, redis: str, port: int) 
         "http": f"127.0.0.1:{port}",
         "data": path.parent / "data",
     }
-    links = (
-        link_text(
-            name,
-            *link.meters,
-            *(link.table(table, game) for table, game in tables_of(name, tables).items()),
-        )
-        for name, link in LINKS.items()
-    )
+    links = (model_of(name, tables).text for name in LINKS)
     path.write_text(
         floor_text(*links, service=service, games=str(HOUSE), two_people_reject_above=ONE_REJECTS)
     )

@@ -25,7 +25,6 @@ class Part(Protocol):
     """Process that a fault may hit."""
 
     name: str
-    starts: int
 
     @property
     def pid(self) -> int | None: ...
@@ -38,7 +37,6 @@ class Part(Protocol):
 class ServerPart:
     def __init__(self, name: str, server: Server) -> None:
         self.name = name
-        self.starts = 1
         self._server = server
 
     @property
@@ -50,7 +48,6 @@ class ServerPart:
 
     def start(self) -> None:
         self._server.start()
-        self.starts += 1
 
 
 class ServicePart:
@@ -58,7 +55,6 @@ class ServicePart:
 
     def __init__(self, name: str, config: Path, port: int, log: Path, *options: str) -> None:
         self.name = name
-        self.starts = 0
         self.url = f"http://127.0.0.1:{port}"
         self.log = log
         self._arguments = ("serve", "--config", str(config), *options)
@@ -70,7 +66,7 @@ class ServicePart:
         return self._process.pid if self._process and running else None
 
     def start(self) -> None:
-        if not self.starts:
+        if self._process is None:
             approve_before_serve(self._arguments, None)
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(
@@ -79,7 +75,6 @@ class ServicePart:
                 stdout=log,
                 stderr=log,
             )
-        self.starts += 1
 
     def kill(self) -> None:
         if self._process is not None:

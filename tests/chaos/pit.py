@@ -1,12 +1,10 @@
 """The floor of a chaos run during the faults, and the checks afterwards."""
 
-import json
 import threading
 import time
 from collections import Counter, defaultdict
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final, Self
@@ -16,10 +14,9 @@ import httpx
 from controllers.table.state import Layout
 from meters.floor.floor_file import read_floor
 from tests.chaos.accounts import Accounts, hold_together
-from tests.chaos.copies import Replies
-from tests.chaos.floor import LINKS, second_meters, tables_of, write_floor
+from tests.chaos.copies import answers_of
+from tests.chaos.floor import write_floor
 from tests.chaos.floorpersons import NAMES, Floorperson
-from tests.chaos.house_rounds import HouseRounds
 from tests.chaos.parts import (
     Part,
     ServerPart,
@@ -29,10 +26,11 @@ from tests.chaos.parts import (
     strike,
     strike_wire,
 )
-from tests.chaos.plan import CENTRAL, SERVICES, WIRE, Blow, Fault, blows
+from tests.chaos.plan import CENTRAL, SERVICES, WIRE, Fault, blows
 from tests.chaos.player import Player
 from tests.chaos.report import Memory, Report, grown
 from tests.chaos.wire import Wire
+from tests.mqtt.stranger import Ear
 from tests.processes import run_pitlink
 from tests.servers import Mosquitto, RedisServer
 from tests.staff import hire
@@ -60,7 +58,6 @@ class Pit:
         self._floorpersons: list[Floorperson] = []
         self._parts: dict[str, Part] = {}
         self._ending = threading.Event()
-        self._blows: list[Blow] = []
         self._faults: defaultdict[str, Counter[str]] = defaultdict(Counter)
         self._memory: dict[str, Memory] = {}
         self._measured_s = 0.0
@@ -84,7 +81,8 @@ class Pit:
         for server in (self._redis, self._mosquitto):
             stack.enter_context(server)
         self._wire = stack.enter_context(Wire(self._mosquitto.port, copies=True))
-        self._replies = stack.enter_context(Replies(self._mosquitto.port))
+        ear = Ear(self._mosquitto.port, "pitlink/v1/+/table/+/in")
+        self._ear = stack.enter_context(ear)
         self._parts["redis"] = ServerPart("redis", self._redis)
         self._parts["broker"] = ServerPart("broker", self._mosquitto)
         for name in SERVICES:
@@ -140,7 +138,6 @@ class Pit:
         for blow in blows(self._seed, self._tables):
             if self._ending.wait(blow.pause_s):
                 return
-            self._blows.append(blow)
             try:
                 list(self._hands.map(self._befall, blow.faults))
             except Exception as error:
@@ -198,22 +195,11 @@ class Pit:
         self._measure()
         for service in self._services:
             accounts.expect(service.stop() == 0, f"{service.name} did not end in good order")
-        found = self._audit(accounts)
-        with self._redis.client() as store:
-            for name, link in LINKS.items():
-                tables, second = tables_of(name, len(self._tables)), second_meters(name)
-                hold_together(
-                    name,
-                    link.terms,
-                    [self._players[table] for table in tables],
-                    store,
-                    house={
-                        table: HouseRounds(game, second) for table, game in tables.items() if game
-                    },
-                    outboxes=self._home / "data" / "tables",
-                    meters=found["links"][name]["meters"],
-                    accounts=accounts,
-                )
+        done = run_pitlink("audit", "--config", str(self._config), "--json")
+        accounts.expect(done.returncode == 0, f"the audit does not balance: {done.stdout[:2000]}")
+        players = list(self._players.values())
+        for link in read_floor(self._config).link:
+            hold_together(link, players, self._redis, self._home / "data" / "tables", accounts)
         self._hold_logs(accounts)
         return self._report(seconds, accounts)
 
@@ -239,14 +225,6 @@ class Pit:
         waiting: object = answer.json()
         return waiting == []
 
-    def _audit(
-        self, accounts: Accounts
-    ) -> dict[str, dict[str, dict[str, dict[str, dict[str, int]]]]]:
-        done = run_pitlink("audit", "--config", str(self._config), "--json")
-        found: dict[str, dict[str, dict[str, dict[str, dict[str, int]]]]] = json.loads(done.stdout)
-        accounts.expect(done.returncode == 0, f"the audit does not balance: {done.stdout[:2000]}")
-        return found
-
     def _hold_logs(self, accounts: Accounts) -> None:
         for path in sorted(self._home.glob("*.log")):
             text = path.read_text(errors="replace")
@@ -270,42 +248,29 @@ class Pit:
                     by == person.name,
                     f"{person.name} got a success for {act} {claim}; the ledger says {by}",
                 )
-        decisions: Counter[str] = Counter()
-        refusals: Counter[str] = Counter()
-        for person in self._floorpersons:
-            decisions += person.acts
-        for player in players:
-            refusals += player.refusals
-        targets = [{fault.target for fault in blow.faults} for blow in self._blows]
+        answers = answers_of(self._ear.messages)
+        for (topic, seq), given in answers.items():
+            accounts.expect(len(given) == 1, f"{topic} got {[*given]} of {seq}")
         return Report(
             seed=self._seed,
             seconds=round(seconds, 1),
             tables=len(self._tables),
             faults={target: dict(kinds) for target, kinds in sorted(self._faults.items())},
-            blows=len(self._blows),
-            together=sum(len(each) > 1 for each in targets),
-            in_a_row=sum(bool(one & other) for one, other in pairwise(targets)),
-            starts={name: part.starts for name, part in self._parts.items()},
             rounds=sum(player.rounds for player in players),
             wagers_accepted=accepted,
             wagers_in_ledger=accounts.wagers,
-            events=accounts.events,
-            results=accounts.results,
-            voids=accounts.voids,
+            events=dict(accounts.events),
             entries=accounts.entries,
             claims=dict(accounts.claims),
             percentages=dict(accounts.percentages),
-            decisions=dict(decisions),
-            decided_by_simulation=sum(
-                by.startswith("simulated") for by in accounts.decisions.values()
-            ),
-            refusals=dict(refusals),
-            events_answered_again=self._replies.repeated,
+            decisions=dict(Counter(kind for _, kind in accounts.decisions)),
+            events_answered_again=sum(given.total() > 1 for given in answers.values()),
             longest_outage_s=round(self._longest_s, 1),
             memory_kib=self._memory,
-            problems=self.failed + accounts.problems + self._replies.problems,
+            problems=self.failed + accounts.problems,
         )
 
 
 def _tail(player: Player) -> str:
-    return player.log.read_text(errors="replace")[-1_500:] if player.log.exists() else "no log"
+    log = player.agent.log
+    return log.read_text(errors="replace")[-1_500:] if log.exists() else "no log"

@@ -2,10 +2,7 @@
 
 import contextlib
 import random
-import subprocess
 import threading
-from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -26,15 +23,13 @@ from controllers.table.device_events import (
 )
 from controllers.table.state import Layout
 from meters.wire.messages import ClaimOpened
+from tests.chaos.driven import TableAgent
 from tests.chaos.parts import rest
 from tests.games.bots import StackingBot
-from tests.processes import pitlink_command
-from tests.waiting import dies_with_us
 
 _STACKED_ONE_IN: Final = 6
 _LONGEST_PAUSE_S: Final = 0.15
 _CLEAR_AGAIN_S: Final = 0.5
-_END_WITHIN_S: Final = 60.0
 _WHY_VOID: Final = "the round cannot be settled"
 
 
@@ -44,30 +39,23 @@ class Reported:
 
     kind: str
     wagered: dict[str, int] = field(default_factory=dict)
-    lines: Sequence[Line] = ()
-    claims: Sequence[ClaimOpened] = ()
+    lines: tuple[Line, ...] = ()
+    claims: tuple[ClaimOpened, ...] = ()
 
 
 class Player(threading.Thread):
-    """Devices of a table, which deal round after round and survive a killed agent.
-
-    A line without an answer is sent again to the next agent.
-    """
+    """Devices of a table, which deal round after round and survive a killed agent."""
 
     def __init__(self, layout: Layout, config: Path, log: Path, seed: int) -> None:
         super().__init__(name=layout.table, daemon=True)
         self.reported: list[Reported] = []
-        self.refusals: Counter[str] = Counter()
         self.wagers = 0
         self.rounds = 0
         self.failed: BaseException | None = None
-        self.starts = 0
-        self.log = log
+        self.agent = TableAgent(config, layout.table, log)
+        self.agent.kill()  # it runs from `start` on
         self._rng = random.Random(f"{layout.table} {seed}")
         self._bot = StackingBot(layout, self._rng, stack_every=_STACKED_ONE_IN)
-        self._command = pitlink_command("table", layout.table, "--config", str(config), "--events")
-        self._process: subprocess.Popen[bytes] | None = None
-        self._up = threading.Event()
         self._ending = threading.Event()
         self._lit: dict[tuple[int, str], int] = {}
         self._in_round = False
@@ -75,18 +63,14 @@ class Player(threading.Thread):
 
     @property
     def pid(self) -> int | None:
-        process = self._process
-        return process.pid if process is not None and process.poll() is None else None
+        return self.agent.pid
 
     def kill(self) -> None:
-        self._up.clear()
-        if self._process is not None:
-            self._process.kill()
-            self._process.wait()
+        self.agent.kill()
 
     def start(self) -> None:
         """Let an agent run; the first call also starts the thread."""
-        self._up.set()
+        self.agent.start()
         if not self.is_alive() and self.failed is None:
             super().start()
 
@@ -98,11 +82,10 @@ class Player(threading.Thread):
         try:
             while not self._ending.is_set():
                 self._play_round()
-            self._see_off()
+            status = self.agent.end()
+            assert status in {0, 1}, f"the agent of {self.name} ended with {status}"
         except BaseException as error:
             self.failed = error
-        finally:
-            self._drop()
 
     def _play_round(self) -> None:
         play = self._bot.play_round()
@@ -125,58 +108,12 @@ class Player(threading.Thread):
         self._lit.clear()
 
     def _ask(self, event: DeviceEvent) -> DeviceAnswer:
-        line = encode_event(event) + b"\n"
-        while (heard := self._say(line)) is None:
-            pass
-        answer = decode_answer(heard)
+        answer = decode_answer(self.agent.ask(encode_event(event)))
         if answer.ok:
             self._note(event, answer)
-        elif answer.error:
-            self.refusals[answer.error.code] += 1
-            if isinstance(event, VoidPressed) and answer.error.code == "not_locked":
-                self._in_round = False
+        elif answer.error and isinstance(event, VoidPressed) and answer.error.code == "not_locked":
+            self._in_round = False
         return answer
-
-    def _say(self, line: bytes) -> bytes | None:
-        """Send a line and return its answer, or None if the agent ended before it answered."""
-        process = self._agent()
-        assert process.stdin is not None
-        assert process.stdout is not None
-        try:
-            process.stdin.write(line)
-            process.stdin.flush()
-        except BrokenPipeError:
-            pass
-        else:
-            heard = process.stdout.readline()
-            if heard.endswith(b"\n"):
-                return heard
-        status = process.wait(_END_WITHIN_S)
-        if status >= 0:
-            raise AssertionError(f"the agent of {self.name} ended by itself with {status}")
-        return None
-
-    def _agent(self) -> subprocess.Popen[bytes]:
-        """Return the agent; start a new one if the last was killed."""
-        while self._process is None or self._process.poll() is not None:
-            self._up.wait()
-            self._drop()
-            with self.log.open("ab") as log:
-                self._process = subprocess.Popen(
-                    dies_with_us(self._command),
-                    stdin=subprocess.PIPE,
-                    stdout=subprocess.PIPE,
-                    stderr=log,
-                )
-            self.starts += 1
-        return self._process
-
-    def _drop(self) -> None:
-        if self._process is not None:
-            for pipe in (self._process.stdin, self._process.stdout):
-                assert pipe is not None
-                with contextlib.suppress(BrokenPipeError):
-                    pipe.close()
 
     def _note(self, event: DeviceEvent, answer: DeviceAnswer) -> None:
         match event:
@@ -194,7 +131,7 @@ class Player(threading.Thread):
             case SettlePressed():
                 self._in_round = False
                 if self._with_service:
-                    lines, claims = answer.lines or (), answer.claims or ()
+                    lines, claims = tuple(answer.lines or ()), tuple(answer.claims or ())
                     self.reported.append(Reported("result", {}, lines, claims))
             case VoidPressed():
                 self._in_round = False
@@ -202,15 +139,6 @@ class Player(threading.Thread):
                     self.reported.append(Reported("void"))
             case _:
                 pass
-
-    def _see_off(self) -> None:
-        process = self._agent()
-        assert process.stdin is not None
-        with contextlib.suppress(BrokenPipeError):
-            process.stdin.close()
-        status = process.wait(_END_WITHIN_S)
-        if status not in {0, 1}:
-            raise AssertionError(f"the agent of {self.name} ended with {status}")
 
 
 def _sums(lit: dict[tuple[int, str], int]) -> dict[str, int]:

@@ -23,22 +23,14 @@ class Report(msgspec.Struct, kw_only=True):
     seconds: float
     tables: int
     faults: dict[str, dict[str, int]]
-    blows: int
-    together: int
-    in_a_row: int
-    starts: dict[str, int]
     rounds: int
     wagers_accepted: int
     wagers_in_ledger: int
-    events: int
-    results: int
-    voids: int
+    events: dict[str, int]
     entries: int
     claims: dict[str, int]
     percentages: dict[str, int]
     decisions: dict[str, int]
-    decided_by_simulation: int
-    refusals: dict[str, int]
     events_answered_again: int
     longest_outage_s: float
     memory_kib: dict[str, Memory]

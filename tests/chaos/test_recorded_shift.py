@@ -1,8 +1,6 @@
 """The recorded shift through real agents, a real service, a real broker and a real Redis."""
 
 import json
-import subprocess
-import threading
 from collections import defaultdict
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -11,61 +9,28 @@ from typing import Any
 
 import pytest
 
+from tests.chaos.driven import DrivenTable
 from tests.chaos.recording import LINKS, SHIFT, lines_of, write_floor
 from tests.mqtt.stand import Service
-from tests.processes import pitlink_command
 from tests.servers import Mosquitto, RedisServer, free_port
-from tests.waiting import dies_with_us
 
 EXPECTED: dict[str, Any] = json.loads((SHIFT / "expected.json").read_text())
 PLAYED_WITHIN_S = 600.0
-NOT_OPERATED = {"link_down", "inoperable"}
-
-
-def play(config: Path, table: str) -> list[dict[str, Any]]:
-    """Play one table's whole recording; every line must be accepted.
-
-    On a busy machine the link may be inoperable for a moment. A wager that is refused for this
-    reason is placed again, as a patron would do.
-    """
-    command = pitlink_command("table", table, "--config", str(config), "--events")
-    answers: list[dict[str, Any]] = []
-    refused = 0
-    log = config.with_name(f"{table}.log")
-    with (
-        log.open("wb") as errors,
-        subprocess.Popen(
-            dies_with_us(command), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors
-        ) as agent,
-    ):
-        stuck = threading.Timer(PLAYED_WITHIN_S, agent.kill)
-        stuck.start()
-        try:
-            for line in lines_of(table):
-                while (answer := say(agent, line)).get("error", {}).get("code") in NOT_OPERATED:
-                    refused += 1
-                assert answer["ok"], answer
-                answers.append(answer)
-            rest, _ = agent.communicate()
-        finally:
-            stuck.cancel()
-            agent.kill()
-    assert rest == b""
-    assert agent.returncode == (1 if refused else 0), log.read_text()[-2000:]
-    return answers
 
 
 def play_in_turn(config: Path, tables: Sequence[str]) -> list[dict[str, Any]]:
-    return [answer for table in tables for answer in play(config, table)]
-
-
-def say(agent: subprocess.Popen[bytes], line: bytes) -> dict[str, Any]:
-    assert agent.stdin is not None
-    assert agent.stdout is not None
-    agent.stdin.write(line + b"\n")
-    agent.stdin.flush()
-    answer: dict[str, Any] = json.loads(agent.stdout.readline())
-    return answer
+    """Play each table's whole recording; every line must be accepted."""
+    answers: list[dict[str, Any]] = []
+    for table in tables:
+        driven = DrivenTable(config, table, lines_of(table))
+        driven.start()
+        driven.join(PLAYED_WITHIN_S)
+        try:
+            assert driven.done, f"{table} is stuck at line {len(driven.answers)}"
+        finally:
+            driven.stop()
+        answers += driven.answers
+    return answers
 
 
 def awards(answers: list[dict[str, Any]]) -> dict[str, list[int]]:

@@ -58,27 +58,22 @@ def last_step(data: bytes) -> int:
     return data.rfind(b"*1\r\n$5\r\nMULTI", 0, data.rfind(b"}:ledger"))
 
 
-def cut_inside_the_last_step(server: RedisServer) -> None:
-    """Cut the file inside the effects of a script, which Redis encloses in MULTI and EXEC."""
-    data = incr(server).read_bytes()
-    incr(server).write_bytes(data[: data.index(b"HINCRBY", last_step(data)) + 20])
+def cut(place: Callable[[bytes], int]) -> Callable[[RedisServer], None]:
+    """Return what cuts the file at a place."""
+
+    def tear(server: RedisServer) -> None:
+        data = incr(server).read_bytes()
+        incr(server).write_bytes(data[: place(data)])
+
+    return tear
 
 
-def cut_inside_a_number(server: RedisServer) -> None:
-    data = incr(server).read_bytes()
-    number = [found.end() for found in re.finditer(rb"\r\n\d{5,}\r\n", data)][-1]
-    incr(server).write_bytes(data[: number - 4])
+def inside_a_number(data: bytes) -> int:
+    return [found.end() for found in re.finditer(rb"\r\n\d{5,}\r\n", data)][-1] - 4
 
 
-def cut_between_steps(server: RedisServer) -> None:
-    data = incr(server).read_bytes()
-    incr(server).write_bytes(data[: last_step(data)])
-
-
-def cut_all_but_the_first_steps(server: RedisServer) -> None:
-    data = incr(server).read_bytes()
-    ends = [found.end() for found in re.finditer(rb"\*1\r\n\$4\r\nEXEC\r\n", data)]
-    incr(server).write_bytes(data[: ends[1]])
+def after_the_first_steps(data: bytes) -> int:
+    return [found.end() for found in re.finditer(rb"\*1\r\n\$4\r\nEXEC\r\n", data)][1]
 
 
 def lose_the_manifest(server: RedisServer) -> None:
@@ -90,13 +85,16 @@ def lose_the_directory(server: RedisServer) -> None:
 
 
 BEHIND: Final[dict[str, tuple[Callable[[RedisServer], None], bool]]] = {
-    "inside the last step": (cut_inside_the_last_step, False),
-    "inside a number": (cut_inside_a_number, False),
-    "between two steps": (cut_between_steps, False),
-    "early": (cut_all_but_the_first_steps, False),
+    # Redis encloses the effects of a script in MULTI and EXEC.
+    "inside the last step": (
+        cut(lambda data: data.index(b"HINCRBY", last_step(data)) + 20), False,
+    ),
+    "inside a number": (cut(inside_a_number), False),
+    "between two steps": (cut(last_step), False),
+    "early": (cut(after_the_first_steps), False),
     "the manifest lost": (lose_the_manifest, True),
     "everything lost": (lose_the_directory, True),
-}
+}  # fmt: skip
 """Damage to the file, and whether Redis is empty after it."""
 
 

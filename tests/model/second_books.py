@@ -3,8 +3,7 @@
 It is written from the readings, for clarity and not for speed, and shares no code with the service.
 It states how an event must be answered, what it moves, and what a floorperson's decision moves. It
 is the only check that follows a link from event to event, with copies, refusals, voids, limits and
-fractions of a cent. `tests.naive` and `tests.games.naive` settle who wins what. The sums of
-`tests.chaos` judge no answer.
+fractions of a cent. `tests.naive` and `tests.games.naive` settle who wins what.
 """
 
 import json
