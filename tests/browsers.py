@@ -125,3 +125,9 @@ async def stop_clock(page: Page) -> None:
                 raise
         else:
             return
+
+
+async def sees(where: Locator, *texts: str) -> None:
+    """Wait until an element contains each of some texts."""
+    for text in texts:
+        await expect(where).to_contain_text(text)

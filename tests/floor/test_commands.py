@@ -1,18 +1,31 @@
 """The commands that use a floor file: exit statuses and messages, never a traceback."""
 
+import json
 import os
 import re
+import shutil
 import socket
+import tempfile
+from collections.abc import Callable, Iterator
 from importlib.metadata import entry_points
+from importlib.resources import files
 from pathlib import Path
 from typing import Final
 
+import httpx
 import pytest
 from redis import Redis
 
+import bonus.law
+from bonus.errors import UserError
+from bonus.law import chapter
+from meters.floor.floor_file import read_floor
+from meters.restore.outboxes import read_outboxes
 from tests.floor.example import FLOOR, SHIPPED
-from tests.processes import invoke_pitlink
-from tests.servers import Mosquitto, RedisServer, eventually, free_port
+from tests.floor_text import Value, floor_text, link_text, meter_text, section_text, table_text
+from tests.keys.floor import make_keys, write_floor
+from tests.processes import invoke_pitlink, run_pitlink
+from tests.servers import Mosquitto, Pitlink, RedisServer, eventually, free_port
 
 COMMANDS: Final = sorted(point.name for point in entry_points(group="pitlink.commands"))
 BROKER: Final = "mqtt://pit:s3cret@10.0.0.7:1883"
@@ -193,7 +206,6 @@ class TestUsers:
 
     @pytest.mark.parametrize("arguments", [("dance",), ("check", "--dance"), ("audit", "more")])
     def test_wrong_usage(self, arguments: tuple[str, ...]) -> None:
-        """Status 2, and the usage."""
         done = invoke_pitlink(*arguments)
         assert done.returncode == 2
         assert "Usage: pitlink" in done.stderr
@@ -232,3 +244,327 @@ def test_root_does_not_work_on_the_data_of_another_account(tmp_path: Path, comma
 def test_the_contract_s_commands_are_all_there() -> None:
     """`odds` belongs to a later part."""
     assert set(COMMANDS) >= {"audit", "check", "demo", "serve", "settle", "table"}
+
+
+PIN = "730482"
+
+
+def _floor(**service: Value) -> str:
+    usual: dict[str, Value] = {
+        "broker": "embedded",
+        "redis": "embedded",
+        "http": f"127.0.0.1:{free_port()}",
+        "data": "kept",
+    }
+    return floor_text(
+        link_text(
+            "main", meter_text("progressive"), table_text("T-1", "progressive", asset="1"),
+            name="Main",
+        ),
+        section_text("[archive]", directory="days"),
+        section_text("[signage]", logo="logo.svg"),
+        service=usual | service,
+        name="Keystone",
+    )  # fmt: skip
+
+
+_LOGO = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"/>'
+READING = [
+    ("audit",),
+    ("audit", "--json"),
+    ("report", "day"),
+    ("report", "jackpots", "--csv", "-"),
+    ("archive",),
+    ("restore", "--by", "T. Garcia", "--yes"),
+    ("upgrade", "--yes"),
+    ("user", "list"),
+    ("user", "disable", "Ada"),
+    ("approve", "main", "--by", "Ada"),
+]
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    home = tmp_path / "house"
+    home.mkdir()
+    (home / "floor.toml").write_text(_floor())
+    (home / "logo.svg").write_text(_LOGO)
+    return home
+
+
+@pytest.fixture
+def elsewhere(tmp_path: Path) -> Path:
+    path = tmp_path / "elsewhere"
+    path.mkdir()
+    return path
+
+
+def test_every_path_is_the_floor_files(
+    home: Path, elsewhere: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """This holds in any directory of a command, and however it names the floor file."""
+    tls = "rediss://pit@h:6380/0?ssl_ca_certs=ca%20s.pem&ssl_keyfile=/etc/r.key"
+    text = _floor(redis=tls, keys="keys", certificate="tls/pit.pem", private_key="/etc/pit.key")
+    (home / "floor.toml").write_text(text)
+    monkeypatch.chdir(elsewhere)
+    found = [read_floor(Path("../house/floor.toml")), read_floor(home / "floor.toml")]
+    monkeypatch.chdir(home)
+    found.append(read_floor(Path("floor.toml")))
+    for floor in found:
+        service = floor.service
+        places = [service.data, service.keys, service.certificate, floor.archive.directory]
+        places.append(floor.signage.logo)
+        for place, below in zip(
+            places, ("kept", "keys", "tls/pit.pem", "days", "logo.svg"), strict=True
+        ):
+            assert place is not None
+            assert Path(place).is_absolute()
+            assert Path(os.path.normpath(place)) == home / below
+        assert service.private_key == "/etc/pit.key"
+        name, _, options = service.redis.partition("?")
+        assert name == "rediss://pit@h:6380/0"
+        assert options.endswith("house/ca%20s.pem&ssl_keyfile=/etc/r.key")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", READING, ids=" ".join)
+def test_a_store_that_was_never_opened_is_reported_and_not_created(
+    home: Path, elsewhere: Path, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]
+) -> None:
+    monkeypatch.chdir(elsewhere)
+    done = invoke_pitlink(*command, "--config", str(home / "floor.toml"), stdin=f"{PIN}\n")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert f"the Redis in {home / 'kept'} was never opened" in done.stderr
+    assert sorted(path.name for path in home.iterdir()) == ["floor.toml", "logo.svg"]
+    assert list(elsewhere.iterdir()) == []
+
+
+@pytest.mark.slow
+def test_restore_takes_an_empty_archive_for_none(home: Path) -> None:
+    """`pitlink archive` creates the directory even if it finds no store."""
+    (home / "days").mkdir()
+    done = invoke_pitlink("restore", "--by", "T", "--yes", "--config", str(home / "floor.toml"))
+    assert (done.returncode, done.stdout) == (1, "")
+    assert f"the Redis in {home / 'kept'} was never opened" in done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", READING[:5], ids=" ".join)
+def test_a_store_that_has_users_alone_has_no_books_to_read(
+    home: Path, elsewhere: Path, command: tuple[str, ...]
+) -> None:
+    """Its first user creates it, before the first `pitlink serve`, and the message says where."""
+    config = str(home / "floor.toml")
+    ada = ("user", "add", "Ada", "--role", "administrator", "--config", config)
+    added = run_pitlink(*ada, stdin=f"{PIN}\n", cwd=elsewhere)
+    assert (added.returncode, added.stderr) == (0, "")
+    assert f"the Redis in {home / 'kept'} is new: this is its first user" in added.stdout
+    done = run_pitlink(*command, "--config", config, cwd=elsewhere)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert f"the Redis in {home / 'kept'} was never opened" in done.stderr
+    assert list(elsewhere.iterdir()) == []
+
+
+@pytest.mark.slow
+def test_commands_from_anywhere_work_on_the_store_of_the_service(
+    home: Path, elsewhere: Path, tmp_path: Path
+) -> None:
+    """Data added from one directory is found from another. Nothing is left in either."""
+    config = str(home / "floor.toml")
+    ada = ("user", "add", "Ada", "--role", "administrator")
+    assert run_pitlink(*ada, "--config", config, stdin=f"{PIN}\n", cwd=elsewhere).returncode == 0
+    address = f"http://{read_floor(Path(config)).service.http}"
+    with Pitlink("serve", "--config", "house/floor.toml", cwd=tmp_path) as service:
+        service.until(lambda: httpx.get(f"{address}/readyz").is_success, what="it is ready")
+        assert service.stop() == 0
+    audited = run_pitlink("audit", "--json", "--config", config, cwd=elsewhere)
+    assert audited.returncode == 0, audited.stderr
+    found = json.loads(audited.stdout)
+    assert found["balanced"]
+    assert found["entries"] > 0
+    assert found["unmarked"] == []
+    users = run_pitlink("user", "list", "--json", "--config", "floor.toml", cwd=home)
+    assert [row["name"] for row in json.loads(users.stdout)] == ["Ada"]
+    flo = ("user", "add", "Flo", "--role", "floorperson", "--config", config)
+    assert "is new" not in run_pitlink(*flo, stdin=f"{PIN}\n", cwd=elsewhere).stdout
+    assert list(elsewhere.iterdir()) == []
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["elsewhere", "house"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kept", ["marks/main.ledger-mark.json", "tables/T-1.sqlite"])
+@pytest.mark.parametrize("command", ["serve", "audit"])
+def test_data_that_an_earlier_release_kept_elsewhere_is_not_passed_over(
+    home: Path, elsewhere: Path, monkeypatch: pytest.MonkeyPatch, kept: str, command: str
+) -> None:
+    """The earlier release used `data` in the current directory. No new directory replaces it."""
+    before = elsewhere / "kept" / kept
+    before.parent.mkdir(parents=True)
+    before.write_text("")
+    monkeypatch.chdir(elsewhere)
+    done = invoke_pitlink(command, "--config", str(home / "floor.toml"))
+    assert done.returncode == 1
+    assert str(home / "kept") in done.stderr
+    assert f'data = "{elsewhere / "kept"}"' in done.stderr
+    assert not (home / "kept").exists()
+
+
+def test_another_floors_data_is_left_alone(
+    home: Path, elsewhere: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Data of an earlier release is left alone too, once the floor file has its own."""
+    other = elsewhere / "kept/marks/other.ledger-mark.json"
+    other.parent.mkdir(parents=True)
+    other.write_text("")
+    monkeypatch.chdir(elsewhere)
+    read_floor(home / "floor.toml")
+    (elsewhere / "kept/marks/main.ledger-mark.json").write_text("")
+    with pytest.raises(UserError, match="move that directory"):
+        read_floor(home / "floor.toml")
+    (home / "kept/marks").mkdir(parents=True)
+    (home / "kept/marks/main.ledger-mark.json").write_text("")
+    read_floor(home / "floor.toml")
+
+
+PICTURE: Final = b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"/>'
+NOWHERE: Final = "127.0.0.1:9"
+
+
+def _make_directory(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
+def _write(content: bytes) -> Callable[[Path], object]:
+    return lambda path: path.write_bytes(content)
+
+
+DAMAGES: Final[dict[str, Callable[[Path], object]]] = {
+    "missing": Path.unlink, "a directory": _make_directory, "empty": _write(b""),
+    "not UTF-8": _write(b"\xff\xfe\x00\xff"), "other text": _write(b"[facility\n"),
+    "cut short": lambda path: path.write_bytes(path.read_bytes()[:-9]),
+    "deep": _write(b"[" * 200_000),
+}  # fmt: skip
+READ_BY: Final = {
+    "floor.toml": ("check", "audit", "archive", "submit", "odds", "keys", "user"),
+    "logo.svg": ("check",),
+    "keys/services/1/service.crt": ("audit", "user"),
+    "keys/services/1/service.key": ("audit", "user"),
+    "keys/archive/archive.crt": ("archive",),
+    "keys/authority/ca.crt": ("keys",),
+}
+"""Every file that is read before a server is asked, and commands that read it."""
+MORE: Final = {
+    "user": ("list",), "submit": ("--out", "filing"), "keys": ("--out", "keys"),
+    "archive": (), "check": (), "audit": (), "odds": (),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a floor with keys, a logo, a game of the house, and the chapters."""
+    house = tmp_path_factory.mktemp("whole")
+    config = write_floor(
+        house / "floor.toml", broker=f"mqtts://{NOWHERE}", redis=f"rediss://{NOWHERE}/0",
+        keys=Path("keys"), data=Path("data"),
+    )  # fmt: skip
+    config.write_text(f'{config.read_text()}\n[signage]\nlogo = "logo.svg"\n')
+    shutil.copytree(str(files("bonus.law").joinpath("chapters")), house / "law" / "chapters")
+    (house / "logo.svg").write_bytes(PICTURE)
+    make_keys(config, house / "keys")
+    return house
+
+
+def _words(command: str, house: Path) -> list[str]:
+    more = [str(house / "keys") if word == "keys" else word for word in MORE[command]]
+    if command == "submit":
+        more[1] = str(house / "filing")
+    words = [command, "--config", str(house / "floor.toml")]
+    return [command, *more, *words[1:]] if command == "user" else [*words, *more]
+
+
+@pytest.fixture
+def house(whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    house = shutil.copytree(whole, tmp_path / "house")
+    monkeypatch.setattr(chapter, "files", lambda _: house / "law")
+    _forget_chapters()
+    yield house
+    _forget_chapters()
+
+
+def _forget_chapters() -> None:
+    for cached in (chapter.load, chapter.chapters):
+        cached.cache_clear()
+
+
+def _run(command: str, house: Path) -> str:
+    done = invoke_pitlink(*_words(command, house))
+    assert done.returncode == 1, done.stdout
+    return done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+@pytest.mark.parametrize("file", READ_BY)
+def test_a_damaged_file_is_named_without_a_traceback(house: Path, file: str, damage: str) -> None:
+    DAMAGES[damage](house / file)
+    for command in READ_BY[file]:
+        said = _run(command, house)
+        assert Path(file).name in said, (command, said)
+        assert "Traceback" not in said
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_file_of_the_law_is_named_with_what_to_do(house: Path, damage: str) -> None:
+    law = house / "law/chapters/649a.toml"
+    DAMAGES[damage](law)
+    with pytest.raises(UserError, match=rf"{law}: .*install pitlink again"):
+        chapter.load("649a")
+
+
+def test_a_wrong_cell_of_the_law_is_named_with_its_line(house: Path) -> None:
+    law = house / "law/chapters/649a.toml"
+    text, cell = law.read_text(), '"70 for 1"'
+    law.write_text(text.replace(cell, '"7000 for 1"', 1))
+    with pytest.raises(UserError, match=rf"{law}.*7000 for 1.*install pitlink again"):
+        chapter.load("649a")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("command", "was", "becomes", "reason"),
+    [
+        (command, *change)
+        for command in ("check", "serve")
+        for change in (
+            ('["70 for 1"', '["7000 for 1"',
+             r"/649a\.toml:146: progressive 649a\.12\(e\)\(1\) A: straight_flush: '7000 for 1' "),
+            ('"three_card_poker"', '"four_card_prime"', r": 649a and 682a are both four_card"),
+        )
+    ],
+)  # fmt: skip
+def test_a_changed_installation_is_named_by_the_commands_that_start(
+    whole: Path, command: str, was: str, becomes: str, reason: str
+) -> None:
+    """As processes: some modules read chapters while they are imported."""
+    with tempfile.TemporaryDirectory() as house:
+        shutil.copytree(Path(bonus.law.__path__[0]).parent, f"{house}/bonus")
+        law = f"{house}/bonus/law/chapters"
+        changed = Path(law, "649a.toml")
+        text = changed.read_text()
+        assert was in text
+        changed.write_text(text.replace(was, becomes, 1))
+        config, env = whole / "floor.toml", os.environ | {"PYTHONPATH": house}
+        done = run_pitlink(command, "--config", str(config), env=env)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert re.match(f"pitlink: {law}{reason}.*install pitlink again", done.stderr), done.stderr
+    assert done.stderr.count("\n") == 1, "no traceback"
+
+
+@pytest.mark.parametrize("damage", [*DAMAGES])
+def test_a_damaged_outbox_is_named_by_the_restore(tmp_path: Path, damage: str) -> None:
+    outbox = tmp_path / "A-1.sqlite"
+    outbox.write_bytes(b"SQLite format 3\0" + bytes(200))
+    DAMAGES[damage](outbox)
+    paths = [outbox] if damage == "missing" else [tmp_path]
+    with pytest.raises(UserError, match=r"A-1\.sqlite"), read_outboxes(paths, "main"):
+        pass

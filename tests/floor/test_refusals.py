@@ -1,14 +1,16 @@
 """Each error in a floor file is refused with its line and words that say what to write."""
 
 import re
+import tomllib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pytest
 
 from meters.floor.floor_file import FloorError, parse_floor, read_floor
-from tests.floor.example import FLOOR
+from meters.floor.source_lines import SourceLines
+from tests.floor.example import FLOOR, SHIPPED
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,7 +218,6 @@ TOML: Final = (
 
 
 def check_mistake(mistake: Mistake) -> None:
-    """Check that the file is refused with that line and those words, without msgspec's own text."""
     with pytest.raises(FloorError) as caught:
         parse_floor(mistake.text, "floor.toml")
     message = str(caught.value)
@@ -355,3 +356,64 @@ def test_the_id_of_a_meter_can_have_underscores() -> None:
     """The kinds of meters, which are the usual ids, have underscores."""
     floor = parse_floor(FLOOR.replace('"bonus"', '"five_card_bonus"'))
     assert "five_card_bonus" in {meter.meter_id for meter in floor.link[0].meter}
+
+
+TEXTS: Final = (FLOOR, SHIPPED.read_text())
+
+
+@pytest.mark.parametrize(
+    "number",
+    [n for n, line in enumerate(FLOOR.split("\n"), 1) if re.fullmatch(r"\w+ = .+[^\[]", line)],
+)
+def test_a_value_of_a_wrong_type_is_reported_with_its_line(number: int) -> None:
+    lines = FLOOR.split("\n")
+    key = lines[number - 1].split(" = ")[0]
+    lines[number - 1] = f"{key} = 07:32:00"
+    with pytest.raises(FloorError, match=rf"floor\.toml:{number}: {key} "):
+        parse_floor("\n".join(lines), "floor.toml")
+
+
+def paths(value: Any, path: tuple[str | int, ...] = ()) -> set[tuple[str | int, ...]]:  # noqa: ANN401
+    """Return the path of every value in a TOML text, as the standard library parses it."""
+    found = {path}
+    items: Any = ()
+    if isinstance(value, dict):
+        items = value.items()
+    elif isinstance(value, list):
+        items = enumerate(value)
+    for step, inner in items:
+        found |= paths(inner, (*path, step))
+    return found
+
+
+@pytest.mark.parametrize("text", TEXTS, ids=["all in it", "shipped"])
+def test_every_value_has_a_line_of_its_own(text: str) -> None:
+    """The lines are not those of enclosing sections, except for a whole list of tables."""
+    places = SourceLines(text)
+    for path in paths(tomllib.loads(text)):
+        if path and not (isinstance(path[-1], str) and (*path, 0) in places.known):
+            assert path in places.known, path
+
+
+@pytest.mark.parametrize(
+    ("text", "path", "line"),
+    [
+        pytest.param('a = """\n[b]\nc = 1\n"""\nd = 2', ("d",), 5, id="a text over lines"),
+        pytest.param("a = '''\nb = 1'''\nc = 2", ("c",), 3, id="a plain text over lines"),
+        pytest.param('a = """x\\"""" # b\nc = 2', ("c",), 2, id="an escaped quote at the end"),
+        pytest.param('a = """x""""\nc = 2', ("c",), 2, id="a quote before the end"),
+        pytest.param('a = "# no comment" # [b]\nc = 2', ("c",), 2, id="a hash in a text"),
+        pytest.param("a = [ # ]\n  1,\n\n  2 ]", ("a", 1), 4, id="a list over lines"),
+        pytest.param("a = [[1],\n[2,\n3]]", ("a", 1, 1), 3, id="a list in a list"),
+        pytest.param("[a . 'b.c']\nd = 1", ("a", "b.c", "d"), 2, id="a quoted name in a header"),
+        pytest.param("a.b.c = 1\na.b.d = 2", ("a", "b", "d"), 2, id="dotted keys"),
+        pytest.param("a = { b = 1, c = { d = 2 } }", ("a", "c", "d"), 1, id="a table in a table"),
+        pytest.param("[[a]]\n[[a.b]]\n[[a]]\n[[a.b]]\nc = 1", ("a", 1, "b", 0, "c"), 5, id="lists"),
+        pytest.param("[a]\nb = 1979-05-27 07:32:00\nc = 1", ("a", "c"), 3, id="a time"),
+        pytest.param("# \u2028 x\na = 1", ("a",), 2, id="an exotic line end is none"),
+        pytest.param("\r\na = 1\r\n\r\nb = 2", ("b",), 4, id="Windows line ends"),
+    ],
+)  # fmt: skip
+def test_places(text: str, path: tuple[str | int, ...], line: int) -> None:
+    tomllib.loads(text)
+    assert SourceLines(text).line_of(path) == line

@@ -5,22 +5,24 @@ import re
 import stat
 import time
 from pathlib import Path
+from random import Random
 from types import SimpleNamespace
+from typing import Final
 
 import httpx
+import msgspec
 import pytest
 
 from bonus.errors import UserError
 from controllers.panel import access
 from controllers.panel.access import SESSION_S, WRONG_MOST, PanelAccess, panel_key
-from controllers.table.state import Phase
-from tests.controllers.floors import FLOOR
-from tests.controllers.scripted import ScriptedService, say_all
+from tests.controllers.floors import FLOOR, line_of
+from tests.controllers.scripted import ScriptedService
 from tests.floor_text import section_text
+from tests.fuzz.junk import mutated
+from tests.fuzz.table_targets import ROUND
 from tests.panel.stand import KEY, PanelStand
-from tests.panel.test_browser_round import JACKPOT
 from tests.processes import run_pitlink
-from tests.waiting import eventually_async
 
 LOCKOUT = b'{"event": "lockout"}'
 
@@ -41,6 +43,14 @@ def own(panel: PanelStand, **changed: str | None) -> dict[str, str]:
     }
     headers |= {name.replace("_", "-"): value for name, value in changed.items()}
     return {name: value for name, value in headers.items() if value is not None}
+
+
+async def send(
+    panel: PanelStand, client: httpx.AsyncClient, body: bytes, **changed: str | None
+) -> httpx.Response:
+    """Send an event of a device, with the headers of the panel's own page."""
+    headers = own(panel, **changed)
+    return await client.post("/api/v1/events", content=body, headers=headers)
 
 
 @pytest.mark.duty("D20")
@@ -177,11 +187,10 @@ async def test_what_another_page_sends_is_refused_though_the_cookie_comes_along(
 ) -> None:
     async with panel.client() as client:
         for what, changed in FOREIGN:
-            headers = own(panel, **changed)
-            answer = await client.post("/api/v1/events", content=LOCKOUT, headers=headers)
+            answer = await send(panel, client, LOCKOUT, **changed)
             assert answer.status_code == 403, what
         assert panel.agent.table_state.phase == "open"
-        allowed = await client.post("/api/v1/events", content=LOCKOUT, headers=own(panel))
+        allowed = await send(panel, client, LOCKOUT)
         assert allowed.json() == {"event": "lockout", "ok": True, "draw": None, "chips": 0}
 
 
@@ -222,10 +231,6 @@ async def test_every_answer_of_a_panel_has_the_security_headers(panel: PanelStan
 async def test_an_invalid_or_refused_event_gets_an_answer(panel: PanelStand) -> None:
     """What an answer repeats of a touch is printable."""
     async with panel.client() as client:
-
-        async def post(body: bytes) -> httpx.Response:
-            return await client.post("/api/v1/events", content=body, headers=own(panel))
-
         for body, status, code in (
             (b"", 400, "not_json"),
             (b"[" * 4_000, 400, "bad_event"),
@@ -234,9 +239,9 @@ async def test_an_invalid_or_refused_event_gets_an_answer(panel: PanelStand) -> 
             (b'{"event": "settle"}', 409, "not_locked"),
             (b'{"event": "lockout"' + b" " * 5000 + b"}", 413, "request_entity_too_large"),
         ):
-            answer = await post(body)
+            answer = await send(panel, client, body)
             assert (answer.status_code, answer.json()["error"]["code"]) == (status, code), body
-        answer = await post('{"event": "x\u009b31m\u202ey"}'.encode())
+        answer = await send(panel, client, '{"event": "x\u009b31m\u202ey"}'.encode())
         assert answer.json()["event"] == "x\u009b31m\u202ey"
         assert answer.text.isprintable(), answer.text
 
@@ -246,40 +251,17 @@ async def test_a_waiting_event_is_answered_so_within_a_bound_and_sent_once(
     panel: PanelStand, service: ScriptedService
 ) -> None:
     async with panel.client() as client:
-
-        async def post(body: bytes) -> httpx.Response:
-            return await client.post("/api/v1/events", content=body, headers=own(panel))
-
         wager = b'{"event":"wager","position":3,"wager":"progressive","amount":100}'
-        assert (await post(wager)).status_code == 200
+        assert (await send(panel, client, wager)).status_code == 200
         service.answering = False
-        waiting = await post(LOCKOUT)
+        waiting = await send(panel, client, LOCKOUT)
         assert (waiting.status_code, waiting.json()["waiting"]) == (202, True)
         view = (await client.get("/api/v1/table")).json()
         assert (view["unanswered"], view["can"]) == ("lockout", [])
-        again = await post(LOCKOUT)
+        again = await send(panel, client, LOCKOUT)
         assert (again.status_code, again.json()["error"]["code"]) == (409, "busy")
         service.answering = True
     assert {seq for seq, _ in service.heard} == {1}
-
-
-@pytest.mark.section("649a.11(c)(9)(iv)")
-async def test_what_is_touched_while_the_table_is_held_is_refused_at_once_and_never_taken_later(
-    panel: PanelStand, service: ScriptedService
-) -> None:
-    service.settlement = JACKPOT
-    await say_all(panel.agent, "wager 3 five_of_six_progressive; lockout; chips 1")
-    await say_all(panel.agent, "hand 3 As Ks Qs; dealer Js Ts 3d; settle")
-    async with panel.client() as client:
-        wager = b'{"event":"wager","position":3,"wager":"progressive","amount":100}'
-        answer = await client.post("/api/v1/events", content=wager, headers=own(panel))
-        assert (answer.status_code, answer.json()["error"]["code"]) == (409, "held")
-        await service.jackpot("C1", "paid")
-        await eventually_async(lambda: panel.agent.table_state.phase is Phase.OPEN)
-        assert panel.agent.table_state.wagers == ()
-        assert (
-            await client.post("/api/v1/events", content=wager, headers=own(panel))
-        ).status_code == 200
 
 
 def test_the_key_is_kept_for_its_owner_alone(tmp_path: Path) -> None:
@@ -325,3 +307,69 @@ def test_a_key_that_no_agent_reads_is_not_made(tmp_path: Path) -> None:
     assert "nothing was renewed" in done.stderr
     assert "/var/lib/pitlink-table/tables/T-1.panel-key" in done.stderr
     assert not (tmp_path / "data").exists()
+
+
+async def test_cards_are_not_taken_back_at_the_panel_without_a_reason(
+    panel: PanelStand, service: ScriptedService
+) -> None:
+    async with panel.client() as client:
+
+        async def touch(body: bytes | dict[str, object]) -> tuple[int, str]:
+            content = body if isinstance(body, bytes) else msgspec.json.encode(body)
+            answer = await send(panel, client, content)
+            return answer.status_code, answer.json().get("error", {}).get("code", "")
+
+        for line in ("wager 3 progressive", "lockout", "chips 1", "hand 3 As Ks Qs", "fold 3"):
+            assert await touch(line_of(line)) == (200, "")
+        assert await touch(line_of("retract fold 3")) == (200, ""), "a fold is no card"
+        body: dict[str, object] = {"event": "retract", "position": 3}
+        for what in ("hand", "dealer", "community"):
+            for said in ({}, {"reason": ""}, {"reason": "  "}):
+                status, code = await touch(body | said | {"what": what})
+                assert status == 400, what
+                assert code in {"reason_missing", "bad_event", "unprintable_text"}, what
+        assert panel.agent.table_state.cards_at(3) == ("As", "Ks", "Qs")
+        assert await touch(body | {"what": "hand", "reason": "Typed wrong"}) == (200, "")
+        assert panel.agent.table_state.cards_at(3) is None
+        for line in ("hand 3 2h 3h 4h", "dealer 5c 6c 7c", "settle"):
+            assert await touch(line_of(line)) == (200, "")
+    assert service.applied[-1]["entered_before"] == [
+        {"what": "hand", "position": 3, "cards": ["As", "Ks", "Qs"], "taken_back": True,
+         "reason": "Typed wrong"}
+    ]  # fmt: skip
+
+
+INPUTS: Final = 400
+PATHS: Final = ("/api/v1/events", "/api/v1/events/", "/api/v1/../events", "/%2e%2e/x", "/?key=%00")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [1, 2])
+async def test_any_body_is_taken_or_refused_and_nothing_fails(panel: PanelStand, seed: int) -> None:
+    random, refused = Random(seed), 0
+    async with panel.client() as client:
+        for _ in range(INPUTS):
+            before = panel.agent.table_state
+            body = mutated(random, ROUND)
+            answer = await send(panel, client, body)
+            assert answer.status_code in {200, 202, 400, 409, 413}, (body[:200], answer.text)
+            reply = msgspec.json.decode(answer.content, type=dict[str, object])
+            assert (reply.get("ok") is True) == (answer.status_code == 200)
+            if answer.status_code in {400, 409}:
+                refused += 1
+                after = panel.agent.table_state
+                assert msgspec.structs.replace(after, differs=before.differs) == before
+    assert refused > INPUTS // 4
+
+
+@pytest.mark.slow
+async def test_any_path_and_header_is_answered_without_an_error_of_ours(panel: PanelStand) -> None:
+    random = Random(3)
+    async with panel.client() as client:
+        for number in range(200):
+            path = random.choice(PATHS) + "a" * random.randrange(2_000)
+            headers = own(panel) | {"cookie": "k=" + "%ff" * random.randrange(200)}
+            method = random.choice(("GET", "POST", "PUT", "DELETE", "OPTIONS"))
+            answer = await client.request(method, path, content=b"x" * number, headers=headers)
+            assert 200 <= answer.status_code < 500, (method, path[:60], answer.status_code)
+    assert panel.agent.table_state.phase == "open"

@@ -1,12 +1,12 @@
 """A dealer plays rounds at the panel, in a real browser."""
 
-import re
 from typing import Final
 
 import pytest
 from playwright.async_api import Browser, Page, expect
 
 from controllers.table.state import Phase
+from tests.browsers import sees
 from tests.controllers.scripted import ScriptedService
 from tests.panel.stand import Hand, PanelStand
 from tests.waiting import eventually_async
@@ -133,19 +133,6 @@ async def test_mistakes_are_taken_back_before_the_round_is_settled(
     ]  # fmt: skip
 
 
-@pytest.mark.slow
-@pytest.mark.section("649a.8(b)")
-async def test_no_count_is_asked_if_all_wagers_are_electronic(
-    hand: Hand, panel: PanelStand, page: Page
-) -> None:
-    await hand.wager("Position 5 Five Card Hand Bonus")
-    await hand.touch("Lock-out: no more bets")
-    await expect(hand.heading("Dealer's hand")).to_be_visible()
-    await expect(hand.button("Count again")).to_have_count(0)
-    await expect(page.locator("#toast")).to_be_hidden()
-    assert panel.agent.table_state.phase is Phase.DEALT
-
-
 @pytest.mark.section("649a.13")
 async def test_a_round_is_void_with_its_reason_and_only_after_a_second_touch(
     hand: Hand, service: ScriptedService, page: Page
@@ -176,8 +163,7 @@ async def test_a_hand_pay_holds_the_table_until_its_documents_are_done(
     service.settlement = JACKPOT
     await to_the_settlement(hand)
     held = page.locator('[data-claim="C1"]')
-    await expect(held).to_contain_text("Position 3: 5 of 6 Progressive, $10,000.84")
-    await expect(held).to_contain_text("649a.11(c)(9)(iv)")
+    await sees(held, "Position 3: 5 of 6 Progressive, $10,000.84", "649a.11(c)(9)(iv)")
     await hand.says("Do not pay: hand pay, cards stay")
     await expect(page.locator('[data-kind="envy"] .act')).to_have_text("Wait for floorperson")
     await expect(hand.button("Lock-out: no more bets")).to_have_count(0)
@@ -185,9 +171,7 @@ async def test_a_hand_pay_holds_the_table_until_its_documents_are_done(
     await hand.touch(why)
     await hand.says("649a.12(j)(1): this hand pays 100% of the meter.")
     await service.jackpot("C1", "validated")
-    await expect(held).to_contain_text(
-        "Another floorperson pays it by hand and records the payment."
-    )
+    await sees(held, "Another floorperson pays it by hand and records the payment.")
     await expect(page.locator('[data-kind="envy"] .act')).to_have_text("Pay")
     await expect(hand.button(why)).to_have_attribute("aria-expanded", "true")
     await hand.says("649a.12(j)(1): this hand pays 100% of the meter.")
@@ -196,19 +180,6 @@ async def test_a_hand_pay_holds_the_table_until_its_documents_are_done(
     await hand.says("Paid by a floorperson")
     await hand.touch("Next round")
     await hand.wager("Position 1 Progressive")
-
-
-@pytest.mark.slow
-async def test_a_win_that_is_rejected_is_not_paid(
-    hand: Hand, service: ScriptedService, page: Page
-) -> None:
-    service.settlement = JACKPOT
-    await to_the_settlement(hand)
-    await hand.says("HELD: the cards stay on the table")
-    await service.jackpot("C1", "rejected")
-    await hand.says("Do not pay: rejected")
-    await expect(page.locator('[data-kind="envy"] .act')).to_have_text(re.compile("^Ask the"))
-    await expect(hand.button("Next round")).to_be_visible()
 
 
 @pytest.mark.slow
@@ -238,3 +209,160 @@ async def test_a_whole_round_is_played_with_the_keyboard_alone(
     await hand.says("Settlement of round R1")
     await expect(hand.button("Next round")).to_be_focused()
     assert [event["type"] for event in service.applied] == ["wagers", "result"]
+
+
+WAGERS: Final = [
+    f"Position {position} {wager}"
+    for position in range(1, 8)
+    for wager in ("Progressive", "5 of 6 Progressive")
+]
+WITHOUT_WINNERS_MAX: Final = 12
+WITH_ONE_MAX: Final = 20
+COUNT_TAPS: Final = """() => {
+  document.addEventListener("click", () => { window.taps += 1; }, { capture: true });
+}"""
+
+
+async def same_to_the_cards(hand: Hand) -> None:
+    """Lock out the same wagers as in the round before, two for each of 7 players."""
+    await hand.page.evaluate("window.taps = 0")
+    await hand.touch("Same as last round", "Lock-out: no more bets", "1", "4", "Confirm count")
+    await hand.touch("two of clubs", "three of diamonds", "nine of clubs")
+
+
+async def taps_to_next_round(hand: Hand) -> int:
+    """Settle the round; return how many taps it took, once the next one can begin."""
+    await hand.touch("Settle the round", "Next round")
+    await expect(hand.button("Same as last round")).to_be_enabled()
+    taps: int = await hand.page.evaluate("window.taps")
+    return taps
+
+
+@pytest.mark.slow
+async def test_rounds_without_winners_or_with_one_take_few_taps(
+    hand: Hand, service: ScriptedService, page: Page
+) -> None:
+    lost: list[dict[str, object]] = [
+        {"position": position, "folded": False, "no_win": True} for position in range(1, 8)
+    ]
+    await hand.wager(*WAGERS)
+    await hand.lock(14)
+    await hand.void()
+    await page.evaluate(COUNT_TAPS)
+    await same_to_the_cards(hand)
+    await hand.touch("No winners")
+    assert await taps_to_next_round(hand) <= WITHOUT_WINNERS_MAX
+    assert service.applied[-1]["positions"] == lost
+    await same_to_the_cards(hand)
+    await hand.touch("Position 3 hand", "ace of spades", "king of spades", "queen of spades")
+    await hand.touch("No other winners")
+    assert await taps_to_next_round(hand) <= WITH_ONE_MAX
+    lost[2] = {"position": 3, "cards": ["As", "Ks", "Qs"], "folded": False}
+    assert service.applied[-1]["positions"] == lost
+
+
+async def test_no_win_is_shown_with_a_warning_of_a_win_entered_before_and_can_be_taken_back(
+    hand: Hand, panel: PanelStand, page: Page
+) -> None:
+    await hand.wager("Position 3 Progressive", "Position 5 Progressive")
+    await hand.lock(2)
+    await hand.touch("Position 3 hand", "ace of spades", "king of spades", "queen of spades")
+    await hand.take_back("Position 3 undo hand")
+    await hand.touch("No winners")
+    await hand.says("No win")
+    await expect(hand.button("No winners")).to_have_count(0)
+    warning = page.get_by_role("alert")
+    await sees(warning, "Position 3 is declared “No win”", "Progressive: Mini-royal of spades")
+    await hand.touch("Position 5 undo no win")
+    await expect(hand.button("Position 5 hand")).to_be_visible()
+    assert panel.agent.table_state.no_win == (3,)
+    await hand.touch("Position 3 undo no win")
+    await expect(warning).to_have_count(0)
+
+
+async def void_after_cards(hand: Hand, service: ScriptedService) -> None:
+    service.confirming = True
+    await hand.wager("Position 3 Progressive")
+    await hand.lock(1)
+    await hand.type("Dealer's hand", "2c 3c 4c")
+    await hand.void()
+    await hand.says("Waiting for a floorperson")
+
+
+@pytest.mark.duty("D17")
+async def test_the_panel_waits_and_goes_on_by_itself(
+    hand: Hand, service: ScriptedService, page: Page, browser: Browser, panel: PanelStand
+) -> None:
+    """The request is withdrawn on another tablet, then refused with who and why, then confirmed."""
+    again = hand.button("Void the round…")
+    await void_after_cards(hand, service)
+    other = Hand(await browser.new_page(), panel.url)
+    await other.open()
+    await other.says("Waiting for a floorperson")
+    await other.touch("Withdraw the request")
+    await expect(again).to_be_enabled()
+    await expect(page.locator("#refusal")).to_have_count(0)
+    assert service.applied[-1]["type"] == "withdrawal"
+    await hand.void()
+    await hand.says("Waiting for a floorperson")
+    service.decided = "refused"
+    await expect(page.locator("#refusal")).to_contain_text("Ada refused this correction: Deal on")
+    await expect(again).to_be_enabled()
+    await hand.void()
+    await hand.says("Waiting for a floorperson")
+    await hand.says("Reason: Misdeal")
+    await expect(page.locator("#toast")).to_be_hidden()
+    await expect(page.locator("#main button:enabled")).to_have_count(1)
+    assert service.applied[-1]["confirm"] is True
+    service.decided = "confirmed"
+    await expect(page.locator("#returned")).to_contain_text("The round is void: Misdeal")
+
+
+@pytest.mark.duty("D17")
+@pytest.mark.slow
+async def test_a_hand_entered_differently_waits_too(hand: Hand, service: ScriptedService) -> None:
+    service.confirming = True
+    await hand.wager("Position 3 Progressive")
+    await hand.lock(1)
+    await hand.type("Dealer's hand", "2c 3c 4c")
+    await hand.type("Hand of position 3", "As Ks Qs")
+    await hand.take_back("Position 3 undo hand")
+    await hand.touch("Position 3 hand")
+    await hand.type("Hand of position 3", "9h 7h 2s")
+    await hand.touch("Settle the round")
+    await hand.says("Waiting for a floorperson")
+    await hand.says("Hands were entered differently before.")
+    service.decided = "confirmed"
+    await hand.says("Settlement of round R1")
+
+
+@pytest.mark.duty("D17")
+@pytest.mark.slow
+async def test_one_wrong_light_is_taken_back_and_the_round_goes_on(
+    hand: Hand, service: ScriptedService, page: Page
+) -> None:
+    await hand.wager("Position 3 Progressive", "Position 5 Progressive")
+    await hand.lock(1)
+    await hand.says("You counted 1. 2 chip wagers were accepted.")
+    await hand.touch("Correct a wager…")
+    await hand.says("If a light is at the wrong position, add the right wager first.")
+    await expect(hand.button("Ask the floorperson")).to_be_disabled()
+    which = page.locator("#correct-which")
+    await expect(which.locator("optgroup").nth(0).locator("option")).to_have_count(2)
+    await expect(which).not_to_contain_text("Hand Bonus")
+    await which.select_option(label="Position 5: Progressive")
+    await page.locator("#correct-why").select_option("Light without a chip")
+    await hand.touch("Ask the floorperson")
+    await hand.says("Waiting for a floorperson")
+    await hand.says("Take back: position 5, Progressive")
+    await hand.says("Deal no card.")
+    service.decided = "confirmed"
+    await hand.count(1)
+    await hand.says("Dealer's hand")
+    sent = [one for one in service.applied if one["type"] == "correct_wager"][-1]
+    assert (sent["action"], sent["position"], sent["reason"]) == (
+        "take_back", 5, "Light without a chip",
+    )  # fmt: skip
+    await expect(hand.button("Correct a wager…")).to_be_visible()
+    await hand.type("Dealer's hand", "2c 3c 4c")
+    await expect(hand.button("Correct a wager…")).to_have_count(0)

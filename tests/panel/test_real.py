@@ -143,7 +143,6 @@ async def reopened(stand: Stand, claim: str) -> None:
 
 
 async def rejected(stand: Stand, hand: Hand) -> str:
-    """Play a round with a hand pay, which is rejected; return its claim."""
     await hand.wager("Position 3 5 of 6 Progressive", "Position 5 5 of 6 Progressive")
     await hand.lock(2)
     for title, cards in ROYAL.items():

@@ -12,5 +12,4 @@ __all__ = ["memory_server"]
 
 @pytest.fixture
 async def register(redis: Redis) -> Register:
-    """Return a facility's users, of whom there are none yet."""
     return Register(redis, UserDirectory.of(redis, 5, fast_pins()))

@@ -1,9 +1,10 @@
 """Users for the tests of this package, and the steps that many of them repeat."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+import pytest
 from redis.asyncio import Redis
 
 from meters.redis_client.user_keys import UserKeys
@@ -27,10 +28,26 @@ def fast_pins() -> PinHashing:
     return PinHashing(time_cost=1, memory_kib=8)
 
 
+def watch_pins(
+    monkeypatch: pytest.MonkeyPatch, then: Callable[[], Awaitable[object]] | None = None
+) -> list[str | None]:
+    """Return the stored PINs that are looked at from now on; something happens after each look."""
+    looked_at: list[str | None] = []
+    real = PinHashing.matches
+
+    async def matches(self: PinHashing, pin: str, kept: str | None) -> bool:
+        looked_at.append(kept)
+        right = await real(self, pin, kept)
+        if then is not None:
+            await then()
+        return right
+
+    monkeypatch.setattr(PinHashing, "matches", matches)
+    return looked_at
+
+
 @dataclass(frozen=True)
 class Register:
-    """The users, and the Redis that stores them."""
-
     redis: Redis
     user_directory: UserDirectory
     keys: UserKeys = field(default_factory=UserKeys)
@@ -68,11 +85,9 @@ class Register:
         return await self.sessions.find(token, keep_alive=keep_alive)
 
     async def log(self) -> list[LogRow]:
-        """Return the whole log, oldest first."""
         return list(reversed(await self.user_directory.log.page(None, 1_000)))
 
     async def acts(self) -> list[tuple[str, str, str]]:
-        """Return act, person and subject of every log entry."""
         return [(row.what, row.by, row.about) for row in await self.log()]
 
 

@@ -23,7 +23,6 @@ async def replace_log(register: Register, rows: list[Entry]) -> None:
 
 
 async def truncate(register: Register, last: int) -> None:
-    """Remove the entries after one, and correct the head."""
     rows = (await entries(register))[:last]
     await replace_log(register, rows)
     head = {b"entries": last, b"chain": rows[-1][1][b"chain"]}

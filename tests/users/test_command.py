@@ -47,7 +47,6 @@ def _floor(redis: str, home: Path, **more: str) -> str:
 
 
 def user(floor: Path, *words: str, pin: str = "") -> subprocess.CompletedProcess[str]:
-    """Run one command, with a line on its standard input."""
     return invoke_pitlink("user", *words, "--config", str(floor), stdin=f"{pin}\n" if pin else "")
 
 
@@ -65,7 +64,6 @@ def with_users(floor: Path, ask: Callable[[UserDirectory], Awaitable[Found]]) ->
 
 
 def add_ada(floor: Path) -> None:
-    """Add one user, an administrator."""
     doer = Actor("the test")
     with_users(
         floor, lambda user_directory: user_directory.users.add("Ada", Role.ADMINISTRATOR, PIN, doer)
@@ -150,9 +148,7 @@ def test_invalid_input_is_reported_in_a_line_and_changes_nothing(
 
 
 @pytest.mark.slow
-def test_who_did_it_is_whom_the_system_knows_and_not_what_the_environment_says(
-    floor: Path,
-) -> None:
+def test_who_did_it_is_whom_the_system_knows_and_not_what_the_environment_says(floor: Path) -> None:
     boss = dict(os.environ) | dict.fromkeys(("LOGNAME", "USER", "LNAME", "USERNAME"), "Boss")
     words = ("user", "add", "Ada", "--role", "administrator", "--config", str(floor))
     assert run_pitlink(*words, stdin=f"{PIN}\n", env=boss).returncode == 0
@@ -220,7 +216,6 @@ def _add_bob_at_a_terminal(floor: Path) -> tuple[subprocess.Popen[bytes], int]:
 
 
 def _read_until(terminal: int, end: str) -> str:
-    """Read the output up to some words, or to the end of the process."""
     shown = ""
     while not (end and shown.endswith(end)):
         try:
@@ -231,14 +226,6 @@ def _read_until(terminal: int, end: str) -> str:
             break
         shown += part.decode()
     return shown
-
-
-@pytest.mark.slow
-def test_it_works_on_the_embedded_redis_and_what_it_did_stays(tmp_path: Path) -> None:
-    floor = tmp_path / "floor.toml"
-    floor.write_text(_floor("embedded", tmp_path))
-    assert user(floor, "add", "Ada", "--role", "administrator", pin=PIN).returncode == 0
-    assert listed(floor) == [("Ada", "administrator", True)]
 
 
 @pytest.mark.slow
@@ -259,9 +246,7 @@ def test_a_user_added_next_to_a_running_service_can_sign_in_there(tmp_path: Path
 
 
 @pytest.mark.slow
-def test_an_unknown_role_is_reported_and_not_mistaken_for_an_unreachable_store(
-    floor: Path,
-) -> None:
+def test_an_unknown_role_is_reported_and_not_mistaken_for_an_unreachable_store(floor: Path) -> None:
     """A holder of the store's credential wrote it. The user is left out, and named."""
     assert user(floor, "add", "Flo", "--role", "dealer", pin=PIN).returncode == 0
     with redis.Redis.from_url(read_floor(floor).service.redis) as client:

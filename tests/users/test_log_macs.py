@@ -5,33 +5,43 @@ bundles.
 """
 
 import asyncio
+import hashlib
 import hmac
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import cast
+from typing import Final, cast
 
 import pytest
 from redis.asyncio import Redis
 
 import meters.users
 from bonus.errors import UserError
+from meters.books.chain import link_entry
 from meters.books.ledger_mark import Mark
 from meters.books.schema import SCHEMA
 from meters.users.errors import UsersError
-from meters.users.log_audit import LogAudit, LogFinding, check_log
+from meters.users.log_audit import PROBLEMS_MAX, LogAudit, LogFinding, check_log
 from meters.users.log_macs import LogSecrets
 from meters.users.log_mark import LogMark
 from meters.users.roles import Role
 from meters.users.sign_in_attempts import Caller
 from meters.users.store import UserStore
 from tests.users.staff import BY_COMMAND, PIN, WRONG, Register, register_with
-from tests.users.tampering import append, entries, forge_administrator, truncate
-
-pytestmark = pytest.mark.duty("D17")
+from tests.users.tampering import (
+    Entry,
+    Fields,
+    append,
+    entries,
+    forge_administrator,
+    replace_log,
+    truncate,
+)
 
 FIRST, SECOND = "first-" + "a" * 40, "second-" + "b" * 40
 THE_SAME = LogSecrets(lambda: [FIRST])
+
+pytestmark = pytest.mark.duty("D17")
 
 
 @pytest.fixture
@@ -56,34 +66,48 @@ async def problems(register: Register, *secrets: str, seen: Mark | None = None) 
     return (await found(register, *secrets, seen=seen)).problems
 
 
-async def test_every_script_that_writes_the_log_authenticates_what_it_writes(
-    redis: Redis,
-) -> None:
-    register = register_with(redis, FIRST)
-    user_directory, users = register.user_directory, register.users
+async def something_of_everything(register: Register, secrets: LogSecrets | None = None) -> int:
+    """Have each script that writes the log write an entry; return the number of entries."""
+    users, sessions, keys = register.users, register.sessions, register.keys
+    store = UserStore(register.redis, *filter(None, [secrets]))
     await register.add("Ada", Role.ADMINISTRATOR)
-    await redis.hset(register.keys.log_head, "schema", str(SCHEMA - 1))
-    await UserStore(redis, THE_SAME).upgrade("pitlink", "pitlink 3")
+    await register.redis.hset(keys.log_head, "schema", str(SCHEMA - 1))
+    await store.upgrade("pitlink", "pitlink 3")
     await register.add("Flo")
     for _ in range(4):
         await register.refused("Flo")
     assert await register.refused("Flo") == "locked_out"
     await users.unlock("Flo", BY_COMMAND)
     opened = await register.sign_in("Flo")
-    await user_directory.sessions.choose_pin(opened.token, opened.person, PIN, WRONG, Caller("::1"))
+    await sessions.choose_pin(opened.token, opened.person, PIN, WRONG, Caller("::1"))
     opened = await register.sign_in("Flo", WRONG, old=opened.token)
-    await user_directory.log.note("slip_printed", by="Flo", about="c1", client="::1")
-    await user_directory.sessions.sign_out(opened.token, "::1")
+    await register.user_directory.log.note("slip_printed", by="Flo", about="c1", client="::1")
+    await sessions.sign_out(opened.token, "::1")
     await users.disable("Flo", BY_COMMAND)
     await users.enable("Flo", BY_COMMAND)
     await users.set_pin("Flo", PIN, BY_COMMAND)
-    store, keys = UserStore(redis, THE_SAME), register.keys
     arguments: list[str | int] = ["2026-11-20T12:00:00Z", "service"]
     await store.record("note_user", [keys.user("flo"), *keys.log_and_head], arguments)
+    return len(await register.log())
+
+
+def joined(chain: bytes, id_: bytes, fields: Fields) -> bytes:
+    """Return the text of which an entry's digest and MAC are made, from their description."""
+    parts = [id_, *(part for pair in fields.items() for part in pair)]
+    return chain + b"".join(b"%d:%s" % (len(part), part) for part in parts)
+
+
+async def test_every_script_chains_and_authenticates_what_it_writes(redis: Redis) -> None:
+    register, chain = register_with(redis, FIRST), b""
+    assert await something_of_everything(register, THE_SAME) == 20
+    for number, (id_, fields) in enumerate(await entries(register), start=1):
+        stored = fields.pop(b"chain")
+        text = joined(chain, id_, fields)
+        chain = hashlib.sha1(text, usedforsecurity=False).hexdigest().encode()
+        assert (id_, stored) == (f"{number}-0".encode(), chain)
+        assert fields[b"mac"].partition(b":")[0].decode() == THE_SAME.newest
     finding = await found(register)
-    assert (finding.problems, finding.entries) == ((), 20)
-    rows = await entries(register)
-    assert {fields[b"mac"].partition(b":")[0].decode() for _, fields in rows} == {THE_SAME.newest}
+    assert (finding.entries, finding.chain, finding.problems) == (20, chain.decode(), ())
     assert {row.what for row in await register.log()} == {
         "user_added", "sign_in_refused", "locked_out", "user_unlocked", "sign_in", "pin_chosen",
         "sign_out", "slip_printed", "user_disabled", "user_enabled", "pin_set", "user_noted",
@@ -92,14 +116,11 @@ async def test_every_script_that_writes_the_log_authenticates_what_it_writes(
 
 
 async def test_mac_is_an_hmac_of_the_entry_by_a_key_for_its_place(staffed: Register) -> None:
-    """The test calculates it again from its description."""
-    rows, chain = await entries(staffed), b""
-    for number, (id_, fields) in enumerate(rows, start=1):
-        stored, parts = fields.pop(b"mac").partition(b":")[2], [id_]
-        after = fields.pop(b"chain")
-        parts += [part for pair in fields.items() for part in pair]
-        text = chain + b"".join(str(len(part)).encode() + b":" + part for part in parts)
+    chain = b""
+    for number, (id_, fields) in enumerate(await entries(staffed), start=1):
+        stored, after = fields.pop(b"mac").partition(b":")[2], fields.pop(b"chain")
         key = hmac.digest(FIRST.encode(), b"%d:%s" % (number - 1, chain), "sha256")
+        text = joined(chain, id_, fields)
         assert stored == hmac.new(key, text, "sha1").hexdigest().encode()
         chain = after
 
@@ -208,7 +229,6 @@ async def test_refused_step_has_changed_nothing(redis: Redis) -> None:
 
 
 async def calls(redis: Redis) -> int:
-    """Return how many scripts Redis was asked to run."""
     stats = cast("dict[str, dict[str, int]]", await redis.info("commandstats"))
     return sum(stats.get(f"cmdstat_{name}", {}).get("calls", 0) for name in ("evalsha", "eval"))
 
@@ -284,8 +304,7 @@ async def test_step_of_an_earlier_secret_does_not_pass_for_one_of_the_newest(
     (id_, fields), before = rows[-1], rows[-2][1][b"chain"].decode()
     key = hmac.digest(FIRST.encode(), f"{len(rows) - 1}:{before}".encode(), "sha256")
     entry = {b"at": b"x", b"what": b"service_started", b"by": b"service"}
-    parts = [f"{len(rows) + 1}-0".encode(), *(part for pair in entry.items() for part in pair)]
-    text = fields[b"chain"] + b"".join(str(len(part)).encode() + b":" + part for part in parts)
+    text = joined(fields[b"chain"], b"%d-0" % (len(rows) + 1), entry)
     newest = LogSecrets(lambda: [SECOND, FIRST]).newest
     mac = f"{newest}:{hmac.new(key, text, 'sha1').hexdigest()}".encode()
     number = await append(staffed, entry | {b"mac": mac})
@@ -406,3 +425,118 @@ def test_every_writer_reads_the_head_before_it_writes(script: str) -> None:
     ]
     writes += [text.find(f"{name}(") for name in ("note", "decide_try", "set_by", "keep_setter")]
     assert first < min(place for place in writes if place >= 0)
+
+
+Change = Callable[[list[Entry]], list[Entry]]
+
+BROKEN: Final = "the chain breaks"
+
+
+def with_field(number: int, name: bytes, value: bytes) -> Change:
+    def change(rows: list[Entry]) -> list[Entry]:
+        id_, fields = rows[number - 1]
+        assert fields.get(name) != value
+        return [*rows[: number - 1], (id_, fields | {name: value}), *rows[number:]]
+
+    return change
+
+
+def test_parts_are_not_taken_for_one_another() -> None:
+    made = {
+        link_entry("", "1-0", [(b"by", b"ab"), (b"about", b"")]),
+        link_entry("", "1-0", [(b"by", b"a"), (b"about", b"b")]),
+        link_entry("", "1-0", [(b"about", b""), (b"by", b"ab")]),
+        link_entry("", "11-0", [(b"by", b"ab"), (b"about", b"")]),
+        link_entry("0", "1-0", [(b"by", b"ab"), (b"about", b"")]),
+    }
+    assert len(made) == 5
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        pytest.param(with_field(4, b"by", b"Flo"), ["entry 4", BROKEN], id="a name"),
+        pytest.param(with_field(4, b"at", b"2026-01-01"), ["entry 4", BROKEN], id="a time"),
+        pytest.param(with_field(4, b"chain", b"0" * 40), ["entry 4", BROKEN], id="the chain"),
+        pytest.param(with_field(4, b"more", b"1"), ["entry 4", BROKEN], id="a field more"),
+        pytest.param(with_field(4, b"chain", b""), ["entry 4 has lost"], id="no chain"),
+        pytest.param(lambda rows: rows[1:], ["2-0 is in the place of 1-0"], id="without the first"),
+        pytest.param(
+            lambda rows: [*rows[:3], *rows[4:]], ["5-0 is in the place of 4-0"], id="without one"
+        ),
+        pytest.param(lambda rows: rows[:-1], ["ends at entry 19", "says 20"], id="no last"),
+        pytest.param(lambda _: [], ["ends at entry 0", "says 20"], id="emptied"),
+        pytest.param(
+            lambda rows: [*rows, (b"21-0", rows[-1][1])], ["entry 21", BROKEN], id="one more"
+        ),
+        pytest.param(
+            lambda rows: [*rows[:2], (b"2-1", rows[1][1]), *rows[2:]],
+            ["2-1 is in the place of 3-0"],
+            id="one between",
+        ),
+        pytest.param(
+            lambda rows: [(id_, {**fields, b"chain": b""}) for id_, fields in rows],
+            ["the end differs"],
+            id="all chains taken off",
+        ),
+    ],
+)
+async def test_whatever_is_altered_is_found(
+    register: Register, change: Change, said: list[str]
+) -> None:
+    await something_of_everything(register)
+    await replace_log(register, change(await entries(register)))
+    text = "; ".join((await check_log(register.redis)).problems)
+    assert all(part in text for part in said), text
+
+
+async def test_an_entry_altered_with_its_chain_breaks_the_next(register: Register) -> None:
+    await something_of_everything(register)
+    rows = await entries(register)
+    fields = rows[3][1] | {b"by": b"Flo"}
+    del fields[b"chain"]
+    made = link_entry(rows[2][1][b"chain"].decode(), "4-0", tuple(fields.items()))
+    rows[3] = (b"4-0", fields | {b"chain": made.encode()})
+    await replace_log(register, rows)
+    (problem,) = (await check_log(register.redis)).problems
+    assert "entry 5, or the one before it" in problem
+
+
+async def test_a_shortened_log_shows_what_is_missing_for_good(register: Register) -> None:
+    """The head continues to count, so later entries hide nothing."""
+    count = await something_of_everything(register)
+    await replace_log(register, (await entries(register))[:-1])
+    await register.user_directory.log.note("service_started", by="service")
+    (problem, *_) = (await check_log(register.redis)).problems
+    assert f"{count + 1}-0 is in the place of {count}-0" in problem
+
+
+async def test_a_head_that_is_gone_breaks_the_chain(register: Register) -> None:
+    await something_of_everything(register)
+    await register.redis.delete(register.keys.log_head)
+    assert (await check_log(register.redis)).problems
+    await register.user_directory.log.note("service_started", by="service")
+    (problem,) = (await check_log(register.redis)).problems
+    assert BROKEN in problem
+
+
+async def test_entries_of_before_the_chain_are_taken_as_they_are(register: Register) -> None:
+    fields = {"at": "x", "what": "sign_in", "by": "Flo", "about": "Flo", "client": ""}
+    for number in (1, 2):
+        await register.redis.xadd(register.keys.log, fields, id=f"{number}-0")  # type: ignore[arg-type]
+    assert (await check_log(register.redis)).problems == ()
+    await register.user_directory.log.note("service_started", by="service")
+    found = await check_log(register.redis)
+    assert (found.entries, found.problems) == (3, ())
+
+
+async def test_no_more_is_reported_than_helps(register: Register) -> None:
+    for _ in range(PROBLEMS_MAX + 5):
+        await register.user_directory.log.note("service_started", by="service")
+    rows = await entries(register)
+    await replace_log(register, [(id_, fields | {b"chain": b"?"}) for id_, fields in rows])
+    assert len((await check_log(register.redis)).problems) == PROBLEMS_MAX
+
+
+async def test_an_empty_log_holds(redis: Redis) -> None:
+    assert (await check_log(redis)).problems == ()

@@ -2,17 +2,20 @@
 
 import asyncio
 import hashlib
+from collections.abc import Awaitable, Callable, Mapping
 from typing import cast
 
 import pytest
 from redis.asyncio import Redis
 
+from meters.books.two_people import NO_SETTERS, PinSetters
 from meters.floor.demonstration import PIN as PUBLIC_PIN
 from meters.users.demonstration import let_in
 from meters.users.directory import UserDirectory
 from meters.users.errors import UsersError
 from meters.users.pins import PinHashing
 from meters.users.roles import Role
+from meters.users.sessions import OpenedSession
 from meters.users.sign_in_attempts import (
     CLEAN_GAP_MS,
     EVERYBODY,
@@ -24,8 +27,18 @@ from meters.users.sign_in_attempts import (
     new_device,
     site,
 )
+from meters.users.users import Actor
 from tests.servers import RedisServer
-from tests.users.staff import BY_COMMAND, HERE, PIN, WRONG, Register, fast_pins
+from tests.users.staff import (
+    BY_COMMAND,
+    HERE,
+    PIN,
+    WRONG,
+    Register,
+    fast_pins,
+    register_with,
+    watch_pins,
+)
 
 IDLE_MS = 5 * 60_000
 _LONGEST_MS = 12 * 3_600_000
@@ -35,6 +48,7 @@ _LONGEST_MS = 12 * 3_600_000
 async def staffed(register: Register) -> Register:
     await register.add("Flo")
     await register.add("Sue", Role.SUPERVISOR)
+    await register.add("Ada", Role.ADMINISTRATOR)
     return register
 
 
@@ -156,40 +170,28 @@ async def test_a_wrong_name_and_a_wrong_pin_get_the_same_answer(staffed: Registe
 
 @pytest.mark.parametrize("name", ["Flo", "Ghost"])
 async def test_the_fifth_failure_locks_a_name_out_there_also_for_the_right_pin(
-    staffed: Register, name: str
+    staffed: Register, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
+    """Meanwhile no PIN is looked at, and nothing more is logged. The lock-out ends by itself."""
     codes = [await staffed.refused(name) for _ in range(5)]
     assert codes == ["wrong_name_or_pin"] * 4 + ["locked_out"]
-    with pytest.raises(UsersError) as refused:
-        await staffed.sign_in(name.upper(), PIN)
+    before = await staffed.log()
+    with monkeypatch.context() as patched:
+        patched.setattr(PinHashing, "matches", never)
+        with pytest.raises(UsersError) as refused:
+            await staffed.sign_in(name.upper(), PIN)
     assert refused.value.code == "locked_out"
     assert refused.value.wait_ms is not None
     assert PAIR.lock_ms - 10_000 < refused.value.wait_ms <= PAIR.lock_ms
     assert "15 minutes" in refused.value.message
+    assert await staffed.log() == before
     assert await staffed.sign_in("Sue")
     assert await staffed.sign_in("Flo", client="192.0.2.99"), "a stranger locks nobody elsewhere"
-
-
-async def test_a_lock_out_ends_by_itself(staffed: Register) -> None:
-    for _ in range(5):
-        await staffed.refused()
-    lock = staffed.keys.lock(f"pair:{HERE}:flo")
+    lock = staffed.keys.lock(f"pair:{HERE}:{name.lower()}")
     assert PAIR.lock_ms - 10_000 < await staffed.redis.pttl(lock) <= PAIR.lock_ms
     await staffed.redis.pexpire(lock, 0)
-    assert await staffed.refused() == "wrong_name_or_pin"
+    assert await staffed.refused(name) == "wrong_name_or_pin"
     assert await staffed.sign_in()
-
-
-async def test_while_locked_out_no_pin_is_looked_at_and_nothing_more_is_logged(
-    staffed: Register, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for _ in range(5):
-        await staffed.refused()
-    before = await staffed.log()
-
-    monkeypatch.setattr(PinHashing, "matches", never)
-    assert await staffed.refused("Flo", PIN) == "locked_out"
-    assert await staffed.log() == before
 
 
 async def test_being_right_forgets_the_failures_of_the_name(staffed: Register) -> None:
@@ -227,18 +229,10 @@ async def test_the_twentieth_failure_locks_an_address_out_and_being_right_does_n
 async def test_many_guesses_together_do_not_evade_the_count(
     staffed: Register, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    looked_at = 0
-    real = PinHashing.matches
-
-    async def counted(self: PinHashing, pin: str, kept: str | None) -> bool:
-        nonlocal looked_at
-        looked_at += 1
-        return await real(self, pin, kept)
-
-    monkeypatch.setattr(PinHashing, "matches", counted)
+    looked_at = watch_pins(monkeypatch)
     guesses = [staffed.refused() for _ in range(30)]
     codes = await asyncio.gather(*guesses)
-    assert looked_at == 5
+    assert len(looked_at) == 5
     assert codes.count("wrong_name_or_pin") == 4
     assert codes.count("locked_out") >= 1
     assert set(codes) <= {"wrong_name_or_pin", "locked_out", "busy"}
@@ -508,19 +502,13 @@ def test_of_global_ipv6_a_whole_site_is_one_address(one: str, other: str, *, ali
 async def test_what_happens_while_a_pin_is_looked_at_counts(
     staffed: Register, monkeypatch: pytest.MonkeyPatch, what: str
 ) -> None:
-    real = PinHashing.matches
-
-    async def slow(self: PinHashing, pin: str, kept: str | None) -> bool:
-        right = await real(self, pin, kept)
-        if what == "disabled":
-            await staffed.redis.hset(staffed.keys.user("flo"), "enabled", "0")
-        elif what == "another PIN":
-            await staffed.users.set_pin("Flo", WRONG, BY_COMMAND)
-        else:
-            await staffed.redis.set(staffed.keys.lock(f"pair:{HERE}:flo"), "1", px=60_000)
-        return right
-
-    monkeypatch.setattr(PinHashing, "matches", slow)
+    redis, keys = staffed.redis, staffed.keys
+    acts: dict[str, Callable[[], Awaitable[object]]] = {
+        "disabled": lambda: redis.hset(keys.user("flo"), "enabled", "0"),
+        "another PIN": lambda: staffed.users.set_pin("Flo", WRONG, BY_COMMAND),
+        "locked out": lambda: redis.set(keys.lock(f"pair:{HERE}:flo"), "1", px=60_000),
+    }
+    watch_pins(monkeypatch, acts[what])
     assert await staffed.refused("Flo", PIN) == "wrong_name_or_pin"
     assert await staffed.redis.keys("*session*") == []
 
@@ -528,14 +516,7 @@ async def test_what_happens_while_a_pin_is_looked_at_counts(
 async def test_for_a_name_that_nobody_has_a_pin_is_looked_at_all_the_same(
     staffed: Register, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    looked_at: list[str | None] = []
-    real = PinHashing.matches
-
-    async def watched(self: PinHashing, pin: str, kept: str | None) -> bool:
-        looked_at.append(kept)
-        return await real(self, pin, kept)
-
-    monkeypatch.setattr(PinHashing, "matches", watched)
+    looked_at = watch_pins(monkeypatch)
     assert await staffed.refused("Ghost") == "wrong_name_or_pin"
     assert looked_at == [None]
 
@@ -544,13 +525,13 @@ async def test_refusals_and_lock_outs_are_logged_and_no_unknown_name(staffed: Re
     await staffed.refused(WRONG, PIN)
     for _ in range(5):
         await staffed.refused()
-    acts = (await staffed.acts())[2:]
+    acts = (await staffed.acts())[3:]
     assert acts == [
         ("sign_in_refused", "", ""),
         *[("sign_in_refused", "", "Flo")] * 5,
         ("locked_out", "", "Flo"),
     ]
-    assert {row.client for row in (await staffed.log())[2:]} == {HERE}
+    assert {row.client for row in (await staffed.log())[3:]} == {HERE}
 
 
 async def test_workers_share_sessions_and_what_ended_them(
@@ -565,19 +546,230 @@ async def test_workers_share_sessions_and_what_ended_them(
     await other.aclose()
 
 
-async def test_a_store_that_fails_signs_nobody_in(
-    staffed: Register, monkeypatch: pytest.MonkeyPatch
+SECRET = b"known to services alone"
+TOKEN = "chosen-by-a-forger"  # noqa: S105
+
+
+@pytest.fixture
+async def sealed(redis: Redis) -> Register:
+    register = register_with(redis, sessions=SECRET)
+    await register.add("Flo")
+    await register.add("Ada", Role.ADMINISTRATOR)
+    return register
+
+
+async def put(register: Register, token: str, fields: Mapping[str, str], **other: str) -> None:
+    """Write a session with a chosen token: a copy of another with some fields changed."""
+    for name, value in {**fields, **other}.items():
+        await register.redis.hset(session_key(register, token), name, value)
+
+
+async def kept(register: Register, token: str) -> dict[str, str]:
+    found = cast("dict[bytes, bytes]", await register.redis.hgetall(session_key(register, token)))
+    return {name.decode(): value.decode() for name, value in found.items()}
+
+
+@pytest.mark.duty("D20")
+async def test_a_session_that_no_service_made_holds_for_nobody(sealed: Register) -> None:
+    ada, flo = await sealed.sign_in("Ada"), await sealed.sign_in("Flo")
+    theirs, own = await kept(sealed, ada.token), await kept(sealed, flo.token)
+    for fields in (theirs, own, theirs | {"seal": ""}, theirs | {"seal": own["seal"]}):
+        await put(sealed, TOKEN, fields, user="ada", name="Ada")
+        assert await sealed.whose(TOKEN) is None
+    await put(sealed, TOKEN, {name: own[name] for name in own.keys() - {"seal"}})
+    assert await sealed.whose(TOKEN) is None
+    assert await sealed.whose(ada.token) == ada.person
+
+
+@pytest.mark.duty("D20")
+async def test_a_session_does_not_become_another_s(sealed: Register) -> None:
+    flo = await sealed.sign_in("Flo")
+    await put(sealed, flo.token, {}, user="ada", name="Ada")
+    assert await sealed.whose(flo.token) is None
+
+
+@pytest.mark.duty("D20")
+async def test_a_session_is_of_the_role_that_was_signed_in_with(sealed: Register) -> None:
+    flo = await sealed.sign_in("Flo")
+    await sealed.redis.hset(sealed.keys.user("flo"), "role", "administrator")
+    assert await sealed.whose(flo.token) is None
+
+
+@pytest.mark.duty("D20")
+async def test_a_session_that_ended_does_not_come_back(sealed: Register) -> None:
+    """It is written back unchanged, and with the generation of the PIN that was set meanwhile."""
+    flo = await sealed.sign_in("Flo")
+    before = await kept(sealed, flo.token)
+    elsewhere = await sealed.sign_in("Flo")
+    choose = sealed.sessions.choose_pin
+    await choose(elsewhere.token, elsewhere.person, PIN, WRONG, Caller(HERE))
+    await put(sealed, flo.token, before, generation="2")
+    assert await sealed.whose(flo.token) is None
+    assert await sealed.whose(elsewhere.token) == elsewhere.person
+
+
+@pytest.mark.duty("D20")
+async def test_all_services_of_one_secret_know_a_session(sealed: Register) -> None:
+    token = (await sealed.sign_in("Flo")).token
+    assert await register_with(sealed.redis, sessions=SECRET).whose(token) is not None
+    assert await register_with(sealed.redis, sessions=b"another").whose(token) is None
+    unsealed = (await register_with(sealed.redis, sessions=b"").sign_in("Flo")).token
+    assert await sealed.whose(unsealed) is None
+    assert await register_with(sealed.redis, sessions=b"").whose(unsealed) is not None
+
+
+OWN = "905183"
+ADA = Actor("Ada", HERE)
+
+
+async def choose(register: Register, opened: OpenedSession, old: str = PIN, new: str = OWN) -> str:
+    try:
+        await register.sessions.choose_pin(opened.token, opened.person, old, new, Caller(HERE))
+    except UsersError as error:
+        return error.code
+    return ""
+
+
+async def pin_by(register: Register, name: str) -> str:
+    return next(row.pin_by for row in await register.users.rows() if row.name == name)
+
+
+async def test_a_pin_of_ones_own_ends_ones_other_sessions_alone(staffed: Register) -> None:
+    here, elsewhere, sue = (
+        await staffed.sign_in(), await staffed.sign_in(), await staffed.sign_in("Ada")
+    )  # fmt: skip
+    assert await choose(staffed, here) == ""
+    assert await staffed.whose(here.token) == here.person
+    assert await staffed.whose(elsewhere.token) is None
+    assert await staffed.whose(sue.token) == sue.person
+    assert await staffed.refused("Flo", PIN) == "wrong_name_or_pin"
+    assert (await staffed.sign_in("Flo", OWN)).person.name == "Flo"
+    entry = next(row for row in await staffed.log() if row.what == "pin_chosen")
+    assert (entry.by, entry.about, entry.client) == ("Flo", "Flo", HERE)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "code"),
+    [
+        (WRONG, OWN, "wrong_pin"), ("", OWN, "wrong_pin"), (PIN, PIN, "bad_pin"),
+        (PIN, "111111", "bad_pin"), (PIN, "12345", "bad_pin"), (WRONG, "1", "bad_pin"),
+    ],
+)  # fmt: skip
+async def test_what_is_refused_changes_nothing(
+    staffed: Register, old: str, new: str, code: str
 ) -> None:
-    nowhere = Redis.from_url("unix:///nowhere/redis.sock")
-    user_directory = UserDirectory.of(nowhere, 5, fast_pins())
-    token = (await staffed.sign_in()).token
-    for asked in (
-        user_directory.sessions.sign_in("Flo", PIN, Caller(HERE), None),
-        user_directory.sessions.find(token, keep_alive=True),
-        user_directory.users.rows(),
-        user_directory.log.page(None, 1),
-    ):
-        with pytest.raises(UsersError) as refused:
-            await asked
-        assert refused.value.code == "store_failed"
-    await nowhere.aclose()
+    here, elsewhere = await staffed.sign_in(), await staffed.sign_in()
+    assert await choose(staffed, here, old, new) == code
+    assert await staffed.whose(here.token) == here.person
+    assert await staffed.whose(elsewhere.token) == elsewhere.person
+    assert await pin_by(staffed, "Flo") == "Flo"
+    assert await staffed.sign_in()
+
+
+async def test_a_wrong_old_pin_is_a_failed_try_and_is_logged(staffed: Register) -> None:
+    here = await staffed.sign_in()
+    assert await staffed.refused() == "wrong_name_or_pin"
+    codes = [await choose(staffed, here, WRONG) for _ in range(4)]
+    assert codes == ["wrong_pin"] * 3 + ["locked_out"]
+    assert await choose(staffed, here) == "locked_out"
+    assert await staffed.refused("Flo", PIN) == "locked_out"
+    assert await staffed.whose(here.token) == here.person
+    assert (await staffed.acts())[-5:] == [
+        *[("pin_refused", "Flo", "Flo")] * 4, ("locked_out", "Flo", "Flo"),
+    ]  # fmt: skip
+
+
+async def test_the_pin_that_one_has_is_no_failed_try(staffed: Register) -> None:
+    here = await staffed.sign_in()
+    assert [await choose(staffed, here, PIN, PIN) for _ in range(6)] == ["bad_pin"] * 6
+    assert await choose(staffed, here) == ""
+
+
+@pytest.mark.parametrize("what", ["disabled", "another PIN", "signed out"])
+async def test_what_happens_while_the_old_pin_is_looked_at_counts(
+    staffed: Register, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    here, users = await staffed.sign_in(), staffed.users
+    acts: dict[str, Callable[[], Awaitable[object]]] = {
+        "disabled": lambda: users.disable("Flo", ADA),
+        "another PIN": lambda: users.set_pin("Flo", WRONG, ADA),
+        "signed out": lambda: staffed.sessions.sign_out(here.token, HERE),
+    }
+    with monkeypatch.context() as patched:
+        watch_pins(patched, acts[what])
+        assert await choose(staffed, here) == "session_ended"
+    assert await staffed.whose(here.token) is None
+    assert await staffed.refused("Flo", OWN) == "wrong_name_or_pin"
+    assert "pin_chosen" not in [what for what, _, _ in await staffed.acts()]
+
+
+async def test_the_store_keeps_who_set_a_pin(staffed: Register) -> None:
+    users = staffed.users
+    await users.add("Finn", Role.FLOORPERSON, PIN, BY_COMMAND)
+    assert await pin_by(staffed, "Finn") == BY_COMMAND.name
+    assert (await users.set_pin("flo", WRONG, ADA)).pin_by == "Ada"
+    assert await choose(staffed, await staffed.sign_in("flo", WRONG), WRONG) == ""
+    assert await pin_by(staffed, "Flo") == "Flo"
+    assert (await users.add("Sam", Role.SUPERVISOR, PIN, ADA)).pin_by == "Ada"
+    await users.disable("Sam", BY_COMMAND)
+    assert (await users.enable("Sam", BY_COMMAND)).pin_by == "Ada"
+
+
+async def setters(register: Register, name: str, pin: str = PIN) -> PinSetters:
+    """Return who set whose PIN, as it concerns a person who signs in and acts."""
+    opened = await register.sign_in(name, pin)
+    person = await register.sessions.find(opened.token, keep_alive=False, acts=True)
+    assert person is not None
+    return person.setters
+
+
+async def age_pins(register: Register, by_ms: int) -> None:
+    pins_set = register.keys.pins_set
+    for member in cast("list[bytes]", await register.redis.zrange(pins_set, 0, -1)):
+        await register.redis.zincrby(pins_set, -by_ms, member)
+
+
+@pytest.mark.duty("D4")
+async def test_who_set_a_pin_in_the_last_day_goes_along_with_every_act(staffed: Register) -> None:
+    await staffed.add("Finn")
+    users = staffed.users
+    assert await setters(staffed, "Flo") == NO_SETTERS, "who adds users by command is none of them"
+    await users.set_pin("Flo", WRONG, ADA)
+    assert await setters(staffed, "Flo", WRONG) == PinSetters(("Ada",), {"Ada": "Ada"})
+    assert await setters(staffed, "Ada") == PinSetters((), {"Flo": "Ada"})
+    assert await setters(staffed, "Finn") == NO_SETTERS
+    await users.set_pin("Finn", WRONG, ADA)
+    both = PinSetters(("Ada",), {"Ada": "Ada", "Flo": "Ada"})
+    assert await setters(staffed, "Finn", WRONG) == both
+    opened = await staffed.sign_in("Finn", WRONG)
+    assert opened.person.setters == NO_SETTERS, "who only looks needs none"
+    assert await choose(staffed, opened, WRONG) == ""
+    assert await setters(staffed, "Finn", OWN) == both, "a PIN of one's own does not change it"
+    await age_pins(staffed, 24 * 3_600_000 - 60_000)
+    assert await setters(staffed, "Finn", OWN) == both
+    await age_pins(staffed, 60_000)
+    assert await setters(staffed, "Finn", OWN) == NO_SETTERS
+    assert await setters(staffed, "Ada") == NO_SETTERS
+
+
+async def test_who_is_added_by_a_user_has_a_pin_that_was_set(staffed: Register) -> None:
+    ada = await staffed.sign_in("Ada")
+    await staffed.users.add("Sam", Role.SUPERVISOR, WRONG, Actor("Ada", HERE, ada.token))
+    assert (await setters(staffed, "Sam", WRONG)).own == ("Ada",)
+
+
+async def test_what_an_ended_session_asked_for_is_not_done(staffed: Register) -> None:
+    users = staffed.users
+    ada = Actor("Ada", HERE, (await staffed.sign_in("Ada")).token)
+    flo = Actor("Flo", HERE, (await staffed.sign_in("Flo")).token)
+    await staffed.sessions.sign_out(ada.token, HERE)
+    before = await staffed.acts()
+    for doer in (ada, flo):
+        for act in (
+            users.add("Sam", Role.SUPERVISOR, PIN, doer), users.set_pin("Flo", WRONG, doer),
+            users.enable("Flo", doer), users.disable("Finn", doer),
+        ):  # fmt: skip
+            with pytest.raises(UsersError) as refused:
+                await act
+            assert refused.value.code == "session_ended"
+    assert await staffed.acts() == before

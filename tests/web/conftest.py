@@ -7,26 +7,20 @@ from playwright.async_api import Browser, Page
 
 from tests.servers import RedisServer
 from tests.web.floor_hand import FloorRoom, floor_room
-from tests.web.stand import Stand
+from tests.web.stand import STAFF, Stand
 
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def stand() -> AsyncIterator[Stand]:
     """Yield the web side, serving and publishing heartbeats for every link."""
-    stand = Stand()
-    await stand.start()
-    stand.keep_beating()
-    yield stand
-    await stand.stop()
+    async with Stand().running(beating=True) as stand:
+        yield stand
 
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def staffed(shared_redis_server: RedisServer) -> AsyncIterator[Stand]:
-    stand = Stand(redis=shared_redis_server)
-    await stand.start()
-    await stand.add_staff()
-    yield stand
-    await stand.stop()
+    async with Stand(redis=shared_redis_server).running(*STAFF) as stand:
+        yield stand
 
 
 @pytest_asyncio.fixture(loop_scope="session")

@@ -10,9 +10,9 @@ from playwright.async_api import Browser, BrowserContext, Locator, Page, Viewpor
 
 from meters.floor_api.types import ClaimRow, EnvyOwed, Wagered
 from meters.web.security import COOKIE
-from tests.browsers import Finger
+from tests.browsers import Finger, sees
 from tests.servers import RedisServer
-from tests.web.stand import CLAIM, FLOOR, PIN, Stand
+from tests.web.stand import CLAIM, FLOOR, PIN, STAFF, Stand
 
 SIZES: Final[Mapping[str, tuple[int, int]]] = {
     "phone": (390, 844),
@@ -54,11 +54,12 @@ class FloorRoom:
 
     @property
     def acts(self) -> list[tuple[str, str, str]]:
-        """The acts on claims so far: the claim, the act and who did it."""
         return [(claim, act, actor) for claim, act, actor, *_ in self.stand.claims.acts]
 
-    async def page(self, size: str = "tablet", *, bypass_csp: bool = False) -> Page:
-        """Return a page of one of the sizes, not signed in."""
+    async def page(
+        self, size: str = "tablet", path: str | None = None, *, bypass_csp: bool = False
+    ) -> Page:
+        """Return a page of one of the sizes, not signed in; with a path, opened there."""
         width, height = SIZES[size]
         context = await self._browser.new_context(
             viewport=ViewportSize(width=width, height=height), bypass_csp=bypass_csp,
@@ -67,6 +68,8 @@ class FloorRoom:
         self._contexts.append(context)
         page = await context.new_page()
         page.on("pageerror", lambda error: self.errors.append(str(error)))
+        if path is not None:
+            await page.goto(self.stand.url + path)
         return page
 
     async def signed_in(
@@ -82,7 +85,6 @@ class FloorRoom:
         await expect(page.locator(".who")).to_contain_text(name)
 
     async def leave(self) -> None:
-        """Close all pages, and check that none had an error."""
         for context in self._contexts:
             await context.close()
         assert self.errors == []
@@ -93,15 +95,10 @@ async def floor_room(
     redis: RedisServer, browser: Browser, floor_text: str = FLOOR
 ) -> AsyncIterator[FloorRoom]:
     """Yield the web side with all staff as users, and a browser connected to it."""
-    stand = Stand(floor_text, redis)
-    await stand.start()
-    await stand.add_staff()
-    room = FloorRoom(stand, browser)
-    try:
+    async with Stand(floor_text, redis).running(*STAFF) as stand:
+        room = FloorRoom(stand, browser)
         yield room
         await room.leave()
-    finally:
-        await stand.stop()
 
 
 async def type_sign_in(page: Page, name: str, pin: str = PIN) -> None:
@@ -126,12 +123,10 @@ async def lapse(room: FloorRoom, page: Page) -> None:
 
 
 def claim_card(page: Page, row: ClaimRow = CLAIM) -> Locator:
-    """Return a win in the list of waiting claims."""
     return page.locator(f'.claim[data-claim="{row.claim}"]')
 
 
 async def press(within: Page | Locator, name: str) -> None:
-    """Press a button by its name, or by a part of it."""
     await within.get_by_role("button", name=name).first.click()
 
 
@@ -161,6 +156,12 @@ def dialog(page: Page) -> Locator:
 
 async def answer(page: Page, name: str) -> None:
     await dialog(page).get_by_role("button", name=name).click()
+
+
+async def warned(page: Page, text: str, act: str) -> None:
+    """Try to do the act of the open dialog, which it refuses with a text."""
+    await answer(page, act)
+    await sees(dialog(page).get_by_role("alert"), text)
 
 
 async def evaluated(page: Page, expression: str, given: object = None) -> object:

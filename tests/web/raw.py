@@ -9,15 +9,12 @@ _WITHIN_S: Final = 20.0
 
 
 class Raw:
-    """One TCP connection to a port of this machine."""
-
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader = reader
         self._writer = writer
 
     @classmethod
     async def to(cls, port: int, source: str = "127.0.0.1") -> Self:
-        """Connect, from an address of this machine."""
         return cls(
             *await asyncio.open_connection("127.0.0.1", port, local_addr=(source, 0), limit=2**20)
         )
@@ -54,7 +51,6 @@ class Raw:
         return self._writer.is_closing()
 
     async def ended(self) -> None:
-        """Wait without a limit until the other side has closed the connection."""
         while await self._reader.read(4096):
             pass
 
@@ -64,7 +60,6 @@ class Raw:
 
 @asynccontextmanager
 async def raw(port: int) -> AsyncIterator[Raw]:
-    """Yield a connection, closed at the end of the block."""
     connection = await Raw.to(port)
     try:
         yield connection

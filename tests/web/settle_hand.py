@@ -1,7 +1,6 @@
 """Actions of a person on the page on which a round is settled by hand."""
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -102,7 +101,6 @@ async def deal(page: Page, title: str, cards: Sequence[str]) -> None:
 
 
 async def close_pad(page: Page) -> None:
-    """Close the pad if it covers the form, as on a phone."""
     close = page.get_by_role("button", name="Close", exact=True)
     if await close.is_visible():
         await close.tap()
@@ -194,7 +192,3 @@ def _expected(line: Line) -> tuple[str, ...]:
 
 def problem(page: Page, field: str) -> Locator:
     return page.locator(f'[data-field="{field}"]')
-
-
-def whole(text: str) -> re.Pattern[str]:
-    return re.compile(rf"^{re.escape(text)}$")

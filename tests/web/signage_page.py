@@ -77,11 +77,8 @@ MUCH_MS: Final = 250
 @asynccontextmanager
 async def standing(signage: str = "", floor: str = FLOOR) -> AsyncIterator[Stand]:
     """Yield a floor with a section on signage, serving and publishing heartbeats."""
-    stand = Stand(f"{floor}\n{signage}")
-    await stand.start()
-    stand.keep_beating()
-    yield stand
-    await stand.stop()
+    async with Stand(f"{floor}\n{signage}").running(beating=True) as stand:
+        yield stand
 
 
 async def drawn(page: Page, meter: str = MAIN) -> str:

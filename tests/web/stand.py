@@ -5,7 +5,7 @@ import hashlib
 import itertools
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from typing import Final
+from typing import Final, Self
 
 import httpx
 import msgspec
@@ -33,19 +33,7 @@ from tests.servers import RedisServer
 from tests.waiting import LONG_S, free_port
 from tests.web.in_memory import AT, CLAIM, SMALL, AsksInMemory, ClaimsInMemory, LinksInMemory
 
-__all__ = [
-    "AT",
-    "CLAIM",
-    "FLOOR",
-    "PIN",
-    "SIGN_IN",
-    "SMALL",
-    "STAFF",
-    "Staff",
-    "Stand",
-    "jackpot",
-    "row",
-]
+__all__ = ["AT", "CLAIM", "SMALL"]
 
 SIGN_IN: Final = "/api/v1/sign-in"
 PIN: Final = "730482"
@@ -88,8 +76,6 @@ class Vitals:
 
 
 class Staff:
-    """Signed-in user who talks to the service as their page does."""
-
     def __init__(self, client: httpx.AsyncClient, me: Me) -> None:
         self.client = client
         self.me = me
@@ -108,33 +94,20 @@ class Stand:
         floor_text: the floor file.
         redis: stores the users. Without one nobody can sign in, as when the store fails. It is
             emptied first, so each test begins with no users.
-        shared_with: another application with the same users and acts, as for a second worker.
     """
 
-    def __init__(
-        self,
-        floor_text: str = FLOOR,
-        redis: RedisServer | None = None,
-        shared_with: "Stand | None" = None,
-    ) -> None:
+    def __init__(self, floor_text: str = FLOOR, redis: RedisServer | None = None) -> None:
         self.floor: Floor = parse_floor(floor_text)
-        self.bell: ChangeSignal = shared_with.bell if shared_with else ChangeSignal()
-        self.asks: AsksInMemory = shared_with.asks if shared_with else AsksInMemory(self.bell)
-        self.claims: ClaimsInMemory = (
-            shared_with.claims if shared_with else ClaimsInMemory(self.bell)
-        )
-        self.links: LinksInMemory = (
-            shared_with.links if shared_with else LinksInMemory(self.floor, self.bell)
-        )
+        self.bell = ChangeSignal()
+        self.asks = AsksInMemory(self.bell)
+        self.claims = ClaimsInMemory(self.bell)
+        self.links = LinksInMemory(self.floor, self.bell)
         self.health = Vitals()
         self.metrics = Metrics(self.floor)
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.board = DisplayState()
-        self.redis_url = f"{redis.url}?db={_DATABASE}" if redis else _NOWHERE
-        if shared_with:
-            self.redis_url = shared_with.redis_url
-        self.redis: Redis = Redis.from_url(self.redis_url)
+        self.redis: Redis = Redis.from_url(f"{redis.url}?db={_DATABASE}" if redis else _NOWHERE)
         self.user_directory = UserDirectory.of(
             self.redis,
             self.floor.service.idle_minutes,
@@ -142,13 +115,13 @@ class Stand:
             PinHashing(time_cost=1, memory_kib=8),
             count_refused=self.metrics.running.count_sign_in_refused,
         )
-        self._empty_first = redis is not None and shared_with is None
+        self.user_keys = UserKeys()
+        self._empty_first = redis is not None
         self._beats = itertools.count(1)
         self._serving: asyncio.Task[None] | None = None
         self._beating: asyncio.Task[None] | None = None
 
     def app(self) -> Litestar:
-        """Application for the current display state."""
         return create_app(
             self.floor, self.board, claims=self.claims, asks=self.asks,
             links=self.links, changes=self.bell, user_directory=self.user_directory,
@@ -162,18 +135,13 @@ class Stand:
             self._empty_first = False
             await self.redis.flushdb()
         self.board = DisplayState()
-        app = self.app()
         ready = asyncio.Event()
         self._serving = asyncio.create_task(
             serve_web(
-                app,
-                "127.0.0.1",
-                self.port,
-                ready,
-                self.board.close,
+                self.app(), "127.0.0.1", self.port, ready, self.board.close,
                 settings=ServerSettings.of(self.floor.service),
             )
-        )
+        )  # fmt: skip
         waiting = asyncio.create_task(ready.wait())
         await asyncio.wait(
             {self._serving, waiting}, timeout=_WITHIN_S, return_when="FIRST_COMPLETED"
@@ -183,11 +151,15 @@ class Stand:
 
     async def add_staff(self, *names: str) -> None:
         for name in names or STAFF:
-            await self.user_directory.users.add(name, STAFF[name], PIN, Actor("the test"), own=True)
+            await self.add(name, STAFF[name])
 
-    @property
-    def user_keys(self) -> UserKeys:
-        return UserKeys()
+    async def add(self, name: str, role: Role) -> None:
+        """Add a user with the PIN `PIN`, which counts as their own."""
+        await self.user_directory.users.add(name, role, PIN, Actor("the test"), own=True)
+
+    async def idle(self, staff: Staff, ms: int = 300_000) -> int:
+        """Have a session be idle for some time longer; return when it was used last."""
+        return await self.redis.hincrby(self.session_key(staff), "touched", -ms)
 
     def session_key(self, staff: Staff) -> str:
         token = staff.client.headers["Cookie"].partition("=")[2]
@@ -213,6 +185,19 @@ class Stand:
             me = msgspec.json.decode(answer.content, type=Me)
             client.headers.update({"Cookie": token, CSRF_HEADER: me.csrf})
             yield Staff(client, me)
+
+    @asynccontextmanager
+    async def running(self, *staff: str, beating: bool = False) -> AsyncIterator[Self]:
+        """Serve inside the block, for some users, and with heartbeats of every link if wanted."""
+        await self.start()
+        if staff:
+            await self.add_staff(*staff)
+        if beating:
+            self.keep_beating()
+        try:
+            yield self
+        finally:
+            await self.stop()
 
     async def stop(self) -> None:
         self.hush()
@@ -250,14 +235,12 @@ class Stand:
         self, amount: int, version: int, *, link: str = "tcp-main", meter: str = "progressive",
         cycle: int = 1, state: MeterState = "open",
     ) -> bool:  # fmt: skip
-        """Put a meter's value into the display state."""
         made = row(
             amount, version, floor=self.floor, link=link, meter=meter, cycle=cycle, state=state
         )
         return self.board.put_meter(made)
 
     def hit(self, event: str = "hit", claim: str = "c1", **changed: object) -> None:
-        """Put a jackpot event of tcp-main's progressive into the display state."""
         self.board.put_jackpot("tcp-main", jackpot(event, claim, **changed))
 
     async def get(self, path: str, **headers: str) -> httpx.Response:

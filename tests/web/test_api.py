@@ -1,5 +1,6 @@
 """The routes for programs, over real HTTP."""
 
+import json
 import re
 from collections.abc import Sequence
 from io import BytesIO
@@ -13,10 +14,10 @@ from pypdf import PdfReader
 
 from meters.displays import display_state
 from meters.floor_api.errors import ActError
-from meters.floor_api.types import ClaimRow, WinPage
+from meters.floor_api.types import ClaimRow
 from meters.web import event_stream
 from tests.web.events import listening
-from tests.web.stand import CLAIM, SMALL, Stand
+from tests.web.stand import Stand
 
 CONTRACT_FIELDS = (
     "link", "meter", "kind", "name", "wager", "amount", "version", "cycle", "state", "at"
@@ -98,27 +99,6 @@ async def test_what_there_is_not_and_one_stream_too_many_have_the_form_of_every_
         assert (response.status_code, error_of(response)) == refused
 
 
-async def test_a_claim_is_shown_in_full_to_those_who_may_see_it(staffed: Stand) -> None:
-    async with staffed.signed_in("Flo") as flo:
-        listed = await flo.get("/api/v1/claims")
-        shown = await flo.get("/api/v1/claims/c1")
-    assert msgspec.json.decode(listed.content, type=list[ClaimRow]) == [CLAIM, SMALL]
-    assert msgspec.json.decode(shown.content, type=ClaimRow) == CLAIM
-
-
-async def test_a_claim_is_rejected_with_its_reason_and_what_becomes_of_its_envy(
-    staffed: Stand,
-) -> None:
-    async with staffed.signed_in("Flo") as flo:
-        for said in ({}, {"envy_not_due": True}, {"envy_not_due": False}):
-            staffed.claims.put(CLAIM)
-            body: dict[str, object] = {"reason": "misread card", **said}
-            rejected = await flo.post("/api/v1/claims/c1/reject", body)
-            assert rejected.json()["state"] == "rejected"
-            not_due = said.get("envy_not_due", False)
-            assert staffed.claims.acts[-1] == ("c1", "reject", "Flo", body["reason"], None, not_due)
-
-
 @pytest.mark.duty("D17")
 async def test_the_person_who_printed_a_slip_is_in_the_log(staffed: Stand) -> None:
     """The slip is one PDF that names them."""
@@ -140,61 +120,19 @@ async def test_the_person_who_printed_a_slip_is_in_the_log(staffed: Stand) -> No
     assert noted[0]["client"]
 
 
-async def test_wins_are_searched(staffed: Stand) -> None:
-    async with staffed.signed_in("Audrey") as audrey:
-        for query, found in {
-            "": ["c2", "c1"],
-            "?limit=1": ["c2"],
-            "?before=18": ["c1"],
-            "?meter_awards=true": ["c1"],
-            "?state=paid": [],
-            "?link=pit-2": [],
-            "?meter=other": [],
-            "?table=TCP-03&words=MINI-ROYAL": ["c1"],
-            "?since=2026-11-20T02:14:08.000Z": ["c2"],
-            "?until=2026-11-20T02:14:08.000Z": ["c1"],
-        }.items():
-            answer = await audrey.get(f"/api/v1/wins{query}")
-            page = msgspec.json.decode(answer.content, type=WinPage)
-            assert [win.claim for win in page.wins] == found, query
-            assert page.next == ("18" if query == "?limit=1" else None)
-
-
 async def test_a_search_that_cannot_be_is_refused(staffed: Stand) -> None:
     """A scrape of Prometheus may name what it wants more than once."""
     async with staffed.signed_in("Audrey") as audrey:
         for query in (
-            "state=won", "limit=0", "limit=201", "limit=x", "meter_awards=7", "since=yesterday",
+            "state=won", "limit=0", "limit=201", "limit=x", "meter_awards=7",
             "limit=1e1", "limit=10.0", "limit=010", "limit=%2B10", "limit=10%20", "limit=",
             "limit=1_0", "limit=%D9%A1", "limit=1&limit=2", "state=paid&state=paid",
             "meter_awards=1",
         ):  # fmt: skip
             answer = await audrey.get(f"/api/v1/wins?{query}")
             assert answer.status_code == 400, query
-            assert error_of(answer) in {"bad_request", "bad_value"}
+            assert error_of(answer) == "bad_request"
     assert (await staffed.get("/metrics?name[]=up&name[]=down")).status_code == 200
-
-
-async def test_two_people_change_a_parameter_of_a_closed_link(staffed: Stand) -> None:
-    change = {"kind": "parameter", "meter": "progressive", "parameter": "paytable", "value": "B"}
-    change |= {"reason": "as planned"}
-    async with staffed.signed_in("Sue") as sue, staffed.signed_in("Sam") as sam:
-        early = await sue.post("/api/v1/links/pit-2/proposals", change)
-        assert (early.status_code, error_of(early)) == (409, "not_closed")
-        closed = await sue.post("/api/v1/links/pit-2/close", {"reason": "new paytable"})
-        assert (closed.json()["state"], closed.json()["closed_by"]) == ("closed", "Sue")
-        proposed = await sue.post("/api/v1/links/pit-2/proposals", change)
-        assert (proposed.status_code, proposed.json()["by"]) == (201, "Sue")
-        confirm = f"/api/v1/links/pit-2/proposals/{proposed.json()['proposal']}/confirm"
-        own = await sue.post(confirm)
-        assert (own.status_code, error_of(own)) == (409, "same_person")
-        confirmed = await sam.post(confirm)
-        assert (confirmed.json()["state"], confirmed.json()["decided_by"]) == ("confirmed", "Sam")
-        assert (await sam.post("/api/v1/links/pit-2/open")).json()["state"] == "operable"
-        acts = (await sam.get("/api/v1/links/pit-2/acts?limit=2")).json()
-        older = (await sam.get(f"/api/v1/links/pit-2/acts?before={acts[-1]['entry']}")).json()
-    assert [(act["what"], act["by"]) for act in acts] == [("open", "Sam"), ("parameter", "Sam")]
-    assert [act["what"] for act in older] == ["propose", "close"]
 
 
 async def test_an_administrator_keeps_the_users_by_their_names(staffed: Stand) -> None:
@@ -246,11 +184,9 @@ async def test_a_bad_act_is_refused_and_changes_nothing(staffed: Stand) -> None:
         ("claims/c1/grant", {}, 404, "not_found"),
         ("claims/c1/reject", {"reason": "x" * 40_000}, 413, "request_entity_too_large"),
         ("links/pit-9/open", {}, 404, "unknown_link"),
-        ("links/pit-2/open", {}, 409, "wrong_state"),
         ("links/pit-2/close", {}, 400, "bad_request"),
         (f"{proposals}/P-9/confirm", {}, 404, "unknown_proposal"),
         (proposals, change | {"kind": "gift"}, 400, "bad_request"),
-        (proposals, change | {"meter": "x"}, 404, "unknown_meter"),
         (proposals, change | {"amount": 5.5}, 400, "bad_request"),
         ("users/Ghost/pin", {"pin": "264907"}, 403, "not_allowed"),
     ))  # fmt: skip
@@ -354,3 +290,73 @@ async def test_schema_is_one_whole_document_that_names_every_route(stand: Stand,
     assert {"200", "401", "403", "404", "409", "503"} <= set(pay["responses"])
     scheme = document["components"]["securitySchemes"]["session"]
     assert (scheme["in"], scheme["name"]) == ("cookie", "__Host-pitlink")
+
+
+PROPOSALS: Final = "links/pit-2/proposals"
+
+
+async def _post(stand: Stand, name: str, path: str, body: str) -> httpx.Response:
+    async with stand.signed_in(name) as staff:
+        headers = {"Content-Type": "application/json"}
+        return await staff.client.post(f"/api/v1/{path}", content=body, headers=headers)
+
+
+async def refused(stand: Stand, name: str, path: str, *bodies: str) -> list[str]:
+    said = []
+    for body in bodies:
+        answer = await _post(stand, name, path, body)
+        error = answer.json()["error"]
+        assert (answer.status_code, error["code"]) == (400, "bad_request"), body
+        said.append(error["message"])
+    assert (stand.claims.acts, stand.links.done) == ([], [])
+    return said
+
+
+async def test_money_is_a_json_integer(staffed: Stand) -> None:
+    """A number of any length is no defect."""
+    kind = '"kind": "adjustment", "meter": "progressive", "reason": "y"'
+    amounts = ('"100"', "1e3", "100.0", "1E2", '"-5"', "true", "[100]")
+    bodies = (f'{{{kind}, "amount": {amount}}}' for amount in amounts)
+    assert all("amount" in each for each in await refused(staffed, "Sue", PROPOSALS, *bodies))
+    kind = '"kind": "parameter", "meter": "progressive", "parameter": "limit"'
+    limits = (f'{{{kind}, "value": {value}}}' for value in ("1e3", "100.0", "true"))
+    await refused(staffed, "Sue", PROPOSALS, *limits)
+    kind = '"kind": "adjustment", "meter": "progressive", "reason": "y"'
+    long = await _post(staffed, "Sue", PROPOSALS, f'{{{kind}, "amount": {"9" * 40}}}')
+    assert long.status_code in {400, 409}
+
+
+async def test_a_choice_is_a_json_boolean_and_each_field_is_named_once(staffed: Stand) -> None:
+    """A proxy or log that reads the first of two fields would see another slip than was stored."""
+    choices = (f'{{"reason": "misread", "envy_not_due": {yes}}}' for yes in ('"true"', "1", '"on"'))
+    await refused(staffed, "Flo", "claims/c1/reject", *choices)
+    await refused(
+        staffed,
+        "Finn",
+        "claims/c1/pay",
+        '{"slip": "A-1", "slip": "A-2"}',
+        '{"slip": "A-1", "envy_paid": false, "envy_paid": true}',
+        '{"slip": "A-1", "sl\\u0069p": "A-2"}',
+        '{"slip": "A:1", "slip" : "A-2"}',
+    )
+
+
+async def test_a_text_that_cannot_be_printed_is_refused(staffed: Stand) -> None:
+    for who, path, field in (
+        ("Flo", "claims/c1/reject", "reason"), ("Finn", "claims/c1/pay", "slip"),
+        ("Sue", "links/pit-2/close", "reason"), ("Ada", "users/Flo/pin", "pin"),
+    ):  # fmt: skip
+        characters = ("\x1b", "\r", "\n", "\x9b", "\u202e", "\u200b")
+        bodies = (json.dumps({field: f"a{each}b"}) for each in characters)
+        assert all(each.isprintable() for each in await refused(staffed, who, path, *bodies))
+    name = await staffed.try_to_sign_in("Fl\x1bo")
+    assert name.status_code == 400
+
+
+async def test_what_an_error_repeats_of_a_request_is_printable(staffed: Stand) -> None:
+    """Somebody asks with `curl` for an address that was sent to them."""
+    async with staffed.signed_in("Flo") as staff:
+        for path in ("signage/%s", "api/v1/meters/stream?link=%s", "api/v1/claims/%s", "%s"):
+            answer = await staff.client.get("/" + path % "x%C2%9B31m%E2%80%AEy%1B")
+            assert answer.status_code == 404, path
+            assert answer.text.isprintable(), answer.text

@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+from collections.abc import Sequence
 
 import pytest
 
@@ -125,79 +126,51 @@ async def test_a_watch_of_one_link_gets_nothing_of_another() -> None:
     assert [each.link for each in await taken(watch)] == ["tcp-main"]
 
 
-@pytest.mark.parametrize("event", ["validated", "rejected", "paid"])
-async def test_a_hit_is_held_until_it_is_decided(event: str) -> None:
-    """A hit that arrives after its decision is not held. A rejection is no news."""
-    board = DisplayState()
-    board.put_jackpot("tcp-main", jackpot())
-    board.put_jackpot("tcp-main", jackpot(claim="c2"))
-    watch = board.follow()
-    await taken(watch)
-    board.put_jackpot("tcp-main", jackpot(event))
-    assert [hit.claim for hit in board.pending_jackpots()] == ["c2"]
-    (row,) = await taken(watch)
-    assert isinstance(row, JackpotRow)
-    assert (row.event, row.claim) == (event, "c1")
-    assert (row.news_ms == 0, board.validated() == []) == (event == "rejected",) * 2
-    board.put_jackpot("tcp-main", jackpot())
-    assert [hit.claim for hit in board.pending_jackpots()] == ["c2"]
-
-
-@pytest.mark.parametrize("event", ["validated", "paid"])
-async def test_a_good_decision_is_news_for_a_while_also_to_who_comes_later(event: str) -> None:
+@pytest.mark.parametrize(
+    ("script", "heard", "shown"),
+    [
+        pytest.param("hit c1, hit c2, rejected c1", "rejected c1 0", "hit c2 20000", id="no news"),
+        pytest.param("hit c1, rejected c1, hit c1", "", "", id="decided before"),
+        pytest.param("hit c1, hit c2, validated c1", "validated c1 60000",
+                     "hit c2 20000, validated c1 60000", id="a good decision is news"),
+        pytest.param("hit c1, paid c1", "paid c1 60000", "paid c1 60000", id="so is a payment"),
+        pytest.param("hit c1, validated c1, 59", "", "validated c1 1000", id="for a while"),
+        pytest.param("hit c1, validated c1, 60", "", "", id="and then no more"),
+        pytest.param("hit c1, validated c1, 50, paid c1", "paid c1 10000", "paid c1 10000",
+                     id="a later payment no longer than its validation"),
+        pytest.param("hit c1, validated c1, 60, paid c1", "paid c1 0", "", id="nor after it"),
+        pytest.param("validated c1", "validated c1 0", "", id="repeated when a table reconnects"),
+        pytest.param("hit c1, before c2", "hit c2 0", "hit c1 20000, hit c2 0", id="of before"),
+        pytest.param("hit c1, 12, hit c1", "", "hit c1 8000", id="a hit is news"),
+        pytest.param("hit c1, 20", "", "hit c1 0", id="for a shorter while"),
+    ],
+)  # fmt: skip
+async def test_a_hit_is_held_until_it_is_decided_and_a_good_decision_is_news(
+    script: str, heard: str, shown: str
+) -> None:
+    """Who watches hears the last event; who comes later sees what is pending, and what is news."""
     clock = Clock()
     board = DisplayState(clock)
-    board.put_jackpot("tcp-main", jackpot())
-    board.put_jackpot("tcp-main", jackpot(event))
-    clock.now += 59
-    (row,) = await taken(board.follow())
-    assert isinstance(row, JackpotRow)
-    assert (row.event, row.claim, row.news_ms) == (event, "c1", 1000)
-    assert board.validated() == [row]
-    clock.now += 1
-    assert board.validated() == []
-    assert board.pending_jackpots() == []
-
-
-async def test_paid_is_news_no_longer_than_validated_was() -> None:
-    clock = Clock()
-    board = DisplayState(clock)
-    board.put_jackpot("tcp-main", jackpot())
-    board.put_jackpot("tcp-main", jackpot("validated"))
     watch = board.follow()
-    await taken(watch)
-    clock.now += 50
-    board.put_jackpot("tcp-main", jackpot("paid"))
-    assert [hit.news_ms for hit in await taken(watch) if isinstance(hit, JackpotRow)] == [10_000]
-    clock.now += 10
-    board.put_jackpot("tcp-main", jackpot("paid"))
-    assert [hit.news_ms for hit in await taken(watch) if isinstance(hit, JackpotRow)] == [0]
+    rows: list[JackpotRow] = []
+    for version, step in enumerate(script.split(", ")):
+        board.put_meter(meter(500, version))
+        event, _, claim = step.partition(" ")
+        rows = []
+        if claim:
+            put = jackpot("hit" if event == "before" else event, claim)
+            board.put_jackpot("tcp-main", put, news=event != "before")
+            rows = [each for each in await taken(watch) if isinstance(each, JackpotRow)]
+        else:
+            clock.now += int(event)
+    assert words_of(rows) == heard
+    assert words_of([*board.pending_jackpots(), *board.validated()]) == shown
+    later = [each for each in await taken(board.follow()) if isinstance(each, JackpotRow)]
+    assert words_of(later) == shown
 
 
-async def test_a_repeated_decision_is_no_news() -> None:
-    """A table that reconnects gets its decided claims again. Displays know them already."""
-    board = DisplayState()
-    watch = board.follow()
-    await taken(watch)
-    board.put_jackpot("tcp-main", jackpot("validated"))
-    (row,) = await taken(watch)
-    assert isinstance(row, JackpotRow)
-    assert row.news_ms == 0
-    assert board.validated() == []
-
-
-def test_a_hit_is_news_at_first_and_one_of_before_is_none() -> None:
-    clock = Clock()
-    board = DisplayState(clock)
-    board.put_jackpot("tcp-main", jackpot())
-    board.put_jackpot("tcp-main", jackpot(claim="c2"), news=False)
-    assert [hit.news_ms for hit in board.pending_jackpots()] == [20_000, 0]
-    clock.now += 12
-    board.put_jackpot("tcp-main", jackpot())
-    assert [hit.news_ms for hit in board.pending_jackpots()] == [8_000, 0]
-    clock.now += 8
-    assert [hit.news_ms for hit in board.pending_jackpots()] == [0, 0]
-    assert [hit.hand_name for hit in board.pending_jackpots()] == ["Mini-royal of spades"] * 2
+def words_of(rows: Sequence[JackpotRow]) -> str:
+    return ", ".join(f"{row.event} {row.claim} {row.news_ms}" for row in rows)
 
 
 def test_the_board_holds_no_more_hits_than_its_limit(monkeypatch: pytest.MonkeyPatch) -> None:

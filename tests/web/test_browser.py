@@ -1,25 +1,37 @@
 """The signage page in a real browser: a patron sees the current number, or none."""
 
+import asyncio
 import dataclasses
 import itertools
+import re
+import signal
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Final
 
 import msgspec
 import pytest
-from playwright.async_api import Browser, Page, expect
+import pytest_asyncio
+from playwright.async_api import Browser, Page, Route, expect
 
 from meters.displays import display_state
 from meters.floor.floor_file import parse_floor
 from meters.http.static_files import Assets
 from meters.web.signage.page import Signage
 from meters.web.theme import PAGES
+from tests.browsers import stop_clock
 from tests.floor_text import floor_text, link_text, meter_text, table_text
-from tests.waiting import eventually_async
+from tests.mqtt.relay import Relay
+from tests.waiting import dies_with_us, eventually_async
+from tests.web.floor_hand import FloorRoom
 from tests.web.signage_page import (
     LITTLE_MS,
     MAIN,
     OTHER,
     TURNING,
+    as_time_passes,
     falls_silent,
     hold_time,
     is_heard,
@@ -110,16 +122,6 @@ async def test_the_drums_turn_upward_past_the_nine(page: Page, stand: Stand) -> 
     assert any(8.1 < at < 11.9 for at in seen)
 
 
-async def test_reduced_motion_is_honored(browser: Browser, stand: Stand) -> None:
-    stand.put(112_362, 1)
-    page = await browser.new_page(reduced_motion="reduce")
-    await opened(page, stand)
-    stand.put(112_999, 2)
-    await shows(page, "$1,129.99")
-    moving = "document.getAnimations().filter((one) => !one.animationName?.startsWith('expire'))"
-    assert await page.evaluate(f"{moving}.length") == 0
-
-
 async def test_no_beat_for_four_seconds_marks_the_meters(page: Page, stand: Stand) -> None:
     stand.put(112_362, 1)
     await hold_time(page)
@@ -169,6 +171,7 @@ async def test_a_page_that_is_turned_away_comes_again(
     assert await was_not_reloaded(page)
 
 
+@pytest.mark.duty("D14")
 async def test_what_is_inoperable_has_no_number_and_what_is_closed_keeps_it(
     page: Page, stand: Stand
 ) -> None:
@@ -228,7 +231,6 @@ async def test_a_page_from_before_an_upgrade_reloads(
 
 @pytest.mark.duty("D15")
 async def test_a_lower_version_is_ignored(page: Page, stand: Stand) -> None:
-    """A higher version that comes later is shown."""
     stand.put(151_234, 500)
     await hold_time(page)
     await opened(page, stand)
@@ -287,3 +289,225 @@ def test_a_limit_of_a_meter_is_shown_to_patrons(limit: int | None) -> None:
     pages = Signage(floor, display_state.DisplayState(), "v", None)
     page = pages.page(floor.link, None)
     assert ("up to $10,000<" in page) == (limit is not None)
+
+
+WITHIN_MS = 5_000
+GIVEN_UP_MS = 16_000
+
+
+@asynccontextmanager
+async def serving() -> AsyncIterator[tuple[asyncio.subprocess.Process, str]]:
+    """Yield the address of a service in a separate process."""
+    process = await asyncio.create_subprocess_exec(
+        *dies_with_us([sys.executable, "-m", "tests.web.signage_server"]),
+        cwd=Path(__file__).parents[2],
+        stdout=asyncio.subprocess.PIPE,
+    )
+    assert process.stdout is not None
+    async with asyncio.timeout(30):
+        line = await process.stdout.readline()
+    try:
+        yield process, line.decode().strip()
+    finally:
+        if process.returncode is None:
+            process.kill()
+        await process.wait()
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def held(page: Page) -> Page:
+    await hold_time(page)
+    return page
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGSTOP])
+async def test_a_service_that_is_killed_ended_or_frozen(held: Page, number: signal.Signals) -> None:
+    async with serving() as (process, url):
+        await held.goto(f"{url}/signage")
+        await is_heard(held)
+        process.send_signal(number)
+        assert await falls_silent(held) <= WITHIN_MS
+        if number == signal.SIGSTOP:
+            process.send_signal(signal.SIGCONT)
+            await is_heard(held)
+
+
+async def test_a_stream_that_is_cut_or_stands_still(held: Page, stand: Stand) -> None:
+    """If it stands still, no error occurs. Only the silence shows it, and so does its end."""
+    stand.put(112_362, 1)
+    async with Relay(stand.port).running() as relay:
+        await held.goto(f"http://127.0.0.1:{relay.port}/signage")
+        await held.evaluate("window.neverReloaded = true")
+        await is_heard(held)
+        for _ in range(2):
+            relay.behavior = "reset"
+            relay.cut()
+            assert await falls_silent(held, LITTLE_MS) <= WITHIN_MS
+            relay.behavior = "carry"
+            await is_heard(held)
+        relay.stall()
+        assert await falls_silent(held) <= WITHIN_MS
+        stand.put(113_000, 2)
+        relay.flow()
+        await is_heard(held, "$1,130.00")
+        assert await was_not_reloaded(held)
+        await held.close()
+
+
+@pytest.mark.slow
+async def test_a_connection_that_died_without_a_word_is_opened_again(
+    held: Page, stand: Stand
+) -> None:
+    stand.put(112_362, 1)
+    async with Relay(stand.port).running() as relay:
+        await held.goto(f"http://127.0.0.1:{relay.port}/signage")
+        await is_heard(held)
+        accepted = relay.accepted
+
+        async def connects() -> bool:
+            return relay.accepted > accepted
+
+        relay.swallow()
+        assert await falls_silent(held) <= WITHIN_MS
+        # The browser first tries its idle connections, which are dead too.
+        await as_time_passes(held, connects, "a new connection", step_ms=GIVEN_UP_MS)
+        stand.put(113_000, 2)
+        await is_heard(held, "$1,130.00")
+        await held.close()
+
+
+@pytest.mark.slow
+async def test_a_controller_that_fell_silent_before_the_page_was_loaded(
+    held: Page, stand: Stand
+) -> None:
+    """A heartbeat is valid for four seconds after it was sent, not after it was received."""
+    stand.put(112_362, 1)
+    stand.hush()
+    stand.beat("tcp-main")
+    await eventually_async(
+        lambda: stand.board.links("tcp-main")[0].age_ms > 2500, what="a beat that has grown old"
+    )
+    await held.goto(f"{stand.url}/signage/tcp-main")
+    await falls_silent(held)
+    assert await held.evaluate("performance.now()") <= 2_500
+
+
+AMOUNT = f"{MAIN} .amount"
+MARK = f"{MAIN} .unavailable"
+SCRIPTS = re.compile(r"/assets/.*\.js$")
+ODOMETER = re.compile("signage_odometer.js")
+ASSETS = re.compile(r"/assets/")
+Answer = Callable[[Route], Awaitable[None]]
+DISPLAYS = ["/signage", "/signage/tcp-main", "/signage/tcp-main/pays"]
+
+
+async def is_expired(page: Page) -> None:
+    await expect(page.locator(MARK)).to_be_visible()
+    await expect(page.locator(MARK)).to_have_css("opacity", re.compile(r"^(1|0\.99)"))
+    for what in (AMOUNT, f"{MAIN} .note", ".connection"):
+        await expect(page.locator(what)).to_be_hidden()
+
+
+async def fail(route: Route) -> None:
+    await route.fulfill(status=502, body="Bad Gateway")
+
+
+async def empty(route: Route) -> None:
+    await route.fulfill(content_type="text/javascript", body="export {};")
+
+
+@pytest.mark.slow
+@pytest.mark.duty("D1")
+@pytest.mark.parametrize("path", DISPLAYS)
+async def test_amounts_disappear_if_the_script_stops(page: Page, stand: Stand, path: str) -> None:
+    stand.put(112_362, 1)
+    stand.hit()
+    await page.clock.install()
+    await opened(page, stand, path)
+    await expect(page.locator(AMOUNT)).to_be_visible()
+    await expect(page.locator(f"{MAIN} .note")).to_be_visible()
+    await expect(page.locator(MARK)).to_be_hidden()
+    await stop_clock(page)
+    await is_expired(page)
+    await page.clock.resume()
+    await expect(page.locator(AMOUNT)).to_be_visible()
+    await expect(page.locator(MARK)).to_be_hidden()
+
+
+@pytest.mark.slow
+async def test_amounts_disappear_if_the_scripts_never_come(browser: Browser, stand: Stand) -> None:
+    """The pages cannot be loaded again either."""
+    stand.put(112_362, 1)
+    context = await browser.new_context()
+    await context.route(SCRIPTS, fail)
+    pages = [await context.new_page() for _ in DISPLAYS]
+    for page, path in zip(pages, DISPLAYS, strict=True):
+        await page.goto(stand.url + path)
+        assert await page.locator(AMOUNT).is_visible()
+        await page.route("**/signage**", fail)
+    for page in pages:
+        await is_expired(page)
+
+
+async def test_there_is_no_amount_without_javascript(browser: Browser, stand: Stand) -> None:
+    stand.put(112_362, 1)
+    stand.hit()
+    context = await browser.new_context(java_script_enabled=False)
+    page = await context.new_page()
+    for path in DISPLAYS:
+        await page.goto(stand.url + path)
+        assert await page.locator(MARK).is_visible()
+        for what in (AMOUNT, f"{MAIN} .note", ".connection"):
+            assert not await page.locator(what).is_visible(), (path, what)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("failing", "answer"),
+    [(ODOMETER, fail), (ASSETS, fail), (ODOMETER, empty)],
+    ids=["one", "all", "empty"],
+)
+async def test_a_page_that_lacks_a_file_is_loaded_again(
+    browser: Browser, stand: Stand, failing: re.Pattern[str], answer: Answer
+) -> None:
+    """One file answers 502, or all of them, as while a service restarts behind a proxy."""
+    stand.put(112_362, 1)
+    page = await browser.new_page()
+    loads: list[str] = []
+    page.on("load", lambda _: loads.append(page.url))
+    await page.route(failing, answer)
+    await page.goto(f"{stand.url}/signage")
+    await eventually_async(lambda: len(loads) == 2, within_s=30, what="another try")
+    await page.unroute(failing)
+    await expect(page.locator(".connection")).to_have_text("Live")
+    await shows(page, "$1,123.62")
+    assert len(loads) == 3
+
+
+@pytest.mark.slow
+async def test_a_page_whose_file_never_comes_is_loaded_again(page: Page, stand: Stand) -> None:
+    stand.put(112_362, 1)
+    await page.add_init_script(
+        "const wait = setTimeout;"
+        " window.setTimeout = (act, ms) => wait(act, ms === 60000 ? 500 : ms);"
+    )
+    await page.route(ODOMETER, lambda _: None, times=1)
+    await page.goto(f"{stand.url}/signage", wait_until="commit")
+    await expect(page.locator(".connection")).to_have_text("Live")
+    await shows(page, "$1,123.62")
+
+
+@pytest.mark.slow
+async def test_floor_amounts_disappear_if_the_script_stops(room: FloorRoom) -> None:
+    page = await room.page("desk")
+    await page.clock.install()
+    await room.sign_in(page, "Sue", "links")
+    amount = page.locator(".meter .expires").first
+    await expect(amount).to_be_visible()
+    await expect(page.locator(".meter .expired").first).to_be_hidden()
+    await stop_clock(page)
+    await expect(amount).to_be_hidden()
+    await expect(page.locator(".meter .expired").first).to_be_visible()
+    await page.clock.resume()
+    await expect(amount).to_be_visible()

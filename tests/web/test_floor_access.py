@@ -1,9 +1,15 @@
 """Accessibility of the floor page: axe-core on each view and dialog, touch and keyboard."""
 
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
 import pytest
 import pytest_asyncio
-from playwright.async_api import Page, expect
+from playwright.async_api import Locator, Page, expect
 
+from tests.mqtt.stand import Stand
+from tests.staff import PIN, Colleague, hire
 from tests.web.floor_hand import (
     ROYAL,
     FloorRoom,
@@ -16,8 +22,6 @@ from tests.web.floor_hand import (
     type_sign_in,
 )
 from tests.web.stand import CLAIM, SMALL
-
-pytestmark = pytest.mark.slow
 
 SMALLEST_PX = 44
 
@@ -51,10 +55,10 @@ async def check_view(page: Page) -> None:
     assert not await page.evaluate(WIDER)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", ["phone", "tablet", "upright", "desk"])
 async def test_every_view(room: FloorRoom, size: str) -> None:
-    page = await room.page(size, bypass_csp=True)
-    await page.goto(f"{room.stand.url}/floor")
+    page = await room.page(size, "/floor", bypass_csp=True)
     await expect(page.locator(".sign-in")).to_be_visible()
     await check_view(page)
     await type_sign_in(page, "Ada", "264907")
@@ -84,6 +88,7 @@ async def test_every_view(room: FloorRoom, size: str) -> None:
     await check_view(page)
 
 
+@pytest.mark.slow
 async def test_every_dialog(room: FloorRoom) -> None:
     page = await room.signed_in("Sue", bypass_csp=True)
 
@@ -117,6 +122,7 @@ async def test_every_dialog(room: FloorRoom) -> None:
     await check_dialog()
 
 
+@pytest.mark.slow
 async def test_a_win_is_validated_by_the_keyboard_alone_and_nothing_moves(room: FloorRoom) -> None:
     """The pages of these tests are for people who want no motion."""
     page = await room.signed_in("Flo", size="desk")
@@ -139,3 +145,124 @@ async def test_a_win_is_validated_by_the_keyboard_alone_and_nothing_moves(room: 
     await page.keyboard.press("Enter")
     await expect(card).to_have_count(0)
     assert ("c2", "validate", "Flo") in room.acts
+
+
+PLACES: Final = """() => [...document.querySelectorAll(".presses button")].map((button) => {
+  const { x, y, width, height } = button.getBoundingClientRect();
+  return [x, y, width, height];
+})"""
+SIDES: Final = """(selector) => {
+  const { left, right } = document.querySelector(selector).getBoundingClientRect();
+  return [left, right];
+}"""
+
+
+async def places_with(page: Page, label: str) -> object:
+    await expect(page.locator(".sound")).to_have_text(label)
+    return await page.evaluate(PLACES)
+
+
+@pytest.mark.slow
+async def test_the_head_stays_and_ends_where_the_content_ends(room: FloorRoom) -> None:
+    page = await room.signed_in("Flo")
+    for width in (390, 1024, 1366, 1920):
+        await page.set_viewport_size({"width": width, "height": 768})
+        places = await places_with(page, "Sound on")
+        # After a reload, nobody has touched the page.
+        await page.reload()
+        assert await places_with(page, "Tap for sound") == places, width
+        await page.locator(".sound").click()
+        assert await places_with(page, "Sound on") == places, width
+        await page.locator(".sound").click()
+        assert await places_with(page, "Sound off") == places, width
+        await page.locator(".sound").click()
+        if width > 1000:
+            left, right = await page.evaluate(SIDES, "main > .claims")
+            assert (await page.evaluate(SIDES, ".top nav"))[0] == left, width
+            assert (await page.evaluate(SIDES, ".presses > :last-child"))[1] == right, width
+
+
+VIEWS: Final = ("Waiting", "Wins", "Links", "People")
+REASON: Final = "Redis has maxmemory-policy allkeys-lru; it must be noeviction"
+
+
+def bar(page: Page) -> Locator:
+    return page.locator(".inoperable")
+
+
+def fail(room: FloorRoom, reasons: Mapping[str, str]) -> None:
+    room.stand.health.reasons = dict(reasons)
+    room.stand.bell.ring()
+
+
+@pytest.mark.slow
+@pytest.mark.duty("D14")
+async def test_every_view_names_an_inoperable_link_until_it_operates(room: FloorRoom) -> None:
+    page = await room.signed_in("Ada", bypass_csp=True)
+    await expect(page.locator(".claim").first).to_be_visible()
+    await expect(bar(page)).to_be_hidden()
+    fail(room, {"pit-2": REASON})
+    for view in VIEWS:
+        await go(page, view)
+        await expect(bar(page)).to_have_text(f"Inoperable: Pit 2. {REASON}.")
+        await expect(bar(page).and_(page.get_by_role("status"))).to_be_visible()
+        for size in ("phone", "tablet", "desk"):
+            await resize(page, size)
+            await page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
+            await expect(bar(page)).to_be_in_viewport()
+            await check_view(page)
+    fail(room, {})
+    await expect(bar(page)).to_be_hidden()
+
+
+async def test_links_with_one_reason_are_one_line_for_a_dealer_too(room: FloorRoom) -> None:
+    """A dealer has no right to read the links themselves."""
+    fail(room, {"tcp-main": "no broker", "pit-2": "no broker"})
+    page = await room.signed_in("Dana")
+    lines = bar(page).locator("p")
+    await expect(lines).to_have_text(["Inoperable: Three Card Poker Jackpot, Pit 2. No broker."])
+    fail(room, {"tcp-main": "no broker", "pit-2": REASON})
+    await expect(lines).to_have_text([
+        "Inoperable: Three Card Poker Jackpot. No broker.", f"Inoperable: Pit 2. {REASON}.",
+    ])  # fmt: skip
+
+
+@pytest.mark.slow
+async def test_a_failed_read_is_repeated_and_a_change_without_an_event_is_noticed(
+    room: FloorRoom,
+) -> None:
+    """With two services, another one can answer than the one that sends the events."""
+    page = await room.signed_in("Flo")
+    await expect(page.locator(".claim").first).to_be_visible()
+    await page.route("**/readyz", lambda route: route.abort(), times=1)
+    fail(room, {"pit-2": REASON})
+    await expect(bar(page)).to_contain_text("Pit 2")
+    room.stand.health.reasons = {"new-link": REASON}
+    await expect(bar(page)).to_have_text(f"Inoperable: new-link. {REASON}.")
+    room.stand.health.reasons = {}
+    await expect(bar(page)).to_be_hidden()
+
+
+@pytest.mark.slow
+@pytest.mark.duty("D14")
+async def test_the_bar_has_the_words_of_the_links_and_outlives_redis(
+    tmp_path: Path, page: Page
+) -> None:
+    with Stand(tmp_path) as stand:
+        hire(stand.service.config, "Flo", "floorperson")
+        Colleague(stand.service.url, "Flo")  # chooses their own PIN
+        await page.goto(f"{stand.service.url}/floor#links")
+        await type_sign_in(page, "Flo", PIN)
+        await expect(page.locator(".link")).to_have_count(2)
+        await expect(bar(page)).to_be_hidden()
+        stand.mosquitto.kill()
+        await expect(bar(page)).to_contain_text("No broker.")
+        await expect(page.locator(".link .notice").first).to_have_text("No broker.")
+        stand.mosquitto.start()
+        await expect(bar(page)).to_be_hidden()
+        stand.redis.kill()
+        await expect(bar(page)).to_contain_text("Redis does not answer")
+        await expect(page.locator(".line")).to_contain_text("What you see may be old")
+        stand.redis.start()
+        await expect(bar(page)).to_be_hidden()
+        await expect(page.locator(".line")).to_be_hidden()

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from playwright.async_api import Page, expect
 
-from meters.floor_api.types import ClaimRow
+from tests.browsers import sees
 from tests.web.floor_hand import (
     SIZES,
     FloorRoom,
@@ -16,8 +16,9 @@ from tests.web.floor_hand import (
     go,
     press,
     resize,
+    warned,
 )
-from tests.web.stand import CLAIM
+from tests.web.stand import CLAIM, SMALL
 
 OVERFLOWS: Final = """(selector) => [...document.querySelectorAll(selector)].flatMap((row) =>
   [...row.querySelectorAll("*")].filter((part) =>
@@ -33,84 +34,51 @@ def _acts(room: FloorRoom) -> list[tuple[str, str]]:
     return [(act, actor) for _, act, actor in room.acts]
 
 
-def put(room: FloorRoom, row: ClaimRow = LARGE, **changed: object) -> None:
-    room.stand.claims.put(msgspec.structs.replace(row, **changed))
-
-
-def put_six(room: FloorRoom) -> None:
-    """Have six wins, so that each is a short row."""
-    row = msgspec.structs.replace(CLAIM, two_people_reject=True)
-    rows = (msgspec.structs.replace(row, claim=f"c{n}", round=f"R{n}") for n in range(6))
-    room.stand.claims.claims = {each.claim: each for each in rows}
-
-
 async def open_win(page: Page) -> None:
     await page.locator(".wins .row").filter(has_text="$1,510.00").click()
 
 
 @pytest.mark.duty("D4")
-async def test_a_second_person_confirms_a_rejection(room: FloorRoom) -> None:
-    put(room)
-    flo = await room.signed_in("Flo", size="phone")
-    await press(claim_card(flo), "Reject")
-    await expect(dialog(flo)).to_contain_text("Another person must confirm this")
-    await dialog(flo).get_by_text("Hand misread").click()
-    await answer(flo, "Request rejection of $1,510.00")
-    own = claim_card(flo)
-    await expect(own).to_contain_text("Flo requests to reject it")
-    await expect(own.get_by_role("button", name="Confirm rejection")).to_be_disabled()
-    await expect(own).to_contain_text("You requested it: another person must confirm it.")
-    assert _acts(room) == [("request_reject", "Flo")]
-
-    finn = await room.signed_in("Finn", size="phone")
-    await press(claim_card(finn), "Confirm rejection")
-    await expect(dialog(finn)).to_contain_text("Hand misread")
-    await answer(finn, "Reject $1,510.00")
-    await expect(claim_card(finn)).to_have_count(0)
-    assert _acts(room) == [("request_reject", "Flo"), ("reject", "Finn")]
-
-
-@pytest.mark.slow
-async def test_the_second_person_can_validate_instead(room: FloorRoom) -> None:
-    put(room)
-    await room.stand.claims.reject(CLAIM.claim, "Flo", reason="Card fouled")
-    finn = await room.signed_in("Finn")
-    await press(claim_card(finn), "Validate")
-    await answer(finn, "Validate $1,510.00")
-    await expect(dialog(finn)).to_have_count(0)
-    assert _acts(room)[-1] == ("validate", "Finn")
-
-
-@pytest.mark.slow
-async def test_a_request_in_a_short_row_fits_and_is_confirmed_there(room: FloorRoom) -> None:
+async def test_a_second_person_confirms_a_rejection_also_in_a_short_row(room: FloorRoom) -> None:
     """The request and the title of the Envy Bonuses agree whether these are due."""
-    put_six(room)
+    row = msgspec.structs.replace(CLAIM, two_people_reject=True)
+    room.stand.claims.claims = {}
+    for number in range(6):  # so many that each is a short row
+        room.stand.claims.put(row, claim=f"c{number}", round=f"R{number}")
     flo = await room.signed_in("Flo", size="phone")
     card = flo.locator(SHORT)
     await card.locator("h2 button").click()
     await press(card, "Reject")
+    await sees(dialog(flo), "Another person must confirm this")
     await expect(dialog(flo)).not_to_contain_text("owed once")
     await dialog(flo).get_by_text("Hand misread").click()
     await dialog(flo).get_by_text("The hand was not as entered").click()
     await answer(flo, "Request rejection of $1,510.00")
-    await expect(card).to_contain_text("Envy Bonuses: not due once the rejection is confirmed")
+    await sees(
+        card, "Flo requests to reject it",
+        "Envy Bonuses: not due once the rejection is confirmed",
+    )  # fmt: skip
     await press(card, "Show less")
     for size in SIZES:
         await resize(flo, size)
         await expect(card.get_by_role("button", name="Confirm rejection")).to_be_disabled()
-        await expect(card).to_contain_text("You requested it: another person must confirm it.")
+        await sees(card, "You requested it: another person must confirm it.")
         assert await flo.evaluate(OVERFLOWS, SHORT) == [], size
     await go(flo, "Wins")
     for size in SIZES:
         await resize(flo, size)
         await expect(flo.locator(".wins .chip", has_text="Rejection to confirm")).to_be_visible()
         assert await flo.evaluate(OVERFLOWS, ".wins .row") == [], size
+    assert _acts(room) == [("request_reject", "Flo")]
 
     finn = await room.signed_in("Finn", size="phone")
     card = finn.locator(SHORT)
-    await expect(card).to_contain_text("Rejection to confirm")
+    await sees(card, "Rejection to confirm")
+    await card.locator("h2 button").click()
+    await expect(card.get_by_role("button", name="Validate")).to_be_enabled()
+    await press(card, "Show less")
     await press(card, "Confirm rejection")
-    await expect(dialog(finn)).to_contain_text("not due once the rejection is confirmed")
+    await sees(dialog(finn), "Hand misread", "not due once the rejection is confirmed")
     await expect(dialog(finn)).not_to_contain_text("owed once the win is decided")
     await answer(finn, "Reject $1,510.00")
     await expect(card).to_have_count(0)
@@ -120,7 +88,7 @@ async def test_a_request_in_a_short_row_fits_and_is_confirmed_there(room: FloorR
 @pytest.mark.slow
 async def test_envy_bonuses_that_are_paid_are_not_decided_again(room: FloorRoom) -> None:
     """The links to slip and dispute are next to each other on every screen."""
-    put(room, CLAIM, envy_state="paid")
+    room.stand.claims.put(CLAIM, envy_state="paid")
     flo = await room.signed_in("Flo", size="phone")
     for size in SIZES:
         await resize(flo, size)
@@ -138,14 +106,15 @@ async def test_envy_bonuses_that_are_paid_are_not_decided_again(room: FloorRoom)
 @pytest.mark.slow
 @pytest.mark.duty("D4")
 async def test_two_people_reopen_a_rejected_win(room: FloorRoom) -> None:
-    put(room, state="rejected", requested_by="Fred", decided_by="Finn", reason="Card fouled")
+    room.stand.claims.put(
+        LARGE, state="rejected", requested_by="Fred", decided_by="Finn", reason="Card fouled"
+    )
     flo = await room.signed_in("Flo", "wins")
     finn = await room.signed_in("Finn", size="phone")
     await expect(finn.locator("li.claim")).to_have_count(1)  # the other win of the round
     await expect(claim_card(finn)).to_have_count(0)
     await open_win(flo)
-    await expect(dialog(flo)).to_contain_text("Rejected byFinn")
-    await expect(dialog(flo)).to_contain_text("Rejection requested byFred")
+    await sees(dialog(flo), "Rejected byFinn", "Rejection requested byFred")
     await press(dialog(flo), "Reopen")
     await expect(dialog(flo)).to_contain_text("Rejected by Fred and Finn: Card fouled.")
     await answer(flo, "Request reopening of $1,510.00")
@@ -164,8 +133,7 @@ async def test_two_people_reopen_a_rejected_win(room: FloorRoom) -> None:
     await expect(dialog(finn)).to_contain_text("Flo requests to reopen it")
     await answer(finn, "Close")
     await go(finn, "Waiting")
-    await expect(card).to_contain_text("Reopening to confirm")
-    await expect(card).to_contain_text("Rejected by Fred and Finn: Card fouled.")
+    await sees(card, "Reopening to confirm", "Rejected by Fred and Finn: Card fouled.")
     await press(card, "Confirm reopening")
     await answer(finn, "Reopen $1,510.00")
     await expect(dialog(finn)).to_have_count(0)
@@ -176,7 +144,7 @@ async def test_two_people_reopen_a_rejected_win(room: FloorRoom) -> None:
 
 @pytest.mark.slow
 async def test_a_slip_number_is_corrected_in_place(room: FloorRoom) -> None:
-    put(room, state="paid", paid_by="Finn", slip="A-1001")
+    room.stand.claims.put(LARGE, state="paid", paid_by="Finn", slip="A-1001")
     flo = await room.signed_in("Flo", "wins")
     await open_win(flo)
     acts = dialog(flo).locator(".dialog-acts")
@@ -193,8 +161,44 @@ async def test_a_slip_number_is_corrected_in_place(room: FloorRoom) -> None:
     await answer(flo, "Correct the number")
     await expect(dialog(flo)).to_have_count(0)
     await open_win(flo)
-    await expect(dialog(flo)).to_contain_text("A-1010")
-    await expect(dialog(flo)).to_contain_text("Slip number corrected by")
+    await sees(dialog(flo), "A-1010", "Slip number corrected by")
     assert room.stand.claims.acts == [
         ("c1", "correct_slip", "Flo", "Digits swapped", "A-1010", False)
     ]
+
+
+ALONE = msgspec.structs.replace(
+    CLAIM, claim="c3-e3", order="19", amount=0, percent=None, only_envy=True, state="validated",
+    envy_state="validated", paid_from="table_inventory", tax_documents=False,
+    item="progressive_envy", item_name="Envy Bonus",
+)  # fmt: skip
+"""An Envy Bonus for a hand without a waiting win."""
+
+
+@pytest.mark.section("649a.11(c)(5)(v)")
+@pytest.mark.reading("T10")
+async def test_envy_is_paid_by_one_press_or_found_not_to_be_due_with_a_reason(
+    room: FloorRoom,
+) -> None:
+    """It can be decided once its win is; of a hand without a win it waits alone."""
+    owed = {"envy": CLAIM.envy, "envy_amount": 10_000, "envy_state": "validated"}
+    room.stand.claims.put(SMALL, state="validated", **owed)
+    room.stand.claims.put(ALONE)
+    page = await room.signed_in("Flo", size="phone")
+    pending, card, alone = (claim_card(page, row) for row in (CLAIM, SMALL, ALONE))
+    await sees(pending, "Envy Bonuses: owed once the win is decided")
+    await expect(pending.get_by_role("button", name="Envy paid")).to_have_count(0)
+    await expect(card.locator(".chip")).to_have_text("Envy to be paid")
+    await press(card, "Envy paid")
+    await sees(dialog(page), "$100.00")
+    assert room.acts == []
+    await answer(page, "Paid $100.00")
+    await expect(card).to_have_count(0)
+    await sees(alone, "no win of this hand waits")
+    await expect(alone.locator(".amount")).to_have_text("$100.00")
+    await press(alone, "Envy not due")
+    await warned(page, "Say why", "Reject Envy of $100.00")
+    await dialog(page).get_by_label("Why not?").fill("cards entered wrongly")
+    await answer(page, "Reject Envy of $100.00")
+    await expect(alone).to_have_count(0)
+    assert _acts(room) == [("pay_envy", "Flo"), ("reject_envy", "Flo")]

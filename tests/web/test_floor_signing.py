@@ -1,11 +1,31 @@
 """Sign-in on the floor page in a real browser, and what remains after a session ends."""
 
+import re
+from typing import Final
+
 import pytest
 from playwright.async_api import Page, expect
 
 from meters.users.users import Actor
-from tests.web.floor_hand import FloorRoom, claim_card, evaluated, go, press, type_sign_in
-from tests.web.stand import CLAIM, PIN
+from tests.browsers import sees
+from tests.waiting import eventually_async
+from tests.web.floor_hand import (
+    ROYAL,
+    FloorRoom,
+    answer,
+    check_accessible,
+    claim_card,
+    dialog,
+    evaluated,
+    go,
+    lapse,
+    press,
+    resize,
+    type_sign_in,
+    warned,
+)
+from tests.web.stand import CLAIM, PIN, SMALL
+from tests.web.test_floor_access import check_view
 
 
 async def check_dark(page: Page, room: FloorRoom) -> None:
@@ -20,24 +40,27 @@ async def check_dark(page: Page, room: FloorRoom) -> None:
     assert room.errors == []
 
 
-async def test_who_signs_in_is_named_and_may_sign_out(room: FloorRoom) -> None:
-    page = await room.page("phone")
-    await page.goto(f"{room.stand.url}/floor")
+async def test_signing_in_and_out_shows_on_every_page_of_the_browser(room: FloorRoom) -> None:
+    page = await room.page("phone", "/floor")
+    second = await page.context.new_page()
+    await second.goto(f"{room.stand.url}/floor")
     await page.get_by_label("Name").fill("flo")
     for digit in PIN + "9":
         await page.locator(".keypad").get_by_role("button", name=digit, exact=True).click()
     await press(page, "Delete the last digit")
     await page.get_by_role("button", name="Sign in", exact=True).click()
-    await expect(page.locator(".who")).to_have_text("Flo floorperson")
-    await expect(claim_card(page, CLAIM)).to_be_visible()
+    for each in (page, second):
+        await expect(each.locator(".who")).to_have_text("Flo floorperson")
+        await expect(claim_card(each, CLAIM)).to_be_visible()
     await press(page, "Sign out")
+    await expect(second.locator(".notice.wait")).to_have_text("You were signed out.")
     await check_dark(page, room)
+    await check_dark(second, room)
 
 
 async def test_what_a_sign_in_lacks_or_has_wrong_is_said(room: FloorRoom) -> None:
-    """A wrong PIN and a wrong name show the same message."""
-    page = await room.page()
-    await page.goto(f"{room.stand.url}/floor")
+    """A wrong PIN and a wrong name show the same message. The service may not answer."""
+    page = await room.page(path="/floor")
     said = page.get_by_role("alert")
     await press(page, "Sign in")
     await expect(said).to_have_text("Your name is needed.")
@@ -48,14 +71,17 @@ async def test_what_a_sign_in_lacks_or_has_wrong_is_said(room: FloorRoom) -> Non
         await type_sign_in(page, name, "264907")
         await expect(said).to_have_text("The name or the PIN is wrong.")
         await expect(page.get_by_label("PIN", exact=True)).to_have_value("")
+    await page.context.set_offline(True)
     await type_sign_in(page, "Flo")
-    await expect(page.locator(".who")).to_contain_text("Flo")
+    await expect(said).to_have_text("The service does not answer. Try again in a moment.")
+    await page.context.set_offline(False)
+    await type_sign_in(page, "Flo")
+    await sees(page.locator(".who"), "Flo")
 
 
 @pytest.mark.slow
 async def test_a_name_that_is_locked_out_sees_until_when(room: FloorRoom) -> None:
-    page = await room.page()
-    await page.goto(f"{room.stand.url}/floor")
+    page = await room.page(path="/floor")
     button = page.get_by_role("button", name="Sign in", exact=True)
     for _ in range(5):
         await type_sign_in(page, "Flo", "264907")
@@ -69,20 +95,6 @@ async def test_a_name_that_is_locked_out_sees_until_when(room: FloorRoom) -> Non
     said = (await alert.inner_text()).split("until ")[1]
     assert said[:2] in {minute, hour_before}
     assert said[2] == ":"
-
-
-@pytest.mark.slow
-async def test_an_unreachable_service_is_reported(room: FloorRoom) -> None:
-    page = await room.page()
-    await page.goto(f"{room.stand.url}/floor")
-    await page.context.set_offline(True)
-    await type_sign_in(page, "Flo")
-    await expect(page.get_by_role("alert")).to_have_text(
-        "The service does not answer. Try again in a moment."
-    )
-    await page.context.set_offline(False)
-    await type_sign_in(page, "Flo")
-    await expect(page.locator(".who")).to_contain_text("Flo")
 
 
 @pytest.mark.slow
@@ -127,15 +139,229 @@ async def test_who_signs_out_while_the_service_is_away_is_out(room: FloorRoom) -
     await expect(page.locator(".who")).to_contain_text("Finn")
 
 
+GIVEN, OWN = "264907", "905183"
+
+
 @pytest.mark.slow
-async def test_signing_in_and_out_shows_on_every_page_of_the_browser(room: FloorRoom) -> None:
-    first = await room.page()
-    await first.goto(f"{room.stand.url}/floor")
-    second = await first.context.new_page()
-    await second.goto(f"{room.stand.url}/floor")
-    await type_sign_in(first, "Flo")
-    await expect(second.locator(".who")).to_contain_text("Flo")
-    await expect(claim_card(second, CLAIM)).to_be_visible()
-    await press(first, "Sign out")
-    await expect(second.locator(".notice.wait")).to_have_text("You were signed out.")
-    await check_dark(second, room)
+async def test_the_page_asks_for_a_pin_of_ones_own_before_anything_else(room: FloorRoom) -> None:
+    """Later, everybody can choose another, and sees who set their PIN."""
+    await room.stand.user_directory.users.set_pin("Flo", GIVEN, Actor("command line (amy)"))
+    page = await room.page(path="/floor#wins", bypass_csp=True)
+    await type_sign_in(page, "Flo", GIVEN)
+    await expect(page.get_by_role("heading", name="Choose a PIN")).to_be_focused()
+    await expect(page.locator("nav a").first).to_be_hidden()
+    await expect(page.locator(".claim")).to_have_count(0)
+    await check_view(page)
+    await press(page, "Choose a PIN")
+    for size in ("phone", "tablet"):
+        await resize(page, size)
+        await check_view(page)
+    for old, new, again, why in (
+        ("", OWN, OWN, "Your current PIN is needed."),
+        (GIVEN, OWN, "905184", "The two PINs differ."),
+        (PIN, OWN, OWN, "Your current PIN is wrong"),
+        (GIVEN, OWN, OWN, ""),
+    ):
+        for label, typed in (("Current PIN", old), ("New PIN", new), ("New PIN again", again)):
+            await dialog(page).get_by_label(label, exact=True).fill(typed)
+        await (warned(page, why, "Change my PIN") if why else answer(page, "Change my PIN"))
+    await expect(page.locator("nav a").first).to_be_visible()
+    await expect(page.locator("main[data-view=wins]")).to_be_visible()
+    await press(page, "My PIN")
+    await dialog(page).locator("summary").click()
+    entries = dialog(page).locator(".entries li")
+    await sees(entries.filter(has_text="New PIN").first, "command line (amy)")
+    await page.keyboard.press("Escape")
+    await expect(page.get_by_role("button", name="My PIN")).to_be_focused()
+    await press(page, "Sign out")
+    await type_sign_in(page, "Flo", OWN)
+    await sees(page.locator(".who"), "Flo")
+
+
+@pytest.mark.slow
+async def test_the_page_shows_a_generated_pin_once(room: FloorRoom) -> None:
+    page = await room.signed_in("Ada", "people", bypass_csp=True)
+    user, shown = page.locator('[data-user="Flo"]'), dialog(page).locator(".pin")
+    await press(user, "New PIN")
+    await press(dialog(page), "Set the PIN")
+    await expect(shown).to_have_text(re.compile(r"^[0-9]{8}$"))
+    pin = await shown.inner_text()
+    await check_accessible(page)
+    await press(dialog(page), "Close")
+    await expect(page.locator("dialog")).to_have_count(0)
+    assert pin not in await page.content()
+    await sees(user, "PIN set by Ada", "serves until")
+    async with room.stand.signed_in("Flo", pin) as flo:
+        assert flo.me.choose_pin
+
+
+@pytest.mark.slow
+async def test_the_page_shows_a_lock_and_lifts_it(room: FloorRoom) -> None:
+    client = {"X_Forwarded_For": "203.0.113.66", "X_Forwarded_Proto": "https"}
+    for _ in range(5):
+        await room.stand.try_to_sign_in("Flo", GIVEN, **client)
+    page = await room.signed_in("Ada", "people", bypass_csp=True)
+    user = page.locator('[data-user="Flo"]')
+    await sees(user, "Locked out at 203.0.113.66 until")
+    await check_accessible(page)
+    await press(user, "Unlock")
+    await answer(page, "Unlock")
+    await expect(user).not_to_contain_text("Locked out")
+    await sees(page.locator(".log li").first, "User unlocked")
+    assert (await room.stand.try_to_sign_in("Flo", PIN, **client)).status_code == 200
+
+
+# Records how a page announces a new win. `kind` is a notification of a desk or of a phone, where
+# a page cannot make one by itself.
+RECORD: Final = """
+window.announced = [];
+document.hasFocus = () => false;
+navigator.vibrate = () => announced.push("vibration");
+const start = OscillatorNode.prototype.start;
+OscillatorNode.prototype.start = function (...at) {
+  announced.push("tone");
+  start.apply(this, at);
+};
+window.Notification = class {
+  static permission = "granted";
+  constructor(title, { body }) {
+    if (window.kind === "phone") throw new TypeError("Illegal constructor");
+    announced.push(body);
+  }
+};
+ServiceWorkerRegistration.prototype.showNotification = async (title, { body }) => {
+  announced.push(body);
+};
+"""
+ARRIVED: Final = "New win: Table TCP-04, position 7, $23,456.78."
+
+
+async def enter_pin(page: Page, name: str, pin: str = PIN) -> None:
+    await dialog(page).get_by_label(f"PIN of {name}").fill(pin)
+
+
+async def lapsed_page(room: FloorRoom, size: str = "phone") -> Page:
+    """Return a page of Flo, who did nothing for five minutes."""
+    page = await room.page(size, bypass_csp=True)
+    await page.clock.install()
+    await page.add_init_script(RECORD)
+    await room.sign_in(page, "Flo")
+    await do_nothing(room, page)
+    return page
+
+
+async def do_nothing(room: FloorRoom, page: Page) -> None:
+    """Let the session of a page lapse, and five minutes of its time pass."""
+    await expect(claim_card(page)).to_be_visible()
+    await lapse(room, page)
+    await page.clock.fast_forward("05:01")
+    await expect(page.locator(".lapsed")).to_be_visible()
+
+
+@pytest.mark.duty("D20")
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["desk", "phone"])
+async def test_a_page_that_nobody_touches_announces_new_wins(room: FloorRoom, kind: str) -> None:
+    page = await lapsed_page(room)
+    await page.evaluate("(kind) => { window.kind = kind; }", kind)
+    room.stand.claims.put(ROYAL)
+    await expect(claim_card(page, ROYAL)).to_be_visible()
+    await expect(page).to_have_title("(3) Floor · Keystone <Casino> & Resort")
+
+    async def announced() -> bool:
+        return {"tone", "vibration", ARRIVED} <= set(await page.evaluate("window.announced"))
+
+    await eventually_async(announced)
+    await expect(page.locator(".lapsed")).to_be_visible()
+    await check_accessible(page)
+    await go(page, "Wins")
+    await expect(page.locator(".wins li").first).to_be_visible()
+    await page.reload()
+    await expect(page.locator(".lapsed")).to_be_visible()
+    assert room.acts == []
+
+
+@pytest.mark.duty("D20")
+async def test_an_act_of_a_lapsed_page_needs_the_pin_in_its_dialog(room: FloorRoom) -> None:
+    page = await lapsed_page(room)
+    await press(claim_card(page), "Validate")
+    await expect(dialog(page)).to_contain_text("$1,510.00")
+    await check_accessible(page)
+    await answer(page, "Validate $1,510.00")
+    said = dialog(page).get_by_role("alert")
+    await expect(said).to_have_text("Your PIN is needed.")
+    await enter_pin(page, "Flo", "264907")
+    await answer(page, "Validate $1,510.00")
+    await expect(said).to_have_text("The PIN is wrong.")
+    await expect(dialog(page).get_by_label("PIN of Flo")).to_have_value("")
+    assert room.acts == []
+    await enter_pin(page, "Flo")
+    await answer(page, "Validate $1,510.00")
+    await expect(claim_card(page)).to_contain_text("Validated by Flo")
+    await expect(page.locator(".lapsed")).to_have_count(0)
+    assert room.acts == [("c1", "validate", "Flo")]
+    room.stand.claims.put(ROYAL)
+    await expect(claim_card(page, ROYAL)).to_be_visible()
+    await press(claim_card(page, SMALL), "Validate")
+    await answer(page, "Validate $70.00")
+    await expect(claim_card(page, SMALL)).to_have_count(0)
+
+
+@pytest.mark.duty("D20")
+@pytest.mark.slow
+async def test_a_session_that_lapses_while_a_dialog_is_open_needs_the_pin(room: FloorRoom) -> None:
+    """The page does not know it yet. The service refuses the act, and the dialog asks."""
+    page = await room.signed_in("Flo")
+    await press(claim_card(page, SMALL), "Reject")
+    await dialog(page).get_by_text("Hand misread").click()
+    await lapse(room, page)
+    await answer(page, "Reject $70.00")
+    await expect(dialog(page).get_by_role("alert")).to_contain_text("enter your PIN")
+    assert room.acts == []
+    await enter_pin(page, "Flo")
+    await answer(page, "Reject $70.00")
+    await expect(claim_card(page, SMALL)).to_have_count(0)
+    assert room.acts == [("c2", "reject", "Flo")]
+
+
+@pytest.mark.duty("D20")
+@pytest.mark.slow
+async def test_the_pin_can_be_entered_before_an_act_and_prints_a_slip(room: FloorRoom) -> None:
+    page = await lapsed_page(room)
+    await press(page, "Enter PIN")
+    await enter_pin(page, "Flo")
+    await answer(page, "Continue")
+    await expect(page.locator(".lapsed")).to_have_count(0)
+    await press(claim_card(page), "Validate")
+    await expect(dialog(page).get_by_label("PIN of Flo")).to_have_count(0)
+    await answer(page, "Cancel")
+    await do_nothing(room, page)
+    await claim_card(page).get_by_role("link", name="Payout slip").click()
+    await enter_pin(page, "Flo")
+    slip = page.context.expect_event("request", lambda sent: "/claims/c1/slip.pdf" in sent.url)
+    async with page.context.expect_page(), slip:
+        await answer(page, "Continue")
+    await expect(claim_card(page)).to_be_visible()
+
+
+@pytest.mark.duty("D20")
+@pytest.mark.slow
+async def test_the_screen_of_a_dedicated_tablet_stays_on(room: FloorRoom) -> None:
+    page = await room.page()
+    await page.add_init_script("""
+      window.held = 0;
+      const wakeLock = { request: async () => {
+        window.held += 1;
+        return { release: () => { window.held -= 1; } };
+      } };
+      Object.defineProperty(navigator, "wakeLock", { value: wakeLock });
+    """)
+    await room.sign_in(page, "Flo")
+    await press(page, "Keep the screen on")
+    await expect(page.get_by_role("button", name="Screen stays on")).to_be_visible()
+    await eventually_async(lambda: page.evaluate("window.held === 1"))
+    await page.reload()
+    await expect(page.get_by_role("button", name="Screen stays on")).to_be_visible()
+    await eventually_async(lambda: page.evaluate("window.held === 1"))
+    await press(page, "Sign out")
+    await eventually_async(lambda: page.evaluate("window.held === 0"))

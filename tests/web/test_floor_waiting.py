@@ -9,18 +9,18 @@ import msgspec
 import pytest
 from playwright.async_api import Browser, Page, Route, expect
 
-from meters.floor_api.types import Wagered
+from meters.floor_api.types import ClaimRow, Wagered
 from meters.web.api import changes as changes_module
-from tests.browsers import hold_clock
+from tests.browsers import hold_clock, sees
 from tests.floor_text import floor_text, link_text, meter_text
 from tests.games.test_item_titles import TITLED
 from tests.mqtt.relay import Relay
 from tests.servers import RedisServer
-from tests.waiting import eventually_async
 from tests.web.floor_hand import (
     ROYAL,
     FloorRoom,
     answer,
+    check_accessible,
     claim_card,
     dialog,
     evaluated,
@@ -28,9 +28,11 @@ from tests.web.floor_hand import (
     go,
     press,
     press_while,
+    resize,
     type_sign_in,
 )
 from tests.web.stand import CLAIM, SMALL
+from tests.web.test_floor_access import check_view
 
 # Counts the tones of the chime, which nobody hears here.
 COUNT_NOTES: Final = """
@@ -52,17 +54,16 @@ async def validated_by_flo(room: FloorRoom) -> None:
 
 @pytest.mark.duty("D5")
 async def test_a_win_is_shown_with_all_its_facts(room: FloorRoom) -> None:
-    """The person who decides sees the win, its hand, the order of wins, the evidence, the slip."""
     room.stand.claims.put(ROYAL)
     page = await room.signed_in("Flo", size="desk")
     card = claim_card(page, ROYAL)
-    for text in (
+    await sees(
+        card,
         "TCP-04", "Position 7", "asset 104214", "patron Walter Ng", "$23,456.78",
         "100% of the meter", "Hand pay", "Royal flush of spades", "5 of 6 Progressive, $1.00",
         "Entry 21", "Tax documents are needed before this is paid", "Position 5 (p5)",
         "$1,000.00", "Five Card Hand Bonus (dealer)",
-    ):  # fmt: skip
-        await expect(card).to_contain_text(text)
+    )  # fmt: skip
     await expect(card.get_by_role("img")).to_have_count(8)
     await expect(card.get_by_role("img", name="jack of spades")).to_be_visible()
     await expect(claim_card(page)).to_contain_text("Win 1 of 2 of its round")
@@ -130,7 +131,7 @@ async def test_how_long_a_win_has_waited_is_loud_after_three_minutes(room: Floor
     await page.clock.install()
     await room.sign_in(page, "Flo")
     at = str(await evaluated(page, "new Date(api.now() - 122_000).toISOString()"))
-    room.stand.claims.put(msgspec.structs.replace(ROYAL, at=at))
+    room.stand.claims.put(ROYAL, at=at)
     waited = claim_card(page, ROYAL).locator(".waited")
     await expect(waited).to_contain_text("02:")
     await expect(waited).not_to_have_attribute("data-long", "")
@@ -149,15 +150,15 @@ async def test_a_win_is_validated_once_and_only_after_it_was_said_again(room: Fl
     confirm = dialog(page).get_by_role("button", name="Validate")
     await button.focus()
     await page.keyboard.press("Enter")
-    for text in ("Table TCP-03, position 3", "$1,510.00", "another person pays it as a hand pay"):
-        await expect(dialog(page)).to_contain_text(text)
+    await sees(dialog(page), "Table TCP-03, position 3", "$1,510.00")
+    await sees(dialog(page), "another person pays it as a hand pay")
     for _ in range(6):
         await page.keyboard.press("Tab")
         inside = (
             "document.activeElement === document.body || !!document.activeElement.closest('dialog')"
         )
         assert await page.evaluate(inside)
-    room.stand.claims.put(msgspec.structs.replace(CLAIM, patron="Walter Ng"))
+    room.stand.claims.put(CLAIM, patron="Walter Ng")
     await expect(claim_card(page)).to_contain_text("Walter Ng")
     await page.keyboard.press("Escape")
     await expect(dialog(page)).to_have_count(0)
@@ -242,26 +243,6 @@ async def test_another_person_pays_with_the_number_of_the_slip(room: FloorRoom) 
 
 
 @pytest.mark.slow
-async def test_two_who_press_together_get_one_outcome_and_see_whose(room: FloorRoom) -> None:
-    pages = [await room.signed_in("Flo"), await room.signed_in("Finn")]
-    for page in pages:
-        await press(claim_card(page), "Validate")
-        await expect(dialog(page).get_by_role("button", name="Validate")).to_be_enabled()
-    await asyncio.gather(*(answer(page, "Validate $1,510.00") for page in pages))
-    ((_, _, first),) = await eventually_async(lambda: room.acts)
-    second = pages[1] if first == "Flo" else pages[0]
-    await expect(dialog(second).get_by_role("alert")).to_contain_text(
-        f"already validated by {first}"
-    )
-    await expect(dialog(second).get_by_role("button", name="Validate")).to_have_count(0)
-    await answer(second, "Close")
-    for page in pages:
-        await expect(claim_card(page)).to_contain_text(f"Validated by {first}")
-        await expect(dialog(page)).to_have_count(0)
-    assert len(room.acts) == 1
-
-
-@pytest.mark.slow
 async def test_a_press_during_which_a_win_goes_counts(room: FloorRoom) -> None:
     """A colleague's decision removes a card. The cards below do not move under the finger."""
     earlier = msgspec.structs.replace(CLAIM, claim="TCP-01-R3-1", table="TCP-01")
@@ -306,7 +287,6 @@ async def old(page: Page) -> None:
 
 
 async def current(page: Page, *wins: str) -> None:
-    """Wait until the page shows some wins, and has its connection."""
     for claim in wins:
         await expect(page.locator(f'[data-claim="{claim}"]')).to_be_visible(timeout=15_000)
     await expect(page.locator(".line")).to_be_hidden()
@@ -381,5 +361,109 @@ async def test_items_of_a_house_game_have_their_titles(
     async with floor_room(shared_redis_server, browser, floor) as room:
         page = await room.signed_in("Flo")
         room.stand.claims.put(won)
-        await expect(claim_card(page, won)).to_contain_text("Mega Jackpot")
-        await expect(claim_card(page, won)).to_contain_text("Key Wager $1.00")
+        await sees(claim_card(page, won), "Mega Jackpot", "Key Wager $1.00")
+
+
+WINS: Final = 27
+HIGHEST_PX: Final = 4_000
+"""Largest height of the page with these wins on a phone, in CSS pixels."""
+
+
+def win(number: int, of: ClaimRow = SMALL, **fields: object) -> ClaimRow:
+    """Return a waiting win; three wins are of one round, and two of these of one hand."""
+    made = {
+        "claim": f"w{number}", "order": str(100 + number), "turn": number % 3 + 1, "turns": 3,
+        "table": f"TCP-{number // 3:02}", "round": f"R{number // 3}",
+        "position": 3 if number % 3 == 1 else 5, "amount": 7_000 + number,
+    }  # fmt: skip
+    return msgspec.convert(msgspec.to_builtins(of) | made | fields, ClaimRow)
+
+
+def fill(room: FloorRoom) -> None:
+    """Have many wins wait. The largest are of the rounds R4 and R1."""
+    rows = [win(number) for number in range(WINS)]
+    rows[4] = win(4, CLAIM, amount=90_000, hand_record="R1-3")
+    rows[12] = win(12, ROYAL, amount=2_345_678, state="validated", validated_by="Finn")
+    room.stand.claims.claims = {row.claim: row for row in rows}
+
+
+async def shown(page: Page) -> list[str]:
+    rows = page.locator(".claim")
+    return [str(await row.get_attribute("data-claim")) for row in await rows.all()]
+
+
+async def signs_in(room: FloorRoom, wins: int, *, closed: bool) -> Page:
+    """Sign in as Flo. The focus is then on the first win, and the next stop is its first button."""
+    page = await room.page("desk", "/floor", bypass_csp=True)
+    await type_sign_in(page, "Flo")
+    await expect(page.locator(".claim")).to_have_count(wins)
+    first = page.locator(".claim").first
+    await expect(first.locator("h2 button" if closed else "h2")).to_be_focused()
+    await page.keyboard.press("Tab")
+    await expect(
+        first.get_by_role("button", name="Pay" if closed else "Validate").last
+    ).to_be_focused()
+    return page
+
+
+@pytest.mark.slow
+async def test_many_wins_are_short_rows_in_their_rounds_the_largest_first(room: FloorRoom) -> None:
+    """A row opens with everything, and closes again."""
+    fill(room)
+    page = await signs_in(room, WINS, closed=True)
+    await expect(page.locator(".claim.closed")).to_have_count(WINS)
+    assert (await shown(page))[:6] == ["w12", "w14", "w13", "w3", "w5", "w4"]
+    first = page.locator(".round").first
+    await expect(first.locator(".round-head")).to_have_text(
+        "TCP-04 · Round R4 3 wins: $23,597.05 + Envy $100.00"
+    )
+    row = claim_card(page, win(4))
+    await sees(row, "+ Envy $100.00")
+    for size in ("desk", "tablet", "phone"):
+        await resize(page, size)
+        assert await page.evaluate("document.documentElement.scrollHeight") <= HIGHEST_PX, size
+        await check_view(page)
+    head = row.locator("h2 button")
+    await head.click()
+    await sees(row, "Envy Bonuses: owed once the win is decided")
+    await expect(row.locator("h2")).to_be_focused()
+    await expect(row.get_by_role("img", name="ace of spades")).to_be_visible()
+    await expect(row.get_by_role("button", name="Reject")).to_be_visible()
+    await check_accessible(page)
+    await press(row, "Show less")
+    await expect(head).to_be_focused()
+    await expect(row.get_by_role("img")).to_have_count(0)
+    await row.get_by_role("button", name="Validate: ").click()
+    await answer(page, "Validate $900.00")
+    await sees(row, "To be paid")
+    assert room.acts == [("w4", "validate", "Flo")]
+
+
+async def test_wins_are_found_by_words_and_state(room: FloorRoom) -> None:
+    fill(room)
+    page = await room.signed_in("Flo")
+    search = page.get_by_label("Search the list")
+    for words, found in (
+        ("walter", ["w12"]), ("mini-royal TCP-01", ["w4"]), ("position 3 tcp-02", ["w7"]),
+        ("$70.08", ["w8"]), ("no such", []),
+    ):  # fmt: skip
+        await search.fill(words)
+        await expect(page.locator(".claim")).to_have_count(len(found))
+        assert await shown(page) == found
+    await expect(page.get_by_text("Nothing in the list matches.")).to_be_visible()
+    await expect(page.locator(".count")).to_have_text(str(WINS))
+    await search.fill("")
+    await page.get_by_label("State", exact=True).select_option("To be paid")
+    await expect(page.locator(".claim")).to_have_count(1)
+    room.stand.claims.put(win(30, state="validated", validated_by="Finn", paid_from="hand_pay"))
+    await expect(page.locator(".claim")).to_have_count(2)
+
+
+@pytest.mark.slow
+async def test_a_win_that_arrives_opens_or_closes_no_other(room: FloorRoom) -> None:
+    page = await signs_in(room, 2, closed=False)
+    for number in range(6):
+        room.stand.claims.put(win(number))
+        await expect(claim_card(page, win(number))).to_be_visible()
+    await expect(page.locator(".claim.closed")).to_have_count(4)
+    await expect(claim_card(page, CLAIM).get_by_role("button", name="Reject")).to_be_visible()

@@ -9,7 +9,7 @@ from playwright.async_api import Page, expect
 
 from tests.waiting import eventually_async
 from tests.web.floor_hand import FloorRoom, answer, claim_card, press
-from tests.web.signage_page import MAIN, shows
+from tests.web.signage_page import MAIN, OTHER, shows
 from tests.web.stand import CLAIM
 
 FAILS_ONCE = """
@@ -26,7 +26,6 @@ PATHS = ["/signage", "/signage/tcp-main", "/signage/tcp-main/pays", "/signage/pi
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def room(room: FloorRoom) -> FloorRoom:
-    """Return a room whose displays have current amounts."""
     room.stand.keep_beating()
     room.stand.put(112_362, 1)
     room.stand.put(500_000, 1, link="pit-2")
@@ -38,7 +37,6 @@ async def is_live(page: Page) -> None:
 
 
 async def streams(room: FloorRoom, displays: int, staff: int) -> None:
-    """Wait until the service has so many event streams."""
     board = room.stand.board
 
     def count() -> bool:
@@ -63,23 +61,15 @@ async def test_eight_displays_and_two_floor_pages_work_in_one_browser(room: Floo
     await answer(second, "Validate $1,510.00")
     for page in (first, second):
         await expect(claim_card(page, CLAIM)).to_contain_text("Validated by Flo")
-
-
-async def test_displays_go_on_when_others_are_closed(room: FloorRoom) -> None:
-    stand = room.stand
-    first = await room.page("desk")
-    second, other = await first.context.new_page(), await first.context.new_page()
-    for page, path in ((first, PATHS[1]), (second, PATHS[1]), (other, PATHS[3])):
-        await page.goto(stand.url + path)
-        await is_live(page)
-    await first.close()
+    # They go on when others are closed.
+    await displays[0].close()
     stand.put(112_399, 2)
     stand.put(500_100, 2, link="pit-2")
-    await shows(second, "$1,123.99")
-    await shows(other, "$5,001.00", '[data-link="pit-2"] [data-meter="progressive"]')
-    await streams(room, 1, 0)
-    await second.close()
-    await other.close()
+    await shows(displays[1], "$1,123.99")
+    await shows(displays[3], "$5,001.00", OTHER)
+    await streams(room, 1, 1)
+    for page in (*displays[1:], first, second):
+        await page.close()
     await streams(room, 0, 0)
 
 

@@ -18,8 +18,6 @@ LANDMARKS = ("header", "main", "footer")
 
 
 class Reader(HTMLParser):
-    """Parser that collects elements of a page by their class, and its text."""
-
     def __init__(self, page: str) -> None:
         super().__init__()
         self.tags: list[tuple[str, dict[str, str | None]]] = []

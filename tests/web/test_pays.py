@@ -1,20 +1,27 @@
 """Players see what each hand wins of a meter (duty D1): on the signage, and at the table."""
 
 import re
-from collections.abc import AsyncIterator
-from typing import Final
+import tomllib
+from collections import Counter
+from collections.abc import AsyncIterator, Iterator, Mapping
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any, Final, cast
 
+import httpx
 import msgspec
 import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, Page, expect
 
+import bonus.law
+import controllers.demo
+from bonus.display import hand_words
 from meters.floor.floor_file import Link
 from tests.floor_text import floor_text, link_text, meter_text, table_text
-from tests.games.naive import HOUSE
+from tests.games.naive import HOUSE, fed_by
 from tests.web.floor_hand import check_accessible
-from tests.web.pays_tables import Tables
-from tests.web.signage_page import MAIN, is_unavailable, opened, shows, standing
+from tests.web.signage_page import MAIN, opened, shows, standing
 from tests.web.stand import Stand
 
 EVERY_METER: Final = floor_text(
@@ -35,48 +42,6 @@ EVERY_METER: Final = floor_text(
     name="Keystone <Casino> & Resort",
 )  # fmt: skip
 
-# According to 649a.12(e)(1) and (5), (i)(1) and (3), (h)(1) and (5) for $1 and $5, and (j)(1) and
-# (5) for $5.
-PROGRESSIVE_A: Final = """
-Mini-royal of spades | 100% of the meter | $100
-Mini-royal | $500 | $25
-Straight flush | $70 |
-Three of a kind | $60 |
-Straight | $6 |
-"""
-PROGRESSIVE_B: Final = """
-Mini-royal of spades | 100% of the meter | $100
-Mini-royal | $500 | $25
-Straight flush | $100 |
-Three of a kind | $90 |
-"""
-HAND_BONUS: Final = """
-Royal flush | 100% of the meter
-Straight flush | 10% of the meter
-Four of a kind | $2,500
-Full house | $500
-Flush | $250
-Magic Card | $100
-Lucky Bonus | $25
-"""
-FIVE_CARD: Final = """
-Royal flush | 100% of the meter | $1,000
-Straight flush | 10% of the meter | $300
-Four of a kind | $300 |
-Full house | $50 |
-Flush | $40 |
-Straight | $30 |
-Three of a kind | $9 |
-"""
-FIVE_OF_SIX: Final = """
-Royal flush of spades | 100% of the meter | $500
-Royal flush | 25% of the meter | $250
-Straight flush | $1,250 |
-Four of a kind | $500 |
-Full house | $100 |
-Flush | $50 |
-Straight | $25 |
-"""
 
 TIERS: Final = ("keystone_mega", "keystone_major", "keystone_minor")
 HOUSE_FLOOR: Final = floor_text(
@@ -105,6 +70,39 @@ METERS: Final = (
 PAYS: Final = "/signage/tcp-main/pays"
 
 
+class Tables(HTMLParser):
+    """Parser of the rows of each meter's table; a bar separates the cells."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.of: dict[str, list[str]] = {}
+        self._rows: list[str] = []
+        self._in_body = False
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        meter = dict(attrs).get("data-meter")
+        if meter is not None:
+            self._rows = self.of.setdefault(meter, [])
+        elif tag == "tr":
+            self._rows.append("")
+        elif tag in {"td", "th"} and self._rows and self._rows[-1]:
+            self._rows[-1] += " |"
+        elif tag == "thead":
+            self._in_body = False
+        elif tag == "tbody":
+            self._rows.clear()
+            self._in_body = True
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag == "tbody":
+            self._in_body = False
+
+    def handle_data(self, data: str) -> None:
+        if self._in_body and self._rows and data.strip():
+            self._rows[-1] += f" {data.strip()}" if self._rows[-1] else data.strip()
+
+
 def rows(text: str) -> list[str]:
     return text.strip().splitlines()
 
@@ -122,22 +120,9 @@ async def house_stand() -> AsyncIterator[Stand]:
 
 
 def with_paytable(stand: Stand, paytable: str) -> Link:
-    """Return the first link after a change of its paytable."""
     link = stand.floor.link[0]
     meter = msgspec.structs.replace(link.meter[0], paytable=paytable)
     return msgspec.structs.replace(link, meter=(meter, *link.meter[1:]))
-
-
-@pytest.mark.duty("D1")
-@pytest.mark.section("649a.12(e)(1)", "649a.2(b)(7)")
-async def test_every_hand_of_every_meter_is_shown_as_the_chapter_pays_it(stand: Stand) -> None:
-    tables = Tables((await stand.get(PAYS)).text).of
-    assert tables == {
-        "progressive": rows(PROGRESSIVE_A),
-        "five_card_hand_bonus": rows(HAND_BONUS),
-        "five_card_progressive": rows(FIVE_CARD),
-        "five_of_six_progressive": rows(FIVE_OF_SIX),
-    }
 
 
 @pytest.mark.duty("D1")
@@ -153,11 +138,11 @@ async def test_the_signage_says_which_hands_win_the_meter(stand: Stand) -> None:
 
 @pytest.mark.duty("D1")
 async def test_a_table_s_page_shows_only_what_the_table_offers(stand: Stand) -> None:
+    whole = Tables((await stand.get(PAYS)).text).of
+    assert tuple(whole) == METERS
     text = (await stand.get(f"{PAYS}/TCP-01")).text
-    assert Tables(text).of == {
-        "progressive": rows(PROGRESSIVE_A),
-        "five_of_six_progressive": rows(FIVE_OF_SIX),
-    }
+    offered = ("progressive", "five_of_six_progressive")
+    assert Tables(text).of == {meter: whole[meter] for meter in offered}
     assert "Table TCP-01" in text
 
 
@@ -196,35 +181,19 @@ async def test_a_link_or_a_table_that_there_is_not_is_refused_with_those_that_ar
         assert known in response.json()["error"]["message"]
 
 
-@pytest.mark.slow
 @pytest.mark.duty("D1")
-async def test_the_meter_on_the_page_moves_and_is_never_old(page: Page, stand: Stand) -> None:
+async def test_a_changed_paytable_is_shown_in_its_present_form(page: Page, stand: Stand) -> None:
+    """An open page takes the change by itself, as it takes the amounts of the meter."""
     stand.put(151_234, 5)
     await page.goto(stand.url + PAYS)
     await shows(page, "$1,512.34")
     stand.put(151_259, 6)
     await shows(page, "$1,512.59")
-    stand.keep_beating(tcp_main="inoperable")
-    await is_unavailable(page)
-
-
-async def test_a_touch_shows_the_next_paytable(browser: Browser, stand: Stand) -> None:
-    """On a small screen, the meters take turns."""
-    page = await browser.new_page(viewport={"width": 800, "height": 480})
-    await page.goto(stand.url + PAYS)
-    for meter in (*METERS, METERS[0]):
-        await expect(page.locator(".meter:visible")).to_have_attribute("data-meter", meter)
-        await page.locator(".floor").click()
-
-
-@pytest.mark.duty("D1")
-async def test_a_changed_paytable_is_shown_in_its_present_form(page: Page, stand: Stand) -> None:
-    """An open page takes the change by itself."""
-    await page.goto(stand.url + PAYS)
     meter = page.locator('[data-meter="progressive"]')
     await expect(meter).to_contain_text("$70")
     stand.board.put_terms(with_paytable(stand, "B"))
-    assert Tables((await stand.get(PAYS)).text).of["progressive"] == rows(PROGRESSIVE_B)
+    tables = Tables((await stand.get(PAYS)).text).of
+    assert tables["progressive"][2:] == ["Straight flush | $100 |", "Three of a kind | $90 |"]
     await expect(meter).to_contain_text("$90", timeout=20_000)
 
 
@@ -255,3 +224,133 @@ async def test_it_fits_and_axe_finds_nothing(browser: Browser, floor: str) -> No
             )
             await check_accessible(page)
         await page.close()
+
+
+Law = Mapping[str, Any]
+Shown = Counter[tuple[str, str]]
+
+CHAPTERS: Final = Path(bonus.law.__file__).with_name("chapters")
+DEMO: Final = Path(controllers.demo.__file__).with_name("games")
+STUD: Final = HOUSE / "keystone_stud.toml"
+EVERY_HAND_BRINGS_ENVY: Final = {
+    'lowest = "royal_flush"': 'lowest = "straight"',
+    'royal_flush = "$100" }': 'royal_flush = "$100", straight_flush = "$50", '
+    'four_of_a_kind = "$25", full_house = "$10", flush = "$5", straight = "$2" }',
+    'straight = "10 for 1"\n': "",
+    'three_of_a_kind = "3 for 1"\n': "",
+    'lowest = "three_of_a_kind"': 'lowest = "flush"',
+}
+"""Changes of Keystone Stud: a hand brings an Envy Bonus whichever of its meters it wins, and even
+if it wins nothing itself."""
+
+_DRAWS: Final = {"Magic Card": "magic_card", "Lucky Bonus": "lucky_bonus"}
+
+
+def cells_of(wager: Law, meters: Law) -> Shown:
+    """Return what the game file says of a wager: each payout, by the hand and the meter."""
+    found: Shown = Counter()
+    first, *_ = fed_by(wager)
+    table = wager["table"][0]
+    for hand, row in table["pays"].items():
+        letter = meters[first]["paytable"]
+        cell = row if isinstance(row, str) else row[table["choices"].index(letter)]
+        for part in cell.split(" + ") if cell not in {"", "N/A"} else ():
+            if match := re.fullmatch(r"([\d.]+)% of (\w+)", part):
+                meter = first if match[2] == "meter" else match[2]
+                found[f"{meter} {hand_words(hand)}", f"{match[1]}% of the meter"] += 1
+            else:
+                found[hand_words(hand), _dollars(part, meters[first]["wager"])] += 1
+    for name, draw in _DRAWS.items():
+        if "draws" in wager:
+            found[name, _dollars(wager["draws"][draw], meters[first]["wager"])] += 1
+    for schedule in wager.get("envy", {}).get("schedule", ()):
+        if _dollars(schedule["wager"], 0) == f"${meters[first]['wager'] // 100}":
+            for hand, cell in schedule["pays"].items():
+                found[f"Envy {hand_words(hand)}", cell] += 1
+    return found
+
+
+def _dollars(cell: str, wager_cents: int) -> str:
+    number = int(re.sub(r"\D", "", cell.removesuffix(" for 1")))
+    return f"${number * wager_cents // 100 if cell.endswith('for 1') else number:,}"
+
+
+def shown_of(tables: Tables) -> Shown:
+    found: Shown = Counter()
+    for meter, rows in tables.of.items():
+        for row in rows:
+            hand, cell, envy, *_ = [*(part.strip() for part in row.split("|")), "", ""]
+            for part in cell.split(" + ") if cell else ():
+                of = f"{meter} " if part.endswith("of the meter") else ""
+                found[f"{of}{hand}", part] += 1
+            if envy:
+                found[f"Envy {hand}", envy] += 1
+    return found
+
+
+def offers(law: Law) -> Iterator[Mapping[str, Mapping[str, Any]]]:
+    """Yield settings of the meters of a game, so that every paytable and schedule occurs."""
+    fed = [wager for wager in law["wager"] if fed_by(wager)]
+    choices = max(len(wager["table"][0].get("choices", "-")) for wager in fed)
+    amounts = max(len(wager.get("envy", {}).get("schedule", "-")) for wager in fed)
+    for number in range(choices * amounts):
+        meters = {}
+        for wager in fed:
+            letters = wager["table"][0].get("choices", [None])
+            schedules = wager.get("envy", {}).get("schedule", [{"wager": "$1"}])
+            at, amount = number % choices % len(letters), number // choices % len(schedules)
+            cents = 100 * int(schedules[amount]["wager"].removeprefix("$"))
+            every = {"magic_card_every": 24, "lucky_every": 12} if "draws" in wager else {}
+            for meter in fed_by(wager):
+                meters[meter] = {"wager": cents, "paytable": letters[at], **every}
+        yield meters
+
+
+def feeding(path: Path) -> Iterator[Path]:
+    for file in sorted(path.glob("*.toml")):
+        if any(map(fed_by, tomllib.loads(file.read_text()).get("wager", ()))):
+            yield file
+
+
+@pytest.mark.duty("D1")
+@pytest.mark.section("649a.12(e)(1)", "649a.2(b)(7)")
+@pytest.mark.parametrize(
+    "file", [*feeding(CHAPTERS), *feeding(HOUSE), *feeding(DEMO), None],
+    ids=lambda file: file.stem if file else "envy_for_every_hand",
+)  # fmt: skip
+async def test_every_cell_and_every_envy_bonus_is_shown_once(
+    file: Path | None, tmp_path: Path
+) -> None:
+    text = (file or STUD).read_text()
+    if file is None:
+        for before, after in EVERY_HAND_BRINGS_ENVY.items():
+            assert before in text
+            text = text.replace(before, after, 1)
+    law = tomllib.loads(text)
+    if file not in {*feeding(CHAPTERS)}:
+        (tmp_path / f"{law['game']}.toml").write_text(text)
+    offered = list(offers(law))
+    fed = [wager for wager in law["wager"] if fed_by(wager)]
+    rankings = [list(map(hand_words, wager["table"][0]["pays"])) for wager in fed]
+    links = [
+        link_text(
+            f"link-{number}",
+            *(meter_text(kind, **settings) for kind, settings in meters.items()),
+            table_text(f"T-{number}", *meters, game=law["game"], positions=2),
+        )
+        for number, meters in enumerate(offered)
+    ]
+    stand = Stand(floor_text(*links, games=str(tmp_path)))
+    transport = httpx.ASGITransport(cast("Any", stand.app()))
+    async with httpx.AsyncClient(transport=transport, base_url=stand.url) as client:
+        for number, meters in enumerate(offered):
+            expected = sum((cells_of(wager, meters) for wager in fed), Counter())
+            for path in ("", f"/T-{number}"):
+                tables = Tables((await client.get(f"/signage/link-{number}/pays{path}")).text)
+                assert shown_of(tables) == expected
+                for rows in tables.of.values() if file else ():
+                    hands = [row.partition(" |")[0] for row in rows]
+                    ranked = [hand for hand in hands if hand not in _DRAWS]
+                    assert ranked in [
+                        [hand for hand in best if hand in ranked] for best in rankings
+                    ], "the best hand first"

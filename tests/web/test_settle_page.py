@@ -11,6 +11,7 @@ from playwright.async_api import Browser, Page, expect
 
 from bonus.settling.settle import settle_line
 from meters.floor_api.types import Wagered
+from tests.browsers import sees
 from tests.servers import RedisServer
 from tests.waiting import eventually_async
 from tests.web.floor_hand import FloorRoom, check_accessible, claim_card, floor_room
@@ -36,11 +37,9 @@ async def disputes(shared_redis_server: RedisServer, browser: Browser) -> AsyncI
         yield room
 
 
-async def opened(
-    room: FloorRoom, path: str = "/settle", size: str = "tablet", name: str = "Flo"
-) -> Page:
-    page = await room.signed_in(name, size=size, bypass_csp=True)
-    await page.goto(room.stand.url + path)
+async def opened(room: FloorRoom, size: str = "tablet") -> Page:
+    page = await room.signed_in("Flo", size=size, bypass_csp=True)
+    await page.goto(f"{room.stand.url}/settle")
     await expect(page.get_by_role("button", name="Settle", exact=True)).to_be_visible()
     return page
 
@@ -82,59 +81,44 @@ async def check_totals_and_print(page: Page) -> None:
     )
     await expect(page.get_by_role("button", name="Print")).to_be_visible()
     await page.emulate_media(media="print")
-    for text in ("Test House", "table FPR-01", "EST", "Dealer's hand: K♣ K♦ K♥ K♠ 3♦ 4♦",
-                 "Position 2: Ante $10.00, Raise $30.00", "payout limit $50,000.00",
-                 "Floorperson", "Supervisor"):  # fmt: skip
-        await expect(page.locator(".result")).to_contain_text(text)
+    await sees(
+        page.locator(".result"), "Test House", "table FPR-01", "EST",
+        "Dealer's hand: K♣ K♦ K♥ K♠ 3♦ 4♦", "Position 2: Ante $10.00, Raise $30.00",
+        "payout limit $50,000.00", "Floorperson", "Supervisor",
+    )  # fmt: skip
     await expect(page.locator(".signatures")).to_be_visible()
     await expect(page.locator(".entered")).to_be_visible()
     await expect(page.locator(".work")).to_be_hidden()
 
 
 @pytest.mark.slow
-async def test_an_error_is_next_to_the_field_that_it_names_in_words(disputes: FloorRoom) -> None:
-    page = await opened(disputes)
-    await page.locator("#table").select_option("FPR-01")
-    await tap(page, "Settle")
-    await expect(problem(page, "")).to_have_text("Choose the positions in this round.")
-    await tap(page, "Position 2")
-    await page.locator('[id="2.wagers.ante"]').fill("ten")
-    await deal(page, "Hand of position 2", ["As", "Ks"])
-    await tap(page, "Settle")
-    await expect(problem(page, "2.wagers.ante")).to_have_text("Enter an amount such as 5 or 12.50.")
-    await expect(problem(page, "2.cards")).to_have_text("Enter 5 cards: there are 2.")
-    await page.locator('[id="2.wagers.ante"]').fill("10")
-    await page.locator('[id="2.wagers.raise"]').fill("40")
-    await deal(page, "Hand of position 2", ["Qs", "Js", "Ts"])
-    await tap(page, "Settle")
-    await expect(problem(page, "2.wagers.raise")).to_have_text(
-        "Raise of $40.00: it is one, two or three times the Ante (682a.7(d)(1))."
-    )
-    await expect(page.locator('[id="2.wagers.raise"]')).to_have_attribute("aria-invalid", "true")
-    await expect(problem(page, "dealer")).to_contain_text("The dealer's hand is missing")
-
-
-@pytest.mark.slow
-async def test_all_errors_of_a_round_are_shown_at_once(disputes: FloorRoom) -> None:
+async def test_all_errors_are_next_to_the_fields_that_they_name_in_words(
+    disputes: FloorRoom,
+) -> None:
     page = await opened(disputes)
     await page.locator("#table").select_option("TPR-01")
+    await tap(page, "Settle")
+    await expect(problem(page, "")).to_have_text("Choose the positions in this round.")
     for number in (1, 2, 4):
         await tap(page, f"Position {number}")
-    await page.locator('[id="1.wagers.ante"]').fill("ten")
-    await page.locator('[id="2.wagers.ante"]').fill("10")
-    await page.locator('[id="2.wagers.play"]').fill("5")
-    await page.locator('[id="2.wagers.pair_bonus"]').fill("5")
+    for field, typed in (
+        ("1.wagers.ante", "ten"), ("2.wagers.ante", "10"), ("2.wagers.play", "5"),
+        ("2.wagers.pair_bonus", "5"),
+    ):  # fmt: skip
+        await page.locator(f'[id="{field}"]').fill(typed)
+    await deal(page, "Hand of position 2", ["As", "Ks"])
     await tap(page, "Settle")
     for field, text in {
         "1.wagers.ante": "Enter an amount such as 5 or 12.50.",
         "2.wagers.play": "Play of $5.00: it equals the Ante (679a.7(d)(1)).",
         "2.fourth_card": "Pair Bonus: the fourth card is missing",
         "1.cards": "The cards of position 1",
-        "2.cards": "The cards of position 2",
+        "2.cards": "Enter 3 cards: there are 2.",
         "4.cards": "The cards of position 4",
         "dealer": "The dealer's hand is missing",
     }.items():
         await expect(problem(page, field)).to_contain_text(text)
+    await expect(page.locator('[id="2.wagers.play"]')).to_have_attribute("aria-invalid", "true")
 
 
 @pytest.mark.slow
@@ -196,7 +180,7 @@ async def test_a_table_shows_only_what_it_offers(disputes: FloorRoom) -> None:
 
 
 @pytest.mark.slow
-async def test_the_round_of_a_claim_is_filled_in_and_what_is_not_known_is_named(
+async def test_the_floor_page_opens_the_round_of_a_win_and_names_what_is_not_known(
     disputes: FloorRoom,
 ) -> None:
     row = msgspec.structs.replace(
@@ -207,7 +191,10 @@ async def test_the_round_of_a_claim_is_filled_in_and_what_is_not_known_is_named(
         ),
     )  # fmt: skip
     disputes.stand.claims.put(row)
-    page = await opened(disputes, "/settle?claim=c1")
+    floor = await disputes.signed_in("Flo", bypass_csp=True)
+    async with floor.context.expect_page() as found:
+        await claim_card(floor, row).get_by_role("link", name="Dispute").click()
+    page = await found.value
     known = page.locator(".known")
     await expect(known).to_contain_text("From claim c1, round R9")
     await expect(known).to_contain_text("Not known here: Ante, Play, Pair Plus and Six Card Bonus")
@@ -242,22 +229,9 @@ async def test_the_round_of_a_claim_is_filled_in_and_what_is_not_known_is_named(
 
 
 @pytest.mark.slow
-async def test_the_floor_page_opens_the_round_of_a_win(disputes: FloorRoom) -> None:
-    page = await disputes.signed_in("Flo", size="phone")
-    link = claim_card(page, CLAIM).get_by_role("link", name="Dispute")
-    await expect(link).to_be_visible()
-    async with page.context.expect_page() as found:
-        await link.click()
-    dispute = await found.value
-    await expect(dispute.locator(".known")).to_contain_text("From claim c1, round R9")
-    await expect(dispute.locator('[data-hand="3.cards"] .card')).to_have_count(3)
-
-
-@pytest.mark.slow
 @pytest.mark.duty("D20")
 async def test_the_page_asks_to_sign_in_and_goes_on_when_somebody_has(disputes: FloorRoom) -> None:
-    page = await disputes.page()
-    await page.goto(disputes.stand.url + "/settle")
+    page = await disputes.page(path="/settle")
     await expect(page.get_by_role("heading", name="Sign in to settle a round")).to_be_visible()
     async with page.context.expect_page() as found:
         await page.get_by_role("link", name="Sign in at the floor page").tap()
@@ -268,9 +242,7 @@ async def test_the_page_asks_to_sign_in_and_goes_on_when_somebody_has(disputes: 
     await expect(page.get_by_role("heading", name="Sign in to settle a round")).to_be_visible()
 
 
-async def test_the_route_answers_as_the_command_and_refuses_with_the_field(
-    staffed: Stand,
-) -> None:
+async def test_the_route_answers_as_the_command_and_refuses_with_the_field(staffed: Stand) -> None:
     prime = ROUNDS["TPR-01"]
     refused: list[tuple[Round, str, str | None]] = [
         ({"dealer": ["Qc", "7d"]}, "wrong_cards", "dealer"),

@@ -25,7 +25,6 @@ NOTE = f"{MAIN} .note"
 
 
 async def says(page: Page, kind: str, words: str, what: str) -> None:
-    """Wait for the text of the band next to the meter's number."""
     await expect(page.locator(NOTE)).to_have_attribute("data-kind", kind)
     await expect(page.locator(f"{NOTE} .kind")).to_have_text(words)
     await expect(page.locator(f"{NOTE} .what")).to_have_text(what)
@@ -54,7 +53,6 @@ async def let_news_grow_old(page: Page, stand: Stand) -> None:
 
 
 def win(stand: Stand) -> None:
-    """Have TCP-03 win the progressive of tcp-main, which is then reseeded."""
     stand.hit(amount=151_234)
     stand.put(100_000, 6, cycle=2, state="pending")
 

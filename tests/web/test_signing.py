@@ -1,17 +1,26 @@
 """Signing in over HTTP: the cookie, the session's end, and acts reserved to our own pages."""
 
+import asyncio
+import re
+import time
 from http.cookies import SimpleCookie
+from typing import Final, Self
 
 import httpx
 import msgspec
 import pytest
 from playwright.async_api import Browser
 
+from meters.users.roles import Role
+from meters.users.sign_in_attempts import EVERYBODY
+from meters.users.users import Actor
 from meters.web.api import changes as changes_module
-from meters.web.security import COOKIE, CSRF_HEADER, DEVICE_COOKIE
+from meters.web.security import COOKIE, CSRF_HEADER, DEVICE_COOKIE, RouteAccess
 from tests.web.events import Events
-from tests.web.stand import CLAIM, PIN, SIGN_IN, Stand
+from tests.web.raw import Raw
+from tests.web.stand import CLAIM, PIN, SIGN_IN, Staff, Stand
 from tests.web.test_api import error_of
+from tests.web.test_roles import CASES, send
 
 VALIDATE = "/api/v1/claims/c1/validate"
 
@@ -59,24 +68,6 @@ async def test_a_new_sign_in_has_a_new_token_and_the_old_one_is_of_no_use(stand:
         answer = await flo.post(SIGN_IN, body)
         assert answer.headers["set-cookie"].partition(";")[0] != flo.client.headers["Cookie"]
         assert (await flo.get("/api/v1/me")).status_code == 401
-
-
-async def test_wrong_names_and_pins_get_the_same_answer_and_then_a_lock_out(stand: Stand) -> None:
-    answers = []
-    for _ in range(5):
-        for name in ("Flo", "Ghost"):
-            answer = await stand.try_to_sign_in(name, "264907")
-            error = answer.json()["error"]
-            answers.append((answer.status_code, error["code"], error["message"]))
-            assert "set-cookie" not in answer.headers
-    assert answers[0::2] == answers[1::2]
-    assert [status for status, _, _ in answers[0::2]] == [401] * 4 + [429]
-    right = await stand.try_to_sign_in("Flo", PIN)
-    error = right.json()["error"]
-    assert (right.status_code, error["code"]) == (429, "locked_out")
-    assert 890 <= int(right.headers["retry-after"]) <= 900
-    assert error["until"].endswith("Z")
-    assert "set-cookie" not in right.headers
 
 
 async def test_what_is_no_sign_in_is_refused_and_a_pin_never_repeated(stand: Stand) -> None:
@@ -173,50 +164,25 @@ async def test_a_session_lapses_when_nothing_is_done_and_a_page_by_itself_does_n
     assert stand.claims.acts == []
 
 
-async def test_a_disabled_user_can_do_nothing_more(stand: Stand) -> None:
-    async with stand.signed_in("Ada") as ada, stand.signed_in("Flo") as flo:
-        assert (await flo.get("/api/v1/me")).status_code == 200
-        assert (await ada.post("/api/v1/users/Flo/disable")).status_code == 200
-        assert (await flo.post(VALIDATE)).status_code == 401
-        again = await flo.post(SIGN_IN, {"name": "Flo", "pin": PIN})
-        assert (again.status_code, error_of(again)) == (401, "wrong_name_or_pin")
-    assert stand.claims.acts == []
-
-
-async def test_two_workers_share_the_sessions(stand: Stand) -> None:
-    second = Stand(shared_with=stand)
-    await second.start()
-    async with (
-        stand.signed_in("Flo") as flo,
-        httpx.AsyncClient(base_url=second.url, headers=flo.client.headers) as elsewhere,
-    ):
-        done = await elsewhere.post(VALIDATE, json={})
-        assert (done.status_code, done.json()["validated_by"]) == (200, "Flo")
-        assert (await elsewhere.post("/api/v1/sign-out", json={})).status_code == 204
-        assert (await flo.get("/api/v1/me")).status_code == 401
-    await second.stop()
-
-
 async def test_a_store_that_fails_lets_nobody_in(stand: Stand) -> None:
-    nowhere = Stand()
-    await nowhere.start()
-    async with stand.signed_in("Flo") as flo:
-        headers = dict(flo.client.headers)
-    async with httpx.AsyncClient(base_url=nowhere.url, headers=headers) as client:
-        for answer in (
-            await client.post(SIGN_IN, json={"name": "Flo", "pin": PIN}),
-            await client.get("/api/v1/me"),
-            await client.get("/api/v1/claims"),
-            await client.post(VALIDATE, json={}),
-            await client.get("/api/v1/users"),
-        ):
-            assert (answer.status_code, error_of(answer)) == (503, "store_failed")
-            assert "set-cookie" not in answer.headers
-            assert "nowhere" not in answer.text
-    assert (await nowhere.get("/api/v1/meters")).status_code == 200
-    assert (await nowhere.get("/api/v1/claims")).status_code == 200
-    assert nowhere.claims.acts == []
-    await nowhere.stop()
+    async with Stand().running() as nowhere:
+        async with stand.signed_in("Flo") as flo:
+            headers = dict(flo.client.headers)
+        async with httpx.AsyncClient(base_url=nowhere.url, headers=headers) as client:
+            for answer in (
+                await client.post(SIGN_IN, json={"name": "Flo", "pin": PIN}),
+                await client.get("/api/v1/me"),
+                await client.get("/api/v1/claims"),
+                await client.post(VALIDATE, json={}),
+                await client.get("/api/v1/users"),
+                await client.get("/api/v1/log"),
+            ):
+                assert (answer.status_code, error_of(answer)) == (503, "store_failed")
+                assert "set-cookie" not in answer.headers
+                assert "nowhere" not in answer.text
+        assert (await nowhere.get("/api/v1/meters")).status_code == 200
+        assert (await nowhere.get("/api/v1/claims")).status_code == 200
+        assert nowhere.claims.acts == []
 
 
 async def test_the_stream_sends_changes_immediately_as_they_come(stand: Stand) -> None:
@@ -292,3 +258,275 @@ async def test_a_browser_keeps_the_cookie_on_loopback_and_hides_it_from_scripts(
         assert (cookie["sameSite"], cookie["path"]) == ("Strict", "/")
     assert cookies[COOKIE]["expires"] == -1
     await page.close()
+
+
+STRANGER = "203.0.113.66"
+HERS = "203.0.113.7"
+WRONG = "264907"
+
+
+async def sign_in(
+    stand: Stand, client: str, pin: str = PIN, device: str = "", name: str = "Flo"
+) -> httpx.Response:
+    headers = {"X_Forwarded_For": client, "X_Forwarded_Proto": "https"}
+    if device:
+        headers["Cookie"] = f"{DEVICE_COOKIE}={device}"
+    return await stand.try_to_sign_in(name, pin, **headers)
+
+
+def device_of(answer: httpx.Response) -> str:
+    """Return the token that a browser received for its device."""
+    (cookie,) = [
+        each for each in answer.headers.get_list("set-cookie") if each.startswith(DEVICE_COOKIE)
+    ]
+    value, *rest = [part.strip() for part in cookie.split(";")]
+    assert {"httponly", "secure", "samesite=strict", "path=/"} <= {each.lower() for each in rest}
+    return value.partition("=")[2]
+
+
+@pytest.mark.slow
+@pytest.mark.duty("D20")
+async def test_the_refused_sign_ins_are_counted_by_device_and_reason(stand: Stand) -> None:
+    """A device that has signed in may go on trying while strangers are slowed or locked out."""
+    device = device_of(await sign_in(stand, HERS))
+    for at in range(EVERYBODY.most - 1):
+        await sign_in(stand, f"198.51.100.{at % 9}", WRONG, name=f"Nobody {at}")
+    await sign_in(stand, HERS, WRONG, device=device)
+    for _ in range(5):
+        await sign_in(stand, STRANGER, WRONG)
+    again = await sign_in(stand, HERS, device=device)
+    assert (again.status_code, device_of(again)) == (200, device)
+    for made_up in ("x" * 43, "short", "x" * 5_000):
+        assert (await sign_in(stand, STRANGER, device=made_up)).status_code == 429
+    slowed = await sign_in(stand, "203.0.113.8")
+    assert (slowed.status_code, slowed.json()["error"]["code"]) == (429, "slowed")
+    assert 0 < int(slowed.headers["retry-after"]) <= 10
+    refused = {
+        (sample.labels["device"], sample.labels["reason"]): sample.value
+        for family in stand.metrics.registry.collect()
+        for sample in family.samples
+        if sample.name == "pitlink_sign_ins_refused_total"
+    }
+    assert refused == {
+        ("known", "wrong"): 1, ("known", "locked"): 0, ("known", "slowed"): 0,
+        ("new", "wrong"): EVERYBODY.most, ("new", "locked"): 0, ("new", "slowed"): 8,
+    }  # fmt: skip
+
+
+@pytest.mark.slow
+async def test_an_administrator_unlocks_and_enabling_needs_a_disabled_user(stand: Stand) -> None:
+    for _ in range(5):
+        await sign_in(stand, STRANGER, WRONG)
+    async with stand.signed_in("Ada") as ada:
+        (row,) = [row for row in (await ada.get("/api/v1/users")).json() if row["name"] == "Flo"]
+        (lock,) = row["locked"]
+        assert (lock["where"], lock["address"]) == ("name", STRANGER)
+        assert lock["until"].endswith("Z")
+        refused = await ada.post("/api/v1/users/Flo/enable")
+        assert (refused.status_code, error_of(refused)) == (409, "wrong_state")
+        unlocked = await ada.post("/api/v1/users/Flo/unlock")
+        assert (unlocked.status_code, unlocked.json()["locked"]) == (200, [])
+    assert (await sign_in(stand, STRANGER)).status_code == 200
+
+
+OWN = "905183"
+
+
+async def test_a_pin_of_ones_own_is_chosen_and_the_session_continues(stand: Stand) -> None:
+    async with stand.signed_in("Flo") as flo, stand.signed_in("Flo") as elsewhere:
+        wrong = await flo.post("/api/v1/me/pin", {"pin": "000001", "new_pin": OWN})
+        assert (wrong.status_code, error_of(wrong)) == (403, "wrong_pin")
+        same = await flo.post("/api/v1/me/pin", {"pin": PIN, "new_pin": PIN})
+        assert (same.status_code, error_of(same)) == (400, "bad_pin")
+        for body in ({"pin": PIN}, {"pin": PIN, "new_pin": OWN, "name": "Sue"}):
+            assert (await flo.post("/api/v1/me/pin", body)).status_code == 400
+        chosen = await flo.post("/api/v1/me/pin", {"pin": PIN, "new_pin": OWN})
+        assert (chosen.status_code, chosen.content) == (204, b"")
+        assert (await flo.get("/api/v1/me")).status_code == 200
+        assert (await elsewhere.get("/api/v1/me")).status_code == 401
+        for _ in range(4):
+            await flo.post("/api/v1/me/pin", {"pin": PIN, "new_pin": "618407"})
+        locked = await flo.post("/api/v1/me/pin", {"pin": PIN, "new_pin": "618407"})
+        assert (locked.status_code, locked.json()["error"]["code"]) == (429, "locked_out")
+        assert "retry-after" in locked.headers
+
+
+GIVEN = "264907"
+OWN = "905183"
+COMMAND = Actor("command line (amy)")
+A_DAY_S = 24 * 3600
+
+
+async def refusal(stand: Stand, pin: str) -> tuple[int, str]:
+    answer = await stand.try_to_sign_in("Flo", pin)
+    return answer.status_code, error_of(answer)
+
+
+async def choose(stand: Stand, name: str, new: str = OWN) -> None:
+    """Sign in with the PIN that was set, and choose another."""
+    async with stand.signed_in(name, GIVEN) as person:
+        body = {"pin": GIVEN, "new_pin": new}
+        assert (await person.post("/api/v1/me/pin", body)).status_code == 204
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("by", ["an administrator", "command"])
+@pytest.mark.parametrize("role", list(Role))
+async def test_until_one_has_chosen_nothing_else_is_done(stand: Stand, by: str, role: Role) -> None:
+    """Every route that needs a right is tried by every role with a set PIN, or as a new user."""
+    async with stand.signed_in("Ada") as ada:
+        if by == "an administrator":
+            body = {"name": "Zoe", "role": role.value, "pin": GIVEN}
+            assert (await ada.post("/api/v1/users", body)).status_code == 201
+        else:
+            await stand.user_directory.users.add("Zoe", role, GIVEN, COMMAND)
+    async with stand.signed_in("Zoe", GIVEN) as zoe:
+        assert (zoe.me.choose_pin, zoe.me.rights) == (True, ())
+        for route, case in CASES.items():
+            if route.endswith(("sign-in", "sign-out", "/me/pin")):
+                continue
+            status, code = await send(zoe.client, route, case)
+            if isinstance(case.access, RouteAccess):  # anybody, or every signed-in user
+                assert code != "choose_pin"
+            else:
+                assert (status, code) == (403, "choose_pin"), route
+        claims = (await zoe.get("/api/v1/claims")).json()
+        assert {claim["patron"] for claim in claims} == {None}, "as everybody may see them"
+        assert (await zoe.post("/api/v1/me/pin", {"pin": GIVEN, "new_pin": OWN})).status_code == 204
+        me = (await zoe.get("/api/v1/me")).json()
+        assert (me["choose_pin"], "waiting" in me["rights"]) == (False, True)
+        assert (await zoe.get("/api/v1/me/acts")).status_code == 200
+
+
+async def test_a_given_pin_serves_once(stand: Stand) -> None:
+    await stand.user_directory.users.set_pin("Flo", GIVEN, COMMAND)
+    async with stand.signed_in("Flo", GIVEN) as one, stand.signed_in("Flo", GIVEN) as other:
+        answers = await asyncio.gather(
+            one.post("/api/v1/me/pin", {"pin": GIVEN, "new_pin": OWN}),
+            other.post("/api/v1/me/pin", {"pin": GIVEN, "new_pin": "618407"}),
+        )
+    assert sorted(answer.status_code for answer in answers) in ([204, 401], [204, 403])
+    assert await refusal(stand, GIVEN) == (401, "wrong_name_or_pin")
+
+
+@pytest.mark.slow
+async def test_a_given_pin_serves_for_a_day(stand: Stand) -> None:
+    await stand.user_directory.users.set_pin("Flo", GIVEN, COMMAND)
+    user = stand.user_keys.user("flo")
+    until = int(await stand.redis.hget(user, "choose_by") or 0)
+    assert abs(until / 1000 - time.time() - A_DAY_S) < 60
+    async with stand.signed_in("Flo", GIVEN) as flo:
+        await stand.redis.hset(user, "choose_by", str(until - A_DAY_S * 1000))
+        late = await flo.post("/api/v1/me/pin", {"pin": GIVEN, "new_pin": OWN})
+        assert (late.status_code, error_of(late)) == (401, "sign_in")
+    assert await refusal(stand, GIVEN) == (401, "pin_expired")
+    assert await refusal(stand, PIN) == (401, "wrong_name_or_pin")
+    assert (await stand.user_directory.log.page(None, 1))[0].what == "sign_in_refused"
+
+
+async def test_a_pin_is_generated_and_shown_once(stand: Stand) -> None:
+    async with stand.signed_in("Ada") as ada:
+        new = await ada.post("/api/v1/users", {"name": "Zoe", "role": "dealer"})
+        again = await ada.post("/api/v1/users/Zoe/pin", {})
+        typed = await ada.post("/api/v1/users/Zoe/pin", {"pin": GIVEN})
+        pins = [answer.json()["pin"] for answer in (new, again, typed)]
+        assert re.fullmatch(r"[0-9]{8}", pins[0])
+        assert pins[0] != pins[1]
+        assert pins[2] is None
+        assert [row.get("pin") for row in (await ada.get("/api/v1/users")).json()] == [None] * 8
+    logged = str(await stand.user_directory.log.page(None, 200))
+    assert not any(pin in logged for pin in pins[:2])
+
+
+@pytest.mark.slow
+@pytest.mark.duty("D17")
+async def test_every_pin_that_is_set_is_on_the_acts_of_who_is_concerned(stand: Stand) -> None:
+    async with stand.signed_in("Ada") as ada:
+        await ada.post("/api/v1/users/Flo/pin", {"pin": GIVEN})
+        await ada.post("/api/v1/users/Finn/disable")
+        hers = [(row["what"], row["about"]) for row in (await ada.get("/api/v1/me/acts")).json()]
+        assert hers == [("user_disabled", "Finn"), ("pin_set", "Flo"), ("user_added", "Ada")]
+    await stand.user_directory.users.set_pin("Flo", GIVEN, COMMAND)
+    await choose(stand, "Flo")
+    async with stand.signed_in("Flo", OWN) as flo, stand.signed_in("Sue") as sue:
+        theirs = [(row["what"], row["by"]) for row in (await flo.get("/api/v1/me/acts")).json()]
+        assert theirs == [
+            ("pin_chosen", "Flo"), ("pin_set", COMMAND.name), ("pin_set", "Ada"),
+            ("user_added", "the test"),
+        ]  # fmt: skip
+        others = (await sue.get("/api/v1/me/acts")).json()
+        assert [row["what"] for row in others] == ["user_added"]
+    logged = [row.what for row in await stand.user_directory.log.page(None, 200)]
+    assert logged.count("pin_set") == 2
+
+
+_BODY: Final = b"{}"
+
+
+class Held(Raw):
+    """A POST whose headers the service has, while it waits for the body."""
+
+    @classmethod
+    async def post(cls, stand: Stand, staff: Staff, path: str) -> Self:
+        """Send the headers, and wait until the service asks for the body.
+
+        It does so only after it has looked up the session, because nothing reads the body before.
+        """
+        held = await cls.to(stand.port)
+        headers = {
+            "Host": f"127.0.0.1:{stand.port}", "Content-Type": "application/json",
+            "Content-Length": str(len(_BODY)), "Expect": "100-continue", "Connection": "close",
+            "Cookie": staff.client.headers["Cookie"],
+            "X-CSRF-Token": staff.client.headers["X-CSRF-Token"],
+        }  # fmt: skip
+        lines = [f"POST {path} HTTP/1.1", *(f"{name}: {value}" for name, value in headers.items())]
+        held.send("\r\n".join([*lines, "", ""]).encode())
+        asked = await held.head()
+        assert asked.startswith(b"HTTP/1.1 100"), asked
+        return held
+
+    async def finish(self) -> bytes:
+        self.send(_BODY)
+        answer = await self.rest()
+        self.close()
+        return answer
+
+
+async def test_a_held_request_of_who_is_still_there_is_done(stand: Stand) -> None:
+    async with stand.signed_in("Flo") as flo:
+        held = await Held.post(stand, flo, "/api/v1/claims/c1/validate")
+        assert (await held.finish()).startswith(b"HTTP/1.1 200")
+    assert [act[:3] for act in stand.claims.acts] == [("c1", "validate", "Flo")]
+
+
+@pytest.mark.parametrize("how", ["disabled", "signed out", "another PIN", "idle"])
+async def test_a_held_request_does_nothing_once_the_session_has_ended(
+    stand: Stand, how: str
+) -> None:
+    users, ada = stand.user_directory.users, Actor("Ada")
+    async with stand.signed_in("Sue") as sue:
+        claim = await Held.post(stand, sue, "/api/v1/claims/c1/validate")
+        link = await Held.post(stand, sue, "/api/v1/links/pit-2/open")
+        if how == "disabled":
+            await users.disable("Sue", ada)
+        elif how == "signed out":
+            assert (await sue.post("/api/v1/sign-out")).status_code == 204
+        elif how == "another PIN":
+            await users.set_pin("Sue", "264907", ada)
+        else:
+            await stand.idle(sue)
+        for held in (claim, link):
+            answer = await held.finish()
+            assert answer.startswith(b"HTTP/1.1 401"), answer
+            assert (b'"pin_needed"' if how == "idle" else b'"sign_in"') in answer
+    assert stand.claims.acts == []
+    assert stand.links.done == []
+
+
+async def test_a_held_request_changes_no_user_once_the_session_has_ended(stand: Stand) -> None:
+    await stand.add("Bea", Role.ADMINISTRATOR)
+    async with stand.signed_in("Ada") as ada:
+        held = await Held.post(stand, ada, "/api/v1/users/Flo/disable")
+        await stand.user_directory.users.disable("Ada", Actor("Bea"))
+        assert (await held.finish()).startswith(b"HTTP/1.1 401")
+    assert all(row.enabled for row in await stand.user_directory.users.rows() if row.name == "Flo")

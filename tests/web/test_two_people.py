@@ -25,8 +25,9 @@ from meters.users.users import Actor
 from meters.web.app import create_app
 from tests.approving import approve
 from tests.model.pit import FLOOR, PROGRESSIVE, Pit
+from tests.model.test_asks import code, opened, result, void
 from tests.servers import RedisServer
-from tests.web.stand import PIN, Staff, Stand
+from tests.web.stand import STAFF, Staff, Stand
 from tests.web.test_api import error_of
 
 ROUNDS: Final = 15
@@ -39,8 +40,6 @@ CHANGE: Final = {"kind": "adjustment", "meter": PROGRESSIVE, "amount": 1, "reaso
 APPROVE: Final = "/api/v1/links/pit/approve"
 ROYAL: Final = "As Ks Qs"
 BOTH_ORDERS: Final = pytest.mark.parametrize("first", [True, False], ids=["before", "after"])
-
-pytestmark = [pytest.mark.duty("D4")]
 
 
 class RealStand(Stand):
@@ -73,14 +72,9 @@ class RealStand(Stand):
 @pytest_asyncio.fixture(loop_scope="session")
 async def stand(shared_redis_server: RedisServer) -> AsyncIterator[RealStand]:
     """Yield a web side with its staff, and one more administrator."""
-    stand = RealStand(shared_redis_server)
-    await stand.start()
-    await stand.add_staff()
-    await stand.user_directory.users.add(
-        "Bea", Role.ADMINISTRATOR, PIN, Actor("the test"), own=True
-    )
-    yield stand
-    await stand.stop()
+    async with RealStand(shared_redis_server).running(*STAFF) as stand:
+        await stand.add("Bea", Role.ADMINISTRATOR)
+        yield stand
 
 
 async def together(
@@ -105,6 +99,18 @@ async def known_to_ada(stand: Stand, people: AsyncExitStack, *names: str) -> lis
     return found
 
 
+@pytest.mark.duty("D4")
+async def known_through_bea(stand: Stand, people: AsyncExitStack, name: str) -> Staff:
+    """Have Ada set Bea's PIN, and Bea that of another, who signs in and chooses a new PIN."""
+    await known_to_ada(stand, people, "Bea")
+    async with stand.signed_in("Bea", CHOSEN) as bea:
+        assert (await bea.post(f"/api/v1/users/{name}/pin", {"pin": SET})).status_code == 200
+    person = await people.enter_async_context(stand.signed_in(name, SET))
+    body = {"pin": SET, "new_pin": CHOSEN}
+    assert (await person.post("/api/v1/me/pin", body)).status_code == 204
+    return person
+
+
 @BOTH_ORDERS
 async def test_nobody_pays_what_they_validate_at_the_same_time(
     stand: RealStand, *, first: bool
@@ -121,6 +127,7 @@ async def test_nobody_pays_what_they_validate_at_the_same_time(
             assert (await finn.post(f"{path}/pay", {"slip": f"S-{number}"})).status_code == 200
 
 
+@pytest.mark.duty("D4")
 @pytest.mark.slow
 @BOTH_ORDERS
 async def test_nobody_pays_under_another_name_what_they_validate_at_the_same_time(
@@ -144,6 +151,7 @@ async def test_nobody_pays_under_another_name_what_they_validate_at_the_same_tim
         assert breaches == 0
 
 
+@pytest.mark.duty("D4")
 @pytest.mark.slow
 @BOTH_ORDERS
 async def test_nobody_is_two_people_through_an_administrator_that_they_added(
@@ -151,12 +159,8 @@ async def test_nobody_is_two_people_through_an_administrator_that_they_added(
 ) -> None:
     """Ada sets Finn's PIN, and Flo's under the name of an administrator whose PIN she set."""
     async with AsyncExitStack() as people:
-        finn, _ = await known_to_ada(stand, people, "Finn", "Bea")
-        async with stand.signed_in("Bea", CHOSEN) as bea:
-            assert (await bea.post("/api/v1/users/Flo/pin", {"pin": SET})).status_code == 200
-        flo = await people.enter_async_context(stand.signed_in("Flo", SET))
-        body = {"pin": SET, "new_pin": CHOSEN}
-        assert (await flo.post("/api/v1/me/pin", body)).status_code == 204
+        (finn,) = await known_to_ada(stand, people, "Finn")
+        flo = await known_through_bea(stand, people, "Flo")
         one, other = (flo, finn) if first else (finn, flo)
         path = f"/api/v1/claims/{await stand.win()}"
         assert (await one.post(f"{path}/validate")).status_code == 200
@@ -166,22 +170,20 @@ async def test_nobody_is_two_people_through_an_administrator_that_they_added(
         assert (await sue.post(f"{path}/pay", {"slip": "S-1"})).status_code == 200
 
 
+@pytest.mark.duty("D4")
 async def test_nobody_confirms_what_those_propose_whose_pins_go_back_to_them(
     stand: RealStand,
 ) -> None:
     """Ada sets Bea's PIN, and under her name Sue's, who proposes what Ada would confirm."""
     async with AsyncExitStack() as people:
-        await known_to_ada(stand, people, "Bea")
-        async with stand.signed_in("Bea", CHOSEN) as bea:
-            assert (await bea.post("/api/v1/users/Sue/pin", {"pin": SET})).status_code == 200
-        sue = await people.enter_async_context(stand.signed_in("Sue", SET))
-        await sue.post("/api/v1/me/pin", {"pin": SET, "new_pin": CHOSEN})
+        sue = await known_through_bea(stand, people, "Sue")
         ada = await people.enter_async_context(stand.signed_in("Ada"))
         path = f"{PROPOSALS}/{(await sue.post(PROPOSALS, CHANGE)).json()['proposal']}/confirm"
         refused = await ada.post(path)
         assert (refused.status_code, error_of(refused)) == (409, "same_person")
 
 
+@pytest.mark.duty("D4")
 @BOTH_ORDERS
 async def test_a_win_is_validated_or_rejected_and_never_both(
     stand: RealStand, *, first: bool
@@ -202,6 +204,7 @@ async def test_a_win_is_validated_or_rejected_and_never_both(
                 ).status_code == 200
 
 
+@pytest.mark.duty("D4")
 @pytest.mark.slow
 @BOTH_ORDERS
 async def test_nobody_confirms_under_another_name_what_they_propose(
@@ -222,6 +225,7 @@ async def test_nobody_confirms_under_another_name_what_they_propose(
             assert {answer.status_code for answer in refused} == {409}
 
 
+@pytest.mark.duty("D4")
 @pytest.mark.slow
 @BOTH_ORDERS
 async def test_a_pin_that_is_set_meanwhile_makes_nobody_a_second_person(
@@ -245,6 +249,7 @@ async def test_a_pin_that_is_set_meanwhile_makes_nobody_a_second_person(
             assert (await sam.post(f"{path}/confirm")).status_code == 200
 
 
+@pytest.mark.duty("D4")
 @pytest.mark.slow
 @BOTH_ORDERS
 async def test_who_is_disabled_changes_no_user_at_the_same_time(
@@ -254,9 +259,7 @@ async def test_who_is_disabled_changes_no_user_at_the_same_time(
     async with stand.signed_in("Bea") as bea:
         for number in range(ROUNDS):
             name = f"Cy{number}"
-            await stand.user_directory.users.add(
-                name, Role.ADMINISTRATOR, PIN, Actor("the test"), own=True
-            )
+            await stand.add(name, Role.ADMINISTRATOR)
             async with stand.signed_in(name) as cy, stand.signed_in("Ada") as ada:
                 cys = [cy.post("/api/v1/users/Ada/disable")]
                 adas, (of_cy,) = await together(
@@ -269,6 +272,7 @@ async def test_who_is_disabled_changes_no_user_at_the_same_time(
             await bea.post(f"/api/v1/users/{name}/disable")
 
 
+@pytest.mark.duty("D4")
 @pytest.mark.slow
 @BOTH_ORDERS
 async def test_who_is_disabled_sets_no_pin_and_adds_nobody_at_the_same_time(
@@ -295,6 +299,7 @@ async def test_who_is_disabled_sets_no_pin_and_adds_nobody_at_the_same_time(
             await bea.post("/api/v1/users/Ada/enable")
 
 
+@pytest.mark.duty("D4")
 @pytest.mark.slow
 @BOTH_ORDERS
 async def test_nobody_approves_the_floor_file_that_they_may_have_changed(
@@ -319,3 +324,46 @@ async def test_nobody_approves_the_floor_file_that_they_may_have_changed(
             assert approved.status_code == 200, approved.text
             assert (refused.status_code, error_of(refused)) == (409, "same_person")
             assert "(amy) set your PIN" in refused.text
+
+
+async def the_ask(client: Staff) -> dict[str, object]:
+    (row,) = (await client.get("/api/v1/asks")).json()
+    assert isinstance(row, dict)
+    return row
+
+
+@pytest.mark.duty("D17")
+async def test_a_correction_is_listed_confirmed_and_carried_out(stand: RealStand) -> None:
+    await opened(stand.pit)
+    assert code(await void(stand.pit)) == "unconfirmed"
+    async with stand.signed_in("Flo") as flo, stand.signed_in("Dana") as dana:
+        row = await the_ask(dana)
+        assert (row["table"], row["round"], row["what"], row["reason"]) == (
+            "T-1", "R1", "void", "misdeal",
+        )  # fmt: skip
+        path = f"/api/v1/asks/{row['ask']}"
+        assert (await dana.post(f"{path}/confirm", {})).status_code == 403
+        done = await flo.post(f"{path}/confirm", {})
+        assert (done.status_code, done.json()) == (200, row)
+        assert (await flo.get("/api/v1/asks")).json() == []
+        again = await flo.post(f"{path}/confirm", {})
+        assert (again.status_code, again.json()["error"]["code"]) == (409, "wrong_state")
+        assert "already confirmed by Flo" in again.json()["error"]["message"]
+    assert code(await void(stand.pit)) == "accepted"
+    assert (await stand.pit.entries())[-1]["by"] == "table:T-1, confirmed by Flo"
+
+
+@pytest.mark.duty("D17")
+async def test_a_refusal_needs_a_reason(stand: RealStand) -> None:
+    await opened(stand.pit)
+    await result(stand.pit)
+    async with stand.signed_in("Flo") as flo:
+        path = f"/api/v1/asks/{(await the_ask(flo))['ask']}/refuse"
+        for body in ({}, {"reason": ""}, {"reason": " "}, {"reason": "a\rb"}):
+            assert (await flo.post(path, body)).status_code == 400
+        assert (await flo.post(path, {"reason": "Read again"})).status_code == 200
+        gone = await flo.post(path.replace("T-1", "T-9"), {"reason": "x"})
+        assert (gone.status_code, gone.json()["error"]["code"]) == (404, "unknown_ask")
+    reply = await result(stand.pit)
+    assert reply.error is not None
+    assert reply.error.message == "Flo refused this correction: Read again"
