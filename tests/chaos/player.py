@@ -86,6 +86,8 @@ class Player(threading.Thread):
             assert status in {0, 1}, f"the agent of {self.name} ended with {status}"
         except BaseException as error:
             self.failed = error
+        finally:
+            self.agent.close()
 
     def _play_round(self) -> None:
         play = self._bot.play_round()
