@@ -43,25 +43,30 @@ def by_certificate(
     *,
     identifier: str | None = None,
     username: str | None = None,
+    clean: bool = True,
 ) -> aiomqtt.Client:
+    """Return a client of the listener for certificates; unless clean, its session survives it."""
     return aiomqtt.Client(
         "localhost", broker.port, tls_context=context, identifier=identifier or uuid.uuid4().hex,
-        username=username, timeout=WITHIN_S,
-        socket_options=_NO_DELAY,
+        username=username, timeout=WITHIN_S, clean_session=clean, socket_options=_NO_DELAY,
     )  # fmt: skip
 
 
+def with_session(
+    broker: SecuredMosquitto, keys: Path, party: Identity, *, clean: bool = False
+) -> aiomqtt.Client:
+    """Return an identity's client, whose session survives its connection unless it is clean."""
+    shown = believing(keys, party=party)
+    return by_certificate(broker, shown, identifier=party.username, clean=clean)
+
+
 def by_password(
-    broker: SecuredMosquitto,
-    keys: Path,
-    username: str | None,
-    password: str | None,
+    broker: SecuredMosquitto, keys: Path, username: str | None, password: str | None
 ) -> aiomqtt.Client:
     """Return a client of the listener for passwords; it shows no certificate."""
     return aiomqtt.Client(
         "localhost", broker.password_port, tls_context=believing(keys), username=username,
-        password=password, identifier=uuid.uuid4().hex, timeout=WITHIN_S,
-        socket_options=_NO_DELAY,
+        password=password, identifier=uuid.uuid4().hex, timeout=WITHIN_S, socket_options=_NO_DELAY,
     )  # fmt: skip
 
 
@@ -69,13 +74,13 @@ class Ears:
     """Messages that a client receives, in order."""
 
     def __init__(self, client: aiomqtt.Client) -> None:
-        self._client = client
+        self.client = client
         self.heard: list[tuple[str, bytes]] = []
 
     async def until(self, topic: str, payload: bytes) -> list[tuple[str, bytes]]:
         """Return and forget all messages before one that must come; omit that one."""
         async with asyncio.timeout(WITHIN_S):
-            async for message in self._client.messages:
+            async for message in self.client.messages:
                 assert isinstance(message.payload, bytes)
                 if (str(message.topic), message.payload) == (topic, payload):
                     found, self.heard = self.heard, []
@@ -84,17 +89,14 @@ class Ears:
         raise AssertionError("the connection ended")
 
 
-class Observer:
+class Observer(Ears):
     """Client that receives every message which the broker accepted.
 
     Attributes:
         kept: topics with a retained message when this client connected.
     """
 
-    def __init__(self, client: aiomqtt.Client) -> None:
-        self.client = client
-        self.kept: set[str] = set()
-        self._ears = Ears(client)
+    kept: set[str]
 
     async def since(self) -> list[tuple[str, bytes]]:
         """Return what the broker accepted since the last call.
@@ -104,11 +106,7 @@ class Observer:
         """
         marker = b"%d" % next(_numbers)
         await self.client.publish("observer/marker", marker, qos=1)
-        return await self._ears.until("observer/marker", marker)
-
-    async def until(self, topic: str, payload: bytes) -> list[tuple[str, bytes]]:
-        """Return what the broker accepted before a message that must come."""
-        return await self._ears.until(topic, payload)
+        return await self.until("observer/marker", marker)
 
     async def next_of(self, topic: str) -> None:
         """Wait for a message on a topic and return it."""

@@ -24,7 +24,6 @@ _LINKS: Final = (
 )
 
 METERS: Final = 3
-
 ANOTHER_TABLE: Final = table_text("B-2", "progressive", asset="4")
 """Text of one more table. At the end of the floor file it is on the link `other`."""
 
@@ -48,6 +47,13 @@ def write_floor(
     }
     path.write_text(floor_text(*_LINKS, service=service))
     return path
+
+
+def with_moved_table(text: str) -> str:
+    """Return the floor file with its first table, A-1, on the link `other`."""
+    begin = text.index("[[link.table]]")
+    end = text.index("[[link.table]]", begin + 1)
+    return text[:begin] + text[end:] + text[begin:end]
 
 
 def make_keys(floor: Path, out: Path, *options: str) -> str:

@@ -28,15 +28,14 @@ class Floor:
         # The Redis of this test file loaded its list of users before the second service existed.
         for name in ("redis-password", "redis-people-password"):
             shutil.copy(self.keys / "services" / "1" / name, bundle)
-        port = free_port()
-        config = write_floor(
-            home / "floor.toml",
-            broker=self.broker.url,
-            redis=self.redis_url,
-            http=port,
-            keys=Path("keys"),
-        )
-        return Service(config, port, "--log-level", "debug")
+        return service_at(home, self.broker, self.redis_url, "--log-level", "debug")
+
+
+def service_at(home: Path, broker: SecuredMosquitto, redis_url: str, *options: str) -> Service:
+    """Return a service with its floor file, data and keys in a directory; it is not started."""
+    port, path, keys = free_port(), home / "floor.toml", Path("keys")
+    config = write_floor(path, broker=broker.url, redis=redis_url, http=port, keys=keys)
+    return Service(config, port, *options)
 
 
 @contextlib.contextmanager

@@ -1,10 +1,12 @@
 """Packets of unknown clients to a broker: the first one and its answer, and far too long ones."""
 
+import contextlib
 import socket
 import ssl
+from collections.abc import Iterator
 from typing import Final
 
-from tests.mqtt_packets import remaining_length, text
+from tests.mqtt_packets import packet, remaining_length, text
 
 WITHIN_S: Final = 30.0
 _LET_IN: Final = b"\x20\x02\x00\x00"
@@ -37,15 +39,27 @@ def is_let_in(
     if password is not None:
         flags |= _PASSWORD
         fields.append(text(password))
-    body = b"".join([text("MQTT"), bytes([4, flags, 0, 60]), *fields])
+    asking = packet(b"\x10", text("MQTT"), bytes([4, flags, 0, 60]), *fields)
     try:
         with socket.create_connection(("127.0.0.1", port), timeout=WITHIN_S) as plain:
             if context is None:
-                return _connects(plain, body)
+                return _connects(plain, asking)
             with context.wrap_socket(plain, server_hostname=host) as secret:
-                return _connects(secret, body)
+                return _connects(secret, asking)
     except (OSError, EOFError):
         return False
+
+
+@contextlib.contextmanager
+def connected(port: int, context: ssl.SSLContext, packet: bytes) -> Iterator[ssl.SSLSocket]:
+    """Yield a connection to a broker that has accepted its first packet, a CONNECT."""
+    with (
+        socket.create_connection(("127.0.0.1", port), timeout=WITHIN_S) as plain,
+        context.wrap_socket(plain, server_hostname="localhost") as connection,
+    ):
+        connection.sendall(packet)
+        assert connection.recv(len(_LET_IN)) == _LET_IN
+        yield connection
 
 
 def takes_huge_packet(connection: socket.socket, first: bytes) -> bool:
@@ -64,12 +78,11 @@ def takes_huge_packet(connection: socket.socket, first: bytes) -> bool:
         return False
 
 
-def connect_packet(name: str) -> bytes:
+def connect_packet(name: str, *, flags: int = _CLEAN) -> bytes:
     """Return a CONNECT packet of MQTT 3.1.1."""
-    body = b"".join([text("MQTT"), bytes([4, _CLEAN, 0, 60]), text(name)])
-    return b"\x10" + remaining_length(len(body)) + body
+    return packet(b"\x10", text("MQTT"), bytes([4, flags, 0, 60]), text(name))
 
 
-def _connects(connection: socket.socket, body: bytes) -> bool:
-    connection.sendall(b"\x10" + remaining_length(len(body)) + body)
+def _connects(connection: socket.socket, asking: bytes) -> bool:
+    connection.sendall(asking)
     return connection.recv(len(_LET_IN)) == _LET_IN

@@ -1,79 +1,53 @@
 """Real mosquitto and Redis with the shipped configuration files and the generated keys."""
 
-import contextlib
 import os
 import shutil
 import signal
-import socket
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
 from meters.keys.broker_files import password_lines
-from tests.servers import Server, free_port, require
+from tests.deploy.tree import DEPLOY
+from tests.setup.written_server import WrittenServer
 
-DEPLOY: Final = Path(__file__).parents[2] / "deploy"
 OBSERVER: Final = ("observer", "sees all")
 
 
-class SecuredServer(Server):
-    """Server with its part of a directory of keys, moved to another directory.
+class SecuredMosquitto(WrittenServer):
+    """mosquitto with `deploy/mosquitto.conf` and one more user, who sees all messages.
 
     Args:
-        keys: the directory.
-        part: the server's subdirectory.
+        keys: the directory of keys; the server has a copy of its part.
         made_at: the directory named in the part's configuration.
     """
 
-    def __init__(self, keys: Path, part: str, made_at: Path) -> None:
-        super().__init__()
-        self._part = self.home / "pitlink"
-        shutil.copytree(keys / part, self._part)
-        self._made_at = str(made_at / part)
-
-    def _settle(self, name: str, *changes: tuple[str, str]) -> None:
-        """Edit a file of the part, as a person does who installs it."""
-        path = self._part / name
-        text = path.read_text()
-        for before, after in ((self._made_at, str(self._part)), *changes):
-            assert before in text or after in text, f"{before} is not in {name}"
-            text = text.replace(before, after)
-        path.write_text(text)
-
-    def _shipped(self, name: str, *changes: tuple[str, str]) -> Path:
-        text = (DEPLOY / name).read_text()
-        for before, after in changes:
-            assert before in text, f"{before} is not in {name}"
-            text = text.replace(before, after)
-        path = self.home / name
-        path.write_text(text)
-        return path
-
-
-class SecuredMosquitto(SecuredServer):
-    """mosquitto with `deploy/mosquitto.conf` and one more user, who sees all messages.
-
-    Attributes:
-        port: port of the listener for certificates.
-        password_port: port of the listener for passwords.
-    """
-
     def __init__(self, keys: Path, *, made_at: Path | None = None) -> None:
-        self._program = require("mosquitto")
-        super().__init__(keys, "broker", made_at or keys)
-        with (self._part / "acl").open("a") as acl:
+        super().__init__("mosquitto", _laid_out("mosquitto", keys / "broker", made_at), 8883, 8884)
+        with self.conf.open("a") as more:
+            more.write("log_dest stderr\nsys_interval 1\n")
+        with (self.part / "acl").open("a") as acl:
             acl.write("\nuser observer\ntopic readwrite #\ntopic read $SYS/#\n")
-        with (self._part / "passwords").open("a") as passwords:
+        with (self.part / "passwords").open("a") as passwords:
             passwords.write(password_lines(dict([OBSERVER]), ""))
-        self.port = self.password_port = 0
 
     def take_lists(self, keys: Path) -> None:
         """Copy lists that `pitlink keys` has written since; the next start reads them."""
         for name in ("acl", "passwords", "revoked.crl"):
-            shutil.copy(keys / "broker" / name, self._part / name)
+            shutil.copy(keys / "broker" / name, self.part / name)
 
     def lose_access_list(self) -> None:
-        (self._part / "acl").unlink()
+        (self.part / "acl").unlink()
         os.kill(self.pid, signal.SIGHUP)
+
+    @property
+    def port(self) -> int:
+        """Port of the listener for certificates."""
+        return self.ports[0]
+
+    @property
+    def password_port(self) -> int:
+        return self.ports[1]
 
     @property
     def url(self) -> str:
@@ -83,58 +57,34 @@ class SecuredMosquitto(SecuredServer):
     def password_url(self) -> str:
         return f"mqtts://localhost:{self.password_port}"
 
-    def _choose_port(self) -> None:
-        before = (self.port or 8883, self.password_port or 8884)
-        self.port, self.password_port = free_port(), free_port()
-        tail = " 127.0.0.1" if before[0] != 8883 else ""
-        self._settle(
-            "listeners.conf",
-            (f"listener {before[0]}{tail}\n", f"listener {self.port} 127.0.0.1\n"),
-            (f"listener {before[1]}{tail}\n", f"listener {self.password_port} 127.0.0.1\n"),
-        )
 
-    def _command(self) -> list[str]:
-        conf = self._shipped(
-            "mosquitto.conf",
-            ("include_dir /etc/mosquitto/pitlink", f"include_dir {self._part}"),
-            ("persistence_location /var/lib/mosquitto/", f"persistence_location {self.home}/"),
-        )
-        with conf.open("a") as more:
-            more.write("log_dest stderr\nsys_interval 1\n")
-            if os.geteuid() == 0:
-                more.write("user root\n")
-        return [self._program, "-c", str(conf)]
-
-    def _answers(self) -> bool:
-        for port in (self.port, self.password_port):
-            with socket.create_connection(("127.0.0.1", port), timeout=1):
-                pass
-        return True
-
-
-class SecuredRedis(SecuredServer):
+class SecuredRedis(WrittenServer):
     """redis-server with `deploy/redis.conf`, over TLS on `port` and on no other port."""
 
     def __init__(self, keys: Path, *, made_at: Path | None = None) -> None:
-        self._program = require("redis-server")
-        super().__init__(keys, "redis", made_at or keys)
-        self.port = 0
+        super().__init__("redis-server", _laid_out("redis", keys / "redis", made_at), 6379)
+
+    @property
+    def port(self) -> int:
+        return self.ports[0]
 
     @property
     def url(self) -> str:
         return f"rediss://localhost:{self.port}/0"
 
-    def _choose_port(self) -> None:
-        before = self.port or 6379
-        self.port = free_port()
-        self._settle("tls.conf", (f"tls-port {before}\n", f"tls-port {self.port}\n"))
 
-    def _command(self) -> list[str]:
-        conf = self._shipped(
-            "redis.conf", ("include /etc/redis/pitlink/tls.conf", f"include {self._part}/tls.conf")
-        )
-        return [self._program, str(conf), "--dir", str(self.home)]
+def _laid_out(name: str, keys: Path, made_at: Path | None) -> Callable[[Path], Path]:
+    """Return what lays the shipped configuration and a server's part of the keys out, as in /etc.
 
-    def _answers(self) -> bool:
-        with contextlib.closing(socket.create_connection(("127.0.0.1", self.port), timeout=1)):
-            return True
+    The part has the name of its directory of keys in its configuration.
+    """
+
+    def lay_out(home: Path) -> Path:
+        etc = home / "etc" / name
+        part = shutil.copytree(keys, etc / "pitlink")
+        for path in part.glob("*.conf"):
+            made = str((made_at or keys.parent) / keys.name)
+            path.write_text(path.read_text().replace(made, str(part)))
+        return Path(shutil.copy(DEPLOY / f"{name}.conf", etc))
+
+    return lay_out

@@ -9,6 +9,7 @@ import stat
 import tempfile
 from functools import partial
 from pathlib import Path
+from typing import Final
 
 import pytest
 from cryptography import x509
@@ -24,8 +25,10 @@ from meters.keys.files import write_private
 from meters.keys.holders import holders
 from meters.keys.key_expiry import check_keys, check_transport
 from meters.keys.keyring import Keyring
-from tests.keys.floor import ANOTHER_TABLE, make_keys, write_floor
+from tests.keys.floor import ANOTHER_TABLE, make_keys, with_moved_table, write_floor
 from tests.processes import invoke_pitlink
+
+FOREIGN: Final = authority.Authority.found("Another")[1].key
 
 
 def contents(directory: Path) -> dict[str, bytes]:
@@ -47,18 +50,14 @@ def fill(keys: Path, floor: Floor, *renewed: str, services: int = 1) -> dict[str
     return {entry.place: entry.act for entry in Keyring(keys, floor).fill(held, renewed)}
 
 
-def test_nobody_else_can_read_them(keys: Path) -> None:
-    """Directories and files belong to their owner alone."""
+def test_every_table_has_its_bundle_which_nobody_else_can_read(keys: Path) -> None:
     for path in keys.rglob("*"):
         assert stat.S_IMODE(path.stat().st_mode) == (0o700 if path.is_dir() else 0o600), path
-
-
-def test_every_table_has_its_bundle_and_no_more(keys: Path) -> None:
-    found = {path.name for path in (keys / "tables" / "main.A-1").iterdir()}
-    assert found == {"ca.crt", "table.crt", "table.key", "password"}
-    certificate = x509.load_pem_x509_certificate(
-        (keys / "tables" / "main.A-1" / "table.crt").read_bytes()
-    )
+    bundle = keys / "tables" / "main.A-1"
+    assert {path.name for path in bundle.iterdir()} == {
+        "ca.crt", "table.crt", "table.key", "password",
+    }  # fmt: skip
+    certificate = x509.load_pem_x509_certificate((bundle / "table.crt").read_bytes())
     assert certificate.subject.rfc4514_string() == "CN=table.A-1"
     passwords = [path.read_text() for path in keys.rglob("*password")]
     assert len(passwords) == len(set(passwords)) == 9
@@ -145,10 +144,7 @@ def test_a_table_that_moves_leaves_no_certificate_that_the_broker_accepts(
     """The certificate names the table and not its link, so the broker would accept both."""
     before = read_floor(write_floor(tmp_path / "floor.toml"))
     there = tmp_path / "moved.toml"
-    text = (tmp_path / "floor.toml").read_text()
-    table = text.index("[[link.table]]")
-    end = text.index("[[link.table]]", table + 1)
-    there.write_text(text[:table] + text[end:] + text[table:end])
+    there.write_text(with_moved_table((tmp_path / "floor.toml").read_text()))
     moved = read_floor(there)
     serials = {}
     for place, floor in (("main.A-1", before), ("other.A-1", moved), ("main.A-1", before)):
@@ -182,87 +178,69 @@ def test_only_what_is_renewed_changes(mine: Path, floor: Floor) -> None:
     assert crl.is_signature_valid(key)  # type: ignore[arg-type]
 
 
-def groups(keys: Path) -> list[str]:
-    return [path.read_text() for path in sorted(keys.glob("services/*/event-group"))]
+def shared(keys: Path, name: str) -> list[list[str]]:
+    """Return the lines of each service's file of a name."""
+    return [path.read_text().splitlines() for path in sorted(keys.glob(f"services/*/{name}"))]
 
 
-def test_all_services_share_events_by_one_secret_that_changes_with_their_keys(
-    mine: Path, floor: Floor
-) -> None:
-    """A new service gets the same name. If one is renewed, or lacks it, all get a new name."""
-    (first,) = groups(mine)
-    assert fill(mine, floor, "table.A-1", services=2)["services/1"] == "kept"
-    assert groups(mine) == [first, first]
-    acts = fill(mine, floor, "service.2", services=2)
-    assert (acts["services/1"], acts["services/2"]) == ("changed", "renewed")
-    second, other = groups(mine)
-    assert (second == other, second == first) == (True, False)
-    (mine / "services" / "2" / "event-group").unlink()
-    assert [one.seen for one in check_keys(mine) if one.warns and "earlier" in one.seen]
-    fill(mine, floor, services=2)
-    assert groups(mine) == [second, second]
-    (mine / "services" / "2" / "event-group").write_text("another\n")
-    assert [one.seen for one in check_keys(mine) if one.warns and "same" in one.seen]
-    fill(mine, floor, services=2)
-    third, other = groups(mine)
-    assert third == other
-    assert third not in {first, second}
-    found = {path.name for path in mine.rglob("event-group")}
-    assert found == {"event-group"}
-    assert {path.parent.parent.name for path in mine.rglob("event-group")} == {"services"}
-
-
-def log_secrets(keys: Path) -> list[list[str]]:
-    """Return each service's secrets for the operators' log, the newest first."""
-    return [path.read_text().splitlines() for path in sorted(keys.glob("services/*/log-secrets"))]
-
-
-def test_all_services_have_the_secrets_for_the_log_and_none_is_lost(
-    mine: Path, floor: Floor
-) -> None:
-    """A renewal puts a new secret before them. A service that lacks some receives all."""
-    ((first,),) = log_secrets(mine)
+def test_all_services_share_secrets_that_change_with_their_keys(mine: Path, floor: Floor) -> None:
+    """A new service gets the same; after a renewal all have a new one. No log secret is lost."""
+    ((group,),), ((first,),) = shared(mine, "event-group"), shared(mine, "log-secrets")
     assert len(first) >= 43
     assert fill(mine, floor, "table.A-1", "archive", services=2)["services/1"] == "kept"
-    assert log_secrets(mine) == [[first]] * 2
+    assert shared(mine, "event-group") == [[group]] * 2
+    assert shared(mine, "log-secrets") == [[first]] * 2
     acts = fill(mine, floor, "service.2", services=2)
     assert (acts["services/1"], acts["services/2"]) == ("changed", "renewed")
-    (second, before), other = log_secrets(mine)
-    assert (before, other, second == first) == (first, [second, first], False)
-    path = mine / "services" / "2" / "log-secrets"
-    path.unlink()
-    assert [one.seen for one in check_keys(mine) if one.warns and "log-secrets" in one.seen]
-    assert fill(mine, floor, services=2)["services/2"] == "changed"
-    path.write_text(f"{first}\n")
-    assert [one.seen for one in check_keys(mine) if one.warns and "not all" in one.seen]
-    assert fill(mine, floor, services=2)["services/2"] == "changed"
-    assert log_secrets(mine) == [[second, first]] * 2
-    assert {found.parent.parent.name for found in mine.rglob(path.name)} == {"services"}
-    path.chmod(0o644)
-    assert [one.seen for one in check_keys(mine) if one.warns and "chmod 600" in one.seen]
-    path.write_text("short\n")
-    with pytest.raises(UserError, match="log-secrets does not contain lines of at least"):
-        fill(mine, floor, services=2)
+    (renewed,), other = shared(mine, "event-group")
+    assert (other, renewed == group) == ([renewed], False)
+    (second, *before), newer = shared(mine, "log-secrets")
+    assert (before, newer, second == first) == ([first], [second, first], False)
+    (mine / "services" / "2" / "event-group").write_text("another\n")
+    fill(mine, floor, services=2)
+    assert shared(mine, "event-group")[0][0] not in {group, renewed, "another"}
+    for name in ("event-group", "log-secrets"):
+        assert {path.parent.parent.name for path in mine.rglob(name)} == {"services"}
 
 
-def test_a_bundle_of_an_earlier_release_gets_a_password_for_users(mine: Path, floor: Floor) -> None:
-    """The command reports it, keeps the rest, and lists the password. A renewal changes it."""
-    before = contents(mine)
-    path = mine / "services" / "1" / "redis-people-password"
-    path.unlink()
-    assert [one.seen for one in check_keys(mine) if one.warns and path.name in one.seen]
-    acts = fill(mine, floor)
-    assert (acts["services/1"], acts["archive"]) == ("changed", "kept")
-    first, after = path.read_text(), contents(mine)
-    changed = {name for name in before if after[name] != before[name]}
-    assert changed == {f"services/1/{path.name}", "redis/users.acl"}
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("event-group", None, "has no event-group, its keys are of an earlier release"),
+        ("event-group", "another\n", "not all have the same event-group"),
+        ("log-secrets", None, "log-secrets"),
+        ("log-secrets", "{first}\n", "not all"),
+        ("redis-people-password", None, "2: no redis-people-password"),
+    ],
+)
+def test_a_service_that_lacks_what_others_have_is_named_and_given_it(
+    mine: Path, floor: Floor, name: str, text: str | None, said: str
+) -> None:
+    ((first,),) = shared(mine, "log-secrets")
     fill(mine, floor, "service.1", services=2)
-    assert path.read_text() != first
+    path = mine / "services" / "2" / name
+    path.unlink()
+    if text is not None:
+        write_private(path, text.format(first=first))
+    assert [one.seen for one in check_keys(mine) if one.warns and said in one.seen]
+    before, kept = contents(mine), path.read_text() if text else ""
+    acts = fill(mine, floor, services=2)
+    assert (acts["services/2"], acts["archive"]) == ("changed", "kept")
+    assert path.read_text() != kept
+    assert [one.holds for one in check_keys(mine)] == [True]
+    changed = {each for each, data in contents(mine).items() if data != before.get(each)}
+    assert changed <= {f"services/1/{name}", f"services/2/{name}", "redis/users.acl"}
+
+
+def test_redis_accepts_the_password_for_users_of_each_service(mine: Path, floor: Floor) -> None:
+    before = shared(mine, "redis-people-password")
+    fill(mine, floor, "service.1", services=2)
+    every = shared(mine, "redis-people-password")
+    assert before[0] not in every
     (line,) = re.findall(
-        r"^user pitlink-people .*$", contents(mine)["redis/users.acl"].decode(), re.MULTILINE
+        r"^user pitlink-people .*$", (mine / "redis" / "users.acl").read_text(), re.MULTILINE
     )
-    every = [each.read_text() for each in mine.rglob(path.name)]
-    hashed = {f"#{hashlib.sha256(each.strip().encode()).hexdigest()}" for each in every}
+    hashed = {f"#{hashlib.sha256(each.encode()).hexdigest()}" for (each,) in every}
     assert len(hashed) == 2
     assert {word for word in line.split() if word.startswith("#")} == hashed
 
@@ -286,24 +264,29 @@ def test_a_name_that_nobody_has_is_refused(mine: Path, tmp_path: Path) -> None:
     assert contents(mine) == before
 
 
-def test_the_authority_s_key_may_be_elsewhere_while_nothing_is_signed(
-    mine: Path, floor: Floor
+@pytest.mark.parametrize(
+    ("spoilt", "said"),
+    [
+        ({"authority/ca.key": None}, "nothing can be signed"),
+        # New keys that the servers do not trust would be useless.
+        ({"authority/ca.crt": None}, "start again"),
+        ({"authority/ca.crt": None, "authority/ca.key": None}, "start again"),
+        ({"authority/ca.key": FOREIGN}, "does not match its certificate"),
+        ({"authority/ca.key": b"nonsense"}, "is not a PEM file"),
+        ({"services/1/log-secrets": b"short\n"}, "log-secrets does not contain lines of at least"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else " and ".join(value),
+)
+def test_keys_that_are_lost_or_do_not_belong_together_are_not_replaced_in_silence(
+    mine: Path, floor: Floor, spoilt: dict[str, bytes | None], said: str
 ) -> None:
-    key = mine / "authority" / "ca.key"
-    key.rename(mine.parent / "ca.key")
-    assert set(fill(mine, floor).values()) == {"kept"}
-    with pytest.raises(UserError, match="nothing can be signed"):
+    for name, data in spoilt.items():
+        if data is None:
+            (mine / name).unlink()
+        else:
+            (mine / name).write_bytes(data)
+    with pytest.raises(UserError, match=said):
         fill(mine, floor, "table.A-1")
-
-
-def test_a_lost_authority_is_not_replaced_in_silence(mine: Path, floor: Floor) -> None:
-    """New keys that the servers do not trust would be useless."""
-    (mine / "authority" / "ca.crt").unlink()
-    with pytest.raises(UserError, match="start again"):
-        fill(mine, floor)
-    (mine / "authority" / "ca.key").unlink()
-    with pytest.raises(UserError, match="start again"):
-        fill(mine, floor)
 
 
 def test_an_interrupted_first_run_is_continued(
@@ -324,17 +307,6 @@ def test_an_interrupted_first_run_is_continued(
     monkeypatch.setattr(keyring, "write_private", write_private)
     assert written[0].exists()
     assert fill(tmp_path / "keys", floor)["authority"] == "made"
-
-
-def test_files_that_do_not_belong_together_are_refused(mine: Path, floor: Floor) -> None:
-    other, issued = authority.Authority.found("Another")
-    assert other.key
-    (mine / "authority" / "ca.key").write_bytes(issued.key)
-    with pytest.raises(UserError, match="does not match its certificate"):
-        fill(mine, floor)
-    (mine / "authority" / "ca.key").write_text("nonsense")
-    with pytest.raises(UserError, match="is not a PEM file"):
-        fill(mine, floor)
 
 
 @pytest.mark.parametrize("host", ["a b", "http://a", "a/b", "-", ""])

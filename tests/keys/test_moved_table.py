@@ -7,41 +7,31 @@ from typing import Final
 import pytest
 
 from tests.chaos.devices import Devices
-from tests.keys.floor import METERS, make_keys, write_floor
+from tests.keys.floor import make_keys, with_moved_table
+from tests.keys.machines import running, service_at
 from tests.keys.servers import SecuredMosquitto, SecuredRedis
-from tests.mqtt.stand import Service
-from tests.servers import eventually, free_port, run_pitlink
-from tests.staff import GIVEN, PIN, Colleague
+from tests.servers import eventually, run_pitlink
+from tests.staff import PIN, Colleague, hire
 
 BY: Final = "Ada Lane"
 SECOND: Final = "Bea Moss"
-TABLE: Final = "[[link.table]]"
 
 
 class MovingFloor:
     """A floor with keys, whose table A-1 moves between the links `main` and `other`.
 
-    Attributes:
-        config: the floor file, which the service and the agent share.
-        keys: the directory of keys.
-        service: the service. It is started again after each change of the floor file.
+    The agent has the service's floor file. The service starts again after each change of it.
     """
 
-    def __init__(
-        self, home: Path, keys: Path, broker: SecuredMosquitto, store: SecuredRedis
-    ) -> None:
+    def __init__(self, keys: Path, broker: SecuredMosquitto, store: SecuredRedis) -> None:
+        home = keys.parent
         self.keys = keys
         self.broker = broker
-        port = free_port()
-        self.config = write_floor(
-            home / "floor.toml", broker=broker.url, redis=store.url, http=port, keys=keys
-        )
+        self.service = service_at(home, broker, store.url)
+        self.config = self.service.config
         text = self.config.read_text()
-        begin = text.index(TABLE)
-        end = text.index(TABLE, begin + 1)
-        self.texts = {"main": text, "other": text[:begin] + text[end:] + text[begin:end]}
+        self.texts = {"main": text, "other": with_moved_table(text)}
         self.outboxes = home / "data" / "tables"
-        self.service = Service(self.config, port)
 
     def serve(self, link: str) -> None:
         """Start the service again with a floor file that has the table on a link."""
@@ -85,25 +75,18 @@ class MovingFloor:
 
 
 @pytest.fixture
-def floor(tmp_path: Path, keys: Path, mine: Path) -> Iterator[MovingFloor]:
+def floor(keys: Path, mine: Path) -> Iterator[MovingFloor]:
     with SecuredMosquitto(keys) as broker, SecuredRedis(keys) as store:
-        made = MovingFloor(tmp_path, mine, broker, store)
-        try:
-            made.service.start()
-            eventually(lambda: len(made.service.meters()) == METERS, what="all meters known")
+        made = MovingFloor(mine, broker, store)
+        with running(made.service):
             yield made
-        finally:
-            made.service.close()
 
 
 @pytest.mark.slow
 @pytest.mark.duty("D12")
 def test_a_table_moves_to_another_link_and_back(floor: MovingFloor) -> None:
     for name in (BY, SECOND):
-        added = run_pitlink(
-            "user", "add", name, "--role", "supervisor", "--config", str(floor.config), stdin=GIVEN
-        )
-        assert added.returncode == 0, added.stderr
+        hire(floor.config, name, "supervisor")
         Colleague(floor.service.url, name)
     with Devices(floor.config, "A-1") as devices:
         assert devices.wager(3)["light"]

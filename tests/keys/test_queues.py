@@ -3,8 +3,9 @@
 import asyncio
 import contextlib
 import socket
+import ssl
 from collections.abc import Iterator
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from pathlib import Path
 from typing import Final
 
@@ -19,10 +20,10 @@ from meters.mqtt.connect import connect_broker
 from meters.mqtt.connection import BrokerConnection
 from meters.mqtt.mqtt5_connection import Mqtt5Connection
 from meters.service.stopping import stays_true
-from tests.keys.clients import WITHIN_S, believing, observing
-from tests.keys.raw import HUGE, connect_packet, takes_huge_packet
+from tests.keys.clients import WITHIN_S, believing, observing, with_session
+from tests.keys.raw import HUGE, connect_packet, connected, takes_huge_packet
 from tests.keys.servers import SecuredMosquitto
-from tests.mqtt_packets import remaining_length, text
+from tests.mqtt_packets import packet, text
 
 pytestmark = pytest.mark.duty("D20")
 
@@ -57,11 +58,8 @@ def memory_kb(broker: SecuredMosquitto) -> int:
     return next(found, 0)
 
 
-def client(broker: SecuredMosquitto, keys: Path, party: Identity) -> aiomqtt.Client:
-    return aiomqtt.Client(
-        "localhost", broker.port, tls_context=believing(keys, party=party),
-        identifier=party.username, clean_session=False, timeout=WITHIN_S,
-    )  # fmt: skip
+def as_table(broker: SecuredMosquitto, keys: Path) -> AbstractContextManager[ssl.SSLSocket]:
+    return connected(broker.port, believing(keys, party=A1), connect_packet("any"))
 
 
 def speaking(
@@ -84,22 +82,18 @@ async def publish_much(broker: SecuredMosquitto, keys: Path) -> None:
 
 
 @pytest.mark.slow
-async def test_what_waits_for_a_session_that_nobody_uses_is_bounded(
-    own_broker: SecuredMosquitto, keys: Path
+@pytest.mark.parametrize(
+    "qos", [None, 0, 1], ids=["a session without connection", "at most once", "at least once"]
+)
+async def test_what_waits_for_a_client_that_reads_nothing_is_bounded(
+    own_broker: SecuredMosquitto, keys: Path, qos: int | None
 ) -> None:
-    async with client(own_broker, keys, DISPLAY) as display:
-        await display.subscribe(f"{ROOT}/#", qos=1)
-    before = memory_kb(own_broker)
-    await publish_much(own_broker, keys)
-    assert memory_kb(own_broker) - before < GROWS_BY_MAX_KB
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("qos", [0, 1])
-async def test_what_waits_for_a_connection_that_reads_nothing_is_bounded(
-    own_broker: SecuredMosquitto, keys: Path, qos: int
-) -> None:
-    with stalled(own_broker, keys, qos):
+    with contextlib.ExitStack() as stack:
+        if qos is None:
+            async with with_session(own_broker, keys, DISPLAY) as display:
+                await display.subscribe(f"{ROOT}/#", qos=1)
+        else:
+            stack.enter_context(stalled(own_broker, keys, qos))
         before = memory_kb(own_broker)
         await publish_much(own_broker, keys)
         assert memory_kb(own_broker) - before < GROWS_BY_MAX_KB
@@ -113,15 +107,13 @@ def test_a_packet_that_is_too_long_takes_no_memory(
     before = memory_kb(own_broker)
     with contextlib.ExitStack() as stack:
         for _ in range(4):
-            party, port = (A1, own_broker.port) if known else (None, own_broker.password_port)
-            plain = socket.create_connection(("127.0.0.1", port), WITHIN_S)
-            context = believing(keys, party=party)
-            connection = stack.enter_context(
-                context.wrap_socket(plain, server_hostname="localhost")
-            )
             if known:
-                connection.sendall(connect_packet("any"))
-                assert connection.recv(4) == b"\x20\x02\x00\x00"
+                connection = stack.enter_context(as_table(own_broker, keys))
+            else:
+                plain = socket.create_connection(("127.0.0.1", own_broker.password_port), WITHIN_S)
+                connection = stack.enter_context(
+                    believing(keys).wrap_socket(plain, server_hostname="localhost")
+                )
             assert not takes_huge_packet(connection, b"\x32" if known else b"\x10")
         assert memory_kb(own_broker) - before < TOO_LONG_GROWS_BY_MAX_KB
 
@@ -130,17 +122,13 @@ def test_subscriptions_of_a_table_do_not_take_the_memory_of_the_machine(
     own_broker: SecuredMosquitto, keys: Path
 ) -> None:
     """The broker stores them unread, and needs several hundred times the bytes of the packets."""
-    plain = socket.create_connection(("127.0.0.1", own_broker.port), WITHIN_S)
-    context = believing(keys, party=A1)
-    with context.wrap_socket(plain, server_hostname="localhost") as connection:
-        connection.sendall(connect_packet("any"))
-        assert connection.recv(4) == b"\x20\x02\x00\x00"
+    with as_table(own_broker, keys) as connection:
         highest = 0
         with contextlib.suppress(OSError):
-            for packet in range(1, PACKETS + 1):
-                deep = (f"{packet}/{number}" + "/a" * 150 for number in range(400))
-                body = packet.to_bytes(2) + b"".join(text(topic) + b"\x00" for topic in deep)
-                connection.sendall(b"\x82" + remaining_length(len(body)) + body)
+            for number in range(1, PACKETS + 1):
+                deep = (f"{number}/{each}" + "/a" * 150 for each in range(400))
+                wanted = [text(topic) + b"\x00" for topic in deep]
+                connection.sendall(packet(b"\x82", number.to_bytes(2), *wanted))
                 connection.recv(1_000)
                 highest = max(highest, memory_kb(own_broker))
     assert highest < MEMORY_MAX_KB
@@ -155,11 +143,9 @@ def stalled(broker: SecuredMosquitto, keys: Path, qos: int) -> Iterator[None]:
         plain.settimeout(WITHIN_S)
         plain.connect(("127.0.0.1", broker.port))
         with context.wrap_socket(plain, server_hostname="localhost") as connection:
-            body = b"".join([text("MQTT"), bytes([4, 2, 0, 0]), text("slow")])
-            connection.sendall(b"\x10" + remaining_length(len(body)) + body)
+            connection.sendall(packet(b"\x10", text("MQTT"), bytes([4, 2, 0, 0]), text("slow")))
             assert connection.recv(4) == b"\x20\x02\x00\x00"
-            body = b"\x00\x01" + text(f"{ROOT}/#") + bytes([qos])
-            connection.sendall(b"\x82" + remaining_length(len(body)) + body)
+            connection.sendall(packet(b"\x82", b"\x00\x01", text(f"{ROOT}/#"), bytes([qos])))
             assert connection.recv(5) == b"\x90\x03\x00\x01" + bytes([qos])
             yield
 
@@ -170,14 +156,14 @@ async def test_a_table_that_comes_back_is_given_every_reply(
     """The table has another maker's agent, whose session survives its connection."""
     replies = [f"{number:06}".encode().ljust(500) for number in range(500)]
     into = f"{ROOT}/main/table/A-1/in"
-    async with client(own_broker, keys, A1) as table:
+    async with with_session(own_broker, keys, A1) as table:
         await table.subscribe(into, qos=1)
     async with speaking(own_broker, keys, SERVICE) as service:
         for reply in replies:
             service.post(into, reply)
         await service.publish(into, b"the last")
     heard: list[object] = []
-    async with asyncio.timeout(WITHIN_S), client(own_broker, keys, A1) as table:
+    async with asyncio.timeout(WITHIN_S), with_session(own_broker, keys, A1) as table:
         async for message in table.messages:
             if message.payload == b"the last":
                 break
@@ -224,7 +210,7 @@ async def test_what_a_flood_had_dropped_is_not_under_way_for_ever(
     """
     out = f"{ROOT}/main/table/A-1/out"
     async with speaking(own_broker, keys, A1) as table:
-        async with client(own_broker, keys, SERVICE) as service:
+        async with with_session(own_broker, keys, SERVICE) as service:
             await service.subscribe(f"$share/group/{ROOT}/+/table/+/out", qos=1)
             inner = service._client.socket()
             assert inner is not None
@@ -247,7 +233,7 @@ async def test_what_a_flood_had_dropped_is_not_under_way_for_ever(
             await asyncio.wait({speaking_on})
             await table.publish(out, b"the last")
             await _hear(service, b"the last")
-        async with client(own_broker, keys, SERVICE) as service:
+        async with with_session(own_broker, keys, SERVICE) as service:
             await table.publish(out, b"the next")
             assert await _hear(service, b"the next") == [b"the next"]
 

@@ -1,5 +1,6 @@
 """Permissions at a real Redis over TLS: books, users and archive each have a Redis user."""
 
+import contextlib
 import re
 import ssl
 from collections.abc import Iterator
@@ -15,7 +16,6 @@ from redis.exceptions import NoPermissionError, RedisError, ResponseError
 from redis.retry import Retry
 
 from meters.books.facility_note import FACILITY_KEY
-from meters.books.script_loader import load_script
 from meters.books.slip_numbers import SLIPS_KEY
 from meters.keys.authority import Authority
 from meters.keys.redis_files import (
@@ -27,11 +27,16 @@ from meters.keys.redis_files import (
 )
 from meters.redis_client.link_keys import LinkKeys
 from meters.redis_client.user_keys import UserKeys
-from meters.users.log_macs import LogHead, LogSecrets
 from tests.keys.servers import SecuredRedis
 
 USER: Final = "pitlink"
 USERS_REDIS_USER: Final = "pitlink-people"
+PLACES: Final = {
+    USER: ("services/1", "service", "redis-password"),
+    USERS_REDIS_USER: ("services/1", "service", "redis-people-password"),
+    "pitlink-archive": ("archive", "archive", "redis-password"),
+}
+"""The directory, the certificate and the password's file of each of our Redis users."""
 USERS_KEYS: Final = (
     *UserKeys().log_and_head,
     UserKeys().users,
@@ -42,6 +47,9 @@ USERS_KEYS: Final = (
     UserKeys().session("0"),
     UserKeys().lock("eve"),
 )
+FOREIGN_KEYS: Final = (
+    "others", "pitlin", "xpitlink:{own}:x", "pitlink:own", "pitlink:{", "PITLINK:{a}:x",
+)  # fmt: skip
 BOOKS_KEYS: Final = (
     LinkKeys("main").accounts,
     LinkKeys("main").ledger,
@@ -62,27 +70,25 @@ _ASKED: Final = re.compile(
 )
 
 
-def password_of(keys: Path) -> str:
-    return (keys / "services" / "1" / "redis-password").read_text().strip()
+def password_of(keys: Path, user: str = USER) -> str:
+    place, _, file = PLACES[user]
+    return (keys / place / file).read_text().strip()
 
 
-def users_access(keys: Path) -> dict[str, str]:
-    """Return the Redis user for users and operators' log."""
-    path = keys / "services" / "1" / "redis-people-password"
-    return {"username": USERS_REDIS_USER, "password": path.read_text().strip()}
-
-
-def client(keys: Path, store: SecuredRedis, **changed: str | None) -> redis.Redis:
-    home = keys / "services" / "1"
+def client(
+    keys: Path, store: SecuredRedis, user: str = USER, /, **changed: str | None
+) -> redis.Redis:
+    place, stem, _ = PLACES[user]
+    home = keys / place
     settings: dict[str, Any] = {
         "host": "localhost",
         "port": store.port,
-        "username": USER,
-        "password": password_of(keys),
+        "username": user,
+        "password": password_of(keys, user),
         "ssl": True,
         "ssl_ca_certs": str(home / "ca.crt"),
-        "ssl_certfile": str(home / "service.crt"),
-        "ssl_keyfile": str(home / "service.key"),
+        "ssl_certfile": str(home / f"{stem}.crt"),
+        "ssl_keyfile": str(home / f"{stem}.key"),
         "socket_timeout": 30,
         "retry": Retry(NoBackoff(), 0),
     }
@@ -103,7 +109,7 @@ def writes(key: str) -> list[list[str]]:
 def refuses_all(user: redis.Redis, key: str, own: str) -> None:
     """Check that a user cannot access a key: alone, with an own key, in a script, in a batch."""
     more = [["DEL", own, key], ["EXISTS", own, key], ["RENAME", own, key], ["COPY", own, key]]
-    for command in [*writes(key), *more]:
+    for command in [*writes(key), *more, ["FLUSHALL"]]:
         with pytest.raises(NoPermissionError):
             user.execute_command(*command)  # type: ignore[no-untyped-call]
         called = ", ".join(f"'{word}'" for word in command)
@@ -121,30 +127,10 @@ def refuses_all(user: redis.Redis, key: str, own: str) -> None:
 
 
 @pytest.fixture
-def users_client(keys: Path, store: SecuredRedis) -> Iterator[redis.Redis]:
-    """Yield a client with the password for users and operators' log."""
-    with client(keys, store, **users_access(keys)) as found:
-        yield found
-
-
-@pytest.fixture
-def archive(keys: Path, store: SecuredRedis) -> Iterator[redis.Redis]:
-    home = keys / "archive"
-    with client(
-        keys,
-        store,
-        username="pitlink-archive",
-        password=(home / "redis-password").read_text().strip(),
-        ssl_certfile=str(home / "archive.crt"),
-        ssl_keyfile=str(home / "archive.key"),
-    ) as found:
-        yield found
-
-
-@pytest.fixture
-def service(keys: Path, store: SecuredRedis) -> Iterator[redis.Redis]:
-    with client(keys, store) as service:
-        yield service
+def clients(keys: Path, store: SecuredRedis) -> Iterator[dict[str, redis.Redis]]:
+    """Yield a client of each of our Redis users, by its name."""
+    with contextlib.ExitStack() as stack:
+        yield {user: stack.enter_context(client(keys, store, user)) for user in PLACES}
 
 
 @pytest.mark.duty("D20")
@@ -164,19 +150,21 @@ def service(keys: Path, store: SecuredRedis) -> Iterator[redis.Redis]:
     ],
 )  # fmt: skip
 def test_what_the_service_need_not_do_it_may_not(
-    service: redis.Redis, users_client: redis.Redis, command: str
+    clients: dict[str, redis.Redis], command: str
 ) -> None:
     """It cannot empty, configure, list or rewrite Redis."""
-    for user, tag in ((service, "x"), (users_client, "@people")):
+    for user, tag in ((USER, "x"), (USERS_REDIS_USER, "@people")):
         words = command.replace("pitlink:a", f"pitlink:{{{tag}}}:a").split()
         with pytest.raises(NoPermissionError):
-            user.execute_command(*words)  # type: ignore[no-untyped-call]
+            clients[user].execute_command(*words)  # type: ignore[no-untyped-call]
 
 
 @pytest.mark.duty("D20")
-def test_the_archive_alone_may_cut_off_a_ledger_s_beginning(archive: redis.Redis) -> None:
+def test_the_archive_alone_may_cut_off_a_ledger_s_beginning(
+    clients: dict[str, redis.Redis],
+) -> None:
     """This holds for links only. It has no access to users or to the list of slips."""
-    ledger = LinkKeys("cut").ledger
+    archive, ledger = clients["pitlink-archive"], LinkKeys("cut").ledger
     archive.xadd(ledger, {"a": "1"}, id="1-0")
     archive.xadd(ledger, {"a": "2"}, id="2-0")
     assert archive.xtrim(ledger, minid="2-0", approximate=False) == 1
@@ -193,21 +181,17 @@ def test_the_archive_alone_may_cut_off_a_ledger_s_beginning(archive: redis.Redis
 
 
 @pytest.mark.duty("D20")
-def test_the_page_says_which_user_can_cut_or_delete_what(
-    service: redis.Redis, users_client: redis.Redis, archive: redis.Redis
-) -> None:
+def test_the_page_says_which_user_can_cut_or_delete_what(clients: dict[str, redis.Redis]) -> None:
     """The page of keys does not promise more than what the permissions hold."""
     page = (Path(__file__).parents[2] / "deploy/docs/reference/keys.md").read_text()
     table = page.partition("### What a Redis user can destroy\n")[2].partition("\n##")[0]
     told = dict(re.findall(r"^\| `(pitlink[a-z-]*)`.* \| (.+) \|$", table, re.MULTILINE))
     ledger, slips, log = LinkKeys("cut").ledger, SLIPS_KEY, UserKeys().log
     named = {ledger: "the ledger", slips: "payout slips", log: "operators' log"}
-    for name, user in (
-        (USER, service), (USERS_REDIS_USER, users_client), ("pitlink-archive", archive),
-    ):  # fmt: skip
+    for name, user in clients.items():
         for key, words in named.items():
             assert _can_cut_and_delete(user, key) == (words in told[name]), (name, key)
-    assert set(told) == {USER, USERS_REDIS_USER, "pitlink-archive"}
+    assert told.keys() == PLACES.keys()
 
 
 def _can_cut_and_delete(user: redis.Redis, key: str) -> bool:
@@ -223,68 +207,19 @@ def _can_cut_and_delete(user: redis.Redis, key: str) -> bool:
 
 
 @pytest.mark.duty("D20")
-@pytest.mark.parametrize("key", USERS_KEYS)
-def test_with_the_books_password_nobody_touches_users(service: redis.Redis, key: str) -> None:
-    """No administrator can be inserted, no session created, and the operators' log not changed."""
-    refuses_all(service, key, "pitlink:{main}:accounts")
-
-
-@pytest.mark.duty("D20")
-@pytest.mark.parametrize("key", BOOKS_KEYS)
-def test_with_the_users_password_nobody_touches_books(users_client: redis.Redis, key: str) -> None:
-    """It cannot change a link's books, its ledger, or the paid slips."""
-    refuses_all(users_client, key, UserKeys().users)
-
-
-@pytest.mark.duty("D20")
-def test_an_administrator_is_not_inserted_by_our_own_script(
-    service: redis.Redis, users_client: redis.Redis
+@pytest.mark.parametrize(
+    ("user", "key"),
+    [
+        *((USER, key) for key in (*USERS_KEYS, *FOREIGN_KEYS)),
+        *((USERS_REDIS_USER, key) for key in BOOKS_KEYS),
+    ],
+)
+def test_a_redis_user_touches_nothing_of_others(
+    clients: dict[str, redis.Redis], user: str, key: str
 ) -> None:
-    """The script that adds users, loaded and called with the books' password, writes nothing."""
-    keys = UserKeys()
-    named = [keys.user("eve"), keys.users, keys.administrators, *keys.log_and_head]
-    named += [keys.pins_set, keys.account("eve"), keys.account("")]
-    at = "2026-01-01T00:00:00Z"
-    arguments = ["eve", "Eve", "administrator", "hash", at, "command", "", "", keys.user_prefix]
-    arguments += ["0", *map(str, LogSecrets().arguments(LogHead()))]
-    add = load_script("add_user", "meters.users")
-    with pytest.raises(NoPermissionError):
-        service.register_script(add)(keys=named, args=arguments)
-    assert not users_client.exists(*named)
-    answer = users_client.register_script(add)(keys=named, args=arguments)
-    assert answer[-1] == b"ok"
-    users_client.delete(*named)
-
-
-@pytest.mark.duty("D20")
-def test_only_its_own_keys(service: redis.Redis) -> None:
-    """This holds for direct commands and for scripts."""
-    own = "pitlink:{own}:x"
-    service.hset(own, "field", "1")
-    assert service.hget(own, "field") == b"1"
-    for key in (
-        "others",
-        "pitlin",
-        "xpitlink:{own}:x",
-        "pitlink:own",
-        "pitlink:{",
-        "PITLINK:{a}:x",
-    ):
-        with pytest.raises(NoPermissionError):
-            service.hset(key, "field", "1")
-        with pytest.raises(NoPermissionError):
-            service.hgetall(key)
-    mine = service.register_script("return redis.call('HGET', KEYS[1], 'field')")
-    assert mine(keys=[own]) == b"1"
-    with pytest.raises(NoPermissionError):
-        mine(keys=["others"])
-    hidden = service.register_script("return redis.call('HSET', 'others', 'field', '1')")
-    with pytest.raises(ResponseError, match=_REFUSED):
-        hidden(keys=[own])
-    emptying = service.register_script("return redis.call('FLUSHALL')")
-    with pytest.raises(ResponseError, match=_REFUSED):
-        emptying(keys=[own])
-    service.delete(own)
+    """The books' password adds no administrator or session; that for users changes no ledger."""
+    own = "pitlink:{main}:accounts" if user == USER else UserKeys().users
+    refuses_all(clients[user], key, own)
 
 
 @pytest.mark.duty("D20")
@@ -302,7 +237,7 @@ def test_who_is_not_let_in(keys: Path, store: SecuredRedis, tmp_path: Path) -> N
         {"username": "default", "password": password_of(keys)},
         {"password": "wrong"},
         {"username": USERS_REDIS_USER},
-        {"password": users_access(keys)["password"]},
+        {"password": password_of(keys, USERS_REDIS_USER)},
         {"username": "pitlink-archive"},
         {"password": table},
         {"ssl_certfile": None, "ssl_keyfile": None},

@@ -9,14 +9,12 @@ import asyncio
 import contextlib
 import json
 import shutil
-import socket
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-import aiomqtt
 import pytest
 from redis.asyncio import Redis
 from redis.exceptions import ResponseError
@@ -30,13 +28,13 @@ from meters.floor.identities import (
     service_identity,
     table_identity,
 )
-from tests.keys.clients import believing, by_certificate
+from tests.keys.clients import believing, by_certificate, with_session
 from tests.keys.floor import make_keys, write_floor
 from tests.keys.machines import Floor, running
-from tests.keys.raw import is_let_in
+from tests.keys.raw import connect_packet, connected, is_let_in
 from tests.keys.servers import SecuredMosquitto, SecuredRedis
 from tests.mqtt.events import encode, void, wagers
-from tests.mqtt_packets import remaining_length, text
+from tests.mqtt_packets import packet, text
 from tests.servers import RedisServer
 
 pytestmark = pytest.mark.duty("D20")
@@ -53,14 +51,6 @@ ROUNDS: Final = 15
 ANSWERED_WITHIN_S: Final = 20.0
 
 
-def as_thief(floor: Floor, party: Identity, *, clean: bool = False) -> aiomqtt.Client:
-    """Return a client whose session survives its connection, unless it is a clean one."""
-    return aiomqtt.Client(
-        "localhost", floor.broker.port, tls_context=believing(floor.keys, party=party),
-        identifier=party.username, clean_session=clean, timeout=30.0,
-    )  # fmt: skip
-
-
 @asynccontextmanager
 async def thieves(
     floor: Floor, parties: Sequence[Identity], groups: Sequence[str], *, stay: bool
@@ -69,7 +59,9 @@ async def thieves(
     async with AsyncExitStack() as stack:
         for party in parties:
             async with AsyncExitStack() as one:
-                client = await one.enter_async_context(as_thief(floor, party))
+                client = await one.enter_async_context(
+                    with_session(floor.broker, floor.keys, party)
+                )
                 for group in groups:
                     for wanted in WANTED:
                         await client.subscribe(f"$share/{group}/{wanted}", qos=1)
@@ -80,7 +72,7 @@ async def thieves(
         finally:
             await stack.aclose()
             for party in parties:
-                async with as_thief(floor, party, clean=True):
+                async with with_session(floor.broker, floor.keys, party, clean=True):
                     """Connecting with a clean session deletes the old one."""
 
 
@@ -142,18 +134,13 @@ async def test_no_event_is_lost_to_who_joins_a_group(
 
 def subscribe_by_hand(floor: Floor, pattern: str) -> None:
     """Subscribe with a session that stays, to a pattern that no library would send."""
-    context = believing(floor.keys, party=DISPLAY)
+    first = connect_packet(DISPLAY.username, flags=0)
     with (
-        socket.create_connection(("127.0.0.1", floor.broker.port), timeout=30.0) as plain,
-        context.wrap_socket(plain, server_hostname="localhost") as connection,
+        connected(floor.broker.port, believing(floor.keys, party=DISPLAY), first) as connection,
         contextlib.suppress(ConnectionError),
     ):
-        for head, body in (
-            (b"\x10", text("MQTT") + bytes([4, 0, 0, 60]) + text(DISPLAY.username)),
-            (b"\x82", b"\x00\x01" + text(pattern) + b"\x01"),
-        ):
-            connection.sendall(head + remaining_length(len(body)) + body)
-            connection.recv(16)
+        connection.sendall(packet(b"\x82", b"\x00\x01", text(pattern), b"\x01"))
+        connection.recv(16)
 
 
 @pytest.mark.slow
@@ -167,7 +154,7 @@ async def test_a_group_cannot_be_joined_by_a_pattern_of_its_name(floor: Floor, g
         try:
             assert accepted(await play(floor))
         finally:
-            async with as_thief(floor, DISPLAY, clean=True):
+            async with with_session(floor.broker, floor.keys, DISPLAY, clean=True):
                 """Connecting with a clean session deletes the old one."""
         assert name not in service.process.errors + service.process.output
 
@@ -183,7 +170,7 @@ async def test_what_a_renewed_service_knew_is_of_no_use(floor: Floor, keys: Path
         group = (floor.keys / "services" / "2" / "event-group").read_text().strip()
         before = shutil.copytree(floor.keys, floor.home / "before")
         stolen = Floor(floor.home, before, broker, "")
-        async with as_thief(stolen, service_identity(2)) as thief:
+        async with with_session(stolen.broker, stolen.keys, service_identity(2)) as thief:
             for name in ("pitlink", f"pitlink-{group}", group):
                 await thief.subscribe(f"$share/{name}/{ROOT}/+/table/+/out", qos=1)
         assert "changed services/1" in make("--renew", "service.2")
