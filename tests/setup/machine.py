@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import shutil
 import subprocess
 from pathlib import Path
 from typing import Final
@@ -18,8 +19,11 @@ ANSWERS: Final = (
 class Machine:
     """File system below a directory, in which all system users are the user of the tests."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, like: "Machine | None" = None) -> None:
         self.root = root
+        if like is not None:
+            shutil.copytree(like.root, root, symlinks=True)
+            return
         (root / "etc").mkdir(parents=True)
         ids = f"{os.geteuid()}:{os.getegid()}"
         lines = [f"{user}:x:{ids}::/:/bin/false\n" for user in USERS]

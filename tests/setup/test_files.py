@@ -23,10 +23,8 @@ REDIS: Final = "etc/redis/redis.conf"
 FLOOR: Final = "etc/pitlink/floor.toml"
 
 
-def test_it_writes_every_file_and_a_second_run_changes_nothing(machine: Machine) -> None:
-    done = machine.setup(*ANSWERS)
-    assert (done.returncode, done.stderr) == (0, "")
-    before = machine.contents()
+def test_it_writes_every_file_and_a_second_run_changes_nothing(installed: Machine) -> None:
+    before = installed.contents()
     for name, piece in (
         (REDIS, "redis.conf"),
         ("etc/mosquitto/mosquitto.conf", "mosquitto.conf"),
@@ -35,7 +33,7 @@ def test_it_writes_every_file_and_a_second_run_changes_nothing(machine: Machine)
         ("etc/prometheus/services.yml", "prometheus/services.yml"),
     ):
         assert before[name] == (0o644, (DEPLOY / piece).read_bytes())
-    floor = read_floor(machine.path(FLOOR))
+    floor = read_floor(installed.path(FLOOR))
     assert (floor.facility.name, floor.facility.timezone) == ("Lucky Oak", "America/Chicago")
     assert (floor.service.hosts, floor.service.broker) == (("pit.oak",), "mqtts://localhost:8883")
     assert b"{$PITLINK_SITE:pit.oak} {\n" in before["etc/caddy/Caddyfile"][1]
@@ -46,17 +44,16 @@ def test_it_writes_every_file_and_a_second_run_changes_nothing(machine: Machine)
     assert {keys[name] for name in secret} == {0o600}
     assert not [name for name in before if name.startswith("etc/") and name.endswith("ca.key")]
     for options in ((), ANSWERS):
-        again = machine.setup(*options)
+        again = installed.setup(*options)
         assert (again.returncode, again.stderr) == (0, "")
-        assert machine.contents() == before
+        assert installed.contents() == before
         assert "written" not in again.stdout
         assert "installed for" not in again.stdout
 
 
 @pytest.mark.parametrize("line", range(0, 22, 3))
-def test_a_run_after_a_kill_finishes_the_rest(tmp_path: Path, line: int) -> None:
+def test_a_run_after_a_kill_finishes_the_rest(machine: Machine, set_up: Machine, line: int) -> None:
     """The result has the same files as a run without a kill, and no temporary ones."""
-    whole, machine = Machine(tmp_path / "whole"), Machine(tmp_path / "root")
     command = pitlink_command("setup", "--yes", "--root", str(machine.root), *ANSWERS)
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
@@ -64,12 +61,12 @@ def test_a_run_after_a_kill_finishes_the_rest(tmp_path: Path, line: int) -> None
             process.stdout.readline()
         process.kill()
         process.wait(LONG_S)
-    for each in (whole, machine):
-        assert each.setup(*ANSWERS).returncode == 0
-    found, wanted = machine.contents(), whole.contents()
+    assert machine.setup(*ANSWERS).returncode == 0
     # `pitlink keys` can leave a hidden file in the directory in which it makes the keys.
-    found = {name: one for name, one in found.items() if not name.startswith("root/")}
-    wanted = {name: one for name, one in wanted.items() if not name.startswith("root/")}
+    found, wanted = (
+        {name: one for name, one in each.contents().items() if not name.startswith("root/")}
+        for each in (machine, set_up)
+    )
     assert found.keys() == wanted.keys()
     text = {name for name in wanted if name.endswith((".conf", ".toml", ".yml", "Caddyfile"))}
     assert {name: found[name] for name in text} == {name: wanted[name] for name in text}
@@ -83,55 +80,45 @@ def test_a_run_after_a_kill_finishes_the_rest(tmp_path: Path, line: int) -> None
                 assert found[name][1] == source.read_bytes(), name
 
 
-def test_a_file_that_a_person_changed_is_left_alone(machine: Machine) -> None:
-    assert machine.setup(*ANSWERS).returncode == 0
-    path = machine.path(REDIS)
+def test_a_file_that_a_person_changed_is_left_alone(installed: Machine) -> None:
+    path = installed.path(REDIS)
     path.write_text(wanted := path.read_text() + "maxmemory 4gb\n")
-    before = machine.contents()
-    done = machine.setup(*ANSWERS)
+    before = installed.contents()
+    done = installed.setup(*ANSWERS)
     assert done.returncode == 0, done.stderr
     assert f"{path}  left as it is, because a person wrote or changed it" in done.stdout
     assert path.read_text() == wanted
     other = path.with_name("redis.conf.pitlink")
     assert other.read_bytes() == (DEPLOY / "redis.conf").read_bytes()
-    assert machine.contents().keys() - before.keys() == {f"{REDIS}.pitlink"}
+    assert installed.contents().keys() - before.keys() == {f"{REDIS}.pitlink"}
     path.write_bytes(other.read_bytes())
-    assert machine.setup(*ANSWERS).returncode == 0
+    assert installed.setup(*ANSWERS).returncode == 0
     assert not other.exists(), "the person has completed the file"
 
 
-def test_a_floor_on_several_redis_servers_is_refused(machine: Machine, tmp_path: Path) -> None:
+def test_an_installed_floor_on_several_redis_servers_is_refused(installed: Machine) -> None:
     """Nothing is written. The message names the page with the steps."""
-    text, before = (DEPLOY / "floor-tls.toml").read_text(), machine.contents()
-    other = tmp_path / "other.toml"
+    path = installed.path(FLOOR)
     address = "rediss+sentinel://10.0.0.8:26379,10.0.0.9:26379,10.0.0.10:26379/pitlink"
-    other.write_text(text.replace("rediss://localhost:6379/0", address))
-    done = machine.setup("--floor", str(other), *ANSWERS)
-    assert done.returncode != 0
-    assert f"{other}: its Redis is not on this machine alone" in done.stderr
-    assert "deploy/docs/run/several-services.md" in done.stderr
-    assert machine.contents() == before
-    assert machine.setup(*ANSWERS).returncode == 0
-    installed = machine.path(FLOOR)
-    installed.write_text(installed.read_text().replace("rediss://localhost:6379/0", address))
-    before = machine.contents()
+    path.write_text(path.read_text().replace("rediss://localhost:6379/0", address))
+    before = installed.contents()
     for options in ((), ("--floor", str(DEPLOY / "floor-tls.toml"))):
-        done = machine.setup(*options, *ANSWERS)
-        assert f"{installed}: its Redis is not on this machine alone" in done.stderr
-        assert machine.contents() == before
+        done = installed.setup(*options, *ANSWERS)
+        assert f"{path}: its Redis is not on this machine alone" in done.stderr
+        assert "deploy/docs/run/several-services.md" in done.stderr
+        assert installed.contents() == before
 
 
-def test_what_it_wrote_itself_it_replaces(machine: Machine) -> None:
+def test_what_it_wrote_itself_it_replaces(installed: Machine) -> None:
     """Another answer changes the files that nobody else changed."""
-    assert machine.setup(*ANSWERS).returncode == 0
-    done = machine.setup("--host", "pit.elm", "--host", "oak.elm", "--machines", "several")
+    done = installed.setup("--host", "pit.elm", "--host", "oak.elm", "--machines", "several")
     assert done.returncode == 0, done.stderr
-    floor = read_floor(machine.path(FLOOR))
+    floor = read_floor(installed.path(FLOOR))
     assert floor.service.broker == "mqtts://pit.elm:8883"
     assert floor.service.hosts == ("pit.elm", "oak.elm")
-    assert "{$PITLINK_SITE:pit.elm, oak.elm} {" in machine.path("etc/caddy/Caddyfile").read_text()
+    assert "{$PITLINK_SITE:pit.elm, oak.elm} {" in installed.path("etc/caddy/Caddyfile").read_text()
     assert "pitlink setup --table TCP-01 --keys tcp-one.TCP-01 --floor floor.toml" in done.stdout
-    certificate = machine.path("etc/mosquitto/pitlink/broker.crt")
+    certificate = installed.path("etc/mosquitto/pitlink/broker.crt")
     named = subprocess.run(
         [require("openssl"), "x509", "-in", certificate, "-noout", "-ext", "subjectAltName"],
         capture_output=True, text=True, check=True,
@@ -141,24 +128,23 @@ def test_what_it_wrote_itself_it_replaces(machine: Machine) -> None:
 
 
 @pytest.mark.parametrize("left", [False, True])
-def test_keys_of_another_authority_are_not_replaced(machine: Machine, *, left: bool) -> None:
+def test_keys_of_another_authority_are_not_replaced(installed: Machine, *, left: bool) -> None:
     """People move the directory with the keys to a safe place, as run/install.md says."""
-    assert machine.setup(*ANSWERS).returncode == 0
-    made, safe = machine.path("root/pitlink-keys"), machine.path("safe")
+    made, safe = installed.path("root/pitlink-keys"), installed.path("safe")
     made.rename(safe)
     if left:
-        other = Machine(machine.root.with_name("other"))
+        other = Machine(installed.root.with_name("other"))
         assert other.setup(*ANSWERS).returncode == 0
         other.path("root/pitlink-keys").rename(made)
-    before = machine.contents()
-    done = machine.setup("--host", "pit.elm")
+    before = installed.contents()
+    done = installed.setup("--host", "pit.elm")
     assert done.returncode == 1
     assert f"has keys of an authority that is not in {made}" in done.stderr
-    assert machine.contents() == before
+    assert installed.contents() == before
     if left:
-        made.rename(machine.path("wrong"))
+        made.rename(installed.path("wrong"))
     safe.rename(made)
-    assert machine.setup("--host", "pit.elm").returncode == 0
+    assert installed.setup("--host", "pit.elm").returncode == 0
 
 
 def test_the_file_of_a_package_is_replaced_unless_a_person_changed_it(machine: Machine) -> None:
@@ -176,11 +162,10 @@ def test_the_file_of_a_package_is_replaced_unless_a_person_changed_it(machine: M
     assert "is the file of its Debian package" in done.stdout
 
 
-def test_addresses_of_agents_that_a_person_wrote_remain(machine: Machine) -> None:
-    path = machine.path("etc/prometheus/tables.yml")
-    assert machine.setup(*ANSWERS).returncode == 0
+def test_addresses_of_agents_that_a_person_wrote_remain(installed: Machine) -> None:
+    path = installed.path("etc/prometheus/tables.yml")
     path.write_text("- targets: [table-1.oak:8090]\n")
-    assert machine.setup(*ANSWERS).returncode == 0
+    assert installed.setup(*ANSWERS).returncode == 0
     assert path.read_text() == "- targets: [table-1.oak:8090]\n"
     assert not path.with_name("tables.yml.pitlink").exists()
 

@@ -41,6 +41,9 @@ def test_keys_go_to_their_places_and_nobody_else_reads_them(keys: Path, machine:
     (keys / "broker" / ".acl.00000000").touch()
     assert "installed for mosquitto" in install(keys, machine, "broker").stdout
     assert "unchanged" in install(keys, machine, "broker").stdout
+    open_to_others = machine.path("etc/redis/pitlink/redis.key")
+    open_to_others.chmod(0o644)
+    assert "installed for redis" in install(keys, machine, "redis").stdout
     there = machine.contents()
     assert {
         "etc/mosquitto/pitlink/acl", "etc/redis/pitlink/users.acl",
@@ -56,16 +59,6 @@ def test_keys_go_to_their_places_and_nobody_else_reads_them(keys: Path, machine:
     refused = install(keys, machine, "A-9")
     assert (refused.returncode, "nobody is called A-9" in refused.stderr) == (1, True)
     assert "is no directory of keys" in install(keys.parent / "root", machine).stderr
-
-
-@pytest.mark.slow
-@pytest.mark.duty("D20")
-def test_keys_that_others_can_read_are_installed_again(keys: Path, machine: Machine) -> None:
-    assert install(keys, machine, "redis").returncode == 0
-    path = machine.path("etc/redis/pitlink/redis.key")
-    path.chmod(0o644)
-    assert "installed for redis" in install(keys, machine, "redis").stdout
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
 @pytest.mark.slow
@@ -216,25 +209,20 @@ def test_without_names_it_installs_what_the_directory_has(keys: Path, machine: M
     """A second machine of services has neither the keys of the broker nor the user mosquitto."""
     shutil.rmtree(keys / "broker")
     path = machine.path("etc/passwd")
-    path.write_text(path.read_text().replace("mosquitto:", "other:"))
+    users = path.read_text().replace("mosquitto:", "other:")
+    path.write_text(users.replace("pitlink-table:", "another:"))
     assert install(keys, machine, "broker").returncode == 1
+    done = install(keys, machine)
+    assert (done.returncode, machine.contents()) == (1, {})
+    assert "there is no user pitlink-table" in done.stderr
+    assert "systemd-sysusers" in done.stderr
+    assert install(keys, machine, "services").returncode == 0
+    path.write_text(users)
     done = install(keys, machine)
     assert (done.returncode, done.stderr) == (0, "")
     assert machine.path("etc/redis/pitlink/redis.key").exists()
     assert machine.path("etc/pitlink/keys/services/1/service.key").exists()
     assert not machine.path("etc/mosquitto").exists()
-
-
-@pytest.mark.slow
-def test_a_user_that_this_machine_does_not_have_is_named(keys: Path, machine: Machine) -> None:
-    path = machine.path("etc/passwd")
-    path.write_text(path.read_text().replace("pitlink-table:", "other:"))
-    done = install(keys, machine)
-    assert done.returncode == 1
-    assert "there is no user pitlink-table" in done.stderr
-    assert "systemd-sysusers" in done.stderr
-    assert machine.contents() == {}
-    assert install(keys, machine, "services").returncode == 0
 
 
 @pytest.mark.slow

@@ -11,7 +11,7 @@ from tests.deploy.tree import DEPLOY
 from tests.mqtt.stand import Service
 from tests.selfcheck.installed import build_wheel
 from tests.servers import eventually, free_port, run_pitlink
-from tests.setup.machine import ANSWERS, Machine
+from tests.setup.machine import Machine
 from tests.setup.written_server import WrittenServer
 from tests.waiting import LONG_S
 
@@ -25,21 +25,21 @@ PIECES: Final = (
 
 
 @pytest.mark.duty("D20")
-def test_a_floor_runs_with_the_written_files_and_its_check_is_in_order(tmp_path: Path) -> None:
+def test_a_floor_runs_with_the_written_files_and_its_check_is_in_order(
+    installed: Machine,
+) -> None:
     """Two services start with their own bundles. An administrator is added over TLS."""
-    machine = Machine(tmp_path / "root")
-    assert machine.setup(*ANSWERS).returncode == 0
     with (
-        WrittenServer("redis-server", machine.path("etc/redis/redis.conf"), 6379) as store,
+        WrittenServer("redis-server", installed.path("etc/redis/redis.conf"), 6379) as store,
         WrittenServer(
-            "mosquitto", machine.path("etc/mosquitto/mosquitto.conf"), 8883, 8884
+            "mosquitto", installed.path("etc/mosquitto/mosquitto.conf"), 8883, 8884
         ) as broker,
     ):
-        config = machine.path("etc/pitlink/floor.toml")
+        config = installed.path("etc/pitlink/floor.toml")
         text = config.read_text()
         for old, new in (
-            ("/etc/pitlink/keys", str(machine.path("etc/pitlink/keys"))),
-            ("/var/lib/pitlink", str(machine.path("var/lib/pitlink"))),
+            ("/etc/pitlink/keys", str(installed.path("etc/pitlink/keys"))),
+            ("/var/lib/pitlink", str(installed.path("var/lib/pitlink"))),
             ("localhost:6379", f"localhost:{store.ports[0]}"),
             ("localhost:8883", f"localhost:{broker.ports[0]}"),
         ):
