@@ -4,8 +4,7 @@ It draws and runs pages as Chromium does, and takes little more than half the pr
 """
 
 import os
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack
 from datetime import datetime, timedelta
 from typing import Final, Self
 
@@ -36,13 +35,6 @@ _ARGUMENTS: Final = (
     "--disable-sync",
 )
 _START_WITHIN_MS: Final = 120_000
-
-
-@asynccontextmanager
-async def chromium() -> AsyncIterator[Browser]:
-    """Yield a Chromium. Without one, skip the test, or fail it in CI."""
-    async with SharedBrowser() as shared:
-        yield await shared.connected()
 
 
 class SharedBrowser:

@@ -4,7 +4,7 @@ import pytest
 import redis
 
 from tests import waiting
-from tests.servers import RedisServer, eventually, eventually_async
+from tests.servers import RedisServer
 
 
 def test_redis_keeps_what_it_acknowledged_when_it_is_killed(redis_server: RedisServer) -> None:
@@ -26,13 +26,6 @@ def test_missing_program_skips_here_and_fails_in_ci(monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv("CI", "1")
     with pytest.raises(pytest.fail.Exception):
         waiting.require("no-such-program")
-
-
-async def test_what_never_comes_fails_with_its_name() -> None:
-    with pytest.raises(AssertionError, match="the tide"):
-        eventually(lambda: False, within_s=0.05, what="the tide")
-    with pytest.raises(AssertionError, match="the tide"):
-        await eventually_async(lambda: False, within_s=0.05, what="the tide")
 
 
 def test_a_port_is_chosen_once_and_by_one_worker(monkeypatch: pytest.MonkeyPatch) -> None:

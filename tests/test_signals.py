@@ -6,135 +6,98 @@ import signal
 import socket
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Final
 
 import httpx
 import pytest
 
+from meters.floor.floor_file import read_floor
 from tests.floor_text import floor_text, link_text, meter_text, table_text
-from tests.mqtt.stand import Stand
-from tests.servers import Pitlink, free_port, pitlink_command
+from tests.servers import Mosquitto, Pitlink, free_port, pitlink_command
 from tests.test_tree import ROOMS, ROOT, of_room, parsed
 
 _LINK: Final = link_text(
     "main", meter_text("progressive"), table_text("T-1", "progressive", asset="1"), name="Main"
 )
 _WITHOUT_END: Final = [
-    ("audit",),
-    ("report", "day"),
-    ("archive",),
-    ("check",),
-    ("upgrade", "--yes"),
-    ("restore", "--services-stopped", "--by", "T. Garcia", "--yes"),
-    ("user", "list"),
-    ("approve", "main", "--by", "Ada"),
-]
-
-
-class SilentRedis:
-    """Server that accepts connections like Redis and never answers."""
-
-    def __init__(self, path: Path) -> None:
-        self.asked = threading.Event()
-        self._connections: list[socket.socket] = []
-        self._listener = socket.socket(socket.AF_UNIX)
-        self._listener.bind(str(path))
-        self._listener.listen()
-        self._taking = threading.Thread(target=self._take, daemon=True)
-        self._taking.start()
-
-    def _take(self) -> None:
-        while True:
-            try:
-                self._connections.append(self._listener.accept()[0])
-            except OSError:
-                return
-            self.asked.set()
-
-    def close(self) -> None:
-        self._listener.shutdown(socket.SHUT_RDWR)
-        self._listener.close()
-        self._taking.join(30)
-        for each in self._connections:
-            each.close()
+    "audit", "report day", "archive", "check", "upgrade --yes", "user list",
+    "approve main --by Ada", "restore --services-stopped --by Ada --yes",
+]  # fmt: skip
 
 
 @pytest.fixture
-def silent(tmp_path: Path) -> Iterator[SilentRedis]:
-    """Yield a Redis that never answers. The floor file names it."""
-    path = tmp_path / "redis.sock"
-    redis = SilentRedis(path)
-    _write_floor(tmp_path, f"unix://{path}")
-    yield redis
-    redis.close()
+def silent(tmp_path: Path) -> Iterator[socket.socket]:
+    """Yield a socket that listens and never answers. The floor file names it as Redis."""
+    _write_floor(tmp_path, f"unix://{tmp_path}/redis.sock")
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(tmp_path / "redis.sock"))
+        listener.listen()
+        listener.settimeout(0)
+        yield listener
 
 
-def _write_floor(home: Path, redis: str) -> Path:
+def _write_floor(home: Path, redis: str = "embedded", broker: str = "") -> Path:
     config = home / "floor.toml"
-    service = {
-        "broker": f"mqtt://127.0.0.1:{free_port()}",
-        "redis": redis,
-        "http": f"127.0.0.1:{free_port()}",
-    }
+    broker = broker or f"mqtt://127.0.0.1:{free_port()}"
+    service = {"broker": broker, "redis": redis, "http": f"127.0.0.1:{free_port()}"}
     config.write_text(floor_text(_LINK, service=service, name="Keystone", demonstration=True))
     return config
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("command", _WITHOUT_END, ids=" ".join)
+@pytest.mark.parametrize("command", _WITHOUT_END)
 def test_a_command_that_waits_for_its_store_ends(
-    tmp_path: Path, silent: SilentRedis, command: tuple[str, ...]
+    tmp_path: Path, silent: socket.socket, command: str
 ) -> None:
-    with Pitlink(*command, "--config", str(tmp_path / "floor.toml"), deaf=True) as running:
-        running.until(silent.asked.is_set, what="the store asked")
+    config = str(tmp_path / "floor.toml")
+    with ExitStack() as stack, Pitlink(*command.split(), "--config", config, deaf=True) as running:
+        running.until(
+            lambda: stack.enter_context(silent.accept()[0]).fileno(), what="the store asked"
+        )
         assert running.stop() == -signal.SIGTERM
 
 
 @pytest.mark.parametrize("command", ["settle", "user add Ada --role administrator"])
 def test_a_command_that_reads_its_input_ends(tmp_path: Path, command: str) -> None:
-    config = str(_write_floor(tmp_path, "embedded"))
+    config = str(_write_floor(tmp_path))
     with Pitlink(*command.split(), "--config", config, stdin=True, deaf=True) as running:
         running.until(lambda: _hears_sigterm(running.process.pid), what="the command running")
         assert running.stop() == -signal.SIGTERM
 
 
 def test_a_service_ends_in_good_order(tmp_path: Path) -> None:
-    config = _write_floor(tmp_path, "embedded")
-    found = re.search(r'http = "(.*)"', config.read_text())
-    assert found is not None
+    config = _write_floor(tmp_path)
+    at = read_floor(config).service.http
     with Pitlink("serve", "--config", str(config), deaf=True) as service:
-        service.until(
-            lambda: httpx.get(f"http://{found[1]}/healthz").is_success, what="the service"
-        )
+        service.until(lambda: httpx.get(f"http://{at}/healthz").is_success, what="the service")
         assert service.stop() == 0
         assert "service stopped" in service.errors
 
 
 @pytest.mark.slow
-def test_a_tables_agent_ends_in_good_order(tmp_path: Path) -> None:
-    """An agent with panel and device events stops cleanly on SIGTERM, and so do bots."""
-    with Stand(tmp_path) as stand:
-        config = ("--config", str(stand.service.config))
-        at = f"127.0.0.1:{free_port()}"
-        with Pitlink("table", "T-1", *config, "--panel", "--at", at, deaf=True) as table:
-            table.until(lambda: "Panel of" in table.output, what="the panel")
-            assert table.stop() == 0
-        with Pitlink("table", "T-1", *config, "--events", stdin=True, deaf=True) as table:
-            table.write_line('{"event": "lockout"}')
-            table.until(lambda: "lockout" in table.output, what="an answer")
-            assert table.stop() == 0
-
-
-@pytest.mark.slow
-def test_bots_end_in_good_order(tmp_path: Path) -> None:
-    config = str(_write_floor(tmp_path, "embedded"))
-    with Pitlink("bots", "--config", config, deaf=True) as bots:
-        bots.until(lambda: "broker not reached" in bots.errors, what="bots at work")
-        assert bots.stop() == 0
-        assert "1 table: 0 rounds" in bots.output
+@pytest.mark.parametrize(
+    ("command", "working", "ended"),
+    [
+        ("table T-1 --panel --at 127.0.0.1:{}", "Panel of", ""),
+        ("table T-1 --events", "lockout", ""),
+        ("bots", "", "1 table: 0 rounds"),
+    ],
+)
+def test_agents_and_bots_end_in_good_order(
+    tmp_path: Path, shared_mosquitto: Mosquitto, command: str, working: str, ended: str
+) -> None:
+    config = str(_write_floor(tmp_path, broker=shared_mosquitto.url))
+    words = command.format(free_port()).split()
+    with Pitlink(*words, "--config", config, stdin=True, deaf=True) as agent:
+        agent.write_line('{"event": "lockout"}')
+        agent.until(
+            lambda: "broker connected" in agent.errors and working in agent.output, what="at work"
+        )
+        assert agent.stop() == 0
+        assert ended in agent.output
 
 
 def test_an_ignored_sigint_stays_ignored() -> None:
@@ -155,15 +118,6 @@ def test_an_ignored_sigint_stays_ignored() -> None:
         settle.send_signal(signal.SIGINT)
         settle.stdin.close()
         assert settle.wait(30) == 1
-
-
-def test_child_processes_of_the_tests_receive_signals() -> None:
-    """This holds even if a script runs the tests in the background."""
-    script = "import signal; print(signal.getsignal(signal.SIGINT) is signal.SIG_IGN)"
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, check=True, text=True
-    )
-    assert done.stdout == "False\n"
 
 
 def test_signals_are_handled_in_one_place() -> None:

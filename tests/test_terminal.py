@@ -55,33 +55,25 @@ def test_the_class_has_every_control_and_format_character_of_unicode() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["misdeal", "Zoë's 3rd, 10€", "\u2660\ufe0f Jackpot", "\u4e00", "a\N{NO-BREAK SPACE}b"]
+    ("texts", "printable", "seen"),
+    [
+        (["misdeal", "Zoë's 3rd, 10€", "\u2660\ufe0f Jackpot", "\u4e00", "a\xa0b"], True, True),
+        (["", " ", "\u2003\u3000", "\ufe0f", " \ufe00\ufe0e "], True, False),
+        (["a\x1b", "a\n", "\ta", "a\u2028", "\ud800", "a\U000e0041", "\u3164"], False, False),
+        (["a\ufffe", "a\ufdd0", "a\U0010ffff", "\u180b", "a\U0001d159"], False, False),
+    ],
+    ids=["ordinary text", "blank", "control and invisible characters", "no characters"],
 )
-def test_ordinary_text_is_printable(text: str) -> None:
-    assert unprintable_problem(text) is None
-    assert escape_unprintable(text) == text
-    assert re.search(PRINTABLE, text)
-    assert re.search(PRINTABLE_WORDS, text)
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["a\x1b", "a\n", "\ta", "a\u2028", "\ud800", "a\U000e0041", "\u3164", "a\ufffe", "a\ufdd0",
-     "a\U0010ffff", "\u180b", "a\U0001d159"],
-)  # fmt: skip
-def test_control_and_invisible_characters_are_not_printable(text: str) -> None:
-    assert unprintable_problem(text)
-    assert escape_unprintable(text).isprintable()
-    assert escape_unprintable(text).isascii()
-    assert not re.search(PRINTABLE, text)
-    assert not re.search(PRINTABLE_WORDS, text)
-
-
-@pytest.mark.parametrize("text", ["", " ", "\u2003\u3000", "\ufe0f", " \ufe00\ufe0e "])
-def test_text_without_a_visible_character_is_blank(text: str) -> None:
-    assert unprintable_problem(text) is None
-    assert unseen_problem(text) == "is blank"
-    assert not re.search(PRINTABLE_WORDS, text)
+def test_text_is_printable_if_it_has_no_control_character(
+    texts: list[str], *, printable: bool, seen: bool
+) -> None:
+    for text in texts:
+        escaped = escape_unprintable(text)
+        assert escaped == text if printable else escaped.isprintable() and escaped.isascii()
+        found = (unprintable_problem(text) is None, bool(re.search(PRINTABLE, text)))
+        assert found == (printable, printable)
+        found = (unseen_problem(text) is None, bool(re.search(PRINTABLE_WORDS, text)))
+        assert found == (seen, seen)
 
 
 def test_json_says_the_same_when_it_is_escaped() -> None:

@@ -8,7 +8,7 @@ import shutil
 import socket
 import sys
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Final, TypeVar, overload
 
@@ -101,22 +101,17 @@ def eventually(
         within_s: the longest wait, in seconds.
         what: the error message if the condition never holds.
     """
-    end = time.monotonic() + within_s
-    pause_s = _FIRST_PAUSE_S
-    while True:
-        last: object = None
+    last: object = None
+    for pause_s in _pauses_s(within_s):
+        time.sleep(pause_s)
         try:
-            found = check()
+            if found := check():
+                return found
         except NOT_YET as error:
             last = error
         else:
-            if found:
-                return found
             last = found
-        if time.monotonic() > end:
-            raise AssertionError(f"{what} did not come within {within_s} s; last: {last!r}")
-        time.sleep(pause_s)
-        pause_s = min(pause_s * 2, _LONGEST_PAUSE_S)
+    raise AssertionError(f"{what} did not come within {within_s} s; last: {last!r}")
 
 
 @overload
@@ -134,22 +129,27 @@ async def eventually_async(
     what: str = "the condition",
 ) -> Found:
     """Wait on the event loop until `check`, plain or async, returns a true value; return it."""
-    end = time.monotonic() + within_s
-    pause_s = _FIRST_PAUSE_S
-    while True:
-        last: object = None
+    last: object = None
+    for pause_s in _pauses_s(within_s):
+        if pause_s:
+            await asyncio.sleep(pause_s)
         try:
             answer = check()
-            found = await answer if inspect.isawaitable(answer) else answer
+            if found := await answer if inspect.isawaitable(answer) else answer:
+                return found
         except NOT_YET as error:
             last = error
         else:
-            if found:
-                return found
             last = found
-        if time.monotonic() > end:
-            raise AssertionError(f"{what} did not come within {within_s} s; last: {last!r}")
-        await asyncio.sleep(pause_s)
+    raise AssertionError(f"{what} did not come within {within_s} s; last: {last!r}")
+
+
+def _pauses_s(within_s: float) -> Iterator[float]:
+    """Yield the pauses before the looks: none before the first, and the last one at the end."""
+    end, pause_s = time.monotonic() + within_s, _FIRST_PAUSE_S
+    yield 0
+    while time.monotonic() <= end:
+        yield pause_s
         pause_s = min(pause_s * 2, _LONGEST_PAUSE_S)
 
 

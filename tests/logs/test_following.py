@@ -6,9 +6,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-import redis
 
-from tests.ledgers import read_ledger
 from tests.mqtt.stand import Stand
 from tests.servers import Pitlink
 
@@ -45,17 +43,6 @@ def names(log: Sequence[Line]) -> list[str]:
     return [line["event"] for line in log]
 
 
-def entry_of(stand: Stand, seq: int) -> tuple[int, str, str]:
-    """Return number, kind and round of the ledger entry of a table's event."""
-    with redis.Redis(unix_socket_path=str(stand.redis.socket_path)) as store:
-        (found,) = [
-            (number, fields["kind"].decode(), fields["round"].decode())
-            for number, fields in read_ledger(store)
-            if (fields["table"], fields["seq"]) == (b"T-1", str(seq).encode())
-        ]
-    return found
-
-
 def play(stand: Stand, home: Path) -> list[Line]:
     """Play a round that ends in a void, and return the agent's log."""
     options = ("--config", str(stand.service.config), "--outbox", str(home / "outbox"), *DEBUG)
@@ -73,8 +60,12 @@ def test_a_wager_is_followed_from_the_outbox_to_the_ledger_and_back(
     agent = play(stand, tmp_path)
     service = lines(stand.service.process.errors)
     for seq, kind in ((1, "wagers"), (2, "void")):
-        entry, entered, round_id = entry_of(stand, seq)
-        assert entered == kind
+        ((number, entry),) = (
+            each
+            for each in enumerate(stand.ledger("main"), start=1)
+            if (each[1]["table"], each[1]["seq"]) == ("T-1", str(seq))
+        )
+        assert entry["kind"] == kind
         at_table, at_service = of_event(agent, seq), of_event(service, seq)
         assert [name for name in names(at_table) if name != "event published"] == [
             "event written",
@@ -88,12 +79,12 @@ def test_a_wager_is_followed_from_the_outbox_to_the_ledger_and_back(
         first = {line["event"]: line for line in reversed(at_service)}
         arrived, judged, answered = (first[name] for name in STEPS)
         assert (arrived["type"], judged["status"], answered["sent"]) == (kind, "accepted", True)
-        assert judged["entry"] == entry
+        assert judged["entry"] == number
         way = [at_table[0], arrived, judged, answered, at_table[-1]]
         assert way == sorted(way, key=lambda line: str(line["timestamp"]))
         together = [*at_table, *at_service]
         assert {line["link"] for line in together} == {"main"}
         rounds = {line["round"] for line in together if "round" in line}
-        assert rounds == {round_id}
+        assert rounds == {entry["round"]}
     assert len({line["service"] for line in service}) == 1
     assert {line["level"] for line in of_event(service, 1)} == {"debug"}

@@ -7,8 +7,6 @@ from typing import Any, Final
 
 import pytest
 
-from tests.servers import run_pitlink
-
 SPEAK: Final = """
 import asyncio, logging, sys, warnings
 import structlog
@@ -73,14 +71,3 @@ def test_a_level_leaves_out_what_is_less_grave_of_the_libraries_too(
     level: str, logged: int
 ) -> None:
     assert len(spoken("json", level)) == logged
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("command", [("serve",), ("table", "T-1", "--events")])
-@pytest.mark.parametrize(("given", "named"), [("--log=xml", "xml"), ("--log-level=loud", "loud")])
-def test_a_form_or_level_that_there_is_not_is_refused_in_words(
-    command: tuple[str, ...], given: str, named: str
-) -> None:
-    done = run_pitlink(*command, "--config", "floor.toml", given)
-    assert done.returncode == 2
-    assert f"'{named}'" in done.stderr
