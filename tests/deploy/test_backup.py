@@ -150,39 +150,30 @@ def test_the_services_cannot_set_the_time_of_the_backup(machine: Machine) -> Non
     ).returncode == 0  # fmt: skip
 
 
-def put_link(path: Path, target: Path) -> None:
+def put(path: Path, make: Callable[[Path], object]) -> None:
+    """Make something else where a file or directory is."""
     shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
-    path.symlink_to(target)
+    make(path)
 
 
-def put_pipe(path: Path) -> None:
-    path.unlink(missing_ok=True)
-    os.mkfifo(path)
-
-
-def put_hard_link(path: Path, target: Path) -> None:
-    path.unlink(missing_ok=True)
-    path.hardlink_to(target)
-
-
-def put_on_each(machine: Machine, put: Callable[[Path], object], *, lock: bool = False) -> None:
-    put(machine.marks / ("main.lock" if lock else "main.json"))
-    put(machine.archive / "main" / "2026-11-20.jsonl.zst")
-    put(machine.aof / "a.1.incr.aof")
-    put(machine.data / "tables" / "TCP-01.sqlite")
+def put_on_each(machine: Machine, make: Callable[[Path], object], mark: str = "main.json") -> None:
+    put(machine.marks / mark, make)
+    put(machine.archive / "main" / "2026-11-20.jsonl.zst", make)
+    put(machine.aof / "a.1.incr.aof", make)
+    put(machine.data / "tables" / "TCP-01.sqlite", make)
 
 
 def lead_outside(machine: Machine) -> None:
     for path in (machine.marks, machine.archive, machine.data / "tables"):
-        put_link(path, machine.secrets)
+        put(path, lambda path: path.symlink_to(machine.secrets))
     (machine.aof / "a.manifest").write_text("file ../../secrets/shadow.json seq 1 type i\n")
 
 
 _ATTACKS: Final[dict[str, Callable[[Machine], object]]] = {
     "directories are links, and the manifest names a file outside": lead_outside,
-    "files are links": lambda on: put_on_each(on, lambda path: put_link(path, on.secret)),
-    "files are hard links": lambda on: put_on_each(on, lambda path: put_hard_link(path, on.secret)),
-    "the lock and files are pipes": lambda on: put_on_each(on, put_pipe, lock=True),
+    "files are links": lambda on: put_on_each(on, lambda path: path.symlink_to(on.secret)),
+    "files are hard links": lambda on: put_on_each(on, lambda path: path.hardlink_to(on.secret)),
+    "the lock and files are pipes": lambda on: put_on_each(on, os.mkfifo, "main.lock"),
 }
 
 
@@ -213,7 +204,7 @@ def test_what_an_account_says_cannot_change_the_terminal_of_root(machine: Machin
 @pytest.mark.slow
 def test_a_mark_that_becomes_a_link_during_the_wait_for_its_lock(machine: Machine) -> None:
     with machine.waiting() as backup:
-        put_link(machine.marks / "main.json", machine.secret)
+        put(machine.marks / "main.json", lambda path: path.symlink_to(machine.secret))
     _, errors = backup.communicate(timeout=_WITHIN_S)
     machine.check_nothing_lost()
     assert "Permission denied" in errors.partition("main.json")[2]
@@ -242,7 +233,7 @@ def test_the_account_is_the_one_that_decides_what_a_path_is(machine: Machine) ->
     script = runpy.run_path(str(DEPLOY / "backup"))
     mine, theirs, loose = (machine.home / name for name in ("mine", "theirs", "loose"))
     mine.symlink_to(machine.redis)
-    put_link(theirs, machine.secrets)
+    theirs.symlink_to(machine.secrets)
     os.chown(theirs, _SERVICE, _SERVICE, follow_symlinks=False)
     assert script["owner"](f"{mine}/appendonlydir") == (_REDIS, str(machine.aof))
     assert script["owner"](f"{theirs}/shadow.json")[0] == _SERVICE

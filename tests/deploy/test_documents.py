@@ -48,10 +48,6 @@ def test_broken_links_are_found(tmp_path: Path) -> None:
     assert [found.split(":")[0] for found in broken_links(page)] == ["#three", "gone.md"]
 
 
-def test_the_readme_is_short() -> None:
-    assert len((ROOT / "README.md").read_text().splitlines()) <= 170
-
-
 def test_every_page_is_in_the_index() -> None:
     index = DOCS / "README.md"
     linked = {(DOCS / found["target"]).resolve() for found in _LINK.finditer(prose(index))}

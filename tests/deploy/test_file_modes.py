@@ -5,7 +5,7 @@ import re
 import stat
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -13,9 +13,8 @@ import pytest
 from controllers.agent.outbox import Outbox
 from meters.books.ledger_mark import LedgerMark
 from meters.process.private_files import make_private_directory, write_private_file
-from tests.deploy.tree import DEPLOY
+from tests.deploy.tree import DEPLOY, run_script
 from tests.processes import pitlink_command
-from tests.servers import require
 from tests.waiting import LONG_S, dies_with_us, free_port
 
 pytestmark = pytest.mark.duty("D20")
@@ -108,53 +107,46 @@ def test_no_unit_and_no_container_leaves_a_core_file() -> None:
     assert "ulimits: {core: 0}" in (DEPLOY / "compose.yaml").read_text()
 
 
+def copy_image_files(home: Path, change: Callable[[str], str]) -> None:
+    """Write the files that name images, each changed."""
+    named = [DEPLOY / "compose.yaml", DEPLOY / "container" / "Containerfile"]
+    for path in (*named, *(DEPLOY / "kubernetes").glob("*.yaml")):
+        copy = home / path.relative_to(DEPLOY)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.write_text(change(path.read_text()))
+
+
+def make_program(path: Path, text: str = "") -> None:
+    path.write_text(f"#!/bin/sh\n{text}")
+    path.chmod(0o755)
+
+
 def test_every_image_is_pinned_to_a_digest() -> None:
     """This checks the committed files: a tag moved in a registry changes nothing on a floor."""
-    require("bash")
-    checked = subprocess.run(
-        [DEPLOY / "pin-images", "--check"],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=LONG_S,
-    )
+    checked = run_script("pin-images", "--check")
     assert (checked.returncode, checked.stdout) == (0, "")
 
 
 def test_images_are_pinned_to_what_the_registry_says(tmp_path: Path) -> None:
     """Every image in the files gets its digest after its tag, once, and keeps it."""
-    require("bash")
     deploy = tmp_path / "deploy"
-    for name in ("compose.yaml", "container/Containerfile", *map(str, manifests())):
-        (deploy / name).parent.mkdir(parents=True, exist_ok=True)
-        text = re.sub("@sha256:[0-9a-f]{64}", "", (DEPLOY / name).read_text())
-        (deploy / name).write_text(text)
-    (tmp_path / "docker").write_text(
-        '#!/bin/sh\necho "sha256:$(printf %s "$4" | sha256sum | cut -d" " -f1)"\n'
+    copy_image_files(deploy, lambda text: re.sub("@sha256:[0-9a-f]{64}", "", text))
+    make_program(
+        tmp_path / "docker", 'echo "sha256:$(printf %s "$4" | sha256sum | cut -d" " -f1)"\n'
     )
-    (tmp_path / "docker").chmod(0o755)
-    environment = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "PITLINK_DEPLOY": str(deploy)}
-
-    def pin(*options: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [DEPLOY / "pin-images", *options], env=environment, capture_output=True, text=True,
-            timeout=LONG_S, check=False,
-        )  # fmt: skip
-
-    before = pin("--check")
+    env = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "PITLINK_DEPLOY": str(deploy)}
+    before = run_script("pin-images", "--check", **env)
     assert before.returncode == 1
     assert "not pinned: eclipse-mosquitto:2.0.22\n" in before.stdout
-    assert pin().returncode == 0
-    assert (pin("--check").returncode, pin("--check").stdout) == (0, "")
-    text = (deploy / "kubernetes" / "30-broker.yaml").read_text()
-    assert "image: eclipse-mosquitto:2.0.22@sha256:" in text
-    assert (
-        "ARG BASE=docker.io/library/python:3.12-slim-bookworm@sha256:"
-        in (deploy / "container" / "Containerfile").read_text()
-    )
-    kept = text
-    assert pin().returncode == 0
-    assert (deploy / "kubernetes" / "30-broker.yaml").read_text() == kept
+    assert run_script("pin-images", **env).returncode == 0
+    checked = run_script("pin-images", "--check", **env)
+    assert (checked.returncode, checked.stdout) == (0, "")
+    broker = (deploy / "kubernetes" / "30-broker.yaml").read_text()
+    assert "image: eclipse-mosquitto:2.0.22@sha256:" in broker
+    base = "ARG BASE=docker.io/library/python:3.12-slim-bookworm@sha256:"
+    assert base in (deploy / "container" / "Containerfile").read_text()
+    assert run_script("pin-images", **env).returncode == 0
+    assert (deploy / "kubernetes" / "30-broker.yaml").read_text() == broker
 
 
 @pytest.mark.parametrize(
@@ -171,27 +163,18 @@ def test_an_image_with_known_weaknesses_is_named(
     tmp_path: Path, old: str, new: str, written: str
 ) -> None:
     """The committed images have none that the table knows."""
-    for name in ("compose.yaml", "container/Containerfile", *map(str, manifests())):
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        text = (DEPLOY / name).read_text().replace(old, new)
-        (tmp_path / name).write_text(
-            re.sub("image: (.+)", lambda found: written.format(found[1]), text)
-        )
+    copy_image_files(
+        tmp_path,
+        lambda text: re.sub(
+            "image: (.+)", lambda found: written.format(found[1]), text.replace(old, new)
+        ),
+    )
     programs = tmp_path / "bin"
     programs.mkdir()
     for tool in ("trivy", "grype"):
-        (programs / tool).write_text("#!/bin/sh\n")
-        (programs / tool).chmod(0o755)
-    audited = subprocess.run(
-        [DEPLOY / "audit-dependencies", "--images"], capture_output=True, text=True, check=False,
-        timeout=LONG_S,
-        env={"PATH": f"{programs}:{os.environ['PATH']}", "PITLINK_DEPLOY": str(tmp_path)},
-    )  # fmt: skip
+        make_program(programs / tool)
+    env = {"PATH": f"{programs}:{os.environ['PATH']}", "PITLINK_DEPLOY": str(tmp_path)}
+    audited = run_script("audit-dependencies", "--images", **env)
     assert audited.returncode == (1 if new else 0), audited.stderr
-    assert ([line.endswith(f": {new}") for line in audited.stdout.splitlines()]) == [True] * bool(
-        new
-    )
-
-
-def manifests() -> list[Path]:
-    return [path.relative_to(DEPLOY) for path in (DEPLOY / "kubernetes").glob("*.yaml")]
+    named = [line.endswith(f": {new}") for line in audited.stdout.splitlines()]
+    assert named == [True] * bool(new)

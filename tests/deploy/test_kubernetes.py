@@ -1,7 +1,6 @@
 """The Kubernetes example: valid by the cluster's own schemas, complete, and restricted."""
 
 import base64
-import copy
 import json
 import re
 import subprocess
@@ -54,23 +53,6 @@ def test_the_image_is_that_of_the_latest_version_in_the_changelog() -> None:
     assert [each for each in ours if "pitlink" in each] == [f"pitlink:{latest[1]}"]
 
 
-@pytest.mark.parametrize(
-    ("path", "field"),
-    [
-        ((), "replica"),
-        (("template", "spec", "containers", 0, "securityContext"), "readOnly"),
-    ],
-)
-def test_an_object_with_a_mistake_is_not(path: tuple[str | int, ...], field: str) -> None:
-    wrong = copy.deepcopy(RUNNING[0])
-    inner = wrong["spec"]
-    for step in path:
-        inner = inner[step]
-    inner[field] = {}
-    with pytest.raises(kubernetes_validate.ValidationError):
-        kubernetes_validate.validate(wrong, VERSION, strict=True)
-
-
 def test_every_selector_finds_its_pods() -> None:
     """A mistake in a selector or a port is valid, and nothing would receive a connection."""
     pods = [(_labels(each), containers(each)) for each in RUNNING]
@@ -97,6 +79,10 @@ def test_every_pod_is_restricted(manifest: dict[str, Any]) -> None:
     assert spec["securityContext"]["runAsNonRoot"] is True
     assert spec["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
     assert spec["automountServiceAccountToken"] is False
+    # The proxy listens at port 80 too, as a user other than root; the standard allows it.
+    proxies = [each for each in containers(manifest) if each["image"].startswith("caddy:")]
+    low_ports = [{"name": "net.ipv4.ip_unprivileged_port_start", "value": "0"}] if proxies else None
+    assert spec["securityContext"].get("sysctls") == low_ports
     for container in containers(manifest):
         kept = kept_capabilities(container["image"])
         added = {"add": kept} if kept else {}
@@ -107,16 +93,6 @@ def test_every_pod_is_restricted(manifest: dict[str, Any]) -> None:
         }
         assert not container["image"].endswith(":latest")
         assert "memory" in container["resources"]["limits"]
-
-
-def test_the_proxy_may_listen_where_it_does() -> None:
-    """It listens at port 80 too, as a user other than root; the `restricted` standard allows it."""
-    for manifest in RUNNING:
-        if any(each["image"].startswith("caddy:") for each in containers(manifest)):
-            spec = pod(manifest)
-            assert spec is not None
-            name = "net.ipv4.ip_unprivileged_port_start"
-            assert spec["securityContext"]["sysctls"] == [{"name": name, "value": "0"}]
 
 
 def test_who_speaks_to_redis_is_let_through_to_it_and_by_it() -> None:

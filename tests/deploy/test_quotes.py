@@ -34,20 +34,6 @@ _WORD: Final = re.compile(r"(?<!\S)[A-Za-z']*[a-z][A-Za-z']*(?!\S)")
 _FILLED: Final = "\0"
 
 
-@functools.cache
-def docstrings(path: Path) -> tuple[tuple[int, str], ...]:
-    """Return the docstrings of Python code, of fields and constants too, each with its line."""
-    return tuple(
-        (child.lineno, child.value.value)
-        for node in ast.walk(parsed(path))
-        if isinstance(body := getattr(node, "body", None), list)
-        for child in body
-        if isinstance(child, ast.Expr)
-        and isinstance(child.value, ast.Constant)
-        and isinstance(child.value.value, str)
-    )
-
-
 def quotes(page: Path) -> Iterator[str]:
     text = page.read_text(encoding="utf-8")
     for block in _OUTPUT.findall(text):
@@ -65,18 +51,18 @@ def clauses(message: str) -> Iterator[str]:
 
 def strings(path: Path) -> Iterator[str]:
     """Yield the strings of a module, apart from docstrings. A placeholder is the character 0."""
-    lines = {line for line, _ in docstrings(path)}
     nodes = [*ast.walk(parsed(path))]
     joined = [node.values for node in nodes if isinstance(node, ast.JoinedStr)]
-    parts = {id(part) for values in joined for part in values}
+    others = {id(part) for values in joined for part in values}
+    others |= {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
     for values in joined:
         yield "".join(
             str(part.value) if isinstance(part, ast.Constant) else _FILLED for part in values
         )
     for node in nodes:
-        if not (isinstance(node, ast.Constant) and isinstance(node.value, str)):
+        if not isinstance(node, ast.Constant) or id(node) in others:
             continue
-        if id(node) not in parts and node.lineno not in lines:
+        if isinstance(node.value, str):
             yield node.value
 
 

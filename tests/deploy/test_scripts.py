@@ -12,18 +12,11 @@ import redis
 
 from controllers.agent.outbox import Outbox
 from meters.books.audit_notes import backup_note
-from tests.deploy.tree import DEPLOY
+from tests.deploy.tree import DEPLOY, run_script
 from tests.servers import RedisServer
 
 SCRIPTS: Final = ("pin-images", "up", "container/make-keys", "debian/build",
            "debian/relocate-environment")  # fmt: skip
-
-
-def run(name: str, *arguments: str | Path, **env: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [DEPLOY / name, *arguments],
-        capture_output=True, text=True, check=False, timeout=120, env={**os.environ, **env},
-    )  # fmt: skip
 
 
 @pytest.mark.parametrize("name", SCRIPTS)
@@ -50,8 +43,11 @@ def test_a_copy_made_under_load_is_a_store_of_its_own(tmp_path: Path) -> None:
         with contextlib.closing(Outbox.open(table / "tables" / "TCP-02.sqlite", "one", "TCP-02")):
             (tmp_path / "files" / "one").mkdir(parents=True)
             (tmp_path / "files" / "one" / "2026-11-20.jsonl.zst").write_text("closed\n")
-            places = ("--redis", store.home, "--data", data, "--tables", table)
-            done = run("backup", tmp_path / "copies", *places, "--archive", tmp_path / "files")
+            archive = ("--archive", tmp_path / "files")
+            places = ("--redis", store.home, "--data", data, "--tables", table, *archive)
+            done = run_script(
+                "backup", tmp_path / "copies", *places, "--archive", tmp_path / "files"
+            )
         client.close()
     assert done.returncode == 0, done.stderr
     assert "not the outbox of TCP-02: its agent runs" in done.stdout
@@ -78,14 +74,16 @@ def test_a_copy_made_under_load_is_a_store_of_its_own(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_it_reports_that_there_is_nothing_to_copy(tmp_path: Path) -> None:
     nowhere = str(tmp_path / "none")
-    done = run("backup", tmp_path, "--redis", nowhere, "--data", nowhere, "--tables", nowhere)
+    done = run_script(
+        "backup", tmp_path, "--redis", nowhere, "--data", nowhere, "--tables", nowhere
+    )
     assert done.returncode == 1
     assert f"nothing to copy in {nowhere}/archive" in done.stdout
     assert "neither append-only files nor outboxes" in done.stderr
     data = tmp_path / "data"
     Outbox.open(data / "tables" / "TCP-01.sqlite", "one", "TCP-01").close()
-    done = run("backup", data, "--redis", nowhere, "--data", data, "--tables", nowhere)
+    done = run_script("backup", data, "--redis", nowhere, "--data", data, "--tables", nowhere)
     assert done.returncode == 0, done.stderr
     assert not backup_note(data).exists(), "a table's machine has not copied the books"
-    assert run("backup").returncode == 2
-    assert run("backup", "--redis").returncode == 2
+    assert run_script("backup").returncode == 2
+    assert run_script("backup", "--redis").returncode == 2

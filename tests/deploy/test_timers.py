@@ -6,7 +6,6 @@ import subprocess
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
-from zoneinfo import ZoneInfo
 
 import msgspec
 import pytest
@@ -23,34 +22,30 @@ NEW_YORK: Final = Facility(name="Test House", timezone="America/New_York")
 TIMERS: Final = ("pitlink-archive", "pitlink-audit")
 
 
-def next_run(timer: str, after: datetime, zone: str) -> datetime:
-    """Return when systemd would run a timer next, on a machine in a time zone."""
+def runs_of(timer: str, zone: str) -> list[datetime]:
+    """Return when systemd would run a timer in 2026, on a machine in a time zone."""
     text = (DEPLOY / "systemd" / f"{timer}.timer").read_text()
     found = re.search(r"^OnCalendar=(.+)$", text, re.MULTILINE)
     assert found is not None
-    local = after.astimezone(ZoneInfo(zone))
     done = subprocess.run(
-        [require("systemd-analyze"), "calendar", "--base-time", f"{local:%Y-%m-%d %H:%M:%S}",
+        [require("systemd-analyze"), "calendar", "--base-time=2026-01-01", "--iterations=18000",
          found[1]],
         capture_output=True, text=True, check=True, env={**os.environ, "TZ": zone},
     )  # fmt: skip
-    said = re.search(r"(?:\(in UTC\)|Next elapse): \w+ (\S+ \S+) UTC", done.stdout)
-    assert said is not None, done.stdout
-    return datetime.fromisoformat(said[1]).replace(tzinfo=UTC)
+    said = re.findall(r"(?:in UTC\)|Next elapse|Iter. #\d+): \w+ (\S+ \S+) UTC", done.stdout)
+    return [datetime.fromisoformat(each).replace(tzinfo=UTC) for each in said]
 
 
 @pytest.mark.parametrize("timer", TIMERS)
 @pytest.mark.parametrize("zone", ["UTC", "America/New_York", "Asia/Tokyo", "Asia/Kolkata"])
-@pytest.mark.parametrize("closes", ["06:00", "03:30", "12:00"])
-@pytest.mark.parametrize("day", ["2026-01-15", "2026-03-08", "2026-07-15", "2026-11-01"])
-def test_a_timer_runs_soon_after_the_facility_s_close(
-    timer: str, zone: str, closes: str, day: str
-) -> None:
+def test_a_timer_runs_soon_after_the_facility_s_close(timer: str, zone: str) -> None:
     """This holds in nights with a clock change. By the machine's zone it could be 23 hours late."""
-    days = GamingDays.of_facility(msgspec.structs.replace(NEW_YORK, day_starts=closes))
-    closed, _ = days.bounds(datetime.fromisoformat(day).date())
-    waited = next_run(timer, closed, zone) - closed
-    assert timedelta() <= waited <= SOON
+    runs = runs_of(timer, zone)
+    for closes in ("06:00", "03:30", "12:00"):
+        days = GamingDays.of_facility(msgspec.structs.replace(NEW_YORK, day_starts=closes))
+        for day in ("2026-01-15", "2026-03-08", "2026-07-15", "2026-11-01"):
+            closed, _ = days.bounds(datetime.fromisoformat(day).date())
+            assert next(run for run in runs if run >= closed) - closed <= SOON, (closes, day)
 
 
 def test_the_cluster_s_jobs_do_what_the_units_do_when_their_timers_do() -> None:
@@ -67,13 +62,8 @@ def test_the_cluster_s_jobs_do_what_the_units_do_when_their_timers_do() -> None:
         day, hour, minute = (str(int(one)) if one.isdigit() else one for one in found.groups())
         assert job["spec"]["schedule"] == f"{minute} {hour} {day} * *"
         assert "timeZone" not in job["spec"]
-
-
-@pytest.mark.parametrize("name", ["pitlink-audit", "pitlink-audit-whole"])
-def test_an_audit_that_fails_in_the_cluster_is_a_job_that_failed(name: str) -> None:
-    """A retry of a daily audit would find it already done, and the job would count as a success."""
-    (job,) = (each for each in manifests() if each["metadata"]["name"] == name)
-    assert job["spec"]["jobTemplate"]["spec"]["backoffLimit"] == 0
+        # A retry of a daily audit would find it already done, and a failed one would count as done.
+        assert "audit" not in name or job["spec"]["jobTemplate"]["spec"]["backoffLimit"] == 0
 
 
 @pytest.mark.parametrize(

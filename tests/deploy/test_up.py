@@ -3,10 +3,7 @@
 import os
 import signal
 import socket
-import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -14,51 +11,46 @@ from typing import Final
 import httpx
 import pytest
 
-from tests.servers import eventually, require, run_pitlink
+from tests.deploy.tree import DEPLOY, run_script
+from tests.servers import Pitlink, eventually, require, run_pitlink
 from tests.staff import Colleague
-from tests.waiting import dies_with_us, free_port
+from tests.waiting import free_port
 
-UP: Final = Path(__file__).parents[2] / "deploy" / "up"
-PITLINK: Final = Path(sys.executable).with_name("pitlink")
-_STARTED_WITHIN_S: Final = 180.0
-_ENDED_WITHIN_S: Final = 180.0
+ENVIRONMENT: Final = os.environ | {"PITLINK": str(Path(sys.executable).with_name("pitlink"))}
+_WITHIN_S: Final = 180.0
 _ANSWERED_WITHIN_S: Final = 30.0
 _PORTS: Final = 8
 
 
-class Up:
-    """A running `deploy/up`.
+class Up(Pitlink):
+    """A running `deploy/up`, which ends everything that it started.
 
     Attributes:
         base: the first of its ports; the services use the next two.
     """
 
     def __init__(self, data: Path, base: int, *options: str) -> None:
-        self.data = data
+        for program in ("redis-server", "mosquitto", "prometheus"):
+            require(program)
+        words = ("--data", str(data), "--port", str(base), *options)
+        super().__init__(
+            *words, program=lambda *words: [str(DEPLOY / "up"), *words], env=ENVIRONMENT
+        )
+        self.config = str(data / "floor.toml")
         self.base = base
-        self._words = data.with_suffix(".out")
-        with self._words.open("wb") as output:
-            self.process = subprocess.Popen(
-                dies_with_us([str(UP), "--data", str(data), "--port", str(base), *options]),
-                stdin=subprocess.DEVNULL, stdout=output, stderr=output,
-                env={**os.environ, "PITLINK": str(PITLINK)},
-            )  # fmt: skip
+
+    def __exit__(self, *raised: object) -> None:
+        self.stop(within_s=_WITHIN_S)
+        super().__exit__(*raised)
 
     @property
     def words(self) -> str:
-        return self._words.read_text(errors="replace")
-
-    @property
-    def config(self) -> str:
-        return str(self.data / "floor.toml")
+        return self.output + self.errors
 
     def until_up(self) -> None:
-
-        def is_up() -> bool:
-            assert self.process.poll() is None, self.words
-            return "Up. Ctrl-C ends it all." in self.words
-
-        eventually(is_up, within_s=_STARTED_WITHIN_S, what="all parts")
+        self.until(
+            lambda: "Up. Ctrl-C ends it all." in self.words, within_s=_WITHIN_S, what="all parts"
+        )
 
     def meters(self, service: int) -> dict[tuple[str, str], int]:
         answer = httpx.get(
@@ -84,19 +76,7 @@ class Up:
     def end(self) -> int:
         """End it as Ctrl-C does, and return its exit status."""
         self.process.send_signal(signal.SIGINT)
-        return self.process.wait(_ENDED_WITHIN_S)
-
-
-@contextmanager
-def up(data: Path, base: int, *options: str) -> Iterator[Up]:
-    """Run it; on exit end everything that it started."""
-    running = Up(data, base, *options)
-    try:
-        yield running
-    finally:
-        if running.process.poll() is None:
-            running.process.terminate()
-            running.process.wait(_ENDED_WITHIN_S)
+        return self.wait(within_s=_WITHIN_S)
 
 
 def free_ports() -> int:
@@ -110,20 +90,12 @@ def free_ports() -> int:
         return base
 
 
-@pytest.fixture
-def servers() -> None:
-    """Return the system's own servers, which it starts."""
-    for program in ("redis-server", "mosquitto", "prometheus"):
-        require(program)
-
-
 @pytest.mark.slow
 @pytest.mark.duty("D11")
-@pytest.mark.usefixtures("servers")
 def test_a_floor_over_tls_runs_and_goes_on_where_it_was(tmp_path: Path) -> None:
     """Two services share the tables' rounds. The check passes, and the ledger balances."""
     data, base = tmp_path / "up", free_ports()
-    with up(data, base, "--speed", "60") as floor:
+    with Up(data, base, "--speed", "60") as floor:
         floor.until_up()
         assert "FAIL" not in floor.words
         for line in ("ok    keys: ", "ok    redis: keeps every write", "ok    broker: answers at"):
@@ -139,16 +111,14 @@ def test_a_floor_over_tls_runs_and_goes_on_where_it_was(tmp_path: Path) -> None:
             eventually(partial(floor.has_come_to, other, shown), what="both services alike")
         eventually(lambda: floor.scraped() == 3, within_s=60, what="services and tables scraped")
         Colleague(f"http://127.0.0.1:{base + 2}", "Ada", "135790")
-        again = subprocess.run(
-            [UP, "--data", data, "--port", str(base)], env={**os.environ, "PITLINK": str(PITLINK)},
-            capture_output=True, text=True, check=False,
-        )  # fmt: skip
-        assert (again.returncode, "another deploy/up runs on" in again.stderr) == (1, True)
+        with Up(data, base) as again:
+            assert again.wait(within_s=_WITHIN_S) == 1
+            assert "another deploy/up runs on" in again.errors
         played = floor.meters(1)
         assert floor.end() == 0, floor.words
-    assert "5 tables: " in floor.words
-    assert floor.words.count("balances to the micro") == 2
-    with up(data, base, "--no-bots") as floor:
+        assert "5 tables: " in floor.words
+        assert floor.words.count("balances to the micro") == 2
+    with Up(data, base, "--no-bots") as floor:
         floor.until_up()
         found = floor.meters(1)
         assert {
@@ -159,12 +129,11 @@ def test_a_floor_over_tls_runs_and_goes_on_where_it_was(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("servers")
 def test_a_part_that_ends_ends_all_and_is_named(tmp_path: Path) -> None:
     """Its port is occupied, so mosquitto does not start, and nothing keeps running."""
     base = free_ports()
-    with socket.create_server(("127.0.0.1", base + 5)), up(tmp_path / "up", base) as floor:
-        assert floor.process.wait(_STARTED_WITHIN_S) == 1
+    with socket.create_server(("127.0.0.1", base + 5)), Up(tmp_path / "up", base) as floor:
+        assert floor.wait(within_s=_WITHIN_S) == 1
         assert "up: redis has ended." in floor.words
         assert "Address already in use" in floor.words
 
@@ -180,5 +149,5 @@ def test_a_part_that_ends_ends_all_and_is_named(tmp_path: Path) -> None:
     ],
 )
 def test_wrong_options_are_refused_in_words(options: list[str], status: int, said: str) -> None:
-    done = subprocess.run([UP, *options], capture_output=True, text=True, check=False)
+    done = run_script("up", *options)
     assert (done.returncode, said in done.stderr) == (status, True), done.stderr

@@ -1,12 +1,16 @@
 """Helpers for the tests of deploy/: its files, and the pitlink commands in them."""
 
+import os
 import re
 import shlex
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
 import yaml
+
+from tests.waiting import LONG_S
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 DEPLOY: Final = ROOT / "deploy"
@@ -19,6 +23,14 @@ PAGES: Final = (ROOT / "README.md", *sorted(DOCS.rglob("*.md")))
 _CODE_BLOCK: Final = re.compile(r"^ *```\w*\n(.*?)^ *```", re.DOTALL | re.MULTILINE)
 _CODE_SPAN: Final = re.compile(r"`([^`]+)`")
 _WRITTEN: Final = re.compile(r"(?:^|[\s`'\"=]|bin/)pitlink(?P<typed> [a-z][^`#|<>]*)", re.MULTILINE)
+
+
+def run_script(name: str, *arguments: str | Path, **env: str) -> subprocess.CompletedProcess[str]:
+    """Run a script of deploy/ until it ends."""
+    return subprocess.run(
+        [DEPLOY / name, *arguments], capture_output=True, text=True, check=False, timeout=LONG_S,
+        env=os.environ | env,
+    )  # fmt: skip
 
 
 def documents(path: Path) -> Iterator[dict[str, Any]]:

@@ -4,54 +4,15 @@ import math
 import shutil
 import socket
 from collections.abc import Mapping, Sequence
-from typing import Final, TypeVar
+from typing import Any, Final
 
 import httpx
-import msgspec
 
 from tests.monitoring.artefacts import PROMETHEUS
 from tests.servers import Server
 from tests.waiting import free_port, require
 
 SCRAPED_EVERY: Final = "scrape_interval: 5s"
-
-
-class _Row(msgspec.Struct):
-    metric: dict[str, str]
-    value: tuple[float, str]
-
-
-class _Rows(msgspec.Struct):
-    result: list[_Row]
-
-
-class _Vector(msgspec.Struct):
-    data: _Rows
-
-
-class _Values(msgspec.Struct):
-    data: list[str]
-
-
-class _Rule(msgspec.Struct):
-    name: str
-    health: str
-    state: str
-
-
-class _Group(msgspec.Struct):
-    rules: list[_Rule]
-
-
-class _Groups(msgspec.Struct):
-    groups: list[_Group]
-
-
-class _Rules(msgspec.Struct):
-    data: _Groups
-
-
-_Answer = TypeVar("_Answer", _Vector, _Values, _Rules)
 
 
 class Prometheus(Server):
@@ -98,20 +59,21 @@ class Prometheus(Server):
             connection.sendall(b"GET /-/ready HTTP/1.0\r\n\r\n")
             return b" 200 " in connection.recv(64)
 
-    def _ask(self, path: str, of: type[_Answer], **parameters: str) -> _Answer:
+    def _ask(self, path: str, **parameters: str) -> Any:  # noqa: ANN401  (it is JSON)
         answer = self._http.get(f"http://127.0.0.1:{self.port}/api/v1/{path}", params=parameters)
         assert answer.status_code == 200, (parameters, answer.text)
-        return msgspec.json.decode(answer.content, type=of)
+        return answer.json()["data"]
 
     def query(self, expr: str) -> list[tuple[Mapping[str, str], float]]:
         """Return labels and values of an expression now, without values that are not numbers."""
-        rows = self._ask("query", _Vector, query=expr).data.result
-        found = [(row.metric, float(row.value[1])) for row in rows]
+        rows = self._ask("query", query=expr)["result"]
+        found = [(row["metric"], float(row["value"][1])) for row in rows]
         return [(labels, value) for labels, value in found if not math.isnan(value)]
 
     def values(self, label: str) -> frozenset[str]:
-        return frozenset(self._ask(f"label/{label}/values", _Values).data)
+        return frozenset(self._ask(f"label/{label}/values"))
 
     def rules(self) -> Mapping[str, tuple[str, str]]:
-        groups = self._ask("rules", _Rules).data.groups
-        return {rule.name: (rule.health, rule.state) for group in groups for rule in group.rules}
+        """Return the health and the state of each rule."""
+        rules = [rule for group in self._ask("rules")["groups"] for rule in group["rules"]]
+        return {rule["name"]: (rule["health"], rule["state"]) for rule in rules}

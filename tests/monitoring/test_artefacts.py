@@ -1,5 +1,6 @@
 """Rules, runbook and dashboards alone: promtool accepts them, and every name in them exists."""
 
+import itertools
 import json
 import re
 import subprocess
@@ -114,33 +115,28 @@ def test_metrics_are_described_in_the_words_of_their_help_texts() -> None:
 
 
 def test_dashboards_are_whole() -> None:
+    """Each has ids of its own, uses its variables, links to the others, and overlaps no panels."""
     assert [path.stem for path in DASHBOARDS] == ["floor", "meters", "operations"]
-    uids = set()
+    uids = {dashboard(path)["uid"] for path in DASHBOARDS}
+    assert len(uids) == len(DASHBOARDS)
     for path in DASHBOARDS:
         found = dashboard(path)
-        uids.add(found["uid"])
         assert found["schemaVersion"] >= 39
         assert found["id"] is None
-        assert "link" in {one["name"] for one in found["templating"]["list"]}
         assert len({panel["id"] for panel in found["panels"]}) == len(found["panels"])
-        asked = "".join(
-            target["expr"] for one in found["panels"] for target in one.get("targets", ())
-        )
-        assert {one["name"] for one in found["templating"]["list"]} <= set(
-            re.findall(r"\$(\w+)", asked)
-        )
+        variables = {one["name"] for one in found["templating"]["list"]}
+        asked = " ".join(query.expr for query in queries() if query.dashboard == path.stem)
+        assert {"link"} <= variables <= set(re.findall(r"\$(\w+)", asked))
+        links = {link["url"] for link in found["links"]}
+        assert links == {f"/d/{uid}" for uid in uids - {found["uid"]}}
         taken: set[tuple[int, int]] = set()
         for panel in found["panels"]:
             at = panel["gridPos"]
             assert at["x"] + at["w"] <= GRID, panel["title"]
-            cells = {
-                (x, y)
-                for x in range(at["x"], at["x"] + at["w"])
-                for y in range(at["y"], at["y"] + at["h"])
-            }
+            columns, rows = range(at["x"], at["x"] + at["w"]), range(at["y"], at["y"] + at["h"])
+            cells = set(itertools.product(columns, rows))
             assert not cells & taken, f"{panel['title']} lies over another panel"
             taken |= cells
-    assert len(uids) == len(DASHBOARDS)
 
 
 def test_every_panel_says_what_it_shows_in_which_unit() -> None:
@@ -154,15 +150,6 @@ def test_every_panel_says_what_it_shows_in_which_unit() -> None:
         assert panel["targets"], title
         for target in (panel, *panel["targets"]):
             assert f"uid: {target['datasource']['uid']}\n" in source, title
-
-
-def test_what_a_dashboard_links_to_is_there() -> None:
-    uids = {dashboard(path)["uid"] for path in DASHBOARDS}
-    for path in DASHBOARDS:
-        found = dashboard(path)
-        assert {link["url"] for link in found["links"]} == {
-            f"/d/{uid}" for uid in uids - {found["uid"]}
-        }
 
 
 def test_every_figure_that_an_alert_goes_by_is_drawn() -> None:

@@ -8,7 +8,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from meters.books.audit_notes import backup_note
 from meters.books.link_state import LedgerHead, LinkState, OpenDay
 from meters.books.link_stats import LinkStats, RedisMemory, WaitingCount
-from meters.floor.floor_file import Floor, parse_floor
+from meters.floor.floor_file import parse_floor
 from meters.metrics import CODES_MAX, Metrics
 from meters.metrics.families import Audited
 from tests.floor_text import table_text
@@ -31,16 +31,12 @@ def read(metrics: Metrics, name: str, *labels: str) -> float | None:
     return samples(metrics).get((name, frozenset(labels)))
 
 
-def floor(data: Path | None = None) -> Floor:
-    made = parse_floor(FLOOR + TABLE)
-    if data is None:
-        return made
-    service = msgspec.structs.replace(made.service, data=str(data))
-    return msgspec.structs.replace(made, service=service)
-
-
 def made(now: float = 0.0, data: Path | None = None) -> Metrics:
-    return Metrics(floor(data), now=lambda: now)
+    floor = parse_floor(FLOOR + TABLE)
+    if data is not None:
+        service = msgspec.structs.replace(floor.service, data=str(data))
+        floor = msgspec.structs.replace(floor, service=service)
+    return Metrics(floor, now=lambda: now)
 
 
 def shows(metrics: Metrics, *labels: str, **values: float | None) -> None:
@@ -120,20 +116,6 @@ def test_the_books_are_shown_in_whole_cents() -> None:
         ledger_live_entries=90, ledger_sealed_entries=100, ledger_archived_entries=30,
         approvals_due=1, archive_timestamp_seconds=1_000, reading_timestamp_seconds=1_001,
     )  # fmt: skip
-
-
-def test_what_waits_ages_by_itself() -> None:
-    metrics = made(now=1_090.0)
-    envy = WaitingCount(3, 1_030.0)
-    corrections = WaitingCount(4, 1_050.0)
-    claims, hand_pays = WaitingCount(2, 1_000.0), WaitingCount(1, 1_080.0)
-    metrics.books.show_waiting("tcp-main", claims, hand_pays, envy, corrections)
-    names = ("claims_pending", "claims_oldest_age_seconds", "hand_pays_pending",
-             "hand_pays_oldest_age_seconds", "envy_unpaid", "envy_oldest_age_seconds",
-             "corrections_pending", "corrections_oldest_age_seconds")  # fmt: skip
-    shows(metrics, "tcp-main", **dict(zip(names, (2, 90, 1, 10, 3, 60, 4, 40), strict=True)))
-    metrics.books.show_waiting("tcp-main", WaitingCount(), WaitingCount())
-    shows(metrics, "tcp-main", **dict.fromkeys(names, 0))
 
 
 def test_an_audit_that_could_not_be_made_leaves_the_last_result() -> None:

@@ -8,7 +8,6 @@ import struct
 import subprocess
 import termios
 import time
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
@@ -148,35 +147,26 @@ def test_an_archive_that_cannot_be_read_is_said(floor: Floor) -> None:
     assert (found.holds, found.seen) == (False, f"{archive} cannot be read: Not a directory")
 
 
-@pytest.fixture
-def live(floor: Floor, tmp_path: Path) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
-    """Run the live screen in a terminal of 80 by 24."""
-    assert floor
-    ours, theirs = pty.openpty()
+@pytest.mark.slow
+def test_the_live_screen_is_drawn_again_until_ctrl_c(floor: Floor, tmp_path: Path) -> None:
+    terminal, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
     command = pitlink_command("status", "--config", str(tmp_path / "floor.toml"))
-    with subprocess.Popen(
-        command, stdin=theirs, stdout=theirs, stderr=theirs, env={**os.environ, "TERM": "xterm"}
-    ) as process:
-        os.close(theirs)
-        os.set_blocking(ours, False)
-        yield process, ours
-        process.kill()
-    os.close(ours)
-
-
-@pytest.mark.slow
-def test_the_live_screen_is_drawn_again_until_ctrl_c(
-    live: tuple[subprocess.Popen[bytes], int],
-) -> None:
-    process, terminal = live
-    seen = bytearray()
+    environment = os.environ | {"TERM": "xterm"}
+    seen, links = bytearray(), len(floor.link)
 
     def drawn_twice() -> bool:
         seen.extend(os.read(terminal, 65_536))  # raises a BlockingIOError if there is nothing
-        return seen.count(b"no service answers") >= 4 and b"Redis does not answer" in seen
+        shown = seen.count(b"no service answers") >= 2 * links
+        return shown and b"Redis does not answer" in seen
 
-    eventually(drawn_twice, what="two screens of two links")
-    process.send_signal(signal.SIGINT)
-    assert process.wait(LONG_S) == 0
+    with subprocess.Popen(
+        command, stdin=theirs, stdout=theirs, stderr=theirs, env=environment
+    ) as process:
+        os.close(theirs)
+        os.set_blocking(terminal, False)
+        eventually(drawn_twice, what="two screens of two links")
+        process.send_signal(signal.SIGINT)
+        assert process.wait(LONG_S) == 0
+    os.close(terminal)
     assert b"Traceback" not in seen

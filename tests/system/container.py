@@ -29,7 +29,6 @@ class Network:
 
     @property
     def path(self) -> str:
-        """Path of the file that programs join it by."""
         return f"/proc/{self._holder.pid}/ns/net"
 
 
@@ -96,11 +95,9 @@ class Container:
 
     @property
     def log(self) -> str:
-        """Output of its program so far."""
         return self._log.read_text()
 
     def signal(self, name: str) -> None:
-        """Send a signal to its program."""
         os.kill(self._pid, signal.Signals[name])
 
     def wait(self) -> int:

@@ -90,7 +90,6 @@ class Machine:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Turn the machine off."""
         self._stop()
 
     def run(self, *command: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
@@ -104,13 +103,11 @@ class Machine:
         )  # fmt: skip
 
     def do(self, *command: str, stdin: str = "") -> str:
-        """Run a command that must succeed; return its output."""
         done = self.run(*command, stdin=stdin)
         assert done.returncode == 0, f"{' '.join(command)}: {done.stdout[-6000:]}"
         return done.stdout
 
     def has(self, path: str) -> bool:
-        """Return whether a file exists."""
         return self.run("test", "-e", path).returncode == 0
 
     def _has_booted(self) -> bool:

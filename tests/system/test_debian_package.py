@@ -54,7 +54,6 @@ test -n "$(find usr/lib/pitlink/lib -name "floor_file.*.pyc")"
 
 @pytest.fixture(scope="module")
 def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the package of this checkout."""
     require_system("dpkg-buildpackage", "dh")
     return build_package(tmp_path_factory.mktemp("package"))
 
@@ -119,15 +118,12 @@ class Floor:
         return rounds
 
     def property_of(self, unit: str, name: str) -> str:
-        """Return a property of a unit."""
         return self.machine.do("systemctl", "show", "--property", name, "--value", unit).strip()
 
     def main_pids(self) -> list[str]:
-        """Return the process ids of the services."""
         return [self.property_of(unit, "MainPID") for unit in SERVICES]
 
     def wait_until_ready(self) -> None:
-        """Wait until every service operates every link."""
         pages = [f"{url}/readyz" for url in SERVICES.values()]
         ask = ("curl", "--fail", "--silent", "--fail-early", *pages)
         eventually(lambda: self.machine.run(*ask).returncode == 0, what="ready services")
@@ -164,7 +160,6 @@ class Floor:
         eventually(is_accepted, what=f"{event} accepted")
 
     def play_round(self) -> None:
-        """Play a round of two progressive wagers. Nobody wins."""
         for event in ROUND:
             self.press(event)
 

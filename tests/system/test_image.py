@@ -55,7 +55,6 @@ class Store:
         }  # fmt: skip
 
     def buildah(self, *arguments: str) -> str:
-        """Run buildah and return its output."""
         return self.run("buildah", *arguments)
 
     def run(self, *command: str) -> str:
@@ -102,8 +101,6 @@ def image(store: Store, debian_root: Path) -> Image:
 
 
 class InnerRedis(RedisServer):
-    """Redis in a network of its own."""
-
     def __init__(self, network: Network) -> None:
         super().__init__(tcp=True)
         self._network = network
@@ -113,8 +110,6 @@ class InnerRedis(RedisServer):
 
 
 class InnerMosquitto(Mosquitto):
-    """Broker in a network of its own."""
-
     def __init__(self, network: Network) -> None:
         super().__init__()
         self._network = network
