@@ -38,10 +38,7 @@ class Players:
         self._leaving = threading.Event()
         self._wrong: list[object] = []
         self.answered: dict[str, dict[int, bytes]] = {table: {} for table in tables}
-        self._client = paho.Client(CallbackAPIVersion.VERSION2)
-        self._client.on_connect = self._connected
-        self._client.on_message = self._hear
-        self._client.reconnect_delay_set(1, 1)
+        self._client: paho.Client
 
     @property
     def count(self) -> int:
@@ -57,6 +54,11 @@ class Players:
         Afterwards the ledger no longer changes, and has the answered events and no others.
         """
         self._leaving.clear()
+        # A client that is started a second time leaves sockets open.
+        self._client = paho.Client(CallbackAPIVersion.VERSION2)
+        self._client.on_connect = self._connected
+        self._client.on_message = self._hear
+        self._client.reconnect_delay_set(1, 1)
         self._client.connect("127.0.0.1", self._port)
         self._client.loop_start()
         ended = threading.Event()

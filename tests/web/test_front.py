@@ -347,7 +347,7 @@ async def test_who_asks_from_elsewhere_is_refused(address: str, status: int) -> 
 @pytest.mark.duty("D20")
 def test_the_token_is_in_a_file_next_to_the_floor_file(tmp_path: Path) -> None:
     path = tmp_path / "floor.toml"
-    path.write_text(FLOOR.replace("data =", 'metrics_token = "token"\ndata =', 1))
+    path.write_text(FLOOR.replace("[service]\n", '[service]\nmetrics_token = "token"\n'))
     service = read_floor(path).service
     assert service.metrics_token == str(tmp_path / "token")
     with pytest.raises(UserError, match="token: cannot be read"):
