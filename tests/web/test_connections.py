@@ -298,51 +298,47 @@ _JSON: Final = "Content-Type: application/json"
 _CHUNKED: Final = "Transfer-Encoding: chunked"
 
 
-@pytest.mark.parametrize(
-    "sent",
-    [
-        pytest.param(post(_JSON, "Content-Length: 0", "Content-Length: 99", body=_SMUGGLED),
-                     id="two lengths"),
-        pytest.param(post(_JSON, "Content-Length: -1", body=_SMUGGLED), id="a length below zero"),
-        pytest.param(post(_JSON, "Content-Length: +2", body=b"{}"), id="a length with a sign"),
-        pytest.param(post(_JSON, "Content-Length: 0x2", body=b"{}"), id="a length in hex"),
-        pytest.param(post(_JSON, "Transfer-Encoding: gzip, chunked", body=b"0\r\n\r\n"),
-                     id="an encoding that is not known"),
-        pytest.param(post(_JSON, "Transfer-Encoding: xchunked", body=b"0\r\n\r\n"),
-                     id="an encoding that looks alike"),
-        pytest.param(post(_JSON, "Transfer-Encoding : chunked", body=b"0\r\n\r\n"),
-                     id="a space before the colon"),
-        pytest.param(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nHost: evil.example" + _END,
-                     id="two hosts"),
-        pytest.param(b"GET /healthz HTTP/1.1" + _END, id="no host"),
-        pytest.param(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: a\x00b" + _END, id="a zero"),
-        pytest.param(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: a\rSet-Cookie: b" + _END,
-                     id="a carriage return"),
-        pytest.param(b"GET /health\xffz HTTP/1.1\r\nHost: localhost" + _END, id="a path not ASCII"),
-        pytest.param(b"GET /a b HTTP/1.1\r\nHost: localhost" + _END, id="a space in the path"),
-        pytest.param(b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + b"\0" * 50 + _END,
-                     id="TLS where there is none"),
-        pytest.param(get("/" + "a" * 70_000), id="a path without end"),
-        pytest.param(get("/healthz?" + "q=1&" * 20_000), id="a query without end"),
-        pytest.param(get("/healthz", "localhost", "X: " + "z" * 70_000), id="a header without end"),
-        pytest.param(get("/healthz", "localhost", *["X: y"] * 20_000), id="headers without end"),
-    ],
-)  # fmt: skip
+_DISHONEST: Final = {
+    "two lengths": post(_JSON, "Content-Length: 0", "Content-Length: 99", body=_SMUGGLED),
+    "a length below zero": post(_JSON, "Content-Length: -1", body=_SMUGGLED),
+    "a length with a sign": post(_JSON, "Content-Length: +2", body=b"{}"),
+    "a length in hex": post(_JSON, "Content-Length: 0x2", body=b"{}"),
+    "an encoding that is not known": post(
+        _JSON, "Transfer-Encoding: gzip, chunked", body=b"0\r\n\r\n"
+    ),
+    "an encoding that looks alike": post(_JSON, "Transfer-Encoding: xchunked", body=b"0\r\n\r\n"),
+    "a space before the colon": post(_JSON, "Transfer-Encoding : chunked", body=b"0\r\n\r\n"),
+    "two hosts": b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nHost: evil.example" + _END,
+    "no host": b"GET /healthz HTTP/1.1" + _END,
+    "a zero": b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: a\x00b" + _END,
+    "a carriage return": b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: a\rSet-Cookie: b" + _END,
+    "a path not ASCII": b"GET /health\xffz HTTP/1.1\r\nHost: localhost" + _END,
+    "a space in the path": b"GET /a b HTTP/1.1\r\nHost: localhost" + _END,
+    "TLS where there is none": b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + b"\0" * 50 + _END,
+    "a path without end": get("/" + "a" * 70_000),
+    "a query without end": get("/healthz?" + "q=1&" * 20_000),
+    "a header without end": get("/healthz", "localhost", "X: " + "z" * 70_000),
+    "headers without end": get("/healthz", "localhost", *["X: y"] * 20_000),
+}
+
+
 async def test_what_is_no_honest_request_is_refused_and_nothing_after_it_is_read(
-    stand: Stand, sent: bytes
+    stand: Stand, subtests: pytest.Subtests
 ) -> None:
-    async with raw(stand.port) as client:
-        client.send(sent, _SMUGGLED)
-        answer = await client.rest()
-    # A reset connection is an answer too: the kernel may drop the refusal if the request was not
-    # read completely.
-    if answer:
-        assert answer.startswith(b"HTTP/1.1 400 "), answer[:200]
-        assert answer.count(b"HTTP/1.1 ") == 1
-        assert b"x-frame-options: DENY" in answer
-        assert b"\r\nSet-Cookie" not in answer
-    assert b"tcp-main" not in answer
-    assert (await stand.get("/healthz")).status_code == 200
+    for what, sent in _DISHONEST.items():
+        with subtests.test(what):
+            async with raw(stand.port) as client:
+                client.send(sent, _SMUGGLED)
+                answer = await client.rest()
+            # A reset connection is an answer too: the kernel may drop the refusal if the request
+            # was not read completely.
+            if answer:
+                assert answer.startswith(b"HTTP/1.1 400 "), answer[:200]
+                assert answer.count(b"HTTP/1.1 ") == 1
+                assert b"x-frame-options: DENY" in answer
+                assert b"\r\nSet-Cookie" not in answer
+            assert b"tcp-main" not in answer
+            assert (await stand.get("/healthz")).status_code == 200
 
 
 async def test_a_length_together_with_chunks_is_no_second_request(stand: Stand) -> None:
@@ -358,58 +354,62 @@ async def test_an_address_in_the_request_line_is_no_host_of_ours(stand: Stand) -
         assert b" 404 " in await client.head()
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        "/assets/{v}/../../../../etc/passwd", "/assets/{v}/..%2f..%2fapp.py",
-        "/assets/{v}/%2e%2e/app.py", "/assets/{v}/..%5capp.py", "/assets/{v}/signage.js%00.css",
-        "/assets/{v}//etc/passwd", "/assets/../app.py", "/signage/..%2f..%2ffloor.toml",
-        "/signage/logo/..%2f..%2fx", "/schema/..%2fapp.py", "/assets/{v}/",
-        "/assets/{v}/SIGNAGE.JS", "/signage/%0d%0aSet-Cookie:%20a=b", "/%0d%0aSet-Cookie:%20a=b",
-    ],
-)  # fmt: skip
-async def test_a_path_leads_nowhere_but_to_what_is_served(stand: Stand, path: str) -> None:
+_NOWHERE: Final = [
+    "/assets/{v}/../../../../etc/passwd", "/assets/{v}/..%2f..%2fapp.py",
+    "/assets/{v}/%2e%2e/app.py", "/assets/{v}/..%5capp.py", "/assets/{v}/signage.js%00.css",
+    "/assets/{v}//etc/passwd", "/assets/../app.py", "/signage/..%2f..%2ffloor.toml",
+    "/signage/logo/..%2f..%2fx", "/schema/..%2fapp.py", "/assets/{v}/",
+    "/assets/{v}/SIGNAGE.JS", "/signage/%0d%0aSet-Cookie:%20a=b", "/%0d%0aSet-Cookie:%20a=b",
+]  # fmt: skip
+
+
+async def test_a_path_leads_nowhere_but_to_what_is_served(
+    stand: Stand, subtests: pytest.Subtests
+) -> None:
     page = (await stand.get("/signage")).text
     version = page.partition('data-version="')[2].partition('"')[0]
-    async with raw(stand.port) as client:
-        client.send(get(path.format(v=version), "localhost", "Connection: close"))
-        answer = await client.rest()
-    assert answer.startswith(b"HTTP/1.1 404 "), answer[:300]
-    assert b"\r\nSet-Cookie" not in answer
-    assert b"root:" not in answer
-    assert b"import" not in answer
+    for path in _NOWHERE:
+        with subtests.test(path):
+            async with raw(stand.port) as client:
+                client.send(get(path.format(v=version), "localhost", "Connection: close"))
+                answer = await client.rest()
+            assert answer.startswith(b"HTTP/1.1 404 "), answer[:300]
+            assert b"\r\nSet-Cookie" not in answer
+            assert b"root:" not in answer
+            assert b"import" not in answer
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
-        pytest.param(b"[" * 8_000 + b"]" * 8_000, id="lists in lists"),
-        pytest.param(b'{"a":' * 2_500 + b"1" + b"}" * 2_500, id="objects in objects"),
-        pytest.param(b'{"reason":' + b"[" * 7_000 + b"]" * 7_000 + b"}", id="depth in a field"),
-        pytest.param(b'{"unknown":' + b"[" * 7_000 + b"]" * 7_000 + b"}", id="depth to be skipped"),
-        pytest.param(b'{"reason":' + b"9" * 15_000 + b"}", id="a number without end"),
-        pytest.param(b'{"reason":1e999999999}', id="a number too large"),
-        pytest.param(b'{"reason":NaN}', id="no number"),
-        pytest.param(b'{"reason":"\\ud800"}', id="half a character"),
-        pytest.param(b'{"reason":"' + b"x" * 9 + b'","reason":""}', id="a key twice"),
-        pytest.param('{"reason":"x"}'.encode("utf-16"), id="another encoding"),
-        pytest.param(b"\xef\xbb\xbf{}", id="a mark before it"),
-        pytest.param(b"", id="nothing"),
-        pytest.param(b"null", id="null"),
-        pytest.param(b"\xff{", id="no text"),
-    ],
-)
-@pytest.mark.parametrize("path", ["claims/c1/reject", "links/pit-2/proposals"])
+_NONSENSE: Final = {
+    "lists in lists": b"[" * 8_000 + b"]" * 8_000,
+    "objects in objects": b'{"a":' * 2_500 + b"1" + b"}" * 2_500,
+    "depth in a field": b'{"reason":' + b"[" * 7_000 + b"]" * 7_000 + b"}",
+    "depth to be skipped": b'{"unknown":' + b"[" * 7_000 + b"]" * 7_000 + b"}",
+    "a number without end": b'{"reason":' + b"9" * 15_000 + b"}",
+    "a number too large": b'{"reason":1e999999999}',
+    "no number": b'{"reason":NaN}',
+    "half a character": b'{"reason":"\\ud800"}',
+    "a key twice": b'{"reason":"' + b"x" * 9 + b'","reason":""}',
+    "another encoding": '{"reason":"x"}'.encode("utf-16"),
+    "a mark before it": b"\xef\xbb\xbf{}",
+    "nothing": b"",
+    "null": b"null",
+    "no text": b"\xff{",
+}
+
+
 async def test_a_body_that_is_a_bomb_or_nonsense_is_refused(
-    staffed: Stand, path: str, body: bytes
+    staffed: Stand, subtests: pytest.Subtests
 ) -> None:
     headers = {"Content-Type": "application/json"}
     async with staffed.signed_in("Sue") as sue:
-        answer = await sue.client.post(f"/api/v1/{path}", content=body, headers=headers)
-    assert answer.status_code == 400, answer.text[:300]
-    assert len(answer.content) < 1_000
-    assert staffed.claims.acts == []
-    assert staffed.links.done == []
+        for path in ("claims/c1/reject", "links/pit-2/proposals"):
+            for what, body in _NONSENSE.items():
+                with subtests.test(what, path=path):
+                    answer = await sue.client.post(f"/api/v1/{path}", content=body, headers=headers)
+                    assert answer.status_code == 400, answer.text[:300]
+                    assert len(answer.content) < 1_000
+                    assert staffed.claims.acts == []
+                    assert staffed.links.done == []
 
 
 @pytest.mark.parametrize("how", ["a length", "chunks"])
