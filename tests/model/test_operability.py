@@ -299,10 +299,10 @@ async def test_a_service_that_starts_meanwhile_waits_too_but_one_that_runs_does_
     """A service that was not there before cannot know that Redis had a file all the time."""
     pit = await Pit.opened(keeping_redis)
     await play_a_while(pit)
+    # A changed setting makes the service look again at the file, so it is changed before.
+    await pit.redis.config_set("rdb-key-save-delay", "10000000")
     async with running(pit, tmp_path) as link:
         await link.comes_up()
-        await pit.redis.config_set("rdb-key-save-delay", "10000000")
-        await link.looks_again()
         await pit.redis.bgrewriteaof()
         await pit.void(table="T-2", round_id="R3")
         await link.looks_again()
