@@ -41,6 +41,7 @@ const start = OscillatorNode.prototype.start;
 OscillatorNode.prototype.start = function (...at) { window.notes += 1; start.apply(this, at); };
 """
 ANOTHER: Final = msgspec.structs.replace(ROYAL, claim="TCP-04-R13-1", round="R13")
+EARLIER: Final = "Mon, 05 Jan 2026 12:00:00 GMT"
 READ_SLIP: Final = """async (href) => {
   const answer = await fetch(href);
   const begins = (await answer.text()).slice(0, 5);
@@ -295,11 +296,18 @@ async def current(page: Page, *wins: str) -> None:
 async def test_a_lost_connection_and_a_stopped_service_are_reported_and_found_again(
     room: FloorRoom,
 ) -> None:
+    """Answers after the loss come late, so the page takes the service's clock to be behind."""
+
+    async def late(route: Route) -> None:
+        answer = await route.fetch()
+        await route.fulfill(response=answer, headers={**answer.headers, "date": EARLIER})
+
     page = await room.signed_in("Flo")
     await current(page, "c1", "c2")
     await page.context.set_offline(True)
     await old(page)
     room.stand.claims.put(ROYAL)
+    await page.route("**/api/v1/claims", late)
     await page.context.set_offline(False)
     await current(page, ROYAL.claim)
     await room.stand.stop()

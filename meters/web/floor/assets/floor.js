@@ -31,7 +31,7 @@ const TITLE = document.title;
    read then shows whether the connection failed or the session ended. `heard` is null until the
    stream has connected or failed for the first time. */
 const useStream = () => {
-  const [stream, setStream] = useState({ changes: 0, heard: null, lostAt: null });
+  const [stream, setStream] = useState({ changes: 0, heard: null, lostAt: 0 });
   useLayoutEffect(() => {
     const take = (next) => afterPress(() => setStream((now) => ({ ...now, ...next(now) })));
     const source = new EventStream("/api/v1/floor/stream", {
@@ -39,7 +39,7 @@ const useStream = () => {
       retryMaxMs: RETRY_MAX_MS,
       events: { changed: () => setStream((now) => ({ ...now, changes: now.changes + 1 })), heartbeat: () => {} },
       heard: () => take(() => ({ heard: true })),
-      lost: () => take(({ changes }) => ({ heard: false, lostAt: api.now(), changes: changes + 1 })),
+      lost: () => take(({ changes }) => ({ heard: false, lostAt: performance.now(), changes: changes + 1 })),
     });
     const offline = () => source.reconnect();
     const online = () => source.connect();
@@ -99,7 +99,7 @@ const Tabs = ({ views, shown, count }) => views.length > 1 && html`
 
 /* If the event stream is lost or a read fails, the data on the screen can be old. */
 const OldLine = ({ stream, waiting }) => {
-  const isCurrent = stream.heard !== false && !waiting.error && (waiting.at ?? 0) >= (stream.lostAt ?? 0);
+  const isCurrent = stream.heard !== false && !waiting.error && waiting.readAt >= stream.lostAt;
   const isOld = waiting.answers > 0 && !isCurrent;
   useLayoutEffect(() => {
     document.documentElement.toggleAttribute("data-old", isOld);
@@ -107,7 +107,7 @@ const OldLine = ({ stream, waiting }) => {
   }, [isOld]);
   return html`
     <p class="line bad" role="status" hidden=${!isOld}>
-      ${isOld && `Reconnecting. What you see may be old: as of ${format.clockSeconds(waiting.at ?? stream.lostAt ?? api.now())}.`}</p>`;
+      ${isOld && `Reconnecting. What you see may be old: as of ${format.clockSeconds(waiting.at ?? api.now())}.`}</p>`;
 };
 
 const Floor = ({ me }) => {
