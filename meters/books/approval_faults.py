@@ -54,10 +54,10 @@ def _is_confirmed(
 ) -> bool:
     """Check if only parameters differ from the approval before, and are those in force.
 
-    No table of the link may have been on another link since.
+    Such an approval is no later than the one before: it takes no table from another link.
     """
     in_force = {meter: terms_as_text(each) for meter, each in terms.items()}
     approved = APPROVAL.decode(before.event)
-    return approval.beside.items() <= approved.beside.items() and LinkConfiguration(
-        approval.text
-    ).only_follows(LinkConfiguration(approved.text), in_force)
+    return approval.order == approved.order and LinkConfiguration(approval.text).only_follows(
+        LinkConfiguration(approved.text), in_force
+    )

@@ -6,8 +6,8 @@ the second person approves, or until another floor file is approved first.
 """
 
 import hashlib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final, cast
 
 import msgspec
@@ -26,8 +26,9 @@ class Approval(msgspec.Struct, frozen=True, omit_defaults=True):
     is the whole approved part of the floor file, so the ledger shows under which configuration each
     wager was accepted. `first_by` is the first of two people; empty if one sufficed. `floor` is the
     digest of the whole floor file if this link was approved with the first file of an empty floor.
-    `pin_set_by` are the people who set the PIN of `by` in the 24 hours before. `beside` has each
-    other link whose approved floor file had a table of this link, with the time of its approval.
+    `pin_set_by` are the people who set the PIN of `by` in the 24 hours before. `order` is the place
+    of this approval among all approvals of the facility: a later one has a larger number, but one
+    person who approves what two have confirmed keeps the number of the approval before.
     """
 
     digest: str
@@ -37,13 +38,14 @@ class Approval(msgspec.Struct, frozen=True, omit_defaults=True):
     first_by: str = ""
     floor: str = ""
     pin_set_by: tuple[str, ...] = ()
-    beside: dict[str, str] = {}
+    order: int = 0
 
 
 class HalfApproval(msgspec.Struct, frozen=True, omit_defaults=True):
     """The approval of the first of two people, in the form in which the ledger stores it.
 
-    `replaces` is the digest of the approved configuration that the new one would replace.
+    `replaces` is the digest of the approved configuration that the new one would replace. `placed`
+    is the order of the last approval that placed one of the link's tables.
     """
 
     digest: str
@@ -51,6 +53,7 @@ class HalfApproval(msgspec.Struct, frozen=True, omit_defaults=True):
     by: str
     changed: tuple[str, ...]
     pin_set_by: tuple[str, ...] = ()
+    placed: int = 0
 
 
 APPROVAL: Final = msgspec.json.Decoder(Approval)
@@ -71,11 +74,16 @@ class Waiting:
     at: str = ""
     half: HalfApproval | None = None
 
-    def counts_for(self, digest: str, replaces: str) -> bool:
-        """Check if it approves exactly this configuration instead of exactly the one before."""
-        return self.half is not None and (self.half.digest, self.half.replaces) == (
+    def counts_for(self, digest: str, replaces: str, placed: int) -> bool:
+        """Check if it approves exactly this configuration instead of exactly the one before.
+
+        No table of the link may have been placed by an approval since, as `placed` shows.
+        """
+        half = self.half
+        return half is not None and (half.digest, half.replaces, half.placed) == (
             digest,
             replaces,
+            placed,
         )
 
 
@@ -90,8 +98,7 @@ class Approved:
         entry: the number of the ledger entry that records the approval.
         first_by: the first of two people; empty if one sufficed.
         floor: the digest of the first file of an empty floor; empty for a later approval.
-        beside: the other links whose approved floor files had a table of this link then, each with
-            the time of its approval.
+        order: the place of the approval among all approvals of the facility.
     """
 
     digest: str
@@ -101,7 +108,7 @@ class Approved:
     entry: int
     first_by: str = ""
     floor: str = ""
-    beside: Mapping[str, str] = field(default_factory=dict)
+    order: int = 0
 
 
 class ForgedError(Exception):
@@ -162,7 +169,7 @@ class ApprovalBook:
                 noted.entry,
                 approval.first_by,
                 approval.floor,
-                approval.beside,
+                approval.order,
             )
         except (KeyError, ValueError, msgspec.DecodeError):
             reason = "the approved configuration in Redis is in no ledger entry"
@@ -219,16 +226,19 @@ class ApprovalBook:
         mode = "empty" if of_empty_link else "alone"
         await self._run(mode, approval, replaces, await self.waiting(), terms=terms)
 
-    async def approve_first(self, approval: Approval, replaces: str, waiting: Waiting) -> None:
+    async def approve_first(
+        self, approval: Approval, replaces: str, placed: int, waiting: Waiting
+    ) -> None:
         """Note the first of two approvals in the ledger. It changes nothing else.
 
-        `waiting` is the approval that it replaces, because that one does not count any more.
+        `placed` is the order of the last approval that placed one of the link's tables. `waiting`
+        is the approval that this one replaces, because that one does not count any more.
 
         Raises:
             BooksError: ``stale`` if somebody approved since these were read.
             RedisError: Redis failed.
         """
-        await self._run("first", approval, replaces, waiting)
+        await self._run("first", approval, replaces, waiting, placed=placed)
 
     async def approve_second(
         self, approval: Approval, replaces: str, waiting: Waiting, setters: PinSetters
@@ -251,12 +261,18 @@ class ApprovalBook:
         setters: PinSetters = NO_SETTERS,
         *,
         terms: str = "",
+        placed: int = 0,
     ) -> None:
         store, half, event = self._store, waiting.half, msgspec.json.encode(approval)
         if mode == "first":
             event = msgspec.json.encode(
                 HalfApproval(
-                    approval.digest, replaces, approval.by, approval.changed, approval.pin_set_by
+                    approval.digest,
+                    replaces,
+                    approval.by,
+                    approval.changed,
+                    approval.pin_set_by,
+                    placed,
                 )
             )
         rows = await self._script(

@@ -1,14 +1,18 @@
-"""The note of the first floor file that was approved in a Redis, and of all links (D4, D13).
+"""The note of a facility's approvals: the first floor file, the links, the tables (D4, D13).
 
-One person approves the first floor file of an empty floor, for all of its links. In a Redis Cluster
-the data of each link is in another slot, and no script can read two slots. So this note, which is
-one for the whole facility, decides in one atomic step who approves which file as the first one. All
-other approvals take two people, also of links whose names the floor file did not have before.
+In a Redis Cluster the data of each link is in another slot, and no script can read two slots. So
+what no link can know alone is in this note, which one atomic script writes:
 
-The note also names each link that was ever approved. A link that the floor file no longer names can
-still have hand pays and open rounds of tables that are now on another link.
+- One person approves the first floor file of an empty floor, for all of its links. The note decides
+  who approves which file as the first one. All other approvals take two people.
+- A table is on one link. Each approval has an order among all approvals of the facility, and places
+  the tables of its link. An approval counts no more for a table that a later one placed elsewhere.
+- A link that the floor file no longer names can still have hand pays and open rounds of tables that
+  are now on another link. So the note names each link that was ever approved.
 """
 
+import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, cast
 
@@ -17,7 +21,8 @@ from meters.books.slip_numbers import SLIPS_TAG
 from meters.redis_client.shards import AnyRedis, redis_of
 
 FACILITY_KEY: Final = f"pitlink:{{{SLIPS_TAG}}}:facility"
-"""The Redis key of the note: a hash with the field `first`, and one field for each link."""
+"""The Redis key of the note: a hash with the fields `first` and `order`, one field for each link,
+and two for each table: its id and its asset number."""
 
 _FIRST: Final = b"first"
 _LINK: Final = "link:"
@@ -25,7 +30,7 @@ _LINK: Final = "link:"
 
 @dataclass(frozen=True, slots=True)
 class Noted:
-    """What the note has.
+    """What the note has about the floor.
 
     Attributes:
         floor: the digest of the first floor file; empty if no floor file was ever approved.
@@ -38,26 +43,72 @@ class Noted:
     links: frozenset[str]
 
 
+@dataclass(frozen=True, slots=True, order=True)
+class Placed:
+    """The last approval that placed a table, or another one with its asset number, on a link.
+
+    If there is none, `order` is 0.
+    """
+
+    order: int = 0
+    link: str = ""
+
+
 class FacilityNote:
-    """The note of a facility's first floor file, and of its links."""
+    """The note of a facility's approvals.
+
+    The methods that write take the digest of the floor file, the person who approves it, and the
+    id of the link. Tables are asset numbers by id.
+    """
 
     def __init__(self, redis: AnyRedis) -> None:
         self._redis = redis_of(redis, SLIPS_TAG)
         self._note = self._redis.register_script(load_script("note_facility"))
 
     async def read(self) -> Noted:
-        """Read the note."""
+        """Read what the note has about the floor."""
         held = cast("dict[bytes, bytes]", await self._redis.hgetall(FACILITY_KEY))
         floor, _, by = held.pop(_FIRST, b"").decode("utf-8", "replace").partition(" ")
         names = (name.decode("utf-8", "replace") for name in held)
-        return Noted(floor, by, frozenset(name.removeprefix(_LINK) for name in names))
+        links = (name.removeprefix(_LINK) for name in names if name.startswith(_LINK))
+        return Noted(floor, by, frozenset(links))
 
-    async def note(self, floor: str, by: str, link: str) -> bool:
-        """Note a link, and that a person approves a floor file as the first one.
+    async def begin(self, floor: str, by: str, link: str) -> tuple[bool, int]:
+        """Note that a link is being approved. Return if it is the first floor file, and the order.
 
-        Return True if this is the first floor file, approved by this person: now, or in an act that
-        was interrupted between two links.
+        It is the first floor file if this person approves it as such: now, or in an act that was
+        interrupted between two links.
         """
-        first = f"{floor} {by}"
-        held = cast("bytes", await self._note(keys=[FACILITY_KEY], args=[first, _LINK + link]))
-        return held.decode() == first
+        first, order = await self._run(floor, by, link, "")
+        return first == f"{floor} {by}", int(order)
+
+    async def place(
+        self, floor: str, by: str, link: str, order: int, tables: Mapping[str, str]
+    ) -> None:
+        """Place the tables of an approved link, except those that a later approval has placed."""
+        await self._run(floor, by, link, str(order), *_fields(tables))
+
+    async def placed(self, tables: Mapping[str, str]) -> Mapping[str, Placed]:
+        """Return by id where each of some tables was placed last."""
+        if not tables:
+            return {}
+        held = cast("list[bytes | None]", await self._redis.hmget(FACILITY_KEY, _fields(tables)))
+        last = [_placed(each) for each in held]
+        return dict(zip(tables, map(max, last[::2], last[1::2]), strict=True))
+
+    async def _run(self, floor: str, by: str, *args: str) -> tuple[str, str]:
+        rows = await self._note(keys=[FACILITY_KEY], args=[f"{floor} {by}", *args])
+        first, order = cast("list[bytes]", rows)
+        return first.decode(), order.decode()
+
+
+def _fields(tables: Mapping[str, str]) -> list[str]:
+    return [
+        field for table, asset in tables.items() for field in (f"table:{table}", f"asset:{asset}")
+    ]
+
+
+def _placed(held: bytes | None) -> Placed:
+    order, _, link = (held or b"0").decode("utf-8", "replace").partition(" ")
+    # After an altered entry no approval counts, until people approve again.
+    return Placed(int(order), link) if order.isdecimal() else Placed(sys.maxsize, "unknown")

@@ -22,6 +22,7 @@ from meters.books.approved_configuration import (
     LinkConfiguration,
     approved_tables,
 )
+from meters.books.facility_note import Placed
 from meters.books.hand_pay_holds import ReopenableHolds, TableHold, holding_claims
 from meters.books.link_state import Snapshot
 from meters.books.money_terms import adopted, terms_text
@@ -39,7 +40,7 @@ _OPENING: Final = frozenset({b"approve", b"seed", b"inoperable"})
 _LOST: Final = "Redis has lost what was approved"
 _NEW: Final = "the link is new"
 _FIRST: Final = "the first floor file"
-_BACK: Final = "a table was on another link since this file was approved"
+_ALSO: Final = "a table was on another link"
 _NO_PERSON: Final = "approved by {by}, and by no person"
 _SERVICE: Final = "service"
 _KNOWN: Final = (
@@ -71,6 +72,7 @@ class Unapproved:
         confirmed: true if two people have confirmed all differences as changes of parameters, and
             the floor file only follows. So one person suffices.
         in_force: the digest of the link's terms for which `confirmed` is true.
+        placed: the order of the last approval that placed one of the tables on a link.
         waiting: the first of two approvals.
     """
 
@@ -86,19 +88,21 @@ class Unapproved:
     automatic: bool = False
     confirmed: bool = False
     in_force: str = ""
+    placed: int = 0
     waiting: Waiting = field(default_factory=Waiting)
 
     @property
     def facility(self) -> tuple[str, ...]:
         """The differences that concern the whole facility, not only this link."""
-        own = ("meter ", "table ", "game ", "approved by ", _NEW, _FIRST, _BACK)
+        own = ("meter ", "table ", "game ", "approved by ", _NEW, _FIRST, _ALSO)
         return tuple(one for one in self.changed if not one.startswith(own))
 
     @property
     def first_by(self) -> str | None:
         """The person who approved exactly these settings first; None if nobody did."""
         half = self.waiting.half
-        return half.by if half and self.waiting.counts_for(self.digest, self.replaces) else None
+        counts = self.waiting.counts_for(self.digest, self.replaces, self.placed)
+        return half.by if half and counts else None
 
     @property
     def problem(self) -> str:
@@ -164,6 +168,7 @@ class Configuration:
         self._link = next(link for link in floor.link if link.id == store.link.id)
         self._seen = False
         self._has_its_tables = False
+        self._assets = {table.id: table.asset for table in self._link.table}
         self.filed = LinkConfiguration.of(floor, self._link)
 
     @cached_property
@@ -194,16 +199,18 @@ class Configuration:
             )
         self._seen = True
         counts = is_person(approved.by) or await self._is_of_program()
-        if counts and approved.digest == self.filed.digest:
+        same = counts and approved.digest == self.filed.digest
+        if same and self._has_its_tables:
+            return None
+        since = () if await self._is_of_program() else await self._placed_since(approved)
+        if same and not since:
             return await self._back_too_early(approved)
         before, confirmed = LinkConfiguration(approved.text), False
         held = (await self._store.snapshot()).meters
         try:
-            changed = self.filed.changed_from(before)
+            changed = (*self.filed.changed_from(before), *since)
             confirmed = (
-                counts
-                and self.filed.only_follows(before, _terms_in_force(held))
-                and not await self._has_lost_a_table(approved)
+                counts and not since and self.filed.only_follows(before, _terms_in_force(held))
             )
         except ValueError:
             changed = ("what was approved cannot be read",)
@@ -230,7 +237,9 @@ class Configuration:
             if not _will_adopt(found):
                 raise TermsError(found.problem)
             try:
-                await self._adopt(found, self._opens_as or "")
+                by = self._opens_as or ""
+                _, order = await self._begin(by)
+                await self._adopt(found, by, order)
             except BooksError as error:
                 # Two workers can start at the same time: the other one has approved already.
                 log.info("floor file not approved", link=self._link.id, reason=error.status)
@@ -238,7 +247,7 @@ class Configuration:
                 raise TermsError(found.problem)
         # A restored Redis can lack the note. With it, no other file counts as the first one.
         if approved := await self._book.current():
-            await self._note(approved.by)
+            await self._place(approved.by, approved.order)
 
     async def approve(
         self, by: str, digest: str, setters: PinSetters = NO_SETTERS
@@ -267,24 +276,25 @@ class Configuration:
             raise BooksError("no_change")
         if found.barred:
             raise BooksError("barred", found.barred)
-        noted = await self._note(by)
+        noted, order = await self._begin(by)
         if found.first and noted:
-            await self._adopt(found, by, tuple(setters.own))
+            await self._adopt(found, by, order, setters.own)
             return found.changed
         if setters.by_command:
             raise BooksError("same_person", _KNOWN.format(setter=setters.by_command))
-        if found.confirmed:
-            await self._adopt(found, by, tuple(setters.own))
+        if found.confirmed and found.approved:
+            await self._adopt(found, by, found.approved.order, setters.own)
             return found.changed
         first_by = found.first_by
-        approval = await self._approval(
-            by, found.changed, first_by=first_by or "", setters=setters.own
+        approval = self._approval(
+            by, found.changed, order, first_by=first_by or "", setters=setters.own
         )
         if first_by is None:
-            await self._book.approve_first(approval, found.replaces, found.waiting)
+            await self._book.approve_first(approval, found.replaces, found.placed, found.waiting)
             log.info("floor file approved first", link=self._link.id, by=by, digest=digest)
         else:
             await self._book.approve_second(approval, found.replaces, found.waiting, setters)
+            await self._place(by, order)
             log.info("floor file approved", link=self._link.id, by=by, digest=digest)
         return found.changed
 
@@ -319,32 +329,34 @@ class Configuration:
         """Check if the service approves by itself, and no person has approved a link yet."""
         return self._opens_as is not None and not await self.is_of_people()
 
-    async def _adopt(self, found: Unapproved, by: str, setters: tuple[str, ...] = ()) -> None:
+    async def _adopt(
+        self, found: Unapproved, by: str, order: int, setters: Sequence[str] = ()
+    ) -> None:
         """Approve the floor file as one person, or as the service."""
         floor = self._floor_digest if found.first else ""
-        if floor:
-            await self._note(by)
-            # A person can have begun the first approval since a program looked.
-            if not is_person(by) and await self.is_of_people():
-                raise BooksError("stale")
-        approval = await self._approval(by, found.changed, floor=floor, setters=setters)
+        # A person can have begun the first approval since a program looked.
+        if floor and not is_person(by) and await self.is_of_people():
+            raise BooksError("stale")
+        approval = self._approval(by, found.changed, order, floor=floor, setters=setters)
         await self._book.approve_alone(
             approval, found.replaces, of_empty_link=found.first, terms=found.in_force
         )
+        await self._place(by, order)
         log.info("floor file approved", link=self._link.id, by=by, digest=approval.digest)
 
-    async def _approval(
+    def _approval(
         self,
         by: str,
         changed: tuple[str, ...],
+        order: int,
         *,
         first_by: str = "",
         floor: str = "",
         setters: Sequence[str] = (),
     ) -> Approval:
-        filed, beside = self.filed, await self._beside()
+        filed = self.filed
         return Approval(
-            filed.digest, filed.text, by, changed, first_by, floor, tuple(setters), beside
+            filed.digest, filed.text, by, changed, first_by, floor, tuple(setters), order
         )
 
     async def _is_first(self) -> bool:
@@ -373,9 +385,30 @@ class Configuration:
                 return False
         return True
 
-    async def _note(self, by: str) -> bool:
-        """Note the link, and the floor file as the first one unless another one is noted."""
-        return await self._store.facility.note(self._floor_digest, by, self._link.id)
+    async def _begin(self, by: str) -> tuple[bool, int]:
+        """Note that somebody approves. Return if it is the first floor file, and the order."""
+        return await self._store.facility.begin(self._floor_digest, by, self._link.id)
+
+    async def _place(self, by: str, order: int) -> None:
+        """Place the link's tables, as they were approved. A repetition changes nothing."""
+        await self._store.facility.place(self._floor_digest, by, self._link.id, order, self._assets)
+
+    async def _placed_since(self, approved: Approved) -> tuple[str, ...]:
+        """Return a text for each table that a later approval placed on another link.
+
+        The note has them, and the ledgers of the other links if the note was lost.
+        """
+        placed = dict(await self._store.facility.placed(self._assets))
+        for each in await self._other_links():
+            if other := await _approved(each.book):
+                last = Placed(other.order, each.store.link.id)
+                for table in await self._tables_here(each.book):
+                    placed[table] = max(placed.get(table, last), last)
+        return tuple(
+            f"table {table} was approved on link {last.link} since"
+            for table, last in sorted(placed.items())
+            if last.order > approved.order and last.link != self._link.id
+        )
 
     async def _other_links(self) -> Sequence[_KnownLink]:
         """Return the data of all other links: those of the floor file, and former ones."""
@@ -404,6 +437,7 @@ class Configuration:
         in_force: str = "",
     ) -> Unapproved:
         held = (await self._store.snapshot()).meters
+        placed = await self._store.facility.placed(self._assets)
         barred = _barred(self._link, held) or await self._held_elsewhere()
         seeds_cents = {
             meter: seed
@@ -429,6 +463,7 @@ class Configuration:
             automatic=automatic,
             confirmed=confirmed and not seeds_cents,  # a new meter has no values in force
             in_force=in_force,
+            placed=max(placed.values(), default=Placed()).order,
             waiting=await self._book.waiting(),
         )
 
@@ -437,48 +472,25 @@ class Configuration:
 
         A link that was removed from the floor file keeps its approval. If the floor file goes back,
         its tables can still have hand pays and open rounds on the links on which they were since.
-        Once nothing is left there, and no other link has the tables, this link has its tables. If
-        another link was approved with one of the tables since, people approve that it comes back:
-        it feeds the meters of this link then, and no longer those of the other one.
+        Once nothing is left there, and no other link has the tables, this link has its tables.
         """
-        if not self._has_its_tables:
-            barred = await self._held_elsewhere()
-            if barred is None and self._opens_as is None:
-                barred = await self._round_left_open()
-            if barred or await self._has_lost_a_table(approved):
-                held = (await self._store.snapshot()).meters
-                return Unapproved(
-                    self.filed.digest,
-                    approved.digest,
-                    (_BACK,),
-                    approved,
-                    barred,
-                    self._terms_in_words(held),
-                    waiting=await self._book.waiting(),
-                )
-            self._has_its_tables = not await self._beside()
+        barred = await self._held_elsewhere()
+        if barred is None and self._opens_as is None:
+            barred = await self._round_left_open()
+        if barred:
+            held = (await self._store.snapshot()).meters
+            return Unapproved(
+                self.filed.digest,
+                approved.digest,
+                (_ALSO,),
+                approved,
+                barred,
+                self._terms_in_words(held),
+                waiting=await self._book.waiting(),
+            )
+        others = await self._other_links()
+        self._has_its_tables = not any([await self._tables_here(one.book) for one in others])
         return None
-
-    async def _has_lost_a_table(self, approved: Approved) -> bool:
-        """Check if another link was approved with a table of this link since.
-
-        A program that approves by itself may bring the table back, until a person has approved.
-        """
-        since = (await self._beside()).items() - approved.beside.items()
-        return bool(since) and not await self._is_of_program()
-
-    async def _beside(self) -> dict[str, str]:
-        """Return the other links whose approved floor files have a table of this link.
-
-        Each has the time of its approval. A service with an earlier floor file can still operate
-        such a link.
-        """
-        found = {}
-        for each in await self._other_links():
-            approved = await _approved(each.book)
-            if approved and await self._tables_here(each.book):
-                found[each.store.link.id] = approved.at
-        return found
 
     async def _tables_here(self, book: ApprovalBook) -> Sequence[str]:
         """Return the tables in the approved floor file of another link that this link has."""

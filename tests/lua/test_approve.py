@@ -72,7 +72,7 @@ async def test_two_people_approve_and_only_the_second_has_effect(books: Books) -
     await _approve(books)
     book = ApprovalBook(books.store)
     before = await book.waiting()
-    await book.approve_first(_approval(OTHER, "ben"), FILED.digest, before)
+    await book.approve_first(_approval(OTHER, "ben"), FILED.digest, 3, before)
     first = await books.last_entry()
     assert (first["kind"], first["by"]) == ("approve_first", "ben")
     half = msgspec.json.decode(first["event"], type=HalfApproval)
@@ -81,8 +81,9 @@ async def test_two_people_approve_and_only_the_second_has_effect(books: Books) -
     assert approved is not None
     assert approved.digest == FILED.digest
     waiting = await book.waiting()
-    assert waiting.counts_for(OTHER.digest, FILED.digest)
-    assert not waiting.counts_for(OTHER.digest, OTHER.digest)
+    assert waiting.counts_for(OTHER.digest, FILED.digest, 3)
+    assert not waiting.counts_for(OTHER.digest, OTHER.digest, 3)
+    assert not waiting.counts_for(OTHER.digest, FILED.digest, 4)
     kept = await books.keyspace()
     for waits, by, status in (
         (before, "cal", "stale"),
@@ -95,7 +96,7 @@ async def test_two_people_approve_and_only_the_second_has_effect(books: Books) -
         assert refused.value.status == status
         assert await books.keyspace() == kept
     with pytest.raises(BooksError) as refused:
-        await book.approve_first(_approval(OTHER, "cal"), FILED.digest, before)
+        await book.approve_first(_approval(OTHER, "cal"), FILED.digest, 3, before)
     assert refused.value.status == "stale", "it would replace an approval that it has not seen"
     await book.approve_second(_approval(OTHER, "cal"), FILED.digest, waiting, NO_SETTERS)
     approved = await book.current()

@@ -11,6 +11,7 @@ from redis.asyncio import Redis
 from meters.books.approvals import Approval, ApprovalBook
 from meters.books.approved_configuration import LinkConfiguration
 from meters.books.audit import LinkAudit
+from meters.books.facility_note import FACILITY_KEY
 from meters.books.store import BooksError, LinkStore, TermsError
 from meters.books.two_people import PinSetters
 from meters.floor.floor_file import parse_floor
@@ -435,7 +436,64 @@ async def test_a_link_does_not_come_back_alone_with_a_table_that_has_moved(
     await back.adopt()
     assert (await LinkAudit(LinkStore(keeping_redis, back._link)).run()).balanced
     again = configuration_of(keeping_redis, moved, "side")
-    assert "a table was on another link since" in str(await again.problem())
+    assert "table T-3 was approved on link old since" in str(await again.problem())
+
+
+OLD: Final = f"{FLOOR}{link_text('old', meter_text(PROGRESSIVE), T3, name='Old')}"
+
+
+@pytest.mark.duty("D4")
+@pytest.mark.parametrize("lost", ["nothing", "an approval", "the note", "all notes", "a meaning"])
+async def test_a_link_that_left_comes_back_only_if_no_other_link_had_its_tables(
+    keeping_redis: Redis, lost: str
+) -> None:
+    """Also if the other link has dropped the table, or the note of the facility is lost.
+
+    A service with the former floor file can still operate the link, and open it again.
+    """
+    for text in (OLD, FLOOR):
+        await approve_all(keeping_redis, text)
+    former = configuration_of(keeping_redis, OLD, "old")
+    assert await former.problem() is None
+    side = f"{FLOOR}{SIDE}{T3}"
+    await approve_all(keeping_redis, side)
+    now = configuration_of(keeping_redis, side, "side")
+    if lost in {"the note", "all notes"}:
+        await keeping_redis.delete(FACILITY_KEY)
+    if lost == "the note":
+        await now.adopt()
+    elif lost == "an approval":
+        await keeping_redis.delete(now._store.keys.approved)
+    elif lost == "a meaning":
+        await keeping_redis.hset(FACILITY_KEY, "asset:104213", "side")
+    elif lost == "nothing":
+        await approve_all(keeping_redis, f"{FLOOR}{ON_SIDE}")
+        await former.adopt()
+    on_side = ON_SIDE if lost == "all notes" else ""
+    back = configuration_of(keeping_redis, f"{OLD}{on_side}", "old")
+    where = "unknown" if lost == "a meaning" else "side"
+    said = f"table T-3 was approved on link {where} since; two people approve it"
+    assert said in str(await back.problem())
+    await people_approve(back)
+    await back.adopt()
+    if lost in {"nothing", "a meaning"}:
+        assert said.replace(where, "old") in str(await now.problem())
+
+
+@pytest.mark.duty("D4")
+async def test_a_first_approval_counts_no_more_once_a_table_has_moved(keeping_redis: Redis) -> None:
+    side, third = (
+        f"{FLOOR}{link_text(link, meter_text(PROGRESSIVE), T3)}" for link in ("side", "third")
+    )
+    for text in (OLD, side):
+        await approve_all(keeping_redis, text)
+    back = configuration_of(keeping_redis, OLD, "old")
+    await back.approve("amy", back.filed.digest)
+    assert "amy approved it first" in str(await back.problem())
+    await approve_all(keeping_redis, third)
+    assert "link third since; two people approve it" in str(await back.problem())
+    await back.approve("ben", back.filed.digest)
+    assert "ben approved it first" in str(await back.problem())
 
 
 async def test_of_two_links_with_a_round_of_one_table_neither_waits_for_the_other(
@@ -550,6 +608,7 @@ async def test_a_floor_of_people_becomes_a_demonstration_only_by_two_people(
     ("tampered", "problem"),
     [
         ("alone", "amy alone approved a floor file that takes two people"),
+        ("later", "amy alone approved a floor file that takes two people"),
         ("program", "service alone approved a floor file that takes two people"),
         ("invented", "ben approved as the second person what amy had not approved"),
         ("other file", "ben approved as the second person what amy had not approved"),
@@ -565,13 +624,15 @@ async def test_the_audit_names_an_approval_that_lacks_a_person(
     book, filed = ApprovalBook(store), LinkConfiguration.of(parse_floor(SIX), store.link)
     before = await book.current()
     assert before is not None
-    by = {"alone": "amy", "program": "service"}.get(tampered, "ben")
-    first_by = "" if tampered in {"alone", "program"} else "amy"
+    by = {"alone": "amy", "later": "amy", "program": "service"}.get(tampered, "ben")
+    first_by = "" if tampered in {"alone", "later", "program"} else "amy"
     approval = Approval(filed.digest, filed.text, by, (), first_by)
+    if tampered == "later":
+        approval = Approval(before.digest, before.text, by, (), order=before.order + 1)
     if tampered in {"other file", "one person"}:
         digest = filed.digest if tampered == "one person" else "0" * 64
         half = Approval(digest, filed.text, "amy", (), pin_set_by=("ada",))
-        await book.approve_first(half, before.digest, await book.waiting())
+        await book.approve_first(half, before.digest, 0, await book.waiting())
         approval = msgspec.structs.replace(approval, pin_set_by=("ada",))
     await book.approve_alone(approval, before.digest, of_empty_link=False)
     found = (await LinkAudit(store).run()).problems
