@@ -474,20 +474,9 @@ class Configuration:
         its tables can still have hand pays and open rounds on the links on which they were since.
         Once nothing is left there, and no other link has the tables, this link has its tables.
         """
-        barred = await self._held_elsewhere()
-        if barred is None and self._opens_as is None:
-            barred = await self._round_left_open()
-        if barred:
-            held = (await self._store.snapshot()).meters
-            return Unapproved(
-                self.filed.digest,
-                approved.digest,
-                (_ALSO,),
-                approved,
-                barred,
-                self._terms_in_words(held),
-                waiting=await self._book.waiting(),
-            )
+        found = await self._unapproved((_ALSO,), approved, approved.digest)
+        if found.barred:
+            return found
         others = await self._other_links()
         self._has_its_tables = not any([await self._tables_here(one.book) for one in others])
         return None
