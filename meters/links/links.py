@@ -155,7 +155,12 @@ class Links:
             except BooksError as error:
                 message = _NOT_APPROVED[error.status].format(detail=error.detail)
                 raise ActError(error.status, message) from None
-        return await self._view(link)
+        view = await self._view(link)
+        if view.unapproved:
+            log.info("floor file approved first", link=link, by=actor, digest=digest)
+        else:
+            log.info("floor file approved", link=link, by=actor, digest=digest)
+        return view
 
     async def propose(
         self,

@@ -240,6 +240,7 @@ class Configuration:
                 by = self._opens_as or ""
                 _, order = await self._begin(by)
                 await self._adopt(found, by, order)
+                log.info("floor file approved", link=self._link.id, by=by, digest=found.digest)
             except BooksError as error:
                 # Two workers can start at the same time: the other one has approved already.
                 log.info("floor file not approved", link=self._link.id, reason=error.status)
@@ -291,11 +292,9 @@ class Configuration:
         )
         if first_by is None:
             await self._book.approve_first(approval, found.replaces, found.placed, found.waiting)
-            log.info("floor file approved first", link=self._link.id, by=by, digest=digest)
         else:
             await self._book.approve_second(approval, found.replaces, found.waiting, setters)
             await self._place(by, order)
-            log.info("floor file approved", link=self._link.id, by=by, digest=digest)
         return found.changed
 
     async def check(self) -> Check:
@@ -342,7 +341,6 @@ class Configuration:
             approval, found.replaces, of_empty_link=found.first, terms=found.in_force
         )
         await self._place(by, order)
-        log.info("floor file approved", link=self._link.id, by=by, digest=approval.digest)
 
     def _approval(
         self,
