@@ -79,7 +79,7 @@ def played_out(table: HandTable, bot: DealerBot) -> RoundPlayed:
             return played
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(n, marks=pytest.mark.slow) for n in (1, 2, 3))])
 def test_whole_rounds_are_taken_event_by_event(seed: int) -> None:
     table = HandTable()
     bot = DealerBot(table.layout, random.Random(seed), stack_every=10)

@@ -162,9 +162,9 @@ def test_each_stacked_round_wins_for_a_player(table: str) -> None:
     """Every deck is stacked here: each round with a wager on a meter has a hand that wins."""
     layout = LAYOUTS[table]
     bot, at = DealerBot(layout, random.Random(9), stack_every=1), HandTable(layout=layout)
-    rounds = [played_out(at, bot) for _ in range(30)]
+    rounds = [played_out(at, bot) for _ in range(12)]
     records = [one.record for one in rounds if one.record is not None and one.wagers]
-    assert len(records) > 20
+    assert len(records) > 8
     for record in records:
         line = json.dumps({**record.fields, "meters": meters_of(layout)}).encode()
         won = [

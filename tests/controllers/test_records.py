@@ -130,7 +130,7 @@ def test_a_round_settled_again_has_the_same_lines(seed: int) -> None:
 def test_a_line_with_another_amount_is_reported_as_different() -> None:
     rng = random.Random(11)
     changed = 0
-    for _ in range(100):
+    for _ in range(40):
         record, _ = played_and_settled(rng)
         paid = [line for line in record.lines if line.paid and not line.percent]
         if not paid:
@@ -140,7 +140,7 @@ def test_a_line_with_another_amount_is_reported_as_different() -> None:
         assert not settle_again(replace(record, lines=lines), {}).same
         assert not settle_again(replace(record, lines=record.lines[:-1]), {}).same
         changed += 1
-    assert changed > 20
+    assert changed > 8
 
 
 def test_a_round_that_cannot_be_settled_is_reported_as_different() -> None:

@@ -16,6 +16,14 @@ def stand(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stand]:
         yield stand
 
 
+@pytest.fixture(scope="package")
+def drawing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stand]:
+    """Yield servers whose Five Card Hand Bonus draws in every round, for all files of a worker."""
+    draws = {"magic_card_every": 1, "lucky_every": 1}
+    with Stand(tmp_path_factory.mktemp("drawing"), draws=draws) as stand:
+        yield stand
+
+
 @pytest.fixture
 def table(stand: Stand) -> Asker:
     return stand.table()

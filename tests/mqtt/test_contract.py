@@ -2,7 +2,6 @@
 
 import itertools
 import re
-from collections.abc import Iterator
 from datetime import datetime
 from typing import Any, Final
 
@@ -26,12 +25,9 @@ COALESCE_S: Final = 0.1
 EVENTS: Final = 100
 
 
-@pytest.fixture(scope="module")
-def stand(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stand]:
-    """Yield servers whose Five Card Hand Bonus draws in every round."""
-    draws = {"magic_card_every": 1, "lucky_every": 1}
-    with Stand(tmp_path_factory.mktemp("stand"), draws=draws) as stand:
-        yield stand
+@pytest.fixture
+def stand(drawing: Stand) -> Stand:
+    return drawing
 
 
 def hand(position: int, cards: list[str]) -> dict[str, Any]:

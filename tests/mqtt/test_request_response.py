@@ -91,6 +91,11 @@ class Device:
 
 
 @pytest.fixture
+def stand(drawing: Stand) -> Stand:
+    return drawing
+
+
+@pytest.fixture
 def device(stand: Stand) -> Iterator[Device]:
     with Device(stand.mosquitto.port) as device:
         yield device

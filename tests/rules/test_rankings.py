@@ -75,12 +75,12 @@ def check_order(
     theirs: Callable[[tuple[str, ...]], Strength],
 ) -> None:
     groups = [
-        {str(theirs(named(hand))): theirs(named(hand)) for hand in group}
+        {str(theirs(named(hand))): hand for hand in group}
         for _, group in groupby(sorted(hands, key=ours), key=ours)
     ]
     assert {len(group) for group in groups} == {1}, "equal hands are equal for both"
     for (lower,), (higher,) in pairwise(group.values() for group in groups):
-        assert lower < higher
+        assert theirs(named(lower)) < theirs(named(higher))
 
 
 def six_card_named(hand: tuple[str, ...], royal: str) -> str:
