@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from controllers.agent.agent import Agent
-from tests.controllers.scripted import ScriptedService, live_agent, running
+from tests.controllers.scripted import LiveTable, ScriptedService, live_agent, running
 from tests.servers import Mosquitto
 
 
@@ -19,6 +19,11 @@ def outbox(tmp_path: Path) -> Path:
 async def service(mosquitto: Mosquitto) -> AsyncIterator[ScriptedService]:
     async with running(ScriptedService(mosquitto.url)) as service:
         yield service
+
+
+@pytest.fixture
+def table(mosquitto: Mosquitto, service: ScriptedService, outbox: Path) -> LiveTable:
+    return LiveTable(service, mosquitto.url, outbox)
 
 
 @pytest.fixture

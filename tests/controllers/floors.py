@@ -143,16 +143,16 @@ class HandTable:
         fact, is_fact, value = step.partition(": ")
         words = step.split()
         if words[0] == "service":
-            self._prepare(words[1], words[2:])
+            self.prepare(words[1], words[2:])
         elif is_fact:
-            found = _written(FACTS[fact](self))
+            found = written(FACTS[fact](self))
             assert found == value.strip(), f"{step}, but it was: {found}"
         elif words[0] == "fault":
             self.fault = None if words[1] == "none" else DeviceRefusal(words[1], "of this test")
         elif {*words[1:2]} & {"hit", "validated", "rejected", "paid"}:
-            before, told = self.state, step.removesuffix(" -> same")
-            self.hear(*told.split())
-            assert told == step or self.state == before, f"{step}, but it changed something"
+            before, heard = self.state, step.removesuffix(" -> same")
+            self.hear(*heard.split())
+            assert heard == step or self.state == before, f"{step}, but it changed something"
         else:
             self._say_step(step)
 
@@ -167,7 +167,8 @@ class HandTable:
             assert isinstance(self.answer.error, ErrorDetail)
             assert self.answer.error.message
 
-    def _prepare(self, what: str, words: list[str]) -> None:
+    def prepare(self, what: str, words: list[str]) -> None:
+        """Prepare the reply to the next event that is sent."""
         match what:
             case "knows":
                 self.state = reconcile(self.state, None if words[0] == "none" else words[0])
@@ -188,20 +189,13 @@ class HandTable:
             case _:
                 raise ValueError(f"no service {what}")
 
-    def hear(
-        self,
-        claim: str,
-        event: str,
-        position: str = "3",
-        item: str = "progressive",
-        hand: str = "mini_royal_spades",
-    ) -> None:
+    def hear(self, claim: str, *words: str) -> None:
         """Hear what the floor did with a win, or with an Envy Bonus."""
-        told = jackpot(claim, event, position=int(position), item=item, hand=hand)
-        if item.endswith("_envy"):
-            self.state = hear_envy(self.state, told, claim.removesuffix("-envy"))
+        message = told(claim, *words)
+        if message.item.endswith("_envy"):
+            self.state = hear_envy(self.state, message, claim.removesuffix("-envy"))
         else:
-            self.state = hear_win(self.layout, self.state, told)
+            self.state = hear_win(self.layout, self.state, message)
 
     @property
     def settlement(self) -> SettledRound:
@@ -243,7 +237,7 @@ def _lit(wagers: Iterable[PlacedWager]) -> list[str]:
     return [f"{placed.position} {placed.wager}" for placed in wagers]
 
 
-def _written(value: object) -> str:
+def written(value: object) -> str:
     if isinstance(value, Iterable) and not isinstance(value, str):
         value = ", ".join(map(str, value))
     if isinstance(value, bool):
@@ -314,6 +308,15 @@ def jackpot(claim: str, event: str, **fields: object) -> Jackpot:
         "meter_after": 100_000, "at": "2026-11-20T02:14:07Z",
     }  # fmt: skip
     return msgspec.convert(usual | fields, Jackpot)
+
+
+def told(claim: str, event: str, *words: str) -> Jackpot:
+    """Return a message about a win from a story: ``C1 paid``, or ``C1 paid 5 progressive_envy``."""
+    named = dict(word.split("=") for word in words if "=" in word)
+    plain = [word for word in words if "=" not in word]
+    fields = dict(zip(("position", "item", "hand"), plain, strict=False))
+    at = {"position": int(fields["position"])} if plain else {}
+    return jackpot(claim, event, **named | fields | at)
 
 
 def _position(word: str | None) -> int | Literal["dealer"] | None:

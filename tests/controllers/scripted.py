@@ -5,7 +5,8 @@ It keeps one table's books in memory, and can drop, double and delay its message
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
+import json
+from collections.abc import AsyncIterator, Callable, Mapping
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
@@ -15,10 +16,21 @@ import msgspec
 
 from controllers.agent.agent import Agent
 from controllers.agent.delivery import Timing
+from controllers.panel.touches import PanelEvents
 from controllers.table.device_events import DeviceAnswer
 from meters.wire import topics
 from meters.wire.messages import Jackpot, Reply
-from tests.controllers.floors import jackpot, line_of, link_and_table
+from tests.controllers.floors import (
+    FACTS,
+    HandTable,
+    jackpot,
+    line_of,
+    link_and_table,
+    refusal_code,
+    steps_of,
+    told,
+    written,
+)
 from tests.servers import eventually_async
 
 BEAT_EVERY_S: Final = 0.05
@@ -263,8 +275,7 @@ async def say_all(agent: Agent, text: str) -> DeviceAnswer:
 
 async def code_of(agent: Agent, text: str) -> str | None:
     """Send one event and return the code that refuses it, or None."""
-    answer = await say(agent, text)
-    return None if answer.ok else getattr(answer.error, "code", "")
+    return refusal_code(await say(agent, text))
 
 
 async def until_code(agent: Agent, text: str, code: str | None) -> None:
@@ -277,3 +288,122 @@ async def until_code(agent: Agent, text: str, code: str | None) -> None:
         return found == code
 
     await eventually_async(asked, what=f"{text} answered with {code}")
+
+
+class LiveTable(HandTable):
+    """A table with its agent, which plays stories against a service: see `HandTable.play`.
+
+    ``start``: the agent starts, or starts again; with ``alone``, it does not wait for the link.
+    ``stop`` ends it, ``live`` waits for the link.
+    ``service is answering false``: another value of an attribute of `ScriptedService`.
+    ``service tells C1 paid``: a message that follows every hello. ``C1 paid``: one that comes now.
+    ``begin lockout``: an event whose answer is awaited at ``answered``, or never: ``give up``.
+    ``at once next``, ``touch next``: an event as a panel sends it, alone or with all touches.
+    ``until wager 3 progressive -> link_down``: an event that is repeated until it is refused so.
+    ``tries 3``, ``hellos 2``: so many more events or hellos reach the service.
+    ``phase: open``: a fact, one of `FACTS` or `LIVE`, which may take a moment.
+    """
+
+    agent: Agent
+
+    def __init__(self, service: ScriptedService, url: str, outbox: Path) -> None:
+        super().__init__(TABLE)
+        self.service, self._url, self._outbox = service, url, outbox
+        self.begun: list[asyncio.Task[DeviceAnswer]] = []
+        self._up = contextlib.AsyncExitStack()
+
+    async def live(self, story: str) -> None:
+        """Play a story, and stop the agent."""
+        try:
+            for step in steps_of(story):
+                await self._act(step)
+        finally:
+            await self._up.aclose()
+
+    async def _act(self, step: str) -> None:
+        text, _, code = step.partition(" -> ")
+        fact, is_fact, value = step.partition(": ")
+        match step.split():
+            case ["start" | "stop" as what, *alone]:
+                await self._up.aclose()
+                if what == "start":
+                    await self._start(alone=bool(alone))
+            case ["live"]:
+                assert await self.agent.wait_live(20)
+            case ["service", what, *words]:
+                self._set(what, words)
+            case ["begin", *_]:
+                self.begun.append(asyncio.create_task(self._send(text.removeprefix("begin "))))
+            case ["give", "up"]:
+                self.begun.pop().cancel()
+            case ["answered", *_]:
+                self._check(step, code, await asyncio.wait_for(self.begun.pop(0), 30))
+            case ["tries" | "hellos" as what, count]:
+                due = self._count(what) + int(count)
+                await eventually_async(lambda: self._count(what) >= due, what=step)
+            case ["until", *_]:
+                await until_code(self.agent, text.removeprefix("until "), code or None)
+            case [_, "hit" | "validated" | "rejected" | "paid", *_]:
+                await self.service.say(topics.jackpot(LINK), told(*step.split()))
+            case _ if is_fact:
+                await eventually_async(lambda: self._fact(fact) == value, what=step)
+            case _:
+                self._check(step, code, await asyncio.wait_for(self._send(text), 30))
+
+    def _set(self, what: str, words: list[str]) -> None:
+        if what == "is":
+            setattr(self.service, words[0], json.loads(" ".join(words[1:])))
+        elif what == "tells":
+            self.service.finals = [told(*words)]
+        else:
+            self.prepare(what, words)
+            self.service.prepare(self.replies.pop())
+
+    async def _start(self, *, alone: bool) -> None:
+        agent = Agent(*link_and_table(TABLE), self._url, self._outbox, timing=SWIFT)
+        self.agent = await self._up.enter_async_context(agent)
+        self._panel = PanelEvents(self.agent)
+        self._up.callback(self._panel.close)
+        assert alone or await self.agent.wait_live(20)
+
+    def _count(self, what: str) -> int:
+        return self.service.hellos if what == "hellos" else len(self.service.applied)
+
+    async def _send(self, text: str) -> DeviceAnswer:
+        match text.split(" ", 2):
+            case ["at", "once", line]:
+                return await self.agent.handle_at_once(line_of(line))
+            case ["touch", *words]:
+                answer = await self._panel.submit(line_of(" ".join(words)))
+                assert answer is not None
+                return answer
+        return await self.agent.handle(line_of(text))
+
+    def _check(self, step: str, code: str, answer: DeviceAnswer) -> None:
+        self.answer = answer
+        assert refusal_code(answer) == (code or None), (step, answer)
+
+    def _fact(self, fact: str) -> str:
+        self.state = self.agent.table_state
+        return written(LIVE[fact](self) if fact in LIVE else FACTS[fact](self))
+
+
+LIVE: Final[Mapping[str, Callable[[LiveTable], object]]] = {
+    "state": lambda table: table.agent.state,
+    "asked": lambda table: (
+        (asked := table.state.asking)
+        and f"{asked.event} {asked.reason} {written(value=bool(asked.confirm))}"
+    ),
+    "fault": lambda table: (fault := table.agent.fault()) and fault.code,
+    "unanswered": lambda table: table.agent.unanswered,
+    "last seq": lambda table: table.agent._writer.last_seq,
+    "waits": lambda table: sum(not task.done() for task in table.begun),
+    "status": lambda table: table.service.status.get("state"),
+    "online": lambda table: table.service.status.get("online"),
+    "numbers": lambda table: table.service.numbers,
+    "applied": lambda table: [event["type"] for event in table.service.applied],
+    "last applied": lambda table: table.service.applied[-1]["type"],
+    "rounds": lambda table: [event["round"] for event in table.service.applied],
+    "seqs": lambda table: [event["seq"] for event in table.service.applied],
+}
+"""Facts of an agent, and of what the service has heard of it."""

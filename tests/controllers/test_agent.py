@@ -13,21 +13,18 @@ import pytest
 from controllers.agent.agent import Agent
 from controllers.agent.delivery import EventDelivery
 from controllers.agent.outbox import OutboxError
-from controllers.panel.settlement_view import held_views
-from controllers.table.state import Phase
 from meters.floor.broker_address import embedded_broker_url, parse_broker_url
 from meters.wire import topics
-from tests.controllers.floors import jackpot, line_of, link_and_table, paid_lines
+from tests.controllers.floors import link_and_table, paid_lines
 from tests.controllers.scripted import (
     LINK,
     SWIFT,
     TABLE,
+    LiveTable,
     ScriptedService,
     code_of,
     live_agent,
-    say,
     say_all,
-    until_code,
 )
 from tests.servers import Mosquitto, eventually_async
 
@@ -60,14 +57,83 @@ async def test_a_round_is_played_and_its_events_arrive_once(
     assert b"null" not in b"".join(payload for _, payload in service.heard)
 
 
-async def test_an_unanswered_event_is_repeated_byte_for_byte(
-    agent: Agent, service: ScriptedService
+FOLDED: Final = "chips 1; fold 3; dealer 2c 3c 4c; settle"
+STORIES = {
+    "an event without an answer is repeated byte for byte": """
+        start; service is mute 3; wager 3 progressive; lockout; numbers: 1
+    """,
+    "an inoperable or closed controller locks new wagers out": """
+        start; service is state "inoperable"; until wager 4 progressive -> inoperable
+        service is state "closed"; until wager 4 progressive -> closed
+        service is state "operable"; until wager 4 progressive
+    """,
+    "a caller that gives up does not undo the event": f"""
+        start; wager 3 progressive; service is answering false; begin lockout; numbers: 1; give up
+        service is answering true; {FOLDED}; applied: wagers, result
+    """,
+    "no round's name is used twice, though an outbox is lost or older": f"""
+        service is last_seq 41; start; {ROUND}; {ROUND}; service is last_seq 61; start
+        {ROUND}; {ROUND}; rounds: R42, R42, R43, R43, R62, R62, R63, R63
+        seqs: 42, 43, 44, 45, 62, 63, 64, 65
+    """,
+    "an outbox that was lost in mid-round locks the table out until the round is void": f"""
+        service is last_seq 41; service is open_round "R41"; start; state: locked_out
+        wager 3 progressive -> locked_out; void; {ROUND}
+        applied: void, wagers, result; rounds: R41, R43, R43
+    """,
+    "a number that another agent used up is refused": f"""
+        start; wager 3 progressive; service is last_seq 7; lockout -> seq_reused
+        chips 0; fold 3; dealer 2c 3c 4c; settle; last seq: 7; {ROUND}; seqs: 8, 9
+    """,
+    "the status is retained, and ends with the agent": """
+        start; online: yes; status: open; stop; online: no
+    """,
+}
+
+
+@pytest.mark.parametrize("story", STORIES.values(), ids=STORIES)
+async def test_a_table_plays_on_whatever_becomes_of_its_messages(
+    table: LiveTable, story: str
 ) -> None:
-    service.mute = 3
-    await say_all(agent, "wager 3 progressive; lockout")
-    assert len(service.heard) >= 4
-    assert len(set(service.heard)) == 1
-    assert service.last_seq == 1
+    await table.live(story)
+
+
+@pytest.mark.slow
+@pytest.mark.duty("D13")
+async def test_duty_d13_silence_locks_new_wagers_out_until_the_beat_is_back(
+    table: LiveTable,
+) -> None:
+    await table.live(f"""
+        start; wager 3 progressive; service is beating false
+        until wager 4 progressive -> link_down; state: locked_out; status: locked_out
+        lockout; {FOLDED}; service is beating true; until wager 4 progressive; status: open
+    """)
+
+
+@pytest.mark.duty("D11")
+async def test_duty_d11_a_killed_agent_is_back_where_it_was(table: LiveTable) -> None:
+    """The event was written and not published. After the restart it is sent unchanged."""
+    await table.live("""
+        start; wager 3 progressive; wager 4 five_of_six_progressive; service is answering false
+        begin lockout; numbers: 1; give up; service is answering true; start; phase: locked
+        lockout; round: R1; chips 2; hand 3 As Ks Qs; start; hand 3 As Ks Qs
+        hand 3 As Ks Qs -> hand_twice; hand 4 Ad Kd Qd; dealer 2c 3c 4c; settle
+        applied: wagers, result
+    """)
+
+
+@pytest.mark.section("649a.11(c)(5)(iv)")
+async def test_a_table_whose_outbox_was_lost_is_held_by_the_books_until_the_documents_are_done(
+    table: LiveTable,
+) -> None:
+    """The agent shows the win, stays on hold through another restart, and continues by itself."""
+    table.service.last_seq, table.service.holding = 41, HAND_PAY["claims"]
+    await table.live(f"""
+        start; wager 3 progressive; lockout -> held; status: held; lit: none
+        held view: C1 3 Progressive 5000; start alone; state: held; service is holding []
+        service tells C1 paid; phase: open; live; repeat; lockout; {FOLDED}
+        applied: wagers, wagers, result
+    """)
 
 
 async def test_replies_that_come_twice_or_to_others_change_nothing(
@@ -83,35 +149,6 @@ async def test_replies_that_come_twice_or_to_others_change_nothing(
     assert await code_of(agent, "lockout") == "link_closed"
     await say_all(agent, f"chips 0; hand 3 As Ks Qs; dealer 2c 3c 4c; settle; {ROUND}")
     assert service.numbers == [1, 2, 3]
-
-
-@pytest.mark.slow
-@pytest.mark.duty("D13")
-async def test_duty_d13_silence_locks_new_wagers_out_until_the_beat_is_back(
-    agent: Agent, service: ScriptedService
-) -> None:
-    await say_all(agent, "wager 3 progressive")
-    service.beating = False
-    await until_code(agent, "wager 4 progressive", "link_down")
-    assert agent.state == "locked_out"
-    await eventually_async(lambda: service.status.get("state") == "locked_out")
-    await say_all(agent, "lockout; chips 1; fold 3; dealer 2c 3c 4c; settle")
-    service.beating = True
-    await until_code(agent, "wager 4 progressive", None)
-    await eventually_async(lambda: service.status.get("state") == "open")
-
-
-async def test_duty_d13_an_inoperable_controller_locks_new_wagers_out_with_its_reason(
-    agent: Agent, service: ScriptedService
-) -> None:
-    service.state, service.reason = "inoperable", "the store is full"
-    await until_code(agent, "wager 4 progressive", "inoperable")
-    answer = await say(agent, "wager 4 progressive")
-    assert "the store is full" in str(answer.error)
-    service.state = "closed"
-    await until_code(agent, "wager 4 progressive", "closed")
-    service.state = "operable"
-    await until_code(agent, "wager 4 progressive", None)
 
 
 @pytest.mark.duty("D11")
@@ -138,113 +175,6 @@ async def test_a_retained_beat_of_a_dead_service_is_no_life(
         assert await code_of(agent, "wager 4 progressive") == "link_down"
         service.beating = True
         assert await agent.wait_live(10)
-
-
-@pytest.mark.duty("D11")
-async def test_duty_d11_a_killed_agent_is_back_where_it_was(
-    mosquitto: Mosquitto, service: ScriptedService, outbox: Path
-) -> None:
-    """The event was written and not published. After the restart it is sent unchanged."""
-    async with live_agent(mosquitto.url, outbox) as agent:
-        await say_all(agent, "wager 3 progressive; wager 4 five_of_six_progressive")
-        service.answering = False
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(0.3):
-                await agent.handle(line_of("lockout"))
-    service.answering = True
-    async with live_agent(mosquitto.url, outbox) as agent:
-        assert agent.table_state.phase is Phase.LOCKED
-        assert len(set(service.heard)) == 1
-        repeated = await say(agent, "lockout")
-        assert (repeated.ok, repeated.round) == (True, "R1")
-        await say_all(agent, "chips 2; hand 3 As Ks Qs")
-    async with live_agent(mosquitto.url, outbox) as agent:
-        assert (await say(agent, "hand 3 As Ks Qs")).ok, "said again after a restart"
-        assert await code_of(agent, "hand 3 As Ks Qs") == "hand_twice"
-        await say_all(agent, "hand 4 Ad Kd Qd; dealer 2c 3c 4c; settle")
-    assert types_of(service) == ["wagers", "result"]
-
-
-async def test_a_caller_that_gives_up_does_not_undo_the_event(
-    agent: Agent, service: ScriptedService
-) -> None:
-    await say_all(agent, "wager 3 progressive")
-    service.answering = False
-    with pytest.raises(TimeoutError):
-        async with asyncio.timeout(0.2):
-            await agent.handle(line_of("lockout"))
-    service.answering = True
-    await say_all(agent, "chips 1; fold 3; dealer 2c 3c 4c; settle")
-    assert types_of(service) == ["wagers", "result"]
-
-
-async def test_a_lost_or_older_outbox_goes_on_from_the_services_number(
-    mosquitto: Mosquitto, service: ScriptedService, outbox: Path
-) -> None:
-    """No name of a round is used twice."""
-    for last_seq in (41, 61):
-        service.last_seq = last_seq
-        async with live_agent(mosquitto.url, outbox) as agent:
-            await say_all(agent, f"{ROUND}; {ROUND}")
-    sent = [(event["round"], event["seq"]) for event in service.applied]
-    assert [name for name, _ in sent[::2]] == ["R42", "R43", "R62", "R63"]
-    assert [seq for _, seq in sent] == [42, 43, 44, 45, 62, 63, 64, 65]
-
-
-@pytest.mark.section("649a.11(c)(5)(iv)")
-async def test_a_table_whose_outbox_was_lost_is_held_by_the_books_until_the_documents_are_done(
-    mosquitto: Mosquitto, service: ScriptedService, outbox: Path
-) -> None:
-    """The agent shows the win, stays on hold through another restart, and continues by itself."""
-    service.last_seq, service.holding = 41, HAND_PAY["claims"]
-    async with live_agent(mosquitto.url, outbox) as agent:
-        await say_all(agent, "wager 3 progressive")
-        assert await code_of(agent, "lockout") == "held"
-        await eventually_async(lambda: service.status.get("state") == "held")
-        (held,) = held_views(agent.layout, agent.table_state)
-        assert (held.claim, held.position, held.amount) == ("C1", 3, 5000)
-        assert agent.table_state.wagers == ()
-    async with Agent(*link_and_table(), mosquitto.url, outbox, timing=SWIFT) as agent:
-        assert agent.state == "held"
-        service.holding, service.finals = [], [jackpot("C1", "paid")]
-        await eventually_async(lambda: agent.table_state.phase is Phase.OPEN)
-        assert await agent.wait_live(10.0)
-        await say_all(agent, "repeat; lockout; chips 1; fold 3; dealer 2c 3c 4c; settle")
-    assert types_of(service) == ["wagers", "wagers", "result"]
-
-
-async def test_an_outbox_lost_in_mid_round_is_locked_out_until_the_round_is_void(
-    mosquitto: Mosquitto, service: ScriptedService, outbox: Path
-) -> None:
-    service.last_seq, service.open_round = 41, "R41"
-    async with live_agent(mosquitto.url, outbox) as agent:
-        assert agent.state == "locked_out"
-        assert await code_of(agent, "wager 3 progressive") == "locked_out"
-        await say_all(agent, f"void; {ROUND}")
-    assert types_of(service) == ["void", "wagers", "result"]
-    assert service.applied[0]["round"] == "R41"
-
-
-async def test_a_number_that_was_used_up_by_another_agent_is_refused(
-    agent: Agent, service: ScriptedService
-) -> None:
-    await say_all(agent, "wager 3 progressive")
-    service.last_seq = 7
-    assert await code_of(agent, "lockout") == "seq_reused"
-    await say_all(agent, "chips 0; fold 3; dealer 2c 3c 4c; settle")
-    await eventually_async(lambda: agent._writer.last_seq == 7)
-    await say_all(agent, ROUND)
-    assert [event["seq"] for event in service.applied] == [8, 9]
-
-
-async def test_the_status_is_retained_and_ends_with_the_agent(
-    mosquitto: Mosquitto, service: ScriptedService, outbox: Path
-) -> None:
-    async with live_agent(mosquitto.url, outbox):
-        await eventually_async(
-            lambda: (service.status.get("online"), service.status.get("state")) == (True, "open")
-        )
-    await eventually_async(lambda: service.status.get("online") is False)
 
 
 @pytest.mark.duty("D14")

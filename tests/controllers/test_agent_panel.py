@@ -7,106 +7,61 @@ import pytest
 from structlog.testing import capture_logs
 
 from controllers.agent.agent import Agent
-from controllers.panel.touches import PanelEvents
 from controllers.table.state import Phase
 from tests.controllers.floors import HandTable, jackpot, line_of, link_and_table, steps_of
-from tests.controllers.scripted import SWIFT, ScriptedService, live_agent, say, say_all
-from tests.controllers.test_agent import HAND_PAY, ROUND, settlement
+from tests.controllers.scripted import (
+    SWIFT,
+    LiveTable,
+    ScriptedService,
+    live_agent,
+    say,
+    say_all,
+)
+from tests.controllers.test_agent import ROUND, settlement
 from tests.servers import Mosquitto, eventually_async
 
-TABLE_PAID = settlement("3 progressive table_inventory C1")
-ENVY_PAID = settlement("3 progressive table_inventory C1 + 5 progressive_envy table_inventory of=3")
+WIN, ENVY = "3 progressive table_inventory C1", "5 progressive_envy table_inventory of=3"
+TABLE_PAID = settlement(WIN)
 
 
-async def at_once(agent: Agent, text: str) -> str | None:
-    async with asyncio.timeout(30):
-        answer = await agent.handle_at_once(line_of(text))
-    return None if answer.ok else getattr(answer.error, "code", "")
+STORIES = {
+    "what comes while the service is awaited is refused, and not taken later": """
+        start; wager 3 progressive; service is answering false; begin at once lockout
+        unanswered: lockout; at once chips 1 -> busy; service is answering true; answered
+        unanswered: none; phase: locked; at once chips 1
+    """,
+    "what comes while the table is held is refused at once": f"""
+        service pays 3 progressive hand_pay C1; start; {ROUND}; at once wager 1 progressive -> held
+        C1 validated; claims wait: no; at once wager 1 progressive -> held; C1 paid; phase: open
+        lit: none; at once wager 1 progressive
+    """,
+    "a line of an earlier round is ticked off while another win holds the table": f"""
+        service pays {WIN} + {ENVY}; start; {ROUND}; next; service pays 3 progressive hand_pay C2
+        {ROUND}; phase: held; at once done R1 -> claims_wait; C1 validated; waiting: R1 0
+        at once done R1 line=0; open: R1 1; start; held: C2; open: R1 1; at once done R1
+        waiting: none; C2 paid; held: none
+    """,
+    "a line is ticked off while an event waits for the service, and stays so": f"""
+        service pays {WIN}; start; {ROUND}; next; C1 validated; claims wait: no
+        wager 3 progressive; service is answering false; begin touch lockout; unanswered: lockout
+        touch done R1 lines={{"0":"pay"}}; waiting: none; unanswered: lockout; give up; stop
+        service is answering true; start; phase: locked; waiting: none; lockout
+        applied: wagers, result, wagers
+    """,
+    "a touch that comes late, after another tablet's round, passes no settlement for paid": f"""
+        service pays {WIN}; start; {ROUND}; C1 validated; claims wait: no
+        touch lockout -> settlement_open; settled: R1; done: none
+    """,
+    "an Envy Bonus that the floor paid is heard of though the message was lost": f"""
+        service pays {WIN} + {ENVY}; start; {ROUND}; C1 validated; claims wait: no
+        service tells C1-envy paid 5 progressive_envy; lines: pay, done
+    """,
+}
 
 
-async def test_what_comes_while_the_service_is_awaited_is_refused_and_not_taken_later(
-    agent: Agent, service: ScriptedService
-) -> None:
-    await say_all(agent, "wager 3 progressive")
-    service.answering = False
-    locking = asyncio.create_task(agent.handle_at_once(line_of("lockout")))
-    await eventually_async(lambda: agent.unanswered == "lockout")
-    assert await at_once(agent, "chips 1") == "busy"
-    service.answering = True
-    assert (await locking).ok
-    assert agent.unanswered is None
-    assert agent.table_state.phase is Phase.LOCKED
-    assert await at_once(agent, "chips 1") is None
-
-
-async def test_what_comes_while_the_table_is_held_is_refused_at_once(
-    agent: Agent, service: ScriptedService
-) -> None:
-    service.settlement = HAND_PAY
-    await say_all(agent, ROUND)
-    assert await at_once(agent, "wager 1 progressive") == "held"
-    await service.jackpot("C1", "validated")
-    await eventually_async(lambda: not agent.table_state.claims_wait)
-    assert await at_once(agent, "wager 1 progressive") == "held"
-    await service.jackpot("C1", "paid")
-    await eventually_async(lambda: agent.table_state.phase is Phase.OPEN)
-    assert agent.table_state.wagers == ()
-    assert await at_once(agent, "wager 1 progressive") is None
-
-
-async def test_a_line_of_an_earlier_round_is_ticked_off_while_another_win_holds_the_table(
-    mosquitto: Mosquitto, service: ScriptedService, outbox: Path
-) -> None:
-    """Otherwise the panel would show a paid line as due until the documents are done."""
-    service.settlement = ENVY_PAID
-    async with live_agent(mosquitto.url, outbox) as agent:
-        await say_all(agent, ROUND + "; next")
-        service.settlement = settlement("3 progressive hand_pay C2")
-        await say_all(agent, ROUND)
-        assert agent.table_state.phase is Phase.HELD
-        assert await at_once(agent, "done R1") == "claims_wait"
-        await service.jackpot("C1", "validated")
-        await eventually_async(lambda: not agent.table_state.waiting[0].undecided)
-        done = await agent.handle_at_once(b'{"event":"done","round":"R1","line":0}')
-        assert done.ok
-        assert agent.table_state.waiting[0].done == (0,)
-    async with live_agent(mosquitto.url, outbox) as agent:
-        assert agent.table_state.held == ("C2",)
-        assert agent.table_state.waiting[0].done == (0,)
-        assert await at_once(agent, "done R1") is None
-        assert agent.table_state.waiting == ()
-        await service.jackpot("C2", "paid")
-        await eventually_async(lambda: not agent.table_state.held)
-
-
-async def test_a_line_is_ticked_off_while_an_event_waits_for_the_service(
-    mosquitto: Mosquitto, service: ScriptedService, outbox: Path
-) -> None:
-    """The dealer has paid it, however long the link is down. The mark survives a killed agent."""
-    service.settlement = TABLE_PAID
-    async with live_agent(mosquitto.url, outbox) as agent:
-        await say_all(agent, ROUND + "; next")
-        await service.jackpot("C1", "validated")
-        await eventually_async(lambda: not agent.table_state.claims_wait)
-        await say_all(agent, "wager 3 progressive")
-        touch = PanelEvents(agent)
-        service.answering = False
-        locking = asyncio.create_task(touch.submit(line_of("lockout")))
-        await eventually_async(lambda: agent.unanswered == "lockout")
-        done = await touch.submit(b'{"event":"done","round":"R1","lines":{"0":"pay"}}')
-        assert done is not None
-        assert done.ok
-        assert agent.table_state.waiting == ()
-        assert agent.unanswered == "lockout"
-        locking.cancel()
-        touch.close()
-    service.answering = True
-    async with live_agent(mosquitto.url, outbox) as agent:
-        await eventually_async(lambda: agent.table_state.phase is Phase.LOCKED)
-        assert agent.table_state.waiting == ()
-        again = await agent.handle(line_of("lockout"))
-        assert again.ok
-        assert len(service.applied) == 3
+@pytest.mark.parametrize("story", STORIES.values(), ids=STORIES)
+async def test_a_panel_is_answered_at_once(table: LiveTable, story: str) -> None:
+    await table.live(story)
 
 
 async def test_a_line_is_ticked_off_while_a_reply_is_on_its_way(
@@ -129,38 +84,6 @@ async def test_a_line_is_ticked_off_while_a_reply_is_on_its_way(
     assert (await locking).ok
     assert agent.table_state.phase is Phase.LOCKED
     assert agent.table_state.waiting == ()
-
-
-async def test_a_lock_out_that_comes_late_passes_no_settlement_for_paid(
-    agent: Agent, service: ScriptedService
-) -> None:
-    """A tablet's touch was on its way while another tablet played the round."""
-    service.settlement = TABLE_PAID
-    await say_all(agent, ROUND)
-    await service.jackpot("C1", "validated")
-    await eventually_async(lambda: not agent.table_state.claims_wait)
-    late = await PanelEvents(agent).submit(line_of("lockout"))
-    assert late is not None
-    assert getattr(late.error, "code", "") == "settlement_open"
-    settled = agent.table_state.settled
-    assert settled is not None
-    assert settled.done == ()
-
-
-async def test_an_envy_bonus_that_the_floor_paid_is_heard_of_though_the_message_was_lost(
-    agent: Agent, service: ScriptedService
-) -> None:
-    """Its win was decided long ago, so nothing else makes the table ask."""
-    service.settlement = ENVY_PAID
-    await say_all(agent, ROUND)
-    await service.jackpot("C1", "validated")
-    await eventually_async(lambda: not agent.table_state.claims_wait)
-    service.finals = [jackpot("C1-envy", "paid", position=5, item="progressive_envy")]
-    await eventually_async(
-        lambda: (
-            (found := agent.table_state.settled) is not None and found.envy_decision_on(1) == "paid"
-        )
-    )
 
 
 @pytest.mark.slow

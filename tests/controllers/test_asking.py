@@ -7,32 +7,21 @@ import pytest
 from structlog.testing import capture_logs
 
 from controllers.agent.agent import Agent
-from controllers.panel.touches import PanelEvents
 from controllers.table.device_events import DeviceAnswer
 from controllers.table.state import Phase
-from meters.wire.messages import ErrorDetail, Reply
-from tests.controllers.floors import HandTable, line_of, refusal_code
-from tests.controllers.scripted import ScriptedService, live_agent, say, say_all
+from tests.controllers.floors import HandTable, line_of
+from tests.controllers.scripted import LiveTable, ScriptedService, live_agent, say, say_all
 from tests.controllers.test_agent import ROUND
-from tests.controllers.test_agent_panel import TABLE_PAID
+from tests.controllers.test_agent_panel import WIN
 from tests.servers import Mosquitto, eventually_async
 
 pytestmark = pytest.mark.duty("D17")
 
 DEALT = "wager 3 progressive; lockout; chips 1; hand 3 As Ks Qs"
+DIFFERENT = f"{DEALT}; retract hand 3 reason=Mistyped; hand 3 9h 8h 7h; dealer 2c 7d 9s"
+ASKING = f"start; service is confirming true; {DIFFERENT}"
 VOID = b'{"event":"void","reason":"misdeal","confirm":true}'
 SETTLE = b'{"event":"settle","confirm":true}'
-WITHDRAW = b'{"event":"withdraw_correction"}'
-
-
-def is_asked(agent: Agent) -> bool:
-    return agent.table_state.asking is not None
-
-
-async def entered_differently(agent: Agent) -> None:
-    await say_all(agent, DEALT)
-    await agent.handle(b'{"event":"retract","what":"hand","position":3,"reason":"Typed wrong"}')
-    await say_all(agent, "hand 3 9h 8h 7h; dealer 2c 7d 9s")
 
 
 async def tries(service: ScriptedService, count: int) -> None:
@@ -54,7 +43,7 @@ async def test_it_is_tried_with_new_numbers_until_a_floorperson_has_confirmed(
 ) -> None:
     service.confirming = True
     with capture_logs() as lines:
-        await entered_differently(agent)
+        await say_all(agent, DIFFERENT)
         waiting = await begin(agent, service, VOID if what == "void" else SETTLE)
         service.decided = "confirmed"
         answer = await asyncio.wait_for(waiting, 20)
@@ -76,126 +65,53 @@ async def test_it_is_tried_with_new_numbers_until_a_floorperson_has_confirmed(
 )
 def test_a_table_that_asks_takes_nothing_but_the_withdrawal(line: str) -> None:
     """This holds by the table's rules alone, for every sender."""
-    table = HandTable()
-    table.say_all(DEALT)
-    refused = ErrorDetail(code="unconfirmed", message="a floorperson is asked")
-    table.replies = [Reply(seq=table.seq + 1, status="refused", error=refused)]
-    assert refusal_code(table.say_line(VOID)) == "unconfirmed"
-    before = table.state
-    assert table.refusal(line) == "unconfirmed"
-    assert table.state == before
-    assert table.say_line(WITHDRAW).ok
-    assert table.state.asking is None
+    HandTable().play(f"""
+        {DEALT}; service refuses unconfirmed; void confirm=true -> unconfirmed; asks: void
+        {line} -> unconfirmed; withdraw_correction; asks: none
+    """)
 
 
-async def test_a_refusal_is_answered_and_shown_and_the_round_goes_on(
-    agent: Agent, service: ScriptedService
-) -> None:
-    service.confirming = True
-    await entered_differently(agent)
-    waiting = await begin(agent, service, VOID)
-    service.decided = "refused"
-    answer = await asyncio.wait_for(waiting, 20)
-    assert refusal_code(answer) == "correction_refused"
-    state = agent.table_state
-    assert (state.phase, state.asking) == (Phase.DEALT, None)
-    assert state.refusal is not None
-    assert state.refusal.message == "Ada refused this correction: Deal on"
-    service.confirming = False
-    assert (await say(agent, "settle")).ok
+STORIES = {
+    "a refusal is answered and shown, and the round goes on": f"""
+        {ASKING}; begin void confirm=true; tries 3; asks: void; waits: 1
+        service is decided "refused"; answered -> correction_refused; phase: dealt; asks: none
+        refusal: void Ada refused this correction: Deal on; service is confirming false; settle
+    """,
+    "where the floor file wants it, a plain line waits too, and what follows": f"""
+        {ASKING}; begin settle; tries 3; asks: settle; begin wager 3 progressive; tries 2; waits: 2
+        service is decided "confirmed"; answered; answered; lit: 3 progressive
+    """,
+    "the panel is answered at once, and can withdraw": f"""
+        {ASKING}; touch void -> unconfirmed; asked: void misdeal yes; tries 2
+        touch settle -> unconfirmed; touch dealer 2c 7d 9s -> unconfirmed
+        touch void -> unconfirmed; asks: void; touch withdraw_correction; asks: none; phase: dealt
+        last applied: withdrawal; touch withdraw_correction -> nothing_asked
+    """,
+    "what was paid of a round before is ticked off meanwhile": f"""
+        service pays {WIN}; start; {ROUND}; next; {ASKING.removeprefix("start; ")}
+        begin void confirm=true; tries 3; C1 validated; claims wait: no; at once done R1 line=0
+        waiting: none; asks: void; tries 2; service is decided "confirmed"; answered
+        start; waiting: none; void confirm=true
+    """,
+    "it can be withdrawn while a try is on its way": f"""
+        {ASKING}; touch settle -> unconfirmed; service is answering false; unanswered: settle
+        begin at once withdraw_correction; service is answering true; answered
+        asks: none; phase: dealt
+    """,
+}
+
+
+@pytest.mark.parametrize("story", STORIES.values(), ids=STORIES)
+async def test_a_correction_is_asked_for(table: LiveTable, story: str) -> None:
+    await table.live(story)
 
 
 async def test_a_line_without_confirm_is_sent_without_a_confirmation(
     agent: Agent, service: ScriptedService
 ) -> None:
-    await entered_differently(agent)
+    await say_all(agent, DIFFERENT)
     assert (await say(agent, "settle")).ok
     assert "confirm" not in service.applied[-1]
-
-
-async def test_where_the_floor_file_wants_it_a_plain_line_waits_too(
-    agent: Agent, service: ScriptedService
-) -> None:
-    service.confirming = True
-    await entered_differently(agent)
-    waiting = await begin(agent, service, b'{"event":"settle"}')
-    after = asyncio.create_task(say(agent, "wager 3 progressive"))
-    await tries(service, 2)
-    assert not after.done(), "what follows is taken once it is decided"
-    service.decided = "confirmed"
-    assert (await asyncio.wait_for(waiting, 20)).ok
-    assert (await asyncio.wait_for(after, 20)).ok
-
-
-async def test_the_panel_is_answered_at_once_and_can_withdraw(
-    agent: Agent, service: ScriptedService
-) -> None:
-    service.confirming = True
-    await entered_differently(agent)
-    touch = PanelEvents(agent)
-    answer = await touch.submit(b'{"event":"void","reason":"misdeal"}')
-    assert answer is not None
-    assert refusal_code(answer) == "unconfirmed"
-    asking = agent.table_state.asking
-    assert asking is not None
-    assert (asking.event, asking.reason, asking.confirm) == ("void", "misdeal", True)
-    await tries(service, 2)
-    for line in ("settle", "dealer 2c 7d 9s", "void misdeal"):
-        refused = await touch.submit(line_of(line))
-        assert refused is not None
-        assert refusal_code(refused) == "unconfirmed"
-    assert is_asked(agent)
-    withdrawn = await touch.submit(WITHDRAW)
-    assert withdrawn is not None
-    assert withdrawn.ok
-    assert not is_asked(agent)
-    assert agent.table_state.phase is Phase.DEALT
-    assert service.applied[-1]["type"] == "withdrawal"
-    again = await touch.submit(WITHDRAW)
-    assert again is not None
-    assert refusal_code(again) == "nothing_asked"
-
-
-async def test_what_was_paid_of_a_round_before_is_ticked_off_meanwhile(
-    mosquitto: Mosquitto, service: ScriptedService, outbox: Path
-) -> None:
-    """The table still waits afterwards, and a device that repeats itself gets its answer."""
-    service.settlement = TABLE_PAID
-    async with live_agent(mosquitto.url, outbox) as agent:
-        await say_all(agent, f"{ROUND}; next")
-        service.confirming = True
-        await entered_differently(agent)
-        waiting = await begin(agent, service, VOID)
-        await service.jackpot("C1", "validated")
-        await eventually_async(lambda: not agent.table_state.claims_wait)
-        done = await agent.handle_at_once(b'{"event":"done","round":"R1","line":0}')
-        assert done.ok
-        assert agent.table_state.waiting == ()
-        assert is_asked(agent)
-        await tries(service, 2)
-        service.decided = "confirmed"
-        answer = await asyncio.wait_for(waiting, 20)
-        assert (answer.event, answer.ok) == ("void", True)
-    async with live_agent(mosquitto.url, outbox) as agent:
-        assert agent.table_state.waiting == ()
-        again = await agent.handle(VOID)
-        assert (again.event, again.ok) == ("void", True)
-
-
-async def test_it_can_be_withdrawn_while_a_try_is_on_its_way(
-    agent: Agent, service: ScriptedService
-) -> None:
-    service.confirming = True
-    await entered_differently(agent)
-    touch = PanelEvents(agent)
-    await touch.submit(SETTLE)
-    service.answering = False
-    await eventually_async(lambda: agent.unanswered is not None)
-    withdrawing = asyncio.create_task(agent.handle_at_once(WITHDRAW))
-    service.answering = True
-    assert (await asyncio.wait_for(withdrawing, 20)).ok
-    assert agent.table_state.asking is None
-    assert agent.table_state.phase is Phase.DEALT
 
 
 TWO = "wager 3 progressive; wager 5 progressive; wager 5 five_card_progressive; lockout"
@@ -226,7 +142,7 @@ async def test_it_goes_on_after_a_restart(
     service.confirming = True
     line = VOID if what == "void" else line_of("correct_wager take_back 3 progressive")
     async with live_agent(mosquitto.url, outbox) as agent:
-        await (entered_differently(agent) if what == "void" else say_all(agent, TWO))
+        await say_all(agent, DIFFERENT if what == "void" else TWO)
         (await begin(agent, service, line)).cancel()
     async with live_agent(mosquitto.url, outbox) as agent:
         assert agent.table_state.asking is not None

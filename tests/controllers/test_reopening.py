@@ -1,21 +1,15 @@
 """Rejected wins that were reopened, at the table: the rules alone, then with an agent."""
 
-import asyncio
-from pathlib import Path
-
 import pytest
 
-from controllers.agent.agent import Agent
 from controllers.table.reopening import hear_win
-from controllers.table.state import Layout, Phase
+from controllers.table.state import Layout
 from meters.floor.floor_file import parse_floor
 from tests.controllers.floors import HandTable, jackpot
-from tests.controllers.scripted import ScriptedService, live_agent, say, say_all
-from tests.controllers.test_agent import HAND_PAY as HELD_ROUND
+from tests.controllers.scripted import LiveTable
 from tests.controllers.test_agent import ROUND
 from tests.controllers.test_kept_settlements import TO_SETTLE
 from tests.model.test_house_games import FLOOR as HOUSE_FLOOR
-from tests.servers import Mosquitto, eventually_async
 
 HAND_PAY = "3 progressive hand_pay C1"
 AT_TABLE = "3 progressive table_inventory C1"
@@ -142,61 +136,29 @@ def test_envy_bonuses_of_a_reopened_win_wait_again_and_none_is_paid_twice(envy: 
     """)
 
 
-async def _decided(agent: Agent, service: ScriptedService, event: str, phase: Phase) -> None:
-    await service.jackpot("C1", event)
-    await eventually_async(lambda: agent.table_state.phase is phase, what=f"{phase} after {event}")
+PAID = f"service pays {HAND_PAY}; start; {ROUND}"
+AGENTS = {
+    f"until its own win{' is reopened and' * bool(reopened)} {final}, its table is held": f"""
+        {PAID}; answer held: C1; {reopened} status: held; begin wager 1 progressive; C1 validated
+        C2 {final}; C1 {final} table=T-9; hellos 2; waits: 1; C1 {final}; answered
+    """
+    for final in ("paid", "rejected")
+    for reopened in ("", "C1 rejected; phase: open; C1 hit; phase: held;")
+} | {
+    "a reopening while the agent was away comes with the hello, and stays": f"""
+        {PAID}; C1 rejected; phase: open; stop; service tells C1 hit; start; phase: held
+        start; phase: held
+    """,
+    "the first message about a win, which came before a late reply, does not reopen it": f"""
+        start; {ROUND.removesuffix("; settle")}; service pays {HAND_PAY}
+        service is answering false; begin settle; numbers: 1, 2; C1 hit; service is answering true
+        answered; answer held: C1; C1 rejected; phase: open; wager 1 progressive
+        withdraw 1 progressive; phase: open
+    """,
+}
 
 
 @pytest.mark.section("649a.11(c)(5)(iv)")
-@pytest.mark.parametrize("final", ["paid", "rejected"])
-@pytest.mark.parametrize("reopened", [False, True])
-async def test_an_agent_holds_its_table_until_the_documents_of_a_hand_pay_are_done(
-    agent: Agent, service: ScriptedService, final: str, *, reopened: bool
-) -> None:
-    service.settlement = HELD_ROUND
-    assert (await say_all(agent, ROUND)).held == ("C1",)
-    if reopened:
-        await _decided(agent, service, "rejected", Phase.OPEN)
-        await _decided(agent, service, "hit", Phase.HELD)
-    await eventually_async(lambda: service.status.get("state") == "held")
-    waiting = asyncio.create_task(say(agent, "wager 1 progressive"))
-    await service.jackpot("C1", "validated")
-    await service.jackpot("C2", final)
-    await service.jackpot("C1", final, table="T-9")
-    before = service.hellos
-    await eventually_async(lambda: service.hellos > before + 1, what="hellos of a held table")
-    assert not waiting.done()
-    await service.jackpot("C1", final)
-    assert (await waiting).ok
-
-
-@pytest.mark.section("649a.11(c)(5)(iv)")
-async def test_a_reopening_while_the_agent_was_away_comes_with_the_hello(
-    mosquitto: Mosquitto, service: ScriptedService, outbox: Path
-) -> None:
-    service.settlement = HELD_ROUND
-    async with live_agent(mosquitto.url, outbox) as agent:
-        await say_all(agent, ROUND)
-        await _decided(agent, service, "rejected", Phase.OPEN)
-    service.finals = [jackpot("C1", "hit")]
-    for _ in range(2):
-        async with live_agent(mosquitto.url, outbox) as agent:
-            await eventually_async(lambda: agent.table_state.phase is Phase.HELD)
-
-
-async def test_the_first_message_about_a_win_does_not_reopen_it_after_its_rejection(
-    agent: Agent, service: ScriptedService
-) -> None:
-    """This message comes before the reply to the result, which is lost and repeated."""
-    await say_all(agent, ROUND.removesuffix("; settle"))
-    service.settlement = HELD_ROUND
-    service.answering = False
-    settling = asyncio.create_task(say(agent, "settle"))
-    await eventually_async(lambda: service.numbers == [1, 2], what="the result")
-    await service.jackpot("C1", "hit")
-    service.answering = True
-    assert (await settling).held == ("C1",)
-    await _decided(agent, service, "rejected", Phase.OPEN)
-    assert (await say(agent, "wager 1 progressive")).ok
-    assert (await say(agent, "withdraw 1 progressive")).ok
-    assert agent.table_state.phase is Phase.OPEN
+@pytest.mark.parametrize("story", AGENTS.values(), ids=AGENTS)
+async def test_an_agent_hears_what_becomes_of_its_hand_pay(table: LiveTable, story: str) -> None:
+    await table.live(story)
