@@ -50,7 +50,7 @@ def bench(
     measures how long the audit, the archive and the start of the service take. It runs for some
     minutes.
     """
-    for name in ("mosquitto", "mosquitto_sub", "redis-server", "redis-cli"):
+    for name in ("mosquitto", "redis-server"):
         if shutil.which(name) is None:
             raise UserError(f"no {name} on PATH: the benchmark needs one (see the README)")
     report_step = step_reporter()

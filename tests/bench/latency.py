@@ -39,10 +39,9 @@ class LatencyWatch:
 
     def __init__(self, traffic: Traffic) -> None:
         self._traffic = traffic
-        self._displays = {topics.meter(link, _SHOWN).encode(): _Display() for link in LINKS}
+        self._displays = {topics.meter(link, _SHOWN): _Display() for link in LINKS}
         self._display_of = {
-            id(traffic.tallies[link]): self._displays[topics.meter(link, _SHOWN).encode()]
-            for link in LINKS
+            id(traffic.tallies[link]): self._displays[topics.meter(link, _SHOWN)] for link in LINKS
         }
         self.times_s: dict[str, list[float]] = {
             "wagers_to_reply": [],
@@ -50,7 +49,7 @@ class LatencyWatch:
             "wagers_to_meter_seen": [],
         }
 
-    def see(self, topic: bytes, payload: bytes, at_s: float) -> None:
+    def see(self, topic: str, payload: bytes, at_s: float) -> None:
         display = self._displays.get(topic)
         if display is None:
             return
@@ -93,7 +92,6 @@ class LatencyWatch:
             if table.waits_for:
                 await self._traffic.settled()
             self._traffic.send_wagers(table)
-            self._traffic.client.flush()
         took_s = time.monotonic() - began
         await self._traffic.settled()
         end = time.monotonic() + _LAST_VALUE_WITHIN_S

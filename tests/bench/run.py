@@ -1,11 +1,10 @@
 """Run of the benchmark: start the parts, measure the phases in turn, and compare the books."""
 
-import asyncio
 import contextlib
 import gc
 import os
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from statistics import median
@@ -14,15 +13,14 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from bonus.errors import UserError
-from meters.service.ledger_auditing import FOLLOWED_EVERY_S
+from meters.mqtt.connection import BrokerError
 from meters.wire import topics
 from meters.wire.messages import CONTROLLER_BEAT
-from tests.bench.client import LoadClient, PacketError
+from tests.bench.client import LoadClient
 from tests.bench.events import EventWriter
 from tests.bench.floor import POSITIONS, WAGERS_AN_EVENT, bench_floor_text
 from tests.bench.latency import LatencyWatch
 from tests.bench.machine import cpu_seconds, this_machine
-from tests.bench.pipe import Pipe, c_pipe
 from tests.bench.place import a_place
 from tests.bench.traffic import NoAnswerError, Table, Tally, Traffic
 
@@ -34,27 +32,18 @@ PACES: Final = {"latency": 200, "busy_latency": 1_000}
 """Paces at which latency is measured, in rounds a second."""
 
 _SEED: Final = 649
-_REST_S: Final = FOLLOWED_EVERY_S + 1.0
-_REST_SHARE: Final = 0.1
-"""Share of one processor that the service uses at most while it rests."""
-_RESTS_WITHIN_S: Final = 600.0
-_SHORT_S: Final = 10.0
-"""Seconds of a phase in all passes together, below which a run is a short look."""
-_SERVICE: Final = ("load", "mosquitto", "service", "redis")
-_PIPE: Final = ("load", "pipe_mosquitto", "mosquitto_sub", "redis_cli", "pipe_redis")
-"""Processes whose CPU time is reported: of the service, and of the pipe."""
+_ONE_WINDOW_S: Final = 0.001
+_PROCESSES: Final = ("load", "mosquitto", "service", "redis")
+"""Processes whose CPU time is reported."""
 
 METHOD: Final = (
     "A window of wagers: every table sends one wagers event at once, and the time runs from the"
-    " first publish to the last reply; the rounds are voided after it, untimed. The pipe"
-    " is two C programs (mosquitto_sub into redis-cli --pipe) that write the same windows to their"
-    " own Redis, one XADD an event, timed until Redis has the last: near the machine's limit. It"
-    " begins when the service has ended its audits, which wait while its tables send events. Whole"
-    " rounds: every table plays wagers and result in turn, as fast as it is answered. Latency:"
-    " rounds begun at a steady pace, the result sent as soon as the wagers are answered; a meter is"
-    " seen when the first retained value that covers the wagers arrives (values are published every"
-    " 100 ms at most). Phases alternate; each figure is the median of the passes. Redis syncs"
-    " every write; its append-only file is not rewritten meanwhile."
+    " first publish to the last reply; the rounds are voided after it, untimed."
+    " Whole rounds: every table plays wagers and result in turn, as fast as it is answered."
+    " Latency: rounds begun at a steady pace, the result sent as soon as the wagers are answered; a"
+    " meter is seen when the first retained value that covers the wagers arrives (values are"
+    " published every 100 ms at most). Phases alternate; each figure is the median of the passes."
+    " Redis syncs every write; its append-only file is not rewritten meanwhile."
 )
 
 
@@ -78,11 +67,6 @@ class Plan:
     seconds: float
     passes: int
 
-    @property
-    def rests(self) -> bool:
-        """Whether the service rests before it is compared: not in a short look."""
-        return self.seconds * self.passes >= _SHORT_S
-
 
 QUICK: Final = Plan(tables=40, seconds=0.3, passes=1)
 """Less than a minute in total. It shows that the benchmark works and measures little."""
@@ -100,22 +84,18 @@ class Load:
     @contextlib.asynccontextmanager
     async def connected(self, port: int) -> AsyncIterator[None]:
         """Connect to the broker."""
-        client = await LoadClient.connect(
-            port,
-            "bench-load",
-            subscribe=[topics.table_in("+", "+"), topics.controller("+"), topics.meter("+", "+")],
-            deliver=self.traffic.deliver,
-        )
-        with contextlib.closing(client):
+        seen = [topics.table_in("+", "+"), topics.controller("+"), topics.meter("+", "+")]
+        async with LoadClient(port, "bench-load", self.traffic.hear) as client:
+            await client.subscribe(*seen)
             self.traffic.use(client)
             # The objects that exist now stay, so the garbage collector need not scan them again.
             gc.collect()
             gc.freeze()
             yield
 
-    def _see(self, topic: bytes, payload: bytes, at_s: float) -> None:
+    def _see(self, topic: str, payload: bytes, at_s: float) -> None:
         """Handle messages that are not replies: a controller's state, or a meter's value."""
-        if topic.endswith(b"/controller"):
+        if topic.endswith("/controller"):
             beat = CONTROLLER_BEAT.decode(payload)
             if beat.state != "operable":
                 self.interruptions[beat.reason] = self.interruptions.get(beat.reason, 0) + 1
@@ -125,38 +105,14 @@ class Load:
     async def wagers(self, tables: int, seconds: float) -> Measured:
         """Measure windows of wagers. Each window's rounds are voided outside the time measured."""
         traffic, playing = self.traffic, self.traffic.tables[:tables]
-
-        async def window() -> tuple[int, float]:
-            before = traffic.accepted
-            took_s = await traffic.each_sends(playing, traffic.send_wagers)
-            return traffic.accepted - before, took_s
-
-        return await self._windows(
-            seconds, window, lambda: traffic.each_sends(playing, traffic.send_void)
-        )
-
-    async def pipe(self, pipe: Pipe, tables: int, seconds: float) -> Measured:
-        """Measure the same windows, written by the pipe of C programs."""
-        self._pids.update(pipe.pids)
-        return await self._windows(seconds, lambda: pipe.window(self.traffic.tables[:tables]))
-
-    async def _windows(
-        self,
-        seconds: float,
-        window: Callable[[], Awaitable[tuple[int, float]]],
-        afterwards: Callable[[], Awaitable[object]] | None = None,
-    ) -> Measured:
-        """Repeat a window, which returns its events and its seconds, until `seconds` were timed."""
         events, elapsed_s, used_s = 0, 0.0, dict.fromkeys(self._pids, 0.0)
         while elapsed_s < seconds:
-            before = cpu_seconds(self._pids)
-            window_events, window_s = await window()
-            for name, used in self._used_since(before).items():
+            cpu_before, before = cpu_seconds(self._pids), traffic.accepted
+            elapsed_s += await traffic.each_sends(playing, traffic.send_wagers)
+            for name, used in self._used_since(cpu_before).items():
                 used_s[name] += used
-            events += window_events
-            elapsed_s += window_s
-            if afterwards is not None:
-                await afterwards()
+            events += traffic.accepted - before
+            await traffic.each_sends(playing, traffic.send_void)
         return Measured(events, elapsed_s, used_s)
 
     def _used_since(self, before: Mapping[str, float]) -> dict[str, float]:
@@ -184,20 +140,6 @@ class Load:
         pace = await watch.run(self.traffic.tables[:tables], rounds_per_s, seconds)
         return pace, watch.times_s
 
-    async def rest(self) -> None:
-        """Wait until the service has audited what it accepted.
-
-        Its audits wait while tables send events, so they come later. They must not take processor
-        time from the programs with which the service is compared.
-        """
-        end_s = time.monotonic() + _RESTS_WITHIN_S
-        while time.monotonic() < end_s:
-            before = cpu_seconds(self._pids)
-            await asyncio.sleep(_REST_S)
-            if self._used_since(before)["service"] < _REST_SHARE * _REST_S:
-                return
-        raise UserError(f"the service was busy for {_RESTS_WITHIN_S:.0f} s without any event")
-
 
 async def run_bench(plan: Plan, report_step: ReportStep) -> dict[str, Any]:
     """Run a benchmark and return its figures.
@@ -207,22 +149,19 @@ async def run_bench(plan: Plan, report_step: ReportStep) -> dict[str, Any]:
     """
     began, tables = time.monotonic(), plan.tables * TEN_TIMES
     report_step("starting the parts")
-    async with (
-        a_place(partial(bench_floor_text, tables=tables)) as place,
-        c_pipe(EventWriter(_SEED)) as pipe,
-    ):
+    async with a_place(partial(bench_floor_text, tables=tables)) as place:
         with place.service() as (service, _):
             pids = {"mosquitto": place.broker.pid, "redis": place.server.pid}
             load = Load(tables, pids | {"service": service.process.pid})
             try:
                 async with load.connected(place.broker.port):
                     report_step("warming up")
-                    await load.wagers(tables, 0.0)
+                    await load.wagers(tables, _ONE_WINDOW_S)
                     passes = [
-                        await _measure(load, pipe, plan, f"pass {number + 1}: ", report_step)
+                        await _measure(load, plan, f"pass {number + 1}: ", report_step)
                         for number in range(plan.passes)
                     ]
-            except (NoAnswerError, PacketError) as error:
+            except (NoAnswerError, BrokerError) as error:
                 raise UserError(f"{error}\n{service.errors[-1_000:]}") from None
             report_step("comparing the books")
             audit = msgspec.json.decode(place.run("audit", "--json"))
@@ -248,18 +187,11 @@ async def run_bench(plan: Plan, report_step: ReportStep) -> dict[str, Any]:
     }
 
 
-async def _measure(
-    load: Load, pipe: Pipe, plan: Plan, of: str, report_step: ReportStep
-) -> dict[str, Any]:
+async def _measure(load: Load, plan: Plan, of: str, report_step: ReportStep) -> dict[str, Any]:
     """Measure one pass. Its phases follow each other closely."""
     tables, seconds, found = plan.tables, plan.seconds, dict[str, Any]()
     report_step(f"{of}wagers from {tables:,} tables")
     found["wagers"] = await load.wagers(tables, seconds)
-    if plan.rests:
-        report_step(f"{of}waiting for the audit of the wagers")
-        await load.rest()
-    report_step(f"{of}the pipe of C programs")
-    found["c_pipe"] = await load.pipe(pipe, tables, seconds)
     report_step(f"{of}whole rounds")
     found["rounds"] = await load.rounds(tables, seconds)
     report_step(f"{of}wagers from {tables * TEN_TIMES:,} tables")
@@ -273,14 +205,14 @@ async def _measure(
 def make_figures(plan: Plan, passes: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Return the figures of each phase: the medians of the passes."""
 
-    def figures(name: str, what: str, processes: Sequence[str] = _SERVICE) -> dict[str, Any]:
+    def figures(name: str, what: str) -> dict[str, Any]:
         measured: list[Measured] = [one[name] for one in passes]
         return {
             f"{what}s_per_s": round(median(one.rate for one in measured)),
             f"{what}s_per_s_by_pass": [round(one.rate) for one in measured],
             f"cpu_us_per_{what}": {
                 process: round(median(one.cpu_s[process] / one.events for one in measured) * 1e6, 1)
-                for process in processes
+                for process in _PROCESSES
             },
         }
 
@@ -289,18 +221,15 @@ def make_figures(plan: Plan, passes: Sequence[Mapping[str, Any]]) -> dict[str, A
         per_s = round(rate * WAGERS_AN_EVENT)
         return {"tables": tables, "wagers_per_s": per_s} | figures(name, "event")
 
-    def ratio(name: str, other: str) -> float:
-        """Return the median of the passes' ratios. A slow machine slows both sides of a pass."""
-        return float(round(median(one[name].rate / one[other].rate for one in passes), 3))
-
     return {
         "wagers": wagers("wagers", plan.tables),
-        "c_pipe": figures("c_pipe", "event", _PIPE),
-        "wagers_to_pipe_ratio": ratio("wagers", "c_pipe"),
         "rounds": figures("rounds", "round"),
         **{name: _latencies([one[name] for one in passes]) for name in PACES},
         "ten_times_tables": wagers("ten_times_tables", plan.tables * TEN_TIMES),
-        "ten_times_to_wagers_ratio": ratio("ten_times_tables", "wagers"),
+        # A slow machine slows both phases of a pass.
+        "ten_times_to_wagers_ratio": round(
+            median(one["ten_times_tables"].rate / one["wagers"].rate for one in passes), 3
+        ),
     }
 
 

@@ -77,7 +77,7 @@ async def test_meter_is_seen_when_a_value_covers_the_wagers() -> None:
     sent: list[str] = []
     traffic.send_result = lambda table: sent.append("result")  # type: ignore[method-assign]
     table = traffic.tables[0]
-    topic = topics.meter(table_address(0).link, "progressive").encode()
+    topic = topics.meter(table_address(0).link, "progressive")
     before = value_of(table.tally)
     table.sent_s = 10.0
     table.tally.wagers += 1

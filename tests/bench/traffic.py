@@ -15,10 +15,9 @@ from bonus.law.games import chapter_games
 from bonus.wagers import MICROS_PER_CENT
 from meters.wire import topics
 from meters.wire.messages import Reply
-from tests.bench.client import LoadClient, PacketError
+from tests.bench.client import LoadClient
 from tests.bench.events import EventWriter
 from tests.bench.floor import LINKS, METERS, POSITIONS, WAGERS_AN_EVENT, table_address, terms_of
-from tests.mqtt_packets import text
 
 _REPEAT_S: Final = (2.0, 16.0)
 """Waiting time without any answer after which unanswered events are sent again. It doubles up to
@@ -103,7 +102,7 @@ class Table:
 
     __slots__ = ("held", "payload", "round", "sent_s", "seq", "tally", "topic", "waits_for")
 
-    def __init__(self, tally: Tally, topic: bytes) -> None:
+    def __init__(self, tally: Tally, topic: str) -> None:
         self.tally = tally
         self.topic = topic
         self.seq = 0
@@ -116,21 +115,12 @@ class Table:
 
 Answered = Callable[[Table, str, float], None]
 """Callback that receives the table, what was accepted (`wagers`, `result`, `void`), and when."""
-Other = Callable[[bytes, bytes, float], None]
+Other = Callable[[str, bytes, float], None]
 """Callback that receives topic, payload and time of a message that is not a reply."""
 
 
 def _nothing(_table: Table, _kind: str, _at_s: float) -> None:
     """Ignore an answer, as most phases do."""
-
-
-async def publish_wagers(client: LoadClient, writer: EventWriter, tables: Sequence[Table]) -> None:
-    """Publish the next `wagers` event of each table, without waiting for replies."""
-    for at in range(0, len(tables), _SLICE):
-        for table in tables[at : at + _SLICE]:
-            client.publish(table.topic, writer.wagers(table.seq + 1, table.round + 1))
-        client.flush()
-        await asyncio.sleep(0)
 
 
 class Traffic:
@@ -145,12 +135,12 @@ class Traffic:
         self.refusals: dict[str, int] = {}
         self.won = False
         self.tables: list[Table] = []
-        self._by_topic: dict[bytes, Table] = {}
+        self._by_topic: dict[str, Table] = {}
         for number in range(tables):
             link, table_id = table_address(number)
-            table = Table(self.tallies[link], text(topics.table_out(link, table_id)))
+            table = Table(self.tallies[link], topics.table_out(link, table_id))
             self.tables.append(table)
-            self._by_topic[topics.table_in(link, table_id).encode()] = table
+            self._by_topic[topics.table_in(link, table_id)] = table
         self._writer = writer
         self._client: LoadClient | None = None
         self._idle = asyncio.Event()
@@ -188,7 +178,7 @@ class Traffic:
         table.sent_s = time.monotonic()
         self.in_air += 1
         self.sent += 1
-        self.client.publish(table.topic, payload)
+        self.client.post(table.topic, payload)
 
     @property
     def counts(self) -> dict[str, object]:
@@ -225,7 +215,6 @@ class Traffic:
         for at in range(0, len(tables), _SLICE):
             for table in tables[at : at + _SLICE]:
                 send(table)
-            self.client.flush()
             await asyncio.sleep(0)
         await self.settled()
         return self._last_answer_s - began
@@ -243,8 +232,8 @@ class Traffic:
                 self._look_after_stalled()
 
     def _look_after_stalled(self) -> None:
-        if self.client.lost.done():
-            raise PacketError(f"the broker closed the connection: {self.client.lost.result()}")
+        if self.client.lost is not None:
+            raise self.client.lost
         now_s = time.monotonic()
         if now_s > self._last_answer_s + _GIVEN_UP_S:
             raise NoAnswerError(
@@ -256,30 +245,25 @@ class Traffic:
             for table in self.tables:
                 if table.waits_for:
                     self.repeated += 1
-                    self.client.publish(table.topic, table.payload)
-            self.client.flush()
+                    self.client.post(table.topic, table.payload)
 
     def _note_answer(self, now_s: float) -> None:
         self._last_answer_s = now_s
         self._repeat_after_s = _REPEAT_S[0]
         self._repeat_at_s = now_s + self._repeat_after_s
 
-    def deliver(self, messages: Sequence[tuple[bytes, bytes]]) -> None:
+    def hear(self, topic: str, payload: bytes) -> None:
         now_s = time.monotonic()
-        by_topic, taken = self._by_topic, False
-        for topic, payload in messages:
-            table = by_topic.get(topic)
-            if table is None:
-                self.other(topic, payload, now_s)
-                continue
-            head = _REPLY_HEAD.decode(payload)
-            if head.seq == table.seq and table.waits_for:
-                taken = True
-                self._take_reply(table, head, payload, now_s)
-        if taken:
+        table = self._by_topic.get(topic)
+        if table is None:
+            self.other(topic, payload, now_s)
+            return
+        head = _REPLY_HEAD.decode(payload)
+        if head.seq == table.seq and table.waits_for:
+            self._take_reply(table, head, payload, now_s)
             self._note_answer(now_s)
-        if not self.in_air:
-            self._idle.set()
+            if not self.in_air:
+                self._idle.set()
 
     def _take_reply(self, table: Table, head: _ReplyHead, payload: bytes, now_s: float) -> None:
         kind, table.waits_for = table.waits_for, ""

@@ -25,7 +25,6 @@ from tests.fuzz.junk import mutated
 from tests.fuzz.service_targets import EVENTS
 from tests.mqtt.events import encode, void, wagers
 from tests.mqtt.stand import Stand
-from tests.mqtt_packets import text
 from tests.waiting import dies_with_us, eventually
 
 KINDS: Final = ("repeats", "junk", "oversized")
@@ -35,7 +34,7 @@ PAUSE_S: Final = 0.2
 REPEAT_S: Final = 2.0
 GIVEN_UP_S: Final = 10.0
 """Seconds after the end for which a table still waits for its reply."""
-MAD: Final = text("pitlink/v1/main/table/T-100/out")
+MAD: Final = "pitlink/v1/main/table/T-100/out"
 _STEP_S: Final = 0.01
 _OVERSIZED_BYTES: Final = 60_000
 _AHEAD_BYTES: Final = 1_000_000
@@ -82,16 +81,15 @@ def flood(port: int, rate: int, kind: str) -> None:
     """Publish forever, no faster than the broker accepts, and print how much was sent."""
 
     async def publish() -> None:
-        nobody = LoadClient.connect(port, "flooder", subscribe=["none"], deliver=lambda _: None)
-        client, made, sent, began_s = await nobody, payloads(kind), 0, time.monotonic()
-        while not client.lost.done():
-            due = int((time.monotonic() - began_s) * rate) - sent
-            for _ in range(min(due, rate // 20) if client.unsent_bytes < _AHEAD_BYTES else 0):
-                client.publish(MAD, made[sent % len(made)])
-                sent += 1
-            client.flush()
-            print(sent, flush=True)  # noqa: T201
-            await asyncio.sleep(_STEP_S)
+        made, sent, began_s = payloads(kind), 0, time.monotonic()
+        async with LoadClient(port, "flooder") as client:
+            while client.lost is None:
+                due = int((time.monotonic() - began_s) * rate) - sent
+                for _ in range(min(due, rate // 20) if client.unsent_bytes < _AHEAD_BYTES else 0):
+                    client.post(MAD, made[sent % len(made)])
+                    sent += 1
+                print(sent, flush=True)  # noqa: T201
+                await asyncio.sleep(_STEP_S)
 
     asyncio.run(publish())
 
@@ -109,30 +107,25 @@ class Players:
     async def play(self, seconds: float) -> None:
         """Play for a number of seconds, and measure how long each event waits for its reply."""
         self.waited_ms, self.repeats = [], 0
-        client = await LoadClient.connect(
-            self._port, "players", subscribe=["pitlink/v1/main/table/+/in"], deliver=self._hear
-        )
-        try:
+        async with LoadClient(self._port, "players", self._hear) as client:
+            await client.subscribe("pitlink/v1/main/table/+/in")
             await asyncio.gather(
                 *(self._table(client, f"T-{1 + at}", seconds) for at in range(OTHERS))
             )
-        finally:
-            client.close()
 
-    def _hear(self, messages: Sequence[tuple[bytes, bytes]]) -> None:
-        for topic, payload in messages:
-            table = topic.split(b"/")[4].decode()
-            waiting = self._answered.get(table)
-            if waiting is None or waiting.done():
-                continue
-            reply = json.loads(payload)
-            if reply["seq"] == self._seqs[table]:
-                assert reply["status"] == "accepted", reply
-                waiting.set_result(None)
+    def _hear(self, topic: str, payload: bytes) -> None:
+        table = topic.split("/")[4]
+        waiting = self._answered.get(table)
+        if waiting is None or waiting.done():
+            return
+        reply = json.loads(payload)
+        if reply["seq"] == self._seqs[table]:
+            assert reply["status"] == "accepted", reply
+            waiting.set_result(None)
 
     async def _table(self, client: LoadClient, table: str, seconds: float) -> None:
         loop = asyncio.get_running_loop()
-        out, end_s = text(f"pitlink/v1/main/table/{table}/out"), loop.time() + seconds
+        out, end_s = f"pitlink/v1/main/table/{table}/out", loop.time() + seconds
         while loop.time() < end_s or self._seqs[table] % 2:
             seq = self._seqs[table] = self._seqs.get(table, 0) + 1
             make, of = (wagers, seq) if seq % 2 else (void, seq - 1)
@@ -140,8 +133,7 @@ class Players:
             self._answered[table] = loop.create_future()
             began_s = loop.time()
             while not self._answered[table].done() and loop.time() < end_s + GIVEN_UP_S:
-                client.publish(out, payload)
-                client.flush()
+                client.post(out, payload)
                 await asyncio.wait({self._answered[table]}, timeout=REPEAT_S)
                 self.repeats += not self._answered[table].done()
             self.waited_ms.append((loop.time() - began_s) * 1_000)
