@@ -2,8 +2,7 @@
 
 import pytest
 
-from tests.naive.agreement import GAMES, ROUNDS_IN_A_CHUNK, difference, first_disagreement
-from tests.naive.shapes import Meter, Round
+from tests.naive.agreement import GAMES, ROUNDS_IN_A_CHUNK, first_disagreement
 
 CHUNKS = 4
 """These chunks contain every kind of line of every paytable; `python -m tests naive` adds more."""
@@ -22,26 +21,3 @@ def test_some_random_rounds_agree(game: str) -> None:
 @pytest.mark.parametrize("game", GAMES)
 def test_all_random_rounds_agree(game: str, chunk: int) -> None:
     assert first_disagreement(game, chunk, ROUNDS_IN_A_CHUNK) is None
-
-
-def test_a_difference_is_shown() -> None:
-    played: Round = {"game": "three_card_poker", "positions": []}
-    meters: dict[str, Meter] = {"progressive": {"amount": 1}}
-    shown = difference(
-        played,
-        {"lines": [{"item": "ante"}, {"item": "play"}], "meters": meters},
-        {"lines": [{"item": "play"}, {"item": "raise"}], "meters": {}},
-    )
-    assert 'text only:    {"item": "ante"}' in shown
-    assert 'pitlink only: {"item": "raise"}' in shown
-    assert '"play"' not in shown
-    assert "meters by text: {'progressive': {'amount': 1}}" in shown
-
-
-def test_another_order_is_shown() -> None:
-    shown = difference(
-        {"game": "three_card_poker", "positions": []},
-        {"lines": [{"item": "ante"}, {"item": "play"}], "meters": {}},
-        {"lines": [{"item": "play"}, {"item": "ante"}], "meters": {}},
-    )
-    assert "another order" in shown

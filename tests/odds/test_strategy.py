@@ -10,18 +10,17 @@ import msgspec
 import pytest
 
 from bonus.cards import DECK, Card, card_name, parse_card
-from bonus.hands.rankings import COMPARES, RANKINGS
+from bonus.hands.rankings import COMPARES
 from bonus.hands.three import three_card
 from bonus.law.cells import Payout
 from bonus.law.chapter import chapters, load
-from bonus.law.paytables import paytables_of
 from bonus.odds.dealer_duels import Duel
 from bonus.odds.enumerations import Enumerator, duel
 from bonus.odds.hand_payouts import choose
 from bonus.odds.main_edges import best_play, folded_strengths
 from bonus.odds.offers import main_choices
 from bonus.odds.strategy import FOLD, BonusPays, bonus_pays, play_best, play_by_rank
-from bonus.odds.strategy_text import mixed_hands, name_hand, strategy_in_words
+from bonus.odds.strategy_text import name_hand, strategy_in_words
 from tests.naive.settle import settle
 from tests.naive.shapes import Box, Round
 
@@ -42,34 +41,6 @@ def test_three_card_poker_as_published(counted: Enumerator) -> None:
     assert round(best.element_of_risk * 10**4) == 201
     assert best.average_wager == Fraction(370, 221)
     assert sum(best.deals.values()) == best.of
-
-
-@pytest.mark.section("649a.11(b)")
-def test_by_every_paytable_queen_six_four_is_the_least_to_play(counted: Enumerator) -> None:
-    chapter = load("649a")
-    strengths = counted.get(duel(chapter)).strength
-    for choice in main_choices(chapter):
-        times = best_play(chapter, choice, counted).times.tolist()
-        assert all(
-            (wager != FOLD) == (strength >= _LEAST)
-            for strength, wager in zip(strengths, times, strict=True)
-        )
-
-
-@pytest.mark.section("649a.11(b)(2)")
-@pytest.mark.reading("T7")
-@pytest.mark.reading("T8")
-def test_no_hand_of_the_three_card_progressive_or_pair_plus_is_folded(
-    counted: Enumerator,
-) -> None:
-    chapter = load("649a")
-    folded = folded_strengths(chapter, counted)
-    found = counted.get(duel(chapter))
-    hands = {
-        hand for hand, strength in zip(found.hand, found.strength, strict=True)
-        if strength in folded
-    }  # fmt: skip
-    assert hands == {"high_card"}
 
 
 def test_hands_of_one_strength_may_be_played_both_ways(counted: Enumerator) -> None:
@@ -181,25 +152,6 @@ def test_the_smaller_wager_is_made_if_two_are_equal() -> None:
     assert best.deals == {"fold": 100, "not_qualified": 0, "higher": 50, "equal": 0, "lower": 50}
 
 
-@pytest.mark.reading("P7")
-def test_what_play_pays_is_the_chapters(counted: Enumerator) -> None:
-    """Without the table of 679a.12(b) and a Bad Beat Bonus the game is worth less."""
-    chapter = load("679a")
-    plain = msgspec.structs.replace(chapter.main_game, follow_pays=None, bonus=())
-    found = counted.get(duel(chapter))
-    with_table = msgspec.structs.replace(chapter.main_game, bonus=())
-    assert play_best(plain, (), found).house_edge > play_best(with_table, (), found).house_edge
-
-
-def test_bonuses_are_those_of_the_paytable() -> None:
-    main = load("649a").main_game
-    hands = RANKINGS["three_card"].names
-    (paytable,) = (one for one in paytables_of(main.bonus[0].table[1], hands)
-                   if one.choice == "c-B")  # fmt: skip
-    (pays,) = bonus_pays(main, [paytable])
-    assert [pays.of(hand).times for hand in hands] == [50, 50, 8, 6, 0, 0, 0, 0]
-
-
 @pytest.mark.parametrize(
     ("ranking", "hand", "group", "full"),
     [
@@ -270,14 +222,6 @@ def test_the_best_by_the_rank_of_the_hand_alone(counted: Enumerator) -> None:
             )
 
 
-@pytest.mark.section("679a.11(b)")
-def test_hands_that_are_not_always_played_alike_are_listed(counted: Enumerator) -> None:
-    chapter = load("679a")
-    best = best_play(chapter, "A", counted)
-    mixed = mixed_hands("three_card", counted.get(duel(chapter)), best.times)
-    assert mixed == (("queen-six-three", {1: 24, 0: 36}),)
-
-
 @pytest.mark.slow
 @pytest.mark.section("682a.11(b)")
 def test_the_strategy_of_four_card_prime_in_words(counted: Enumerator) -> None:
@@ -295,11 +239,3 @@ def test_the_strategy_of_four_card_prime_in_words(counted: Enumerator) -> None:
             " Raise 1 time the Ante with the rest down to a pair of threes."
             " Fold everything else."
         )
-
-
-def test_every_chapter_has_choices_for_its_main_game() -> None:
-    assert {game: main_choices(chapter) for game, chapter in chapters().items()} == {
-        "three_card_poker": ("b-A", "b-B", "b-C", "c-A", "c-B", "c-C"),
-        "three_card_prime": ("A", "B", "C", "D"),
-        "four_card_prime": ("A", "B", "C", "D"),
-    }
