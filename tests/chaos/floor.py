@@ -23,10 +23,6 @@ class ChaosLink:
     meters: Mapping[str, SecondMeter]
     games: tuple[SecondGame, ...]
 
-    @property
-    def meter_of(self) -> Mapping[str, str]:
-        return {item: meter for game in self.games for item, meter in game.meter_of.items()}
-
 
 def _poker_link(wager_cents: int, paytable: str) -> ChaosLink:
     laws = {

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import time
 from concurrent.futures import Executor
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Protocol
 
@@ -24,8 +25,6 @@ _ASK_WITHIN_S: Final = 3.0
 class Part(Protocol):
     """Process that a fault may hit."""
 
-    name: str
-
     @property
     def pid(self) -> int | None: ...
 
@@ -34,20 +33,19 @@ class Part(Protocol):
     def start(self) -> None: ...
 
 
+@dataclass(frozen=True)
 class ServerPart:
-    def __init__(self, name: str, server: Server) -> None:
-        self.name = name
-        self._server = server
+    server: Server
 
     @property
     def pid(self) -> int | None:
-        return self._server.pid if self._server.running else None
+        return self.server.pid if self.server.running else None
 
     def kill(self) -> None:
-        self._server.kill()
+        self.server.kill()
 
     def start(self) -> None:
-        self._server.start()
+        self.server.start()
 
 
 class ServicePart:
@@ -142,17 +140,6 @@ def strike_wire(wire: Wire, fault: Fault) -> None:
         rest(fault.lasts_s)
     finally:
         wire.mend()
-
-
-def resident_kib(pid: int) -> int:
-    """Return a process's resident memory in KiB; 0 if it is gone."""
-    try:
-        for line in Path(f"/proc/{pid}/status").read_text().splitlines():
-            if line.startswith("VmRSS:"):
-                return int(line.split()[1])
-    except (FileNotFoundError, ProcessLookupError):
-        pass
-    return 0
 
 
 def rest(seconds: float) -> None:

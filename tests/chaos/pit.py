@@ -2,7 +2,6 @@
 
 import threading
 import time
-from collections import Counter, defaultdict
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
@@ -13,7 +12,8 @@ import httpx
 
 from controllers.table.state import Layout
 from meters.floor.floor_file import read_floor
-from tests.chaos.accounts import Accounts, hold_together
+from tests.bench.machine import rss_bytes
+from tests.chaos.accounts import Report, grown, hold_together
 from tests.chaos.copies import answers_of
 from tests.chaos.floor import write_floor
 from tests.chaos.floorpersons import NAMES, Floorperson
@@ -21,14 +21,12 @@ from tests.chaos.parts import (
     Part,
     ServerPart,
     ServicePart,
-    resident_kib,
     rest,
     strike,
     strike_wire,
 )
 from tests.chaos.plan import CENTRAL, SERVICES, WIRE, Fault, blows
 from tests.chaos.player import Player
-from tests.chaos.report import Memory, Report, grown
 from tests.chaos.wire import Wire
 from tests.mqtt.stranger import Ear
 from tests.processes import run_pitlink
@@ -58,12 +56,8 @@ class Pit:
         self._floorpersons: list[Floorperson] = []
         self._parts: dict[str, Part] = {}
         self._ending = threading.Event()
-        self._faults: defaultdict[str, Counter[str]] = defaultdict(Counter)
-        self._memory: dict[str, Memory] = {}
+        self._report = Report(seed, tables)
         self._measured_s = 0.0
-        self._answered = 0
-        self._answered_at_s = 0.0
-        self._longest_s = 0.0
 
     def __enter__(self) -> Self:
         with ExitStack() as stack:
@@ -83,8 +77,8 @@ class Pit:
         self._wire = stack.enter_context(Wire(self._mosquitto.port, copies=True))
         ear = Ear(self._mosquitto.port, "pitlink/v1/+/table/+/in")
         self._ear = stack.enter_context(ear)
-        self._parts["redis"] = ServerPart("redis", self._redis)
-        self._parts["broker"] = ServerPart("broker", self._mosquitto)
+        self._parts["redis"] = ServerPart(self._redis)
+        self._parts["broker"] = ServerPart(self._mosquitto)
         for name in SERVICES:
             config, port = self._floor(name, self._mosquitto.url)
             options = [] if name == SERVICES[0] else ["--auto-floor"]
@@ -100,9 +94,9 @@ class Pit:
             assert found is not None
             log = self._home / f"{name}.log"
             player = Player(Layout.of(*found), self._config, log, self._seed)
-            stack.callback(player.kill)
+            stack.callback(player.agent.kill)
             self._players[name] = player
-            self._parts[name] = player
+            self._parts[name] = player.agent
 
     def _floor(self, name: str, broker: str) -> tuple[Path, int]:
         port = free_port()
@@ -120,17 +114,17 @@ class Pit:
         for service in self._services:
             eventually(service.ready, within_s=_READY_WITHIN_S, what=f"{service.name} ready")
         for player in self._players.values():
+            player.agent.start()
             player.start()
         urls = [service.url for service in self._services]
         self._floorpersons = [Floorperson(name, urls, self._seed) for name in NAMES]
         for person in self._floorpersons:
             person.start()
         eventually(
-            lambda: all(player.reported for player in self._players.values()),
+            lambda: all(player.rounds for player in self._players.values()),
             within_s=_READY_WITHIN_S,
-            what="wagers of every table",
+            what="a round at every table",
         )
-        self._answered_at_s = time.monotonic()
         self._striking = threading.Thread(target=self._strike, name="chaos", daemon=True)
         self._striking.start()
 
@@ -145,20 +139,16 @@ class Pit:
                 return
 
     def _befall(self, fault: Fault) -> None:
-        self._faults[fault.target][fault.kind] += 1
+        self._report.faults[f"{fault.kind} {fault.target}"] += 1
         if fault.target == WIRE:
             strike_wire(self._wire, fault)
         else:
             strike(self._parts[fault.target], fault, self._hands)
 
     def look(self) -> None:
-        """Watch for a while: longest silence, memory in use, failures."""
+        """Watch for a while: memory in use, failures."""
         rest(_LOOK_EVERY_S)
         now_s = time.monotonic()
-        answered = sum(len(player.reported) for player in self._players.values())
-        self._longest_s = max(self._longest_s, now_s - self._answered_at_s)
-        if answered != self._answered:
-            self._answered, self._answered_at_s = answered, now_s
         if now_s - self._measured_s >= _MEMORY_EVERY_S:
             self._measured_s = now_s
             self._measure()
@@ -166,18 +156,16 @@ class Pit:
         self.failed += [f"{each.name}: {each.failed!r}" for each in threads if each.failed]
 
     def _measure(self) -> None:
+        memory = self._report.memory_bytes
         for name, part in self._parts.items():
-            kib = resident_kib(part.pid) if part.pid is not None else 0
-            if kib:
-                was = self._memory.get(name, Memory(kib, kib, kib))
-                self._memory[name] = Memory(was.first, kib, max(was.most, kib))
+            if (pid := part.pid) is not None and (now := rss_bytes(pid)):
+                first, most = memory.get(name, (now, now))
+                memory[name] = first, max(most, now)
 
     def progress(self) -> str:
-        players = self._players.values()
-        faults = sum(sum(kinds.values()) for kinds in self._faults.values())
         return (
-            f"faults {faults}  rounds {sum(player.rounds for player in players)}"
-            f"  wagers {sum(player.wagers for player in players)}"
+            f"faults {self._report.faults.total()}"
+            f"  rounds {sum(player.rounds for player in self._players.values())}"
             f"  decisions {sum(person.acts.total() for person in self._floorpersons)}"
         )
 
@@ -185,37 +173,53 @@ class Pit:
         """Let the faults end and the tables finish; then compare everything."""
         self._ending.set()
         self._striking.join()
-        accounts = Accounts()
-        for player in self._players.values():
+        report, players = self._report, [*self._players.values()]
+        report.seconds = round(seconds, 1)
+        report.problems += self.failed
+        for player in players:
             player.finish()
-        self._await_end(accounts)
+        self._await_end(report)
+        report.rounds = sum(player.rounds for player in players)
         for person in self._floorpersons:
             person.finish()
             person.join()
         self._measure()
         for service in self._services:
-            accounts.expect(service.stop() == 0, f"{service.name} did not end in good order")
+            report.expect(service.stop() == 0, f"{service.name} did not end in good order")
         done = run_pitlink("audit", "--config", str(self._config), "--json")
-        accounts.expect(done.returncode == 0, f"the audit does not balance: {done.stdout[:2000]}")
-        players = list(self._players.values())
+        report.expect(done.returncode == 0, f"the audit does not balance: {done.stdout[:2000]}")
+        outboxes, decided = self._home / "data" / "tables", dict[tuple[str, str], str]()
         for link in read_floor(self._config).link:
-            hold_together(link, players, self._redis, self._home / "data" / "tables", accounts)
-        self._hold_logs(accounts)
-        return self._report(seconds, accounts)
+            decided |= hold_together(link, players, self._redis, outboxes, report)
+        for person in self._floorpersons:
+            for claim, act in person.decided:
+                by = decided.get((claim, act))
+                report.expect(
+                    by == person.name,
+                    f"{person.name} got a success for {act} {claim}; the ledger says {by}",
+                )
+        for (topic, seq), given in answers_of(self._ear.messages).items():
+            report.events_answered_again += given.total() > 1
+            report.expect(len(given) == 1, f"{topic} got {[*given]} of {seq}")
+        for name, (first, most) in report.memory_bytes.items():
+            if grew := grown(name, first, most, report.entries):
+                report.fail(grew)
+        self._hold_logs(report)
+        return report
 
-    def _await_end(self, accounts: Accounts) -> None:
+    def _await_end(self, report: Report) -> None:
         end = time.monotonic() + _FINISHED_WITHIN_S
         for player in self._players.values():
             player.join(max(0.0, end - time.monotonic()))
             if player.is_alive():
-                accounts.problems.append(f"table {player.name} is stuck: {_tail(player)}")
-                player.kill()  # its outbox can then be read
+                report.fail(f"table {player.name} is stuck: {_tail(player)}")
+                player.agent.kill()  # its outbox can then be read
         for player in self._players.values():
-            accounts.expect(player.failed is None, f"table {player.name}: {player.failed!r}")
+            report.expect(player.failed is None, f"table {player.name}: {player.failed!r}")
         try:
             eventually(self._nothing_waits, within_s=60, what="no claim waiting")
         except AssertionError as error:
-            accounts.problems.append(str(error))
+            report.fail(str(error))
 
     def _nothing_waits(self) -> bool:
         try:
@@ -225,50 +229,11 @@ class Pit:
         waiting: object = answer.json()
         return waiting == []
 
-    def _hold_logs(self, accounts: Accounts) -> None:
+    def _hold_logs(self, report: Report) -> None:
         for path in sorted(self._home.glob("*.log")):
             text = path.read_text(errors="replace")
             place = text.find("Traceback")
-            accounts.expect(place < 0, f"{path.name} has a traceback: {text[place : place + 3000]}")
-
-    def _report(self, seconds: float, accounts: Accounts) -> Report:
-        players = self._players.values()
-        for name, memory in self._memory.items():
-            if grew := grown(name, memory, accounts.entries):
-                accounts.problems.append(grew)
-        accepted = sum(player.wagers for player in players)
-        accounts.expect(
-            accepted == accounts.wagers,
-            f"{accepted} wagers were accepted, the ledger has {accounts.wagers}",
-        )
-        for person in self._floorpersons:
-            for claim, act in person.decided:
-                by = accounts.decisions.get((claim, act))
-                accounts.expect(
-                    by == person.name,
-                    f"{person.name} got a success for {act} {claim}; the ledger says {by}",
-                )
-        answers = answers_of(self._ear.messages)
-        for (topic, seq), given in answers.items():
-            accounts.expect(len(given) == 1, f"{topic} got {[*given]} of {seq}")
-        return Report(
-            seed=self._seed,
-            seconds=round(seconds, 1),
-            tables=len(self._tables),
-            faults={target: dict(kinds) for target, kinds in sorted(self._faults.items())},
-            rounds=sum(player.rounds for player in players),
-            wagers_accepted=accepted,
-            wagers_in_ledger=accounts.wagers,
-            events=dict(accounts.events),
-            entries=accounts.entries,
-            claims=dict(accounts.claims),
-            percentages=dict(accounts.percentages),
-            decisions=dict(Counter(kind for _, kind in accounts.decisions)),
-            events_answered_again=sum(given.total() > 1 for given in answers.values()),
-            longest_outage_s=round(self._longest_s, 1),
-            memory_kib=self._memory,
-            problems=self.failed + accounts.problems,
-        )
+            report.expect(place < 0, f"{path.name} has a traceback: {text[place : place + 3000]}")
 
 
 def _tail(player: Player) -> str:

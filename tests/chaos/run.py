@@ -14,30 +14,24 @@ import random
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
+import msgspec
+
+from tests.chaos.accounts import Report
 from tests.chaos.floor import TABLES_MIN
 from tests.chaos.pit import Pit
-from tests.chaos.report import Report
 
 _PROGRESS_EVERY_S: Final = 5.0
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
-    seconds: float
-    tables: int
-    seed: int
-
-
-def run_chaos(options: Options) -> Report:
+def run_chaos(seconds: float, tables: int, seed: int) -> Report:
     began = time.monotonic()
-    with Pit(options.tables, options.seed) as pit:
+    with Pit(tables, seed) as pit:
         pit.begin()
         struck = time.monotonic()
         reported_s = struck
-        while time.monotonic() - struck < options.seconds and not pit.failed:
+        while time.monotonic() - struck < seconds and not pit.failed:
             pit.look()
             if time.monotonic() - reported_s >= _PROGRESS_EVERY_S:
                 reported_s = time.monotonic()
@@ -56,9 +50,9 @@ def main(arguments: Sequence[str]) -> int:
     if given.tables < TABLES_MIN:
         parser.error(f"--tables: at least {TABLES_MIN}, one for each game of each link")
     seed = random.SystemRandom().randrange(10**6) if given.seed is None else given.seed
-    report = run_chaos(Options(given.minutes * 60, given.tables, seed))
-    sys.stdout.buffer.write(report.encoded())
-    return 0 if report.holds else 1
+    report = run_chaos(given.minutes * 60, given.tables, seed)
+    sys.stdout.buffer.write(msgspec.json.format(msgspec.json.encode(report)) + b"\n")
+    return 1 if report.problems else 0
 
 
 def _print(line: str) -> None:

@@ -41,7 +41,7 @@ class AgentReports:
         self._world = world
         self._checker = checker
         self._rounds: dict[str, str | None] = {}
-        self._lit: dict[str, set[tuple[int, str]]] = {}
+        self._lit: dict[str, dict[tuple[int, str], int]] = {}
 
     def answered(
         self, table: str, event: DeviceEvent, answer: DeviceAnswer, *, lost: bool, shaken: bool
@@ -58,7 +58,7 @@ class AgentReports:
         """
         match event:
             case WagerPlaced() | WagerWithdrawn():
-                self._light(table, answer)
+                self._light(table, event, answer)
             case BettingLocked():
                 if ends_betting(event, answer):
                     self._locked(table, answer, shaken=shaken)
@@ -71,16 +71,16 @@ class AgentReports:
             case _:
                 return
 
-    def _light(self, table: str, answer: DeviceAnswer) -> None:
+    def _light(self, table: str, event: WagerPlaced | WagerWithdrawn, answer: DeviceAnswer) -> None:
         if isinstance(answer.position, int) and isinstance(answer.wager, str):
-            lit = self._lit.setdefault(table, set())
-            if answer.light is True:
-                lit.add((answer.position, answer.wager))
-            else:
-                lit.discard((answer.position, answer.wager))
+            place, lit = (answer.position, answer.wager), self._lit.setdefault(table, {})
+            if answer.light is not True:
+                lit.pop(place, None)
+            elif isinstance(event, WagerPlaced):
+                lit[place] = event.amount_cents
 
     def _locked(self, table: str, answer: DeviceAnswer, *, shaken: bool) -> None:
-        lit, self._lit[table] = self._lit.get(table, set()), set()
+        lit, self._lit[table] = self._lit.get(table, {}), {}
         self._rounds[table] = None
         if not answer.ok or answer.round is UNSET:
             return
@@ -94,9 +94,9 @@ class AgentReports:
         if draw != (drawn or {}).get("magic_card"):
             self._world.fail(f"{table} reports draw {draw} for {answer.round}, not {drawn}")
         sent = {
-            (bet["position"], wager)
+            (bet["position"], wager): cents
             for bet in json.loads(entry["event"])["positions"]
-            for wager in bet["wagers"]
+            for wager, cents in bet["wagers"].items()
         }
         if sent != lit and not shaken:
             self._world.fail(f"{table} {answer.round}: lights were {lit}, accepted was {sent}")
@@ -143,7 +143,7 @@ class AgentReports:
         round_id = self._rounds.get(table)
         if not answer.ok:
             return
-        self._lit[table] = set()
+        self._lit[table] = {}
         self._rounds[table] = None
         if round_id is None or lost:
             return
