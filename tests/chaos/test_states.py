@@ -5,7 +5,7 @@ table's agent. Before and after, the test compares what the store and the table 
 state.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any, Final, Self
 
@@ -173,17 +173,29 @@ def kill_broker(seat: Seat) -> None:
     seat.stand.mosquitto.start()
 
 
+def kill_everything(seat: Seat) -> None:
+    seat.devices.kill()
+    seat.stand.service.process.kill()
+    kill_redis(seat)
+    kill_broker(seat)
+    seat.stand.service.start()
+    seat.restart()
+
+
+Kill = Callable[[Seat], None]
 PARTS: Final = (kill_service, kill_redis, kill_broker, Seat.restart)
 
 
 @pytest.mark.parametrize(
-    "name",
+    ("name", "kills"),
     [
-        name if name == "a wager lit" else pytest.param(name, marks=pytest.mark.slow)
-        for name in STATES
+        pytest.param("a wager lit", (kill_everything,), id="all at once with a wager lit"),
+        *(pytest.param(name, PARTS, id=name, marks=pytest.mark.slow) for name in STATES),
     ],
 )
-def test_whatever_is_killed_the_state_is_the_same_again(stand: Stand, name: str) -> None:
+def test_whatever_is_killed_the_state_is_the_same_again(
+    stand: Stand, name: str, kills: Sequence[Kill]
+) -> None:
     """The round then ends as if nothing had happened, and its wager counts once."""
     bring, finish, is_closed = STATES[name]
     with Seat(stand) as seat, ExitStack() as stack:
@@ -193,8 +205,8 @@ def test_whatever_is_killed_the_state_is_the_same_again(stand: Stand, name: str)
             stack.enter_context(closed(seat))
         seat.comes_to(state)
         kept = seat.kept()
-        for kill in PARTS:
-            status = seat.status() if kill in {kill_broker, Seat.restart} else None
+        for kill in kills:
+            status = seat.status() if kill not in {kill_service, kill_redis} else None
             kill(seat)
             eventually(stand.service.ready, within_s=BACK_WITHIN_S, what="the links back")
             seat.comes_to(state, before=status)

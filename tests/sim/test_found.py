@@ -13,7 +13,6 @@ from meters.books.store import LinkStore
 from meters.displays.display_state import DisplayState
 from meters.metrics import Metrics
 from meters.service.announcer import Announcer
-from tests.controllers.floors import HandTable
 from tests.servers import RedisServer
 from tests.sim.floor import simulated_floor
 
@@ -86,11 +85,3 @@ async def test_a_link_that_fails_as_its_broker_comes_back_is_shown_as_inoperable
     spoken.announcer.publish_inoperable()
     assert spoken.shown == ["inoperable"]
     assert b'"state":"inoperable"' in spoken.posted[-1]
-
-
-def test_the_answer_to_settle_says_which_round_it_is_about() -> None:
-    table = HandTable()
-    answer = table.say_all(
-        "wager 3 progressive; lockout; chips 1; hand 3 2c 3d 5h; dealer 7s 8d Th; settle"
-    )
-    assert answer.round == "R1"
