@@ -1,9 +1,5 @@
 """The only MQTT 3.1.1 packets that pitlink builds itself: PUBLISH with QoS 1."""
 
-from typing import Final
-
-PACKET_IDS: Final = 65_535
-
 
 def publish_packet(topic: bytes, packet_id: int, payload: bytes) -> bytes:
     """Build a PUBLISH packet with QoS 1. The function `text` returns the topic in the right form.

@@ -121,9 +121,9 @@ class Pit:
         for person in self._floorpersons:
             person.start()
         eventually(
-            lambda: all(player.rounds for player in self._players.values()),
+            lambda: all(player.plays for player in self._players.values()),
             within_s=_READY_WITHIN_S,
-            what="a round at every table",
+            what="wagers of every table",
         )
         self._striking = threading.Thread(target=self._strike, name="chaos", daemon=True)
         self._striking.start()

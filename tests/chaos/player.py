@@ -6,6 +6,8 @@ import threading
 from pathlib import Path
 from typing import Final
 
+from msgspec import UNSET
+
 from controllers.table.device_events import (
     BettingLocked,
     DeviceAnswer,
@@ -43,6 +45,14 @@ class Player(threading.Thread):
         self._ending = threading.Event()
         self._lit: set[tuple[int, str]] = set()
         self._in_round = False
+
+    @property
+    def plays(self) -> bool:
+        """Whether the service has accepted wagers of the table."""
+        return any(
+            isinstance(event, BettingLocked) and answer.ok and answer.round is not UNSET
+            for event, answer in self.answers
+        )
 
     def finish(self) -> None:
         self._ending.set()
