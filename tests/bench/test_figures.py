@@ -1,6 +1,4 @@
-"""The load's own books, the percentiles and the comparison, in which errors could hide."""
-
-import random
+"""The load's own books, the slopes and the comparison, in which errors could hide."""
 
 import msgspec
 import pytest
@@ -8,11 +6,10 @@ import pytest
 from bonus.law.meter_terms import meter_terms
 from bonus.settling.settlement_lines import Line, Outcome
 from meters.wire import topics
-from meters.wire.messages import TABLE_EVENT, MeterValue, Reply, Result, Wagers
+from meters.wire.messages import MeterValue, Reply
 from tests.bench.events import EventWriter
 from tests.bench.floor import table_address
 from tests.bench.latency import LatencyWatch
-from tests.bench.play import MIXES
 from tests.bench.run import compare_books, nothing_lost, percentile_ms
 from tests.bench.sizing import slope, slopes
 from tests.bench.traffic import Tally, Traffic
@@ -61,13 +58,6 @@ def test_books_take_percentages_off_and_reseed_once() -> None:
     assert tally.meter_micros("five_card_progressive") == after - 300 * 10_000
     assert not tally.note_result(reply(), 0)
     assert (tally.rounds, tally.claims) == (3, 3)
-
-
-def test_percentiles_are_times_that_were_measured() -> None:
-    """Nearest rank: of a hundred samples, the 50th and the 99th."""
-    times = [number / 1_000 for number in range(1, 101)]
-    random.Random(7).shuffle(times)
-    assert (percentile_ms(times, 50), percentile_ms(times, 99)) == (50.0, 99.0)
 
 
 async def test_meter_is_seen_when_a_value_covers_the_wagers() -> None:
@@ -152,16 +142,3 @@ def test_figures_are_slopes_on_which_what_is_there_once_has_no_effect() -> None:
         "per 1,000,000 wagers": {"rounds": 71_428.6, "bytes": 50_000_000},
         "per 1,000 rounds": {"wagers": 14_000, "bytes": 700_000},
     }
-
-
-def test_each_mix_has_its_positions_and_meters() -> None:
-    """Only a five-card wager deals community cards."""
-    for mix, wagered in zip(MIXES, (14, 4), strict=True):
-        writer = EventWriter(1, mix.positions, mix.meters)
-        wagers = TABLE_EVENT.decode(writer.wagers(1, 1))
-        result = TABLE_EVENT.decode(writer.result(2, 1))
-        assert isinstance(wagers, Wagers)
-        assert isinstance(result, Result)
-        assert sum(len(one.wagers) for one in wagers.positions) == mix.wagers_a_round == wagered
-        assert len(result.positions) == mix.positions
-        assert bool(result.community) == ("five_card_progressive" in mix.meters)
