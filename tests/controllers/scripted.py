@@ -7,6 +7,7 @@ import asyncio
 import contextlib
 import json
 from collections.abc import AsyncIterator, Callable, Mapping
+from itertools import groupby
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
@@ -388,6 +389,12 @@ class LiveTable(HandTable):
         return written(LIVE[fact](self) if fact in LIVE else FACTS[fact](self))
 
 
+def _tried(events: list[dict[str, object]]) -> list[object]:
+    """Return the types of the events; those that differ only in seq and time are one."""
+    plain = [{**event, "seq": 0, "at": ""} for event in events]
+    return [event["type"] for event, _ in groupby(plain)]
+
+
 LIVE: Final[Mapping[str, Callable[[LiveTable], object]]] = {
     "state": lambda table: table.agent.state,
     "asked": lambda table: (
@@ -402,6 +409,10 @@ LIVE: Final[Mapping[str, Callable[[LiveTable], object]]] = {
     "online": lambda table: table.service.status.get("online"),
     "numbers": lambda table: table.service.numbers,
     "applied": lambda table: [event["type"] for event in table.service.applied],
+    "tried": lambda table: _tried(table.service.applied),
+    "dense": lambda table: (
+        [event["seq"] for event in table.service.applied] == [*range(1, table.service.last_seq + 1)]
+    ),
     "last applied": lambda table: table.service.applied[-1]["type"],
     "rounds": lambda table: [event["round"] for event in table.service.applied],
     "seqs": lambda table: [event["seq"] for event in table.service.applied],

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from controllers.panel.table_view import view_table
-from tests.controllers.scripted import ScriptedService, live_agent, running, say, say_all
+from tests.controllers.scripted import LiveTable, ScriptedService, live_agent, running, say, say_all
 from tests.servers import Mosquitto, eventually_async
 
 SHORT_BYTES = 300
@@ -58,16 +58,9 @@ async def test_the_agent_and_the_panel_say_that_an_event_is_too_long_for_the_bro
 
 
 @pytest.mark.slow
-async def test_a_service_that_does_not_answer_is_not_taken_for_a_limit(
-    mosquitto: Mosquitto, service: ScriptedService, outbox: Path
-) -> None:
+async def test_a_service_that_does_not_answer_is_not_taken_for_a_limit(table: LiveTable) -> None:
     """It answers no hello either."""
-    async with live_agent(mosquitto.url, outbox) as agent:
-        await say_all(agent, "wager 1 progressive")
-        service.answering = False
-        locking = asyncio.create_task(say(agent, "lockout"))
-        hellos = service.hellos
-        await eventually_async(lambda: service.hellos > hellos + 3, what="hellos")
-        assert agent.fault() is None
-        service.answering = True
-        assert (await locking).ok
+    await table.live("""
+        start; wager 1 progressive; service is answering false; begin lockout; hellos 4
+        fault: none; service is answering true; answered
+    """)

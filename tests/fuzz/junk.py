@@ -5,7 +5,8 @@ strategy or a coverage-guided fuzzer can also provide it.
 """
 
 import json
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import Final
@@ -27,6 +28,16 @@ BYTES: Final = (
     *(b"\x00", b"\xff", b"\xef\xbb\xbf", b"\xed\xa0\x80", b"\xc0\xaf", b"\xf4\x90\x80\x80", b"\\"),
     *(b'"', b"{", b"}", b"[", b"]", b",", b":", b"\n", b"\r", b"\x1b[2J", b"\xe2\x80\xa8", b"//"),
     *(b"\\ud800", b"\\u0000", b"1e400", b"-0", b"9" * 400, b"null", b"\x85", b"<script>", b"&#0;"),
+)
+TOML: Final = (
+    *(b"0", b"-1", b"1", b"7", b"52", b"1.5", b"nan", b"inf", b"true", b"1e400", b"9" * 5_000),
+    *(b"1979-05-27", b"07:32:00", b'""', b'"x"', b'"' + b"x" * 5_000 + b'"', b'"\\u0000"'),
+    *(b"[]", b"{}", b'["", ""]', b"[1, 2]", b"{ a = 1 }", b"[" * 300 + b"]" * 300),
+    *(b"{a=" * 90 + b"1" + b"}" * 90, b"'''\n'''", b'"\\uD800"'),
+)
+_TOML_LINES: Final = (
+    *(b"[[link]]", b"[link]", b"[[link.table]]", b"[service]", b"a" + b".a" * 400 + b" = 1"),
+    *(b"[" + b"a." * 400 + b"a]", b'"" = 1', b"\xef\xbb\xbf", b"# \xff", b"\r", b"x = '\x7f'"),
 )
 DEEP: Final = (2, 40, 400, 1_200, 6_000)
 LONG_BYTES: Final = 70_000
@@ -61,6 +72,44 @@ def mutated(random: Random, seeds: Sequence[bytes]) -> bytes:
         if random.random() < 0.85:
             return seed
     return _bytes_changed(random, seed)
+
+
+def toml_with(*values: bytes) -> Callable[[Random, Sequence[bytes]], bytes]:
+    """Return a maker of TOML with lines left out, repeated or moved, other words, or new values."""
+
+    def make(random: Random, seeds: Sequence[bytes]) -> bytes:
+        if random.random() < 0.3:
+            return mutated(random, seeds)
+        lines = random.choice(seeds).split(b"\n")
+        for _ in range(random.randrange(1, 4)):
+            number = random.randrange(len(lines))
+            match random.randrange(8):
+                case 0:
+                    del lines[number]
+                case 1:
+                    lines.insert(number, random.choice(lines))
+                case 2:
+                    lines.insert(number, random.choice(random.choice(seeds).split(b"\n")))
+                case 3:
+                    lines.insert(number, random.choice(_TOML_LINES))
+                case 4:
+                    lines[number] = _with_word(random, lines[number], random.choice(lines))
+                case _:
+                    keys = [at for at, line in enumerate(lines) if b" = " in line] or [number]
+                    number = random.choice(keys)
+                    key = lines[number].partition(b" = ")[0]
+                    lines[number] = key + b" = " + random.choice((*TOML, *values))
+        return b"\n".join(lines or [b""])
+
+    return make
+
+
+def _with_word(random: Random, line: bytes, other: bytes) -> bytes:
+    """Return a line in which one word is replaced by a word of another line."""
+    words, others = (re.findall(rb"[\w$%,.]+", each) for each in (line, other))
+    if not words or not others:
+        return line
+    return line.replace(random.choice(words), random.choice(others), 1)
 
 
 def _tree(seed: bytes) -> object:

@@ -27,7 +27,7 @@ from meters.users.errors import UsersError
 from meters.users.names import clean_name, fold_name
 from meters.users.pins import check_pin
 from tests.floor.example import FLOOR, SHIPPED
-from tests.fuzz.junk import mutated
+from tests.fuzz.junk import mutated, toml_with
 from tests.fuzz.target import CODE, Check, Target, check_message, plain, pure
 from tests.mqtt.events import encode
 
@@ -112,31 +112,9 @@ async def floor_files() -> AsyncIterator[Check]:
         yield take
 
 
-def make_floor(random: Random, seeds: Sequence[bytes]) -> bytes:
-    """Return a floor file after a few changes: another value for a key, or other bytes."""
-    if random.random() < 0.4:
-        return mutated(random, seeds)
-    lines = random.choice(seeds).split(b"\n")
-    keys = [number for number, line in enumerate(lines) if b" = " in line]
-    for number in random.sample(keys, random.randrange(1, 4)):
-        key = lines[number].split(b" = ")[0]
-        lines[number] = key + b" = " + random.choice(_VALUES)
-    if random.random() < 0.2:
-        lines.insert(random.randrange(len(lines)), random.choice(_LINES))
-    return b"\n".join(lines)
-
-
-_VALUES: Final = (
-    *(b"0", b"-1", b"1", b"1.5", b"nan", b"inf", b"true", b"1979-05-27", b"07:32:00", b"1e400"),
-    *(b'""', b'"\\u0000"', b'"x"', b"'''\n'''", b'"' + b"x" * 5_000 + b'"', b'"\\uD800"'),
-    *(b"[]", b"{}", b'["", ""]', b"{ a = 1 }", b"[" * 300 + b"]" * 300, b"9" * 5_000),
-    b"{a=" * 90 + b"1" + b"}" * 90,
+make_floor: Final = toml_with(
     *(b'"mqtt://' + b"a" * 70 + b'"', b'"mqtt://a..b:1"', b'"redis://h/0?foo=1"', b'"mqtt://h:0"'),
     *(b'"127.0.0.1:99999"', b'"a..b:80"', b'"../.."', b'"/dev/null"', b'"three_card_poker"'),
-)  # fmt: skip
-_LINES: Final = (
-    *(b"[[link]]", b"[link]", b"[[link.table]]", b"[service]", b"a" + b".a" * 400 + b" = 1"),
-    *(b"[" + b"a." * 400 + b"a]", b'"" = 1', b"\xef\xbb\xbf", b"# \xff", b"\r", b"x = '\x7f'"),
 )
 
 
