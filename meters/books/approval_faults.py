@@ -58,6 +58,7 @@ def _is_confirmed(
     """
     in_force = {meter: terms_as_text(each) for meter, each in terms.items()}
     approved = APPROVAL.decode(before.event)
-    return approval.order == approved.order and LinkConfiguration(approval.text).only_follows(
+    kept = (approval.order, approval.left) == (approved.order, approved.left)
+    return kept and LinkConfiguration(approval.text).only_follows(
         LinkConfiguration(approved.text), in_force
     )

@@ -6,13 +6,15 @@ the second person approves, or until another floor file is approved first.
 """
 
 import hashlib
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Final, cast
 
 import msgspec
 
+from meters.books.approved_configuration import approved_tables
 from meters.books.checkpoint import NotedApproval
+from meters.books.facility_note import fields_of
 from meters.books.script_loader import load_script
 from meters.books.store import BooksError, LinkStore, texts
 from meters.books.two_people import NO_SETTERS, PinSetters, why_one_person
@@ -28,7 +30,9 @@ class Approval(msgspec.Struct, frozen=True, omit_defaults=True):
     digest of the whole floor file if this link was approved with the first file of an empty floor.
     `pin_set_by` are the people who set the PIN of `by` in the 24 hours before. `order` is the place
     of this approval among all approvals of the facility: a later one has a larger number, but one
-    person who approves what two have confirmed keeps the number of the approval before.
+    person who approves what two have confirmed keeps the number of the approval before. `left` are
+    the tables that the link had before, as in the note of the facility, each with the order of the
+    last approval of the link that had it.
     """
 
     digest: str
@@ -39,6 +43,7 @@ class Approval(msgspec.Struct, frozen=True, omit_defaults=True):
     floor: str = ""
     pin_set_by: tuple[str, ...] = ()
     order: int = 0
+    left: dict[str, int] = {}
 
 
 class HalfApproval(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -99,6 +104,7 @@ class Approved:
         first_by: the first of two people; empty if one sufficed.
         floor: the digest of the first file of an empty floor; empty for a later approval.
         order: the place of the approval among all approvals of the facility.
+        left: the tables that the link had before, each with the order of its last approval.
     """
 
     digest: str
@@ -109,6 +115,17 @@ class Approved:
     first_by: str = ""
     floor: str = ""
     order: int = 0
+    left: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def had(self) -> dict[str, int]:
+        """All tables that the link ever had, each with the order of its last approval."""
+        try:
+            tables = approved_tables(self.text)
+        except msgspec.DecodeError:
+            tables = {}
+        named = fields_of({table: one.asset for table, one in tables.items()})
+        return {**self.left, **dict.fromkeys(named, self.order)}
 
 
 class ForgedError(Exception):
@@ -170,6 +187,7 @@ class ApprovalBook:
                 approval.first_by,
                 approval.floor,
                 approval.order,
+                approval.left,
             )
         except (KeyError, ValueError, msgspec.DecodeError):
             reason = "the approved configuration in Redis is in no ledger entry"

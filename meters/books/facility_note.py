@@ -7,6 +7,7 @@ what no link can know alone is in this note, which one atomic script writes:
   who approves which file as the first one. All other approvals take two people.
 - A table is on one link. Each approval has an order among all approvals of the facility, and places
   the tables of its link. An approval counts no more for a table that a later one placed elsewhere.
+  The ledger of each link has its part of this, so a note that is lost or older hides nothing.
 - A link that the floor file no longer names can still have hand pays and open rounds of tables that
   are now on another link. So the note names each link that was ever approved.
 """
@@ -73,26 +74,27 @@ class FacilityNote:
         links = (name.removeprefix(_LINK) for name in names if name.startswith(_LINK))
         return Noted(floor, by, frozenset(links))
 
-    async def begin(self, floor: str, by: str, link: str) -> tuple[bool, int]:
+    async def begin(self, floor: str, by: str, link: str, after: int) -> tuple[bool, int]:
         """Note that a link is being approved. Return if it is the first floor file, and the order.
 
-        It is the first floor file if this person approves it as such: now, or in an act that was
-        interrupted between two links.
+        The order is larger than `after`, the largest one in the ledgers. It is the first floor file
+        if this person approves it as such: now, or in an act that was interrupted between two
+        links.
         """
-        first, order = await self._run(floor, by, link, "")
+        first, order = await self._run(floor, by, link, "new", str(after))
         return first == f"{floor} {by}", int(order)
 
     async def place(
         self, floor: str, by: str, link: str, order: int, tables: Mapping[str, str]
     ) -> None:
         """Place the tables of an approved link, except those that a later approval has placed."""
-        await self._run(floor, by, link, str(order), *_fields(tables))
+        await self._run(floor, by, link, "place", str(order), *fields_of(tables))
 
     async def placed(self, tables: Mapping[str, str]) -> Mapping[str, Placed]:
         """Return by id where each of some tables was placed last."""
         if not tables:
             return {}
-        held = cast("list[bytes | None]", await self._redis.hmget(FACILITY_KEY, _fields(tables)))
+        held = cast("list[bytes | None]", await self._redis.hmget(FACILITY_KEY, fields_of(tables)))
         last = [_placed(each) for each in held]
         return dict(zip(tables, map(max, last[::2], last[1::2]), strict=True))
 
@@ -102,7 +104,8 @@ class FacilityNote:
         return first.decode(), order.decode()
 
 
-def _fields(tables: Mapping[str, str]) -> list[str]:
+def fields_of(tables: Mapping[str, str]) -> list[str]:
+    """Return the fields of the note for some tables: two for each table."""
     return [
         field for table, asset in tables.items() for field in (f"table:{table}", f"asset:{asset}")
     ]

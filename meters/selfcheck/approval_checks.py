@@ -22,7 +22,7 @@ from meters.books.approved_configuration import (
     LinkConfiguration,
     approved_tables,
 )
-from meters.books.facility_note import Placed
+from meters.books.facility_note import Placed, fields_of
 from meters.books.hand_pay_holds import ReopenableHolds, TableHold, holding_claims
 from meters.books.link_state import Snapshot
 from meters.books.money_terms import adopted, terms_text
@@ -287,9 +287,7 @@ class Configuration:
             await self._adopt(found, by, found.approved.order, setters.own)
             return found.changed
         first_by = found.first_by
-        approval = self._approval(
-            by, found.changed, order, first_by=first_by or "", setters=setters.own
-        )
+        approval = self._approval(found, by, order, first_by=first_by or "", setters=setters.own)
         if first_by is None:
             await self._book.approve_first(approval, found.replaces, found.placed, found.waiting)
         else:
@@ -336,7 +334,7 @@ class Configuration:
         # A person can have begun the first approval since a program looked.
         if floor and not is_person(by) and await self.is_of_people():
             raise BooksError("stale")
-        approval = self._approval(by, found.changed, order, floor=floor, setters=setters)
+        approval = self._approval(found, by, order, floor=floor, setters=setters)
         await self._book.approve_alone(
             approval, found.replaces, of_empty_link=found.first, terms=found.in_force
         )
@@ -344,17 +342,27 @@ class Configuration:
 
     def _approval(
         self,
+        found: Unapproved,
         by: str,
-        changed: tuple[str, ...],
         order: int,
         *,
         first_by: str = "",
         floor: str = "",
         setters: Sequence[str] = (),
     ) -> Approval:
-        filed = self.filed
+        left = found.approved.had if found.approved else {}
+        for each in fields_of(self._assets):
+            left.pop(each, None)
         return Approval(
-            filed.digest, filed.text, by, changed, first_by, floor, tuple(setters), order
+            self.filed.digest,
+            self.filed.text,
+            by,
+            found.changed,
+            first_by,
+            floor,
+            tuple(setters),
+            order,
+            left,
         )
 
     async def _is_first(self) -> bool:
@@ -385,28 +393,36 @@ class Configuration:
 
     async def _begin(self, by: str) -> tuple[bool, int]:
         """Note that somebody approves. Return if it is the first floor file, and the order."""
-        return await self._store.facility.begin(self._floor_digest, by, self._link.id)
+        known = [await _approved(each.book) for each in (self._own, *await self._other_links())]
+        last = max((approved.order for approved in known if approved), default=0)
+        return await self._store.facility.begin(self._floor_digest, by, self._link.id, last)
 
     async def _place(self, by: str, order: int) -> None:
         """Place the link's tables, as they were approved. A repetition changes nothing."""
         await self._store.facility.place(self._floor_digest, by, self._link.id, order, self._assets)
 
     async def _placed_since(self, approved: Approved) -> tuple[str, ...]:
-        """Return a text for each table that a later approval placed on another link.
-
-        The note has them, and the ledgers of the other links if the note was lost.
-        """
-        placed = dict(await self._store.facility.placed(self._assets))
-        for each in await self._other_links():
-            if other := await _approved(each.book):
-                last = Placed(other.order, each.store.link.id)
-                for table in await self._tables_here(each.book):
-                    placed[table] = max(placed.get(table, last), last)
+        """Return a text for each table that a later approval placed on another link."""
+        placed = await self._placed()
         return tuple(
             f"table {table} was approved on link {last.link} since"
             for table, last in sorted(placed.items())
             if last.order > approved.order and last.link != self._link.id
         )
+
+    async def _placed(self) -> Mapping[str, Placed]:
+        """Return by id where each table of this link was placed last.
+
+        The note has it, and the ledgers of the links if the note was lost, or is older than they.
+        """
+        placed = dict(await self._store.facility.placed(self._assets))
+        for each in (self._own, *await self._other_links()):
+            approved = await _approved(each.book)
+            had = approved.had if approved else {}
+            for table, asset in self._assets.items():
+                order = max(had.get(one, 0) for one in fields_of({table: asset}))
+                placed[table] = max(placed[table], Placed(order, each.store.link.id))
+        return placed
 
     async def _other_links(self) -> Sequence[_KnownLink]:
         """Return the data of all other links: those of the floor file, and former ones."""
@@ -435,7 +451,7 @@ class Configuration:
         in_force: str = "",
     ) -> Unapproved:
         held = (await self._store.snapshot()).meters
-        placed = await self._store.facility.placed(self._assets)
+        placed = await self._placed()
         barred = _barred(self._link, held) or await self._held_elsewhere()
         seeds_cents = {
             meter: seed

@@ -11,7 +11,7 @@ from redis.asyncio import Redis
 from meters.books.approvals import Approval, ApprovalBook
 from meters.books.approved_configuration import LinkConfiguration
 from meters.books.audit import LinkAudit
-from meters.books.facility_note import FACILITY_KEY
+from meters.books.facility_note import FACILITY_KEY, FacilityNote
 from meters.books.store import BooksError, LinkStore, TermsError
 from meters.books.two_people import PinSetters
 from meters.floor.floor_file import parse_floor
@@ -440,23 +440,37 @@ async def test_a_link_does_not_come_back_alone_with_a_table_that_has_moved(
 
 
 OLD: Final = f"{FLOOR}{link_text('old', meter_text(PROGRESSIVE), T3, name='Old')}"
+_DROPPED: Final = ("nothing", "a placing", "an older note")
+
+
+async def _ended(*_: object) -> None:
+    """Take the place of an act that was to come after the end of the process."""
 
 
 @pytest.mark.duty("D4")
-@pytest.mark.parametrize("lost", ["nothing", "an approval", "the note", "all notes", "a meaning"])
+@pytest.mark.parametrize(
+    "lost",
+    ["nothing", "an approval", "a placing", "an older note", "the note", "all notes", "a meaning"],
+)
 async def test_a_link_that_left_comes_back_only_if_no_other_link_had_its_tables(
-    keeping_redis: Redis, lost: str
+    keeping_redis: Redis, monkeypatch: pytest.MonkeyPatch, lost: str
 ) -> None:
     """Also if the other link has dropped the table, or the note of the facility is lost.
 
-    A service with the former floor file can still operate the link, and open it again.
+    It can be lost in part: a command ended after an approval and before it placed the tables, or
+    Redis was restored from an older copy, and the ledgers from the archive. A service with the
+    former floor file can still operate the link, and open it again.
     """
     for text in (OLD, FLOOR):
         await approve_all(keeping_redis, text)
     former = configuration_of(keeping_redis, OLD, "old")
     assert await former.problem() is None
     side = f"{FLOOR}{SIDE}{T3}"
-    await approve_all(keeping_redis, side)
+    older = await keeping_redis.dump(FACILITY_KEY) or b""
+    with monkeypatch.context() as patch:
+        if lost == "a placing":
+            patch.setattr(FacilityNote, "place", _ended)
+        await approve_all(keeping_redis, side)
     now = configuration_of(keeping_redis, side, "side")
     if lost in {"the note", "all notes"}:
         await keeping_redis.delete(FACILITY_KEY)
@@ -466,22 +480,27 @@ async def test_a_link_that_left_comes_back_only_if_no_other_link_had_its_tables(
         await keeping_redis.delete(now._store.keys.approved)
     elif lost == "a meaning":
         await keeping_redis.hset(FACILITY_KEY, "asset:104213", "side")
-    elif lost == "nothing":
+    elif lost in _DROPPED:
         await approve_all(keeping_redis, f"{FLOOR}{ON_SIDE}")
         await former.adopt()
-    on_side = ON_SIDE if lost == "all notes" else ""
+    if lost == "an older note":
+        await keeping_redis.restore(FACILITY_KEY, 0, older, replace=True)
+    on_side = ON_SIDE if lost in {"all notes", "an older note"} else ""
     back = configuration_of(keeping_redis, f"{OLD}{on_side}", "old")
     where = "unknown" if lost == "a meaning" else "side"
     said = f"table T-3 was approved on link {where} since; two people approve it"
     assert said in str(await back.problem())
     await people_approve(back)
     await back.adopt()
-    if lost in {"nothing", "a meaning"}:
+    if lost in {*_DROPPED, "a meaning"}:
         assert said.replace(where, "old") in str(await now.problem())
 
 
 @pytest.mark.duty("D4")
-async def test_a_first_approval_counts_no_more_once_a_table_has_moved(keeping_redis: Redis) -> None:
+@pytest.mark.parametrize("placed", [True, False], ids=["placed", "ended before"])
+async def test_a_first_approval_counts_no_more_once_a_table_has_moved(
+    keeping_redis: Redis, monkeypatch: pytest.MonkeyPatch, *, placed: bool
+) -> None:
     side, third = (
         f"{FLOOR}{link_text(link, meter_text(PROGRESSIVE), T3)}" for link in ("side", "third")
     )
@@ -490,10 +509,30 @@ async def test_a_first_approval_counts_no_more_once_a_table_has_moved(keeping_re
     back = configuration_of(keeping_redis, OLD, "old")
     await back.approve("amy", back.filed.digest)
     assert "amy approved it first" in str(await back.problem())
-    await approve_all(keeping_redis, third)
+    with monkeypatch.context() as patch:
+        if not placed:
+            patch.setattr(FacilityNote, "place", _ended)
+        await approve_all(keeping_redis, third)
     assert "link third since; two people approve it" in str(await back.problem())
     await back.approve("ben", back.filed.digest)
     assert "ben approved it first" in str(await back.problem())
+
+
+@pytest.mark.duty("D4")
+async def test_two_people_approve_after_every_approval_that_a_ledger_has(
+    keeping_redis: Redis,
+) -> None:
+    """The clock of Redis was ahead, and the note is older: their approval must still count."""
+    await approve_all(keeping_redis, OLD)
+    older = await keeping_redis.dump(FACILITY_KEY) or b""
+    await keeping_redis.hset(FACILITY_KEY, "order", "4102444800000")  # the year 2100
+    await approve_all(keeping_redis, f"{FLOOR}{SIDE}{T3}")
+    await keeping_redis.restore(FACILITY_KEY, 0, older, replace=True)
+    await keeping_redis.hset(FACILITY_KEY, "link:side", "")
+    for text in (THIRD, OLD):
+        await approve_all(keeping_redis, text)
+        for link in parse_floor(text).link:
+            assert await configuration_of(keeping_redis, text, link.id).problem() is None
 
 
 async def test_of_two_links_with_a_round_of_one_table_neither_waits_for_the_other(
