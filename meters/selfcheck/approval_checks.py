@@ -281,6 +281,9 @@ class Configuration:
         if found.first and noted:
             await self._adopt(found, by, order, setters.own)
             return found.changed
+        # An approval that places a table after this has a larger order.
+        if await self._last_placed() != found.placed:
+            raise BooksError("stale")
         if setters.by_command:
             raise BooksError("same_person", _KNOWN.format(setter=setters.by_command))
         if found.confirmed and found.approved:
@@ -424,6 +427,10 @@ class Configuration:
                 placed[table] = max(placed[table], Placed(order, each.store.link.id))
         return placed
 
+    async def _last_placed(self) -> int:
+        """Return the order of the last approval that placed a table of this link."""
+        return max((await self._placed()).values(), default=Placed()).order
+
     async def _other_links(self) -> Sequence[_KnownLink]:
         """Return the data of all other links: those of the floor file, and former ones."""
         named = {link.id: link for link in self._floor.link}
@@ -451,7 +458,6 @@ class Configuration:
         in_force: str = "",
     ) -> Unapproved:
         held = (await self._store.snapshot()).meters
-        placed = await self._placed()
         barred = _barred(self._link, held) or await self._held_elsewhere()
         seeds_cents = {
             meter: seed
@@ -477,7 +483,7 @@ class Configuration:
             automatic=automatic,
             confirmed=confirmed and not seeds_cents,  # a new meter has no values in force
             in_force=in_force,
-            placed=max(placed.values(), default=Placed()).order,
+            placed=await self._last_placed(),
             waiting=await self._book.waiting(),
         )
 

@@ -497,9 +497,9 @@ async def test_a_link_that_left_comes_back_only_if_no_other_link_had_its_tables(
 
 
 @pytest.mark.duty("D4")
-@pytest.mark.parametrize("placed", [True, False], ids=["placed", "ended before"])
+@pytest.mark.parametrize("moved", ["before", "placed too late", "meanwhile"])
 async def test_a_first_approval_counts_no_more_once_a_table_has_moved(
-    keeping_redis: Redis, monkeypatch: pytest.MonkeyPatch, *, placed: bool
+    keeping_redis: Redis, monkeypatch: pytest.MonkeyPatch, moved: str
 ) -> None:
     side, third = (
         f"{FLOOR}{link_text(link, meter_text(PROGRESSIVE), T3)}" for link in ("side", "third")
@@ -508,12 +508,23 @@ async def test_a_first_approval_counts_no_more_once_a_table_has_moved(
         await approve_all(keeping_redis, text)
     back = configuration_of(keeping_redis, OLD, "old")
     await back.approve("amy", back.filed.digest)
-    assert "amy approved it first" in str(await back.problem())
+    seen = await back.unapproved()
+    assert seen is not None
+    assert seen.first_by == "amy"
     with monkeypatch.context() as patch:
-        if not placed:
+        if moved == "placed too late":
             patch.setattr(FacilityNote, "place", _ended)
         await approve_all(keeping_redis, third)
     assert "link third since; two people approve it" in str(await back.problem())
+    if moved == "meanwhile":
+
+        async def unapproved() -> Unapproved | None:
+            return seen
+
+        with monkeypatch.context() as patch:
+            patch.setattr(back, "unapproved", unapproved)
+            with pytest.raises(BooksError, match="stale"):
+                await back.approve("ben", back.filed.digest)
     await back.approve("ben", back.filed.digest)
     assert "ben approved it first" in str(await back.problem())
 
