@@ -11,6 +11,7 @@ from meters.floor.gaming_day import GamingDays
 from meters.reports.documents import day_document
 from meters.reports.flows import CLAIMS, TABLES, Flow
 from meters.reports.gaming_days import LinkDay, joined
+from meters.reports.ledger_scan import DayRange
 from meters.reports.query import from_to, one_day, one_month
 from meters.selfcheck.approval_checks import Configuration
 from tests.approving import approve
@@ -19,7 +20,6 @@ from tests.model.pit import CENT, FLOOR
 from tests.reports.conftest import MakeShop
 from tests.reports.shop import (
     BONUS,
-    FIVE_CARD,
     NEW_YORK,
     PROGRESSIVE,
     ROYAL,
@@ -183,51 +183,6 @@ async def test_a_round_in_hand_at_the_hour_is_of_the_day_that_its_entries_are_of
     assert both.pot(TABLES).closing_micros == 0
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("day_starts", "begins", "crossed", "hours"),
-    [
-        ("06:00", "2026-10-31 12:00", ("2026-10-31", "2026-11-01"), 25),
-        ("06:00", "2027-03-13 12:00", ("2027-03-13", "2027-03-14"), 23),
-        ("02:30", "2027-03-13 12:00", ("2027-03-14", "2027-03-15"), 23),
-        ("03:00", "2027-03-12 12:00", ("2027-03-13", "2027-03-14"), 23),
-        ("01:30", "2026-10-31 12:00", ("2026-11-01", "2026-11-02"), 25),
-        ("00:00", "2026-11-19 12:00", ("2026-11-20", "2026-11-21"), 24),
-    ],
-)
-async def test_days_of_23_and_25_hours_have_what_was_wagered_in_them(
-    make_shop: MakeShop, day_starts: str, begins: str, crossed: tuple[str, str], hours: int
-) -> None:
-    """A round is played every half hour, so a day has two for each of its hours.
-
-    On March 14, 2027 the local clock does not show 02:30. On November 1, 2026 it shows 01:30 twice.
-    """
-    shop = make_shop(begins, day_starts=day_starts)
-    await shop.open()
-    begins_at, ends_at = shop.days.bounds(date.fromisoformat(crossed[0]))
-    assert ends_at - begins_at == timedelta(hours=hours)
-    shop.clock.at = begins_at - timedelta(minutes=1)
-    await shop.look()
-    await shop.after(minutes=1)
-    for _ in range(2 * hours):
-        await shop.round()
-        await shop.after(minutes=30)
-    await shop.round()
-    day, after = await shop.day(crossed[0]), await shop.day(crossed[1])
-    assert day.rose("wagers", PROGRESSIVE) == 2 * hours
-    assert after.rose("wagers", PROGRESSIVE) == 1
-    assert day.closed_at == f"{ends_at:%Y-%m-%dT%H:%M:%S}.000Z"
-    days = await shop.all_days()
-    closed = [str(each.first_day) for each in days if not each.open]
-    assert closed == sorted({*closed, crossed[0]}), "each day closed once, none left out"
-    assert joined(days).rose("wagers", PROGRESSIVE) == 2 * hours + 1
-    files = (await shop.archive()).files()
-    assert [str(file.day.day) for file in files] == closed
-    archived = await shop.all_days()
-    assert archived[: len(closed)] == days[: len(closed)]
-    assert joined(archived).rose("wagers", PROGRESSIVE) == 2 * hours + 1
-
-
 @pytest.mark.duty("D19")
 @pytest.mark.parametrize("starts", ["00:00", "01:00", "01:30", "02:00", "02:30", "03:00", "06:00"])
 @pytest.mark.parametrize(("changed_on", "hours"), [("2026-03-08", 23), ("2026-11-01", 25)])
@@ -270,26 +225,8 @@ async def test_days_without_a_service_hold_what_the_one_before_held(shop: Shop) 
     assert [day.entries for day in days] == [7, 0, 0, 0, 3]
 
 
-async def test_a_month_is_the_sum_of_its_days(make_shop: MakeShop) -> None:
-    shop = make_shop("2026-11-29 12:00")
-    await shop.open()
-    for _ in range(4):
-        await shop.round(positions=2, bets=f"{PROGRESSIVE} {FIVE_CARD}")
-        await shop.after(days=1)
-    november = await shop.read(one_month(date(2026, 11, 1)))
-    december = await shop.read(one_month(date(2026, 12, 1)))
-    assert [str(day) for day in november.days] == ["2026-11-29", "2026-11-30"]
-    assert [str(day) for day in december.days] == ["2026-12-01", "2026-12-02", "2026-12-03"]
-    assert november.span.rose("wagers", FIVE_CARD) == 4
-    assert december.span.meter_pots(FIVE_CARD)[0].flows == {Flow.CONTRIBUTIONS: 4 * 21 * CENT}
-    assert (
-        november.span.meter_pots(FIVE_CARD)[0].closing_micros
-        == december.span.meter_pots(FIVE_CARD)[0].opening_micros
-    )
-    assert december.span.open, "its last day is not closed"
-
-
 async def test_days_that_there_are_not(shop: Shop) -> None:
+    today = date(2026, 12, 3)
     await shop.round()
     with pytest.raises(UserError, match=r"2026-11-22 is in the future: .*open is 2026-11-20"):
         await shop.survey(one_day(date(2026, 11, 22)))
@@ -300,6 +237,8 @@ async def test_days_that_there_are_not(shop: Shop) -> None:
     shop.clock.at += timedelta(days=3)
     with pytest.raises(UserError, match="2026-11-22 has not begun: no service has run since"):
         await shop.survey(one_day(date(2026, 11, 22)))
+    for month, last in ((date(2026, 11, 1), date(2026, 11, 30)), (date(2026, 12, 1), today)):
+        assert one_month(month)(today, today) == DayRange(month, last)
     with pytest.raises(UserError, match="--from 2026-11-22 is after --to 2026-11-21"):
         from_to(date(2026, 11, 22), date(2026, 11, 21))
 

@@ -1,6 +1,5 @@
 """A closed day lists owed Envy Bonuses as owed, and only paid ones as paid."""
 
-import json
 from datetime import date
 
 import pytest
@@ -11,7 +10,7 @@ from meters.reports.document import ReportDocument
 from meters.reports.documents import day_document, jackpots_document
 from meters.reports.flows import ENVY, Flow
 from meters.reports.query import from_to
-from meters.reports.rows import day_figures, win_figures
+from meters.reports.rows import win_figures
 from tests.model.pit import CENT
 from tests.reports.shop import PROGRESSIVE, ROYAL, STRAIGHT, Shop
 
@@ -39,34 +38,34 @@ async def _claim(shop: Shop) -> str:
     return row.claim
 
 
-async def test_closed_day_says_nothing_was_paid_while_the_win_is_pending(shop: Shop) -> None:
-    day = await shop.day("2026-11-20")
-    assert day.faults == ()
-    assert day.rose("table_paid_cents", PROGRESSIVE) == 0
-    assert day.rose("envy_owed_cents", PROGRESSIVE) == 2 * EACH
-    assert day.pot(PAID).closing_micros == 0
-    assert day.pot(ENVY).flows == {Flow.ODDS: 2 * EACH * CENT}
-    assert day.envy[PROGRESSIVE].pending.cents == 2 * EACH
-    envy = [win for win in day.wins if win.envy_of is not None]
-    assert [(win.position, win.envy_of, win.cents, win.state) for win in envy] == [
-        (3, 1, EACH, "pending"), (2, 1, EACH, "pending"),
-    ]  # fmt: skip
-
-
-async def test_day_on_which_envy_is_paid_says_so_with_the_name(shop: Shop) -> None:
+@pytest.mark.parametrize("archived", [False, True])
+async def test_envy_is_owed_until_the_day_on_which_it_is_paid(
+    shop: Shop, *, archived: bool
+) -> None:
+    """Each state is of its own day, also if the first days have left Redis before the payment."""
     claim = await _claim(shop)
     await shop.pit.decide(claim, "validate", by="Flo")
     await shop.at("2026-11-22 12:00")
+    if archived:
+        await shop.archive()
     await shop.pit.pay_envy(claim, by="Cora")
     await shop.at("2026-11-23 12:00")
-    validated, paid = await shop.day("2026-11-21"), await shop.day("2026-11-22")
+    days = (await shop.all_days())[:3]
+    assert all(day.faults == () for day in days)
+    pending, validated, paid = days
+    assert [day.rose("table_paid_cents", PROGRESSIVE) for day in days] == [0, 0, 2 * EACH]
+    assert pending.rose("envy_owed_cents", PROGRESSIVE) == 2 * EACH
+    assert pending.pot(PAID).closing_micros == 0
+    assert pending.pot(ENVY).flows == {Flow.ODDS: 2 * EACH * CENT}
+    assert pending.envy[PROGRESSIVE].pending.cents == 2 * EACH
+    assert [(win.position, win.envy_of, win.cents, win.state) for win in pending.wins[1:]] == [
+        (3, 1, EACH, "pending"), (2, 1, EACH, "pending"),
+    ]  # fmt: skip
     assert validated.envy[PROGRESSIVE].validated.cents == 2 * EACH
-    assert validated.rose("table_paid_cents", PROGRESSIVE) == 0
     assert [(win.state, win.validated_by) for win in validated.decided if win.envy_of] == [
         ("validated", "Flo"), ("validated", "Flo"),
     ]  # fmt: skip
-    assert (paid.envy, paid.faults) == ({}, ())
-    assert paid.rose("table_paid_cents", PROGRESSIVE) == 2 * EACH
+    assert paid.envy == {}
     assert paid.pot(ENVY).flows == {Flow.PAID: -2 * EACH * CENT}
     rows = [(win.state, win.paid_by, win.day) for win in paid.decided]
     assert rows == [("paid", "Cora", date(2026, 11, 20))] * 2
@@ -128,19 +127,3 @@ async def test_papers_separate_pending_validated_paid_and_rejected(shop: Shop) -
     assert "\nPaid at the table" not in said, "it is among what there was none of"
     assert "paid at the table; paid by hand" in said
     assert "2 pending" in said
-
-
-async def test_figures_of_a_day_that_began_in_the_archive_agree(shop: Shop) -> None:
-    """Owed bonuses are carried over. Their later state is reported for the same bonus."""
-    claim = await _claim(shop)
-    await shop.pit.decide(claim, "validate", by="Flo")
-    await shop.at("2026-11-22 12:00")
-    await shop.at("2026-11-23 12:00")
-    await shop.archive()
-    await shop.pit.pay_envy(claim, by="Cora")
-    found = await shop.survey(from_to(None, None))
-    assert [each.problems for each in found.links] == [[]]
-    rows = list(day_figures(found.links, None))
-    assert json.dumps(rows)
-    paid = [win for each in found.links for win in each.wins if win.envy_of is not None]
-    assert [(win.state, win.paid_by) for win in paid] == [("paid", "Cora")] * 2
