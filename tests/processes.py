@@ -13,6 +13,7 @@ from typing import IO, Final, Self
 import pytest
 from typer.testing import CliRunner
 
+import meters.logs.setup
 from bonus.errors import UserError
 from meters.cli.main import command_line
 from tests.approving import approve_before_serve
@@ -56,22 +57,29 @@ def run_pitlink(
     )
 
 
-_LOGGING: Final = frozenset({"bots", "demo", "restore", "serve", "table"})
+class _SetsUpLogsError(BaseException):
+    """A command would set up the logs of its process, and so those of all later tests."""
+
+
+def _set_up_no_logs(*_: object) -> None:
+    raise _SetsUpLogsError
 
 
 def invoke_pitlink(*arguments: str, stdin: str | None = None) -> subprocess.CompletedProcess[str]:
     """Run `pitlink` in this process; return its exit status, output and errors as a process would.
 
-    This starts no interpreter, except for the commands that set up the logs of their process: their
-    loggers would be those of all later tests. Not for commands that run until a signal.
+    This starts no interpreter, except if the command comes to setting up the logs of its process:
+    then it is run again in one of its own. Not for commands that run until a signal.
     """
-    if arguments and arguments[0] in _LOGGING:
-        return run_pitlink(*arguments, stdin=stdin)
     umask = os.umask(0o077)
     try:
-        done = CliRunner().invoke(
-            command_line(arguments), list(arguments), input=stdin, prog_name="pitlink"
-        )
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(meters.logs.setup, "log_to", _set_up_no_logs)
+            done = CliRunner().invoke(
+                command_line(arguments), list(arguments), input=stdin, prog_name="pitlink"
+            )
+    except _SetsUpLogsError:
+        return run_pitlink(*arguments, stdin=stdin)
     finally:
         os.umask(umask)
     status, errors = done.exit_code, done.stderr

@@ -42,10 +42,10 @@ def marked(path: Path) -> dict[str, frozenset[str]]:
     """Return each function of a file with its duties, including those of the module's mark."""
     body = parsed(path).body
     of_module = frozenset().union(
-        *(marks_in(node, "duty") for node in body if isinstance(node, ast.Assign))
+        *(marks_in(ast.unparse(node), "duty") for node in body if isinstance(node, ast.Assign))
     )
     return {
-        name: of_module.union(*(marks_in(decorator, "duty") for decorator in node.decorator_list))
+        name: of_module.union(*(marks_in(ast.unparse(one), "duty") for one in node.decorator_list))
         for name, node in functions(body)
     }
 

@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from tests.test_tree import ROOT, parsed
+from tests.test_tree import ROOT, nodes, parsed
 
 PAGE: Final = ROOT / "deploy" / "docs" / "compliance" / "promises.md"
 _ROW: Final = re.compile(
@@ -23,7 +23,7 @@ def _slow(file: Path) -> frozenset[bool]:
     whole = any(one.startswith("pytestmark") and "mark.slow" in one for one in marks)
     return frozenset(
         whole or "pytest.mark.slow" in [ast.unparse(one) for one in node.decorator_list]
-        for node in ast.walk(tree)
+        for node in nodes(file)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
         and node.name.startswith("test_")
     )

@@ -2,6 +2,7 @@
 
 import ast
 import functools
+import gc
 import re
 import subprocess
 import sys
@@ -85,13 +86,23 @@ def of_room(*rooms: str, suffix: str = ".py") -> Iterator[Path]:
 
 @functools.cache
 def parsed(path: Path) -> ast.Module:
-    """Return the syntax tree of a Python file."""
-    return ast.parse(path.read_text(encoding="utf-8"), str(path))
+    """Return the syntax tree of a Python file, of which no node is garbage to look for."""
+    gc.disable()
+    try:
+        return ast.parse(path.read_text(encoding="utf-8"), str(path))
+    finally:
+        gc.enable()
+
+
+@functools.cache
+def nodes(path: Path) -> tuple[ast.AST, ...]:
+    """Return all nodes of a Python file."""
+    return tuple(ast.walk(parsed(path)))
 
 
 def imports(path: Path) -> Iterator[tuple[int, str]]:
     """Yield every module that a file imports anywhere in it, with the line."""
-    for node in ast.walk(parsed(path)):
+    for node in nodes(path):
         if isinstance(node, ast.Import):
             for name in node.names:
                 yield node.lineno, name.name
@@ -121,23 +132,18 @@ def may_import(room: str, module: str) -> bool:
     return imported in ORDER and ORDER.index(imported) <= ORDER.index(room)
 
 
-def marks_in(node: ast.AST, name: str) -> frozenset[str]:
-    """Return the arguments of the marks with one name in a part of a file."""
-    return frozenset(
-        arg.value
-        for call in ast.walk(node)
-        if isinstance(call, ast.Call)
-        and getattr(call.func, "attr", "") == name
-        and ast.unparse(call.func) == f"pytest.mark.{name}"
-        for arg in call.args
-        if isinstance(arg, ast.Constant) and isinstance(arg.value, str)
-    )
+def marks_in(text: str, name: str) -> frozenset[str]:
+    """Return the arguments of the marks with one name in a text of Python."""
+    texts = r"""(?:\s*["'][^"']*["'],?)*"""
+    written = re.findall(rf"pytest\.mark\.{name}\(({texts})\s*\)", text)
+    return frozenset(mark for each in written for mark in re.findall(r"""["']([^"']*)["']""", each))
 
 
 def marks(name: str) -> frozenset[str]:
     """Return the arguments of all marks with one name, those of the law's rounds included."""
     of_law = {mark for case in all_cases() for mark in case.marks if name in {"section", "reading"}}
-    return frozenset(of_law).union(*(marks_in(parsed(path), name) for path in of_room("tests")))
+    texts = (path.read_text(encoding="utf-8") for path in of_room("tests"))
+    return frozenset(of_law).union(*(marks_in(text, name) for text in texts))
 
 
 def cited_sections() -> dict[str, list[str]]:
@@ -251,7 +257,7 @@ def test_names_are_those_of_the_trade() -> None:
         f"{path.relative_to(ROOT)}: {name}: say {words[word.lower()]}"
         for rooms, words in ((ROOMS, REPLACED | GONE), (("tests",), GONE))
         for path in of_room(*rooms)
-        for node in ast.walk(parsed(path))
+        for node in nodes(path)
         if isinstance(node, named)
         for name in [getattr(node, "name", getattr(node, "arg", path.stem))]
         for word in WORD.findall(name)
@@ -277,7 +283,7 @@ def test_draws_come_from_the_secure_source() -> None:
     wrong = [
         f"{path.relative_to(ROOT)}:{node.lineno}"
         for path in of_room("meters")
-        for node in ast.walk(parsed(path))
+        for node in nodes(path)
         if isinstance(node, ast.Attribute)
         and isinstance(node.value, ast.Name)
         and node.value.id == "random"
@@ -288,12 +294,13 @@ def test_draws_come_from_the_secure_source() -> None:
 
 def test_nothing_is_left_undone_and_no_machine_is_named() -> None:
     wrong = [
-        f"{path.relative_to(ROOT)}:{number}: {line.strip()[:100]}"
+        f"{path.relative_to(ROOT)}:{text[: found.start()].count(chr(10)) + 1}: {found[0]}"
         for path in files()
         if path.suffix in CODE and path != Path(__file__).resolve()
-        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1)
-        if ELSEWHERE.search(line)
-        or (path.relative_to(ROOT).parts[0] != "tests" and LEFT_UNDONE.search(line))
+        for text in [path.read_text(encoding="utf-8")]
+        for pattern in (ELSEWHERE, LEFT_UNDONE)
+        if pattern is ELSEWHERE or path.relative_to(ROOT).parts[0] != "tests"
+        for found in pattern.finditer(text)
     ]
     assert not wrong
 
@@ -303,7 +310,7 @@ def test_every_test_checks_something() -> None:
     functions = [
         (path, node, frozenset(said_by(node)))
         for path in of_room("tests")
-        for node in ast.walk(parsed(path))
+        for node in nodes(path)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
     ]
     checking = {"assert", "AssertionError", "raises", "fail", "timeout", "expect", "testmod"}

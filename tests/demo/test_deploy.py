@@ -1,6 +1,5 @@
 """The scripts of deploy/: what they need, what they print, and what they do only once."""
 
-import os
 import shutil
 import subprocess
 import sys
@@ -97,13 +96,3 @@ def test_environment_is_installed_once_and_again_when_the_project_changes(
         file.write("# changed\n")
     assert installs() == 2
     assert installs() == 2
-
-
-@pytest.mark.parametrize("name", ["deploy/demo", "deploy/test", ".ci/run"])
-def test_scripts_can_be_run_and_stop_at_the_first_error(name: str) -> None:
-    path = ROOT / name
-    text = path.read_text()
-    assert text.startswith("#!/usr/bin/env bash\n")
-    assert "set -euo pipefail" in text
-    assert os.access(path, os.X_OK)
-    assert subprocess.run(["bash", "-n", str(path)], check=False).returncode == 0

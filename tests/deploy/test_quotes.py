@@ -22,7 +22,8 @@ from typing import Final
 import pytest
 
 from tests.deploy.tree import DOCS, ROOT
-from tests.test_tree import files, parsed
+from tests.test_tree import files
+from tests.test_tree import nodes as nodes_of
 
 QUOTING: Final = (*sorted((DOCS / "recover").glob("*.md")), DOCS / "run" / "move-table.md")
 
@@ -51,7 +52,7 @@ def clauses(message: str) -> Iterator[str]:
 
 def strings(path: Path) -> Iterator[str]:
     """Yield the strings of a module, apart from docstrings. A placeholder is the character 0."""
-    nodes = [*ast.walk(parsed(path))]
+    nodes = nodes_of(path)
     joined = [node.values for node in nodes if isinstance(node, ast.JoinedStr)]
     others = {id(part) for values in joined for part in values}
     others |= {id(node.value) for node in nodes if isinstance(node, ast.Expr)}

@@ -58,44 +58,40 @@ def release(
     )  # fmt: skip
 
 
-def refusal(place: Path, *arguments: object) -> str:
-    """Return the error message of a release that makes nothing."""
-    done = release(place, *arguments, "wheel")
-    assert (done.returncode, done.stdout) == (1, "")
-    assert not (place / "dist").exists()
-    return done.stderr
+def test_what_is_not_as_it_was_committed_and_tagged_is_not_released(
+    checkout: Path, tmp_path: Path
+) -> None:
+    """Nothing is made, and an earlier release is not replaced."""
 
+    def refuses(reason: str, *arguments: object) -> None:
+        done = release(checkout, *arguments, "wheel")
+        assert (done.returncode, done.stdout) == (1, "")
+        assert reason in done.stderr
+        assert not (checkout / "dist").exists()
 
-def test_a_changed_tree_is_refused(checkout: Path) -> None:
-    (checkout / "meters" / "more.py").touch()
-    assert "changes that are not committed" in refusal(checkout)
-
-
-@pytest.mark.parametrize("option", ["--assume-unchanged", "--skip-worktree"])
-def test_a_change_that_git_hides_is_refused(checkout: Path, option: str) -> None:
+    (more := checkout / "meters" / "more.py").touch()
+    refuses("changes that are not committed")
+    more.unlink()
     name = "meters/__init__.py"
-    git(checkout, "update-index", option, name)
-    (checkout / name).write_text("import nobody_reviewed_this\n")
-    assert "git hides changes of some files" in refusal(checkout)
-
-
-def test_a_commit_without_a_tag_is_refused(checkout: Path) -> None:
-    git(checkout, "commit", "--quiet", "--allow-empty", "--message", "After the release")
-    assert "this commit has no tag such as v0.1.0" in refusal(checkout)
-
-
-@pytest.mark.parametrize("tag", ["v9.9.8", "v9.9.99", "v9x9.9"])
-def test_a_version_without_an_entry_in_the_changelog_is_refused(checkout: Path, tag: str) -> None:
+    text = (checkout / name).read_text()
+    for option in ("assume-unchanged", "skip-worktree"):
+        git(checkout, "update-index", f"--{option}", name)
+        (checkout / name).write_text("import nobody_reviewed_this\n")
+        refuses("git hides changes of some files")
+        git(checkout, "update-index", f"--no-{option}", name)
+        (checkout / name).write_text(text)
+    (out := tmp_path / "out").mkdir()
+    refuses(f"{out} exists already", "--out", out)
     git(checkout, "tag", "--delete", f"v{VERSION}")
-    git(checkout, "tag", tag)
-    reason = "is not a version" if "x" in tag else f"no line '## {tag[1:]}, YYYY-MM-DD'"
-    assert reason in refusal(checkout)
-
-
-def test_an_earlier_release_is_not_replaced(checkout: Path, tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    out.mkdir()
-    assert f"{out} exists already" in refusal(checkout, "--out", out)
+    for tag, reason in (
+        ("v9.9.8", "no line '## 9.9.8, YYYY-MM-DD'"),
+        ("v9.9.99", "no line '## 9.9.99, YYYY-MM-DD'"),
+        ("v9x9.9", "is not a version"),
+    ):
+        git(checkout, "tag", tag)
+        refuses(reason)
+        git(checkout, "tag", "--delete", tag)
+    refuses("this commit has no tag such as v0.1.0")
 
 
 @pytest.mark.parametrize(

@@ -12,18 +12,23 @@ import redis
 
 from controllers.agent.outbox import Outbox
 from meters.books.audit_notes import backup_note
-from tests.deploy.tree import DEPLOY, run_script
+from tests.deploy.tree import DEPLOY, ROOT, run_script
 from tests.servers import RedisServer
 
-SCRIPTS: Final = ("pin-images", "up", "container/make-keys", "debian/build",
-           "debian/relocate-environment")  # fmt: skip
+SCRIPTS: Final = (
+    ".ci/run", *(f"deploy/{name}" for name in (
+        "container/make-keys", "debian/build", "debian/relocate-environment", "demo", "pin-images",
+        "test", "up",
+    )),
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_a_script_can_be_run_and_stops_at_the_first_error(name: str) -> None:
-    path = DEPLOY / name
+    path = ROOT / name
     text = path.read_text()
     assert "\nset -eu" in text
+    assert "bash" not in text.splitlines()[0] or "\nset -euo pipefail\n" in text
     assert os.access(path, os.X_OK)
     assert subprocess.run(["bash", "-n", path], check=False).returncode == 0
 

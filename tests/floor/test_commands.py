@@ -241,11 +241,6 @@ def test_root_does_not_work_on_the_data_of_another_account(tmp_path: Path, comma
     assert list((tmp_path / "data").iterdir()) == []
 
 
-def test_the_contract_s_commands_are_all_there() -> None:
-    """`odds` belongs to a later part."""
-    assert set(COMMANDS) >= {"audit", "check", "demo", "serve", "settle", "table"}
-
-
 PIN = "730482"
 
 
@@ -426,7 +421,6 @@ def test_another_floors_data_is_left_alone(
     read_floor(home / "floor.toml")
 
 
-PICTURE: Final = b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"/>'
 NOWHERE: Final = "127.0.0.1:9"
 
 
@@ -470,7 +464,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )  # fmt: skip
     config.write_text(f'{config.read_text()}\n[signage]\nlogo = "logo.svg"\n')
     shutil.copytree(str(files("bonus.law").joinpath("chapters")), house / "law" / "chapters")
-    (house / "logo.svg").write_bytes(PICTURE)
+    (house / "logo.svg").write_text(_LOGO)
     make_keys(config, house / "keys")
     return house
 

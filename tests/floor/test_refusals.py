@@ -181,6 +181,29 @@ PARTS: Final = (
     Mistake(2, '"Test House"', f'"{"x" * 81}"', "name has 80 characters at most"),
     Mistake(2, '"Test House"', "2026-11-20", "name is a text"),
 )  # fmt: skip
+DAYS: Final = (
+    *(
+        Mistake(
+            5, "\n[service]", f'day_starts = "{starts}"\n\n[service]', "is a time of day, such as"
+        )
+        for starts in ("6:00", "24:00", "06:00:00", "six", "")
+    ),
+    Mistake(68, "\n[signage]", "[archive]\nlive_days = 0\n[signage]", "live_days is at least 1"),
+    Mistake(68, "\n[signage]", "[archive]\nkeep_years = 0\n[signage]", "keep_years is at least"),
+    Mistake(68, "\n[signage]", "[archive]\nlive = 3\n[signage]", "no key live here: it is one of"),
+)
+NAMES: Final = tuple(
+    Mistake(10, "data =", f"{line}\ndata =", words)
+    for line, words in (
+        ('hosts = ["pit.example", "https://pit"]', "'https://pit' is not a host name"),
+        ('hosts = ["pit.example:8080"]', "without scheme or port"),
+        ('hosts = ["*"]', "is not a host name"),
+        ('hosts = [""]', "is not a host name"),
+        ('hosts = "pit.example"', "hosts is a list"),
+        ('certificate = "pit.pem"', "certificate and private_key go together"),
+        ('private_key = "pit.key"', "certificate and private_key go together"),
+    )
+)
 SIGNAGE: Final = (
     Mistake(70, '"#101820"', '"navy"', 'ground is a color in quotes: ground = "#rrggbb"'),
     Mistake(71, '"#f8f4e6"', '"#f8f4e"', "ink is a color"),
@@ -229,127 +252,86 @@ def check_mistake(mistake: Mistake) -> None:
     assert message.count("\n") == 0
 
 
-class TestMistakes:
-    @pytest.mark.parametrize(
-        "mistake",
-        [*KEYS, *MISSING, *PARTS, *SIGNAGE, *TOML],
-        ids=lambda mistake: mistake.new.strip() or mistake.words,
-    )
-    def test_mistake(self, mistake: Mistake) -> None:
-        check_mistake(mistake)
-
-    @pytest.mark.reading("T22")
-    @pytest.mark.reading("G6")
-    @pytest.mark.parametrize("mistake", MONEY, ids=lambda mistake: mistake.new)
-    def test_money(self, mistake: Mistake) -> None:
-        check_mistake(mistake)
-
-    @pytest.mark.section("649a.12(i)(3)")
-    @pytest.mark.parametrize("mistake", METERS, ids=lambda mistake: mistake.new)
-    def test_meter(self, mistake: Mistake) -> None:
-        check_mistake(mistake)
-
-    @pytest.mark.duty("D5")
-    @pytest.mark.section("649a.2(a)")
-    @pytest.mark.parametrize("mistake", TABLES, ids=lambda mistake: mistake.new)
-    def test_table(self, mistake: Mistake) -> None:
-        check_mistake(mistake)
-
-    @pytest.mark.section("649a.12(c)")
-    @pytest.mark.section("649a.12(g)")
-    @pytest.mark.section("649a.7(e)")
-    @pytest.mark.parametrize("mistake", CHOICES, ids=lambda mistake: mistake.new)
-    def test_choice(self, mistake: Mistake) -> None:
-        check_mistake(mistake)
-
-
-class TestWhole:
-    @pytest.mark.parametrize(
-        ("text", "words"),
-        [
-            ("", ":1: [facility] is missing"),
-            (HEAD, ":1: [[link]] is missing"),
-            (f"link = []\n{HEAD}", ":1: there is no [[link]]"),
-            (
-                f'{HEAD}[link]\nid = "one"\nname = "One"\n',
-                ":12: link has double brackets: [[link]]",
-            ),
-            ("a = " + "[" * 20_000, ":1: this cannot be read as TOML"),
-            ("a = " + "1" * 5_000, ":1: this cannot be read as TOML"),
-        ],
-        ids=["empty", "no link", "an empty list of links", "single brackets", "deep", "long"],
-    )
-    def test_no_floor(self, text: str, words: str) -> None:
-        with pytest.raises(FloorError, match=re.escape(f"floor.toml{words}")):
-            parse_floor(text, "floor.toml")
-
-    def test_the_first_of_several_errors_is_reported(self) -> None:
-        text = FLOOR.replace("positions = 7", "positions = 8").replace("T-3", "T-1")
-        with pytest.raises(FloorError, match=":38: "):
-            parse_floor(text)
-
-
-class TestDays:
-    @pytest.mark.parametrize("starts", ["6:00", "24:00", "06:00:00", "six", ""])
-    def test_a_gaming_day_starts_at_a_time_of_the_clock(self, starts: str) -> None:
-        text = FLOOR.replace("[facility]", f'[facility]\nday_starts = "{starts}"')
-        with pytest.raises(FloorError, match=r'day_starts is a time of day, such as "06:00"'):
-            parse_floor(text)
-
-    @pytest.mark.parametrize("key", ["live_days = 0", "keep_years = 0", "live = 3"])
-    def test_an_archive_keeps_for_some_time(self, key: str) -> None:
-        with pytest.raises(FloorError, match=r":\d+: "):
-            parse_floor(f"{FLOOR}\n[archive]\n{key}\n")
-
-
-class TestFile:
-    def test_windows_line_ends_and_a_byte_order_mark_are_no_mistake(self, tmp_path: Path) -> None:
-        path = tmp_path / "floor.toml"
-        path.write_bytes(b"\xef\xbb\xbf" + FLOOR.replace("\n", "\r\n").encode())
-        text = FLOOR.replace('"logo.svg"', f'"{tmp_path / "logo.svg"}"')
-        text = text.replace('"pitlink-data"', f'"{tmp_path / "pitlink-data"}"')
-        text += f'\n[archive]\ndirectory = "{tmp_path / "pitlink-archive"}"\n'
-        assert read_floor(path) == parse_floor(text)
-
-    def test_windows_line_ends_leave_the_lines_as_they_are(self, tmp_path: Path) -> None:
-        path = tmp_path / "floor.toml"
-        spoilt = FLOOR.replace("positions = 7", "positions = 8").replace("\n", "\r\n")
-        path.write_bytes(spoilt.encode())
-        with pytest.raises(FloorError, match=r"floor\.toml:38: "):
-            read_floor(path)
-
-    def test_another_encoding_is_reported_with_its_line(self, tmp_path: Path) -> None:
-        path = tmp_path / "floor.toml"
-        path.write_bytes(FLOOR.replace("One Dollar", "Dollar à un").encode("latin-1"))
-        with pytest.raises(FloorError, match=r"floor\.toml:14: the file is not UTF-8"):
-            read_floor(path)
-
-    @pytest.mark.parametrize(
-        ("name", "reason"), [("none.toml", "No such file"), (".", "directory")]
-    )
-    def test_no_file(self, tmp_path: Path, name: str, reason: str) -> None:
-        with pytest.raises(FloorError, match=f"cannot be read: .*{reason}"):
-            read_floor(tmp_path / name)
-
-
 @pytest.mark.parametrize(
-    ("lines", "line", "words"),
-    [
-        ('hosts = ["pit.example", "https://pit"]', 10, "'https://pit' is not a host name"),
-        ('hosts = ["pit.example:8080"]', 10, "without scheme or port"),
-        ('hosts = ["*"]', 10, "is not a host name"),
-        ('hosts = [""]', 10, "is not a host name"),
-        ('hosts = "pit.example"', 10, "hosts is a list"),
-        ('certificate = "pit.pem"', 10, "certificate and private_key go together"),
-        ('private_key = "pit.key"', 10, "certificate and private_key go together"),
-    ],
+    "mistake",
+    [*KEYS, *MISSING, *PARTS, *DAYS, *NAMES, *SIGNAGE, *TOML],
+    ids=lambda mistake: mistake.new.strip() or mistake.words,
 )
-def test_names_and_certificates_of_the_pages_are_refused_with_the_reason(
-    lines: str, line: int, words: str
-) -> None:
-    with pytest.raises(FloorError, match=re.escape(words)) as refused:
-        parse_floor(FLOOR.replace("data =", f"{lines}\ndata =", 1), "floor.toml")
-    assert str(refused.value).startswith(f"floor.toml:{line}: ")
+def test_mistake(mistake: Mistake) -> None:
+    check_mistake(mistake)
+
+
+@pytest.mark.reading("T22")
+@pytest.mark.reading("G6")
+@pytest.mark.parametrize("mistake", MONEY, ids=lambda mistake: mistake.new)
+def test_money(mistake: Mistake) -> None:
+    check_mistake(mistake)
+
+
+@pytest.mark.section("649a.12(i)(3)")
+@pytest.mark.parametrize("mistake", METERS, ids=lambda mistake: mistake.new)
+def test_meter(mistake: Mistake) -> None:
+    check_mistake(mistake)
+
+
+@pytest.mark.duty("D5")
+@pytest.mark.section("649a.2(a)")
+@pytest.mark.parametrize("mistake", TABLES, ids=lambda mistake: mistake.new)
+def test_table(mistake: Mistake) -> None:
+    check_mistake(mistake)
+
+
+@pytest.mark.section("649a.12(c)")
+@pytest.mark.section("649a.12(g)")
+@pytest.mark.section("649a.7(e)")
+@pytest.mark.parametrize("mistake", CHOICES, ids=lambda mistake: mistake.new)
+def test_choice(mistake: Mistake) -> None:
+    check_mistake(mistake)
+
+
+SPOILT: Final = FLOOR.replace("positions = 7", "positions = 8")
+
+
+WHOLE: Final = {
+    "empty": ("", ":1: [facility] is missing"),
+    "no link": (HEAD, ":1: [[link]] is missing"),
+    "an empty list of links": (f"link = []\n{HEAD}", ":1: there is no [[link]]"),
+    "single brackets": (
+        f'{HEAD}[link]\nid = "one"\nname = "One"\n',
+        ":12: link has double brackets: [[link]]",
+    ),
+    "deep": ("a = " + "[" * 20_000, ":1: this cannot be read as TOML"),
+    "long": ("a = " + "1" * 5_000, ":1: this cannot be read as TOML"),
+    "the first of several errors is reported": (SPOILT.replace("T-3", "T-1"), ":38: "),
+    "Windows line ends leave the lines as they are": (SPOILT.replace("\n", "\r\n"), ":38: "),
+    "another encoding": (
+        FLOOR.replace("One Dollar", "Dollar \udce0"),
+        ":14: the file is not UTF-8",
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "words"), WHOLE.values(), ids=WHOLE)
+def test_a_file_that_is_no_floor_is_refused(tmp_path: Path, text: str, words: str) -> None:
+    path = tmp_path / "floor.toml"
+    path.write_bytes(text.encode(errors="surrogateescape"))
+    with pytest.raises(FloorError, match=re.escape(f"floor.toml{words}")):
+        read_floor(path)
+
+
+@pytest.mark.parametrize(("name", "reason"), [("none.toml", "No such file"), (".", "directory")])
+def test_no_file(tmp_path: Path, name: str, reason: str) -> None:
+    with pytest.raises(FloorError, match=f"cannot be read: .*{reason}"):
+        read_floor(tmp_path / name)
+
+
+def test_windows_line_ends_and_a_byte_order_mark_are_no_mistake(tmp_path: Path) -> None:
+    path = tmp_path / "floor.toml"
+    path.write_bytes(b"\xef\xbb\xbf" + FLOOR.replace("\n", "\r\n").encode())
+    text = FLOOR.replace('"logo.svg"', f'"{tmp_path / "logo.svg"}"')
+    text = text.replace('"pitlink-data"', f'"{tmp_path / "pitlink-data"}"')
+    text += f'\n[archive]\ndirectory = "{tmp_path / "pitlink-archive"}"\n'
+    assert read_floor(path) == parse_floor(text)
 
 
 def test_the_id_of_a_meter_can_have_underscores() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from tests.law.law_rounds import all_cases
 from tests.law.law_table import ROOT, named
-from tests.test_tree import of_room, parsed
+from tests.test_tree import nodes, of_room
 
 PAGE: Final = (ROOT / "deploy" / "docs" / "compliance" / "readings.md").read_text(encoding="utf-8")
 HOUSE_RULE: Final = "G7"
@@ -31,7 +31,9 @@ def marked() -> dict[str, set[str]]:
     """Return the tests that are marked with each reading."""
     found: dict[str, set[str]] = defaultdict(set)
     for path in of_room("tests"):
-        for node in ast.walk(parsed(path)):
+        if "pytest.mark.reading(" not in path.read_text(encoding="utf-8"):
+            continue
+        for node in nodes(path):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 test = f"`{path.relative_to(ROOT)}::{node.name}`"
                 for call in (part for mark in node.decorator_list for part in ast.walk(mark)):

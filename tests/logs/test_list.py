@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from tests.test_tree import ROOMS, ROOT, SHARED, of_room, parsed
+from tests.test_tree import ROOMS, ROOT, SHARED, nodes, of_room
 
 ROW: Final = re.compile(
     r"^\| `([^`]+)` \| (\w+) \| ([a-z, ]+) \| ([^|]*) \| [^|]+ \|$", re.MULTILINE
@@ -32,9 +32,8 @@ class Call:
 
 
 def _calls_in(path: Path) -> Iterator[Call]:
-    tree = parsed(path)
-    bound = _bound(tree)
-    for node in ast.walk(tree):
+    bound = _bound(path)
+    for node in nodes(path):
         match node:
             case ast.Call(func=ast.Attribute(value=logger, attr=method)) if _name(logger) in bound:
                 if method not in LEVELS:
@@ -45,10 +44,10 @@ def _calls_in(path: Path) -> Iterator[Call]:
                 yield Call(place, _event(node, place), LEVELS[method], fields - NO_FIELDS)
 
 
-def _bound(tree: ast.AST) -> dict[str, frozenset[str]]:
+def _bound(path: Path) -> dict[str, frozenset[str]]:
     """Return the loggers of a file, each with the fields that are bound to it."""
     found: dict[str, frozenset[str]] = {}
-    assigned = [node for node in ast.walk(tree) if isinstance(node, ast.Assign | ast.AnnAssign)]
+    assigned = [node for node in nodes(path) if isinstance(node, ast.Assign | ast.AnnAssign)]
     for wanted in ("get_logger", "bind"):
         for node in sorted(assigned, key=lambda each: each.lineno):
             target = node.targets[0] if isinstance(node, ast.Assign) else node.target

@@ -64,29 +64,57 @@ def test_every_meter_link_and_table_is_there_from_the_start() -> None:
     shows(metrics, "display", streams_open=None)
 
 
-def test_wagers_count_what_they_are_and_what_they_add() -> None:
-    metrics = made()
+def test_what_is_counted_and_shown_is_exported() -> None:
+    metrics = made(now=500.0)
+    play, books, running = metrics.play, metrics.books, metrics.running
     for _ in range(2):
-        metrics.play.count_wagers(*ON, wagers=3, wagered_cents=300, contributed_micros=605_000)
-        metrics.play.count_table("pit-2", "TCP-09", wagers=3, wagered_cents=300)
+        play.count_wagers(*ON, wagers=3, wagered_cents=300, contributed_micros=605_000)
+        play.count_table("pit-2", "TCP-09", wagers=3, wagered_cents=300)
     shows(metrics, *ON, wagers_total=6, wagered_cents_total=600, contributions_cents_total=121)
     shows(metrics, "pit-2", "TCP-09", table_wagers_total=6, table_wagered_cents_total=600)
-
-
-def test_events_refusals_wins_amounts_and_steps_are_exported() -> None:
-    metrics = made()
-    metrics.play.count_event("tcp-main", "wagers", "accepted")
-    metrics.play.count_event("tcp-main", "wagers", "accepted", 4)
-    metrics.play.count_refusal("tcp-main", "unknown_meter")
-    metrics.play.count_wins(*ON, "odds", wins=1, won_cents=5_000)
-    metrics.play.count_wins(*ON, "odds", wins=1, won_cents=2_500)
-    metrics.books.show_amount(*ON, 112_362)
-    metrics.running.observe_step(30, 0.002)
+    play.count_event("tcp-main", "wagers", "accepted")
+    play.count_event("tcp-main", "wagers", "accepted", 4)
+    play.count_refusal("tcp-main", "unknown_meter")
+    for won_cents in (5_000, 2_500):
+        play.count_wins(*ON, "odds", wins=1, won_cents=won_cents)
     shows(metrics, "tcp-main", "wagers", "accepted", events_total=5)
     shows(metrics, "tcp-main", "unknown_meter", refusals_total=1)
     shows(metrics, *ON, "odds", wins_total=2, won_cents_total=7_500)
+    books.show_amount(*ON, 112_362)
     shows(metrics, *ON, meter_amount_cents=112_362)
+    running.observe_step(30, 0.002)
     shows(metrics, batch_events_sum=30, script_seconds_sum=0.002)
+    # An audit that could not be made leaves the last result.
+    for result in (Audited.DIFFERS, Audited.FAILED):
+        books.show_audit("tcp-main", result, 0.5)
+    shows(
+        metrics, "tcp-main", audit_balanced=0, audit_timestamp_seconds=500,
+        audit_duration_seconds=0.5,
+    )  # fmt: skip
+    shows(metrics, "tcp-main", "failed", audits_total=1)
+    running.count_outage("tcp-main")
+    for operable, lasted_s, missed in ((False, 1.0, 0), (False, 2.5, 2), (True, 1.0, 0)):
+        running.show_beat(
+            "tcp-main", operable=operable, closed=not operable, missed=missed, lasted_s=lasted_s
+        )
+    shows(
+        metrics, "tcp-main", link_inoperable_seconds_total=3.5, link_outages_total=1,
+        link_operable=1, link_closed=0, beats_missed_total=2, beat_timestamp_seconds=500,
+    )  # fmt: skip
+    for online, seen in ((True, 1), (True, 1), (False, 0), (False, 0), (True, 1)):
+        running.show_table("pit-2", "TCP-09", online=online)
+        shows(metrics, "pit-2", tables_online=seen)
+        shows(metrics, "pit-2", "TCP-09", table_online=seen)
+    for connected in (True, False, True):
+        running.show_broker(connected=connected)
+    shows(metrics, broker_connected=1, broker_connections_total=2)
+    running.show_redis("pit-2", ready=True)
+    for memory in (RedisMemory(1_000, 5_000), None):
+        running.show_memory("pit-2", memory)
+        shows(
+            metrics, "pit-2", redis_ready=1, redis_memory_used_bytes=1_000,
+            redis_memory_limit_bytes=5_000,
+        )  # fmt: skip
 
 
 def test_replies_are_timed_from_the_arrival_on_and_only_where_there_were_events() -> None:
@@ -115,52 +143,6 @@ def test_the_books_are_shown_in_whole_cents() -> None:
         metrics, "tcp-main", rounds_open=3, proposals_pending=2, ledger_entries=120,
         ledger_live_entries=90, ledger_sealed_entries=100, ledger_archived_entries=30,
         approvals_due=1, archive_timestamp_seconds=1_000, reading_timestamp_seconds=1_001,
-    )  # fmt: skip
-
-
-def test_an_audit_that_could_not_be_made_leaves_the_last_result() -> None:
-    metrics = made(now=500.0)
-    for result in (Audited.DIFFERS, Audited.FAILED):
-        metrics.books.show_audit("tcp-main", result, 0.5)
-    shows(
-        metrics, "tcp-main", audit_balanced=0, audit_timestamp_seconds=500,
-        audit_duration_seconds=0.5,
-    )  # fmt: skip
-    shows(metrics, "tcp-main", "failed", audits_total=1)
-
-
-def test_time_that_a_link_does_not_operate_adds_up() -> None:
-    metrics = made(now=77.0)
-    metrics.running.count_outage("tcp-main")
-    for operable, lasted_s, missed in ((False, 1.0, 0), (False, 2.5, 2), (True, 1.0, 0)):
-        metrics.running.show_beat(
-            "tcp-main", operable=operable, closed=not operable, missed=missed, lasted_s=lasted_s
-        )
-    shows(
-        metrics, "tcp-main", link_inoperable_seconds_total=3.5, link_outages_total=1,
-        link_operable=1, link_closed=0, beats_missed_total=2, beat_timestamp_seconds=77,
-    )  # fmt: skip
-
-
-def test_tables_come_and_go() -> None:
-    metrics = made()
-    for online, seen in ((True, 1), (True, 1), (False, 0), (False, 0), (True, 1)):
-        metrics.running.show_table("pit-2", "TCP-09", online=online)
-        shows(metrics, "pit-2", tables_online=seen)
-        shows(metrics, "pit-2", "TCP-09", table_online=seen)
-
-
-def test_the_parts_are_shown() -> None:
-    metrics = made()
-    for connected in (True, False, True):
-        metrics.running.show_broker(connected=connected)
-    metrics.running.show_redis("pit-2", ready=True)
-    metrics.running.show_memory("pit-2", RedisMemory(1_000, 5_000))
-    metrics.running.show_memory("pit-2", None)
-    shows(metrics, broker_connected=1, broker_connections_total=2)
-    shows(
-        metrics, "pit-2", redis_ready=1, redis_memory_used_bytes=1_000,
-        redis_memory_limit_bytes=5_000,
     )  # fmt: skip
 
 

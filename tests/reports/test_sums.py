@@ -101,7 +101,7 @@ def _naively_moved(naive: NaiveDay) -> dict[str, int]:
     ("begins", "starts", "seed"),
     [
         ("2026-10-30 22:30", "06:00", 1), ("2027-03-12 22:30", "02:30", 2),
-        ("2026-06-01 22:30", "00:00", 3),
+        pytest.param("2026-06-01 22:30", "00:00", 3, marks=pytest.mark.slow),
     ],
 )  # fmt: skip
 async def test_reports_agree_with_a_sum_over_the_raw_entries(

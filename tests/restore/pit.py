@@ -1,17 +1,20 @@
 """A link whose tables keep outboxes, as agents do, and whose store is lost and restored."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from redis.asyncio import Redis
 
 from controllers.agent.outbox import Outbox
+from meters.archive.archive_days import ArchiveFiles
+from meters.archive.archiver import Archiver
+from meters.archive.day_file import DayFile
 from meters.books.ledger_mark import LedgerMark
 from meters.books.store import LinkStore
 from meters.intake.batches import LinkIntake
 from meters.restore.findings import StoreCondition
-from meters.restore.ledger_copy import LedgerCopy
+from meters.restore.ledger_copy import ArchivedLedger, LedgerCopy
 from meters.restore.link_restore import LinkRestore, RestorePlan, RestoreResult
 from meters.restore.outboxes import OutboxCopy, read_outboxes
 from meters.selfcheck.approval_checks import Configuration
@@ -68,9 +71,28 @@ class KeptPit(Pit):
                 outbox.write_reply(seq, reply, b"", b"")
         finally:
             outbox.close()
+        await self.note()
+        return reply
+
+    @property
+    def files(self) -> ArchiveFiles:
+        return ArchiveFiles(self.home / "archive", self.link.id)
+
+    @property
+    def archived(self) -> ArchivedLedger:
+        """The archive as a copy of the ledger to restore from."""
+        return ArchivedLedger(self.home / "archive", self.link.id)
+
+    async def archive(self, live_days: int | None = None) -> Sequence[DayFile]:
+        """Write the closed days to files, and trim them; return the new files."""
+        live_days = self.floor.archive.live_days if live_days is None else live_days
+        outcome = await Archiver(self.store, self.files, live_days).run(lambda *_: None)
+        return outcome.written
+
+    async def note(self) -> None:
+        """Note the last ledger entry in the mark, as a service does."""
         head = (await self.store.state()).head
         self.mark.note(head.entry, head.chain)
-        return reply
 
     def restoring(self, copy: LedgerCopy | None = None, *without: str) -> "Attempt":
         """Return the restoring that a technician starts: it knows what is on disk, and no more."""

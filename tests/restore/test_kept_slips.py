@@ -44,8 +44,12 @@ class Facility(TwoLinks):
         )
         await self.claims.decide(claim, "validate", "amy")
 
-    async def copied(self) -> Kept:
-        return await Kept.of(self.redis, OF_THE_LINK)
+    async def paid(self) -> Kept:
+        """Pay a win with the slip S-1. Return the data of the link without the win."""
+        copy = await Kept.of(self.redis, OF_THE_LINK)
+        await self.win(CLAIM)
+        assert await self.pay(CLAIM, "S-1") == "paid"
+        return copy
 
     async def restore(self, copy: Kept, *, outbox: bool) -> tuple[dict[str, str], str]:
         """Restore the link alone. Return the numbers that it keeps and the act's description."""
@@ -76,10 +80,7 @@ async def test_number_that_paid_a_lost_win_pays_nothing_more_and_the_link_operat
     facility: Facility,
 ) -> None:
     """Another win that gets the lost claim's id is paid with a number of its own."""
-    copy = await facility.copied()
-    await facility.win(CLAIM)
-    assert await facility.pay(CLAIM, "S-1") == "paid"
-    kept, details = await facility.restore(copy, outbox=False)
+    kept, details = await facility.restore(await facility.paid(), outbox=False)
     assert kept == {"s1": CLAIM}
     assert details.endswith(
         f"payout slips that stay used, without a payment in the ledger: s1 of {CLAIM}"
@@ -105,10 +106,7 @@ async def test_number_that_paid_a_lost_win_pays_nothing_more_and_the_link_operat
 async def test_number_that_paid_a_win_that_waits_again_pays_only_this_win(
     facility: Facility, decided: str
 ) -> None:
-    copy = await facility.copied()
-    await facility.win(CLAIM)
-    assert await facility.pay(CLAIM, "S-1") == "paid"
-    kept, _ = await facility.restore(copy, outbox=True)
+    kept, _ = await facility.restore(await facility.paid(), outbox=True)
     assert kept == {"s1": CLAIM}
     assert await facility.pay(OTHER, "S-1") == "slip_used"
     if decided == "reject":
@@ -127,10 +125,7 @@ async def test_number_that_paid_a_win_that_waits_again_pays_only_this_win(
 async def test_kept_number_that_was_freed_exchanged_or_invented_is_named(
     facility: Facility,
 ) -> None:
-    copy = await facility.copied()
-    await facility.win(CLAIM)
-    assert await facility.pay(CLAIM, "S-1") == "paid"
-    await facility.restore(copy, outbox=False)
+    await facility.restore(await facility.paid(), outbox=False)
     redis, slips = facility.redis, facility.pit.store.keys.slips
     noted = (await facility.slips())[b"s1"].decode()
     restore = f"the restore of entry {noted.rpartition(':')[2]}"
@@ -162,10 +157,7 @@ async def test_kept_number_that_was_freed_exchanged_or_invented_is_named(
 
 
 async def test_kept_number_is_in_a_store_that_is_rebuilt(facility: Facility) -> None:
-    copy = await facility.copied()
-    await facility.win(CLAIM)
-    assert await facility.pay(CLAIM, "S-1") == "paid"
-    await facility.restore(copy, outbox=False)
+    await facility.restore(await facility.paid(), outbox=False)
     pit = facility.pit
     archive = await Copy.of(pit.store)
     noted = await facility.slips()
@@ -184,8 +176,7 @@ async def test_link_that_began_again_without_its_books_is_restored_to_operate(
     facility: Facility,
 ) -> None:
     """Its mark was moved aside, so nothing is known to be lost except what the numbers paid."""
-    await facility.win(CLAIM)
-    assert await facility.pay(CLAIM, "S-1") == "paid"
+    await facility.paid()
     pit, redis = facility.pit, facility.redis
     await Kept({}, OF_THE_LINK).put_back(redis)
     pit.outbox_path("T-1").unlink()
@@ -211,9 +202,7 @@ async def test_number_that_comes_back_during_an_interrupted_restore_is_kept(
     facility: Facility, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The part of a cluster with the numbers was lost too, and returned after the first try."""
-    copy, pit = await facility.copied(), facility.pit
-    await facility.win(CLAIM)
-    assert await facility.pay(CLAIM, "S-1") == "paid"
+    copy, pit = await facility.paid(), facility.pit
     await copy.put_back(facility.redis)
     pit.outbox_path("T-1").unlink()
     numbers = await Kept.of(facility.redis, SLIPS_KEY)

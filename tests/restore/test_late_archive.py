@@ -1,18 +1,13 @@
 """Restore from an archive that begins after the last event of a table."""
 
-from collections.abc import AsyncIterator, Sequence
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from redis.asyncio import Redis
 
-from meters.archive.archive_days import ArchiveFiles
-from meters.archive.archiver import Archiver
-from meters.books.stored_entries import Entry
 from meters.books.stored_tables import REPLIES_KEPT
 from meters.restore.errors import RestoreError
-from meters.restore.ledger_copy import ArchivedLedger
 from meters.restore.store_writing import StoreWriter
 from tests.model.days import A_DAY, Days
 from tests.model.pit import FLOOR, PROGRESSIVE, RAGS, code, to
@@ -30,7 +25,6 @@ class Late:
     def __init__(self, redis: Redis, home: Path) -> None:
         self.pit = KeptPit(redis, home, f"{FLOOR}\n[archive]\nlive_days = 1\n")
         self.days = Days(self.pit)
-        self.files = ArchiveFiles(home / "archive", self.pit.link.id)
 
     async def play(self, table: str, name: str) -> None:
         await self.pit.wagers({2: PROGRESSIVE}, table=table, round_id=name)
@@ -53,15 +47,12 @@ class Late:
             await self.play("T-1", f"R{day}")
             await self.days.keep(A_DAY)
             self.pit.clock += A_DAY
-            await Archiver(self.pit.store, self.files, 1).run(lambda *_: None)
-        for path in self.files.paths()[:2]:
+            await self.pit.archive()
+        for path in self.pit.files.paths()[:2]:
             path.unlink()
 
     async def accounts(self) -> object:
         return await self.pit.redis.hgetall(self.pit.store.keys.accounts)
-
-    def copy(self) -> ArchivedLedger:
-        return ArchivedLedger(self.pit.home / "archive", self.pit.link.id)
 
 
 @pytest.fixture
@@ -69,7 +60,7 @@ def late(redis: Redis, tmp_path: Path) -> Late:
     return Late(redis, tmp_path)
 
 
-@pytest.mark.parametrize("open_round", [False, True])
+@pytest.mark.parametrize("open_round", [pytest.param(False, marks=pytest.mark.slow), True])
 async def test_events_before_the_archive_are_not_applied_again(
     late: Late, *, open_round: bool
 ) -> None:
@@ -81,7 +72,7 @@ async def test_events_before_the_archive_are_not_applied_again(
     await late.play("T-2", "late")
     await late.play("T-1", "late")
     before = await late.accounts()
-    restored = await pit.lost_and_restored(late.copy())
+    restored = await pit.lost_and_restored(pit.archived)
     assert restored.replayed.events == (5 if open_round else 4)
     assert await late.accounts() == before
     await pit.goes_on()
@@ -96,7 +87,7 @@ async def test_a_request_before_the_archive_still_binds_its_round(late: Late) ->
     (was,) = await pit.store.table_states(["T-2"])
     assert was.known
     await pit.redis.flushall()
-    assert (await pit.restoring(late.copy()).run()).finding.problems == ()
+    assert (await pit.restoring(pit.archived).run()).finding.problems == ()
     (state,) = await pit.store.table_states(["T-2"])
     assert (state.open_round, state.known) == ("open", was.known)
 
@@ -107,7 +98,7 @@ async def test_a_table_whose_clock_does_not_show_its_earlier_events_is_named(lat
     await late.play("T-2", "late")
     await late.pit.redis.flushall()
     with pytest.raises(RestoreError, match="T-2: the events before the archive begins are in no"):
-        await late.pit.restoring(late.copy()).run(approved=False)
+        await late.pit.restoring(late.pit.archived).run(approved=False)
     assert await late.pit.redis.keys() == []
 
 
@@ -125,18 +116,13 @@ async def test_a_parameter_that_changed_before_the_archive_begins_stays_in_force
     await pit.link_acts.open(pit.link.id, "sue")
     await pit.adopt()
     await late.keep(first=1)
-    await pit.lost_and_restored(late.copy(), "T-2")
+    await pit.lost_and_restored(pit.archived, "T-2")
     again = KeptPit(redis, tmp_path, f"{FLOOR}\n[archive]\nlive_days = 1\n")
     await again.goes_on()
     assert {meter.limit for meter in again.store.link.meter} == {None, limit}
 
 
 # Data in the present layout after a restore: kept replies, and several entries together.
-
-
-async def _each(entries: Sequence[Entry]) -> AsyncIterator[Entry]:
-    for entry in entries:
-        yield entry
 
 
 async def test_no_reply_that_redis_had_dropped_comes_back(redis: Redis, tmp_path: Path) -> None:
@@ -160,22 +146,22 @@ async def test_a_day_is_trimmed_if_the_entry_about_it_is_among_others(
     redis: Redis, tmp_path: Path
 ) -> None:
     pit = KeptPit(redis, tmp_path)
-    days, archive = Days(pit), ArchiveFiles(tmp_path / "archive", pit.link.id)
+    days = Days(pit)
     await days.open()
     await pit.open()
     for number in range(4):
         await pit.wagers({1: PROGRESSIVE}, round_id=f"R{number}")
         await pit.void(round_id=f"R{number}")
         await days.keep(timedelta(days=1))
-    await Archiver(pit.store, archive, 100).run(lambda *_: None)
+    await pit.archive(100)
     every, keys = await pit.store.entries(0, 1_000), pit.store.keys
     await redis.delete(keys.ledger)
     writer = StoreWriter(redis, keys)
-    written = [number async for number in writer.write_ledger(_each(every), len(every))]
+    written = [number async for number in writer.write_ledger(Copy(every).entries(), len(every))]
     assert written[-1] == len(every)
     assert await redis.xlen(keys.ledger) < len(every) / 2
     assert await pit.store.entries(0, 1_000) == every
-    await Archiver(pit.store, archive, 1).run(lambda *_: None)
+    await pit.archive(1)
     checkpoint = await pit.store.checkpoint()
     assert checkpoint.entries
     assert await pit.store.entries(0, 1_000) == every[checkpoint.entries :]

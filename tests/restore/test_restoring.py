@@ -11,8 +11,6 @@ from redis.asyncio import Redis
 
 from controllers.agent.outbox import Outbox, SavedTable
 from meters.archive.archive_audit import audit_link
-from meters.archive.archive_days import ArchiveFiles
-from meters.archive.archiver import Archiver
 from meters.books.audit import RESTORING, LinkAudit
 from meters.books.ledger_mark import LedgerMark
 from meters.books.refusals import refused_by_script
@@ -21,7 +19,6 @@ from meters.books.store import LinkStore
 from meters.restore import store_writing
 from meters.restore.errors import RestoreError
 from meters.restore.findings import StoreCondition
-from meters.restore.ledger_copy import ArchivedLedger
 from meters.restore.link_restore import LinkRestore
 from meters.restore.outbox_replay import OutboxReplay
 from meters.restore.outboxes import read_outboxes
@@ -87,31 +84,26 @@ async def play(pit: KeptPit, *rounds: int) -> None:
 async def test_an_archive_gives_the_store_the_days_that_it_had(pit: KeptPit, deleted: int) -> None:
     """Days that had left Redis stay in the archive alone, whose first days may be missing."""
     pit = KeptPit(pit.redis, pit.home, f"{DRAWN}\n[archive]\nlive_days = 1\n")
-    days, archive = Days(pit), ArchiveFiles(pit.home / "archive", pit.link.id)
-    archiver = Archiver(pit.store, archive, live_days=pit.floor.archive.live_days)
+    days = Days(pit)
     await days.open()
     for day in range(1, 5):
         await play(pit, 2 * day)
         await pit.void(table="T-2", round_id=f"open-{2 * day}")
         await days.keep(timedelta(days=1))
     await pit.reject_what_waits()
-    await archiver.run(lambda *_: None)
+    await pit.archive()
     noted = await pit.redis.hmget(pit.store.keys.meters, ["archived", "archived_at"])
     await play(pit, 9)
     await days.keep(timedelta(days=1))
-    await archiver.run(lambda *_: None)
+    await pit.archive()
     await play(pit, 10)
     keys = pit.store.keys
     was, first = await read_store(pit.redis, keys), (await pit.store.entries(0, 1))[0][0]
     assert first > 1
-    head = (await pit.store.state()).head
-    pit.mark.note(head.entry, head.chain)
-    await pit.redis.flushall()
-    for file in archive.files()[:deleted]:
+    await pit.note()
+    for file in pit.files.files()[:deleted]:
         file.path.unlink()
-    copy = ArchivedLedger(pit.home / "archive", pit.link.id)
-    restored = await pit.restoring(copy).run()
-    assert restored.finding.problems == ()
+    restored = await pit.lost_and_restored(pit.archived)
     assert restored.replayed.differing == []
     # The entry that the last day was archived is in no archived day.
     assert restored.found.seen - restored.entries == 1
@@ -125,17 +117,17 @@ async def test_an_archive_gives_the_store_the_days_that_it_had(pit: KeptPit, del
     assert (await pit.store.entries(0, 1))[0][0] == int(made[keys.checkpoint]["entries"]) + 1
     mark = LedgerMark(pit.home, pit.link.id).seen
     problems = ["the archive begins with 2126-11-22"] if deleted else []
-    found = await audit_link(pit.store, archive, mark, lambda *_: None)
-    assert [one.partition(",")[0] for one in found.problems] == problems
-    assert (await archiver.run(lambda *_: None)).written == [], "the file is there: it is noted"
-    assert (await pit.store.entries(0, 1))[0][0] == first
-    found = await audit_link(pit.store, archive, mark, lambda *_: None)
-    assert [one.partition(",")[0] for one in found.problems] == problems
+    for again in (False, True):
+        found = await audit_link(pit.store, pit.files, mark, lambda *_: None)
+        assert [one.partition(",")[0] for one in found.problems] == problems
+        if not again:
+            assert await pit.archive() == [], "the file is there: it is noted"
+            assert (await pit.store.entries(0, 1))[0][0] == first
 
 
 @pytest.mark.duty("D11")
 @pytest.mark.parametrize("older", [False, True], ids=["lost", "an older file"])
-@pytest.mark.parametrize("copied", ["nothing", "some", "all"])
+@pytest.mark.parametrize("copied", ["nothing", pytest.param("some", marks=pytest.mark.slow), "all"])
 async def test_a_store_is_as_it_was_whatever_is_left_of_it(
     pit: KeptPit, copied: str, *, older: bool
 ) -> None:
@@ -333,8 +325,7 @@ async def test_what_people_decided_since_waits_again_and_is_counted(pit: KeptPit
     copy = await Copy.of(pit.store)
     waiting = [row.claim for row in await pit.claims.waiting()]
     await pit.decide(waiting[0], "validate")
-    head = (await pit.store.state()).head
-    pit.mark.note(head.entry, head.chain)
+    await pit.note()
     restored = await pit.lost_and_restored(copy)
     assert restored.found.seen - restored.entries == 1
     assert [fields["state"] for fields in restored.waiting] == ["pending"] * len(waiting)
@@ -378,20 +369,21 @@ async def test_what_comes_out_differently_is_reported_and_not_smoothed_over(pit:
     assert "with another reply than before: T-1 2, T-2 2" in act.told
 
 
+THIRD: Final = f"{DRAWN}{table_text('T-3', PROGRESSIVE, asset='104213')}"
+
+
 @pytest.mark.duty("D11")
 async def test_the_events_of_a_table_that_left_the_link_are_not_lost_silently(
     pit: KeptPit, tmp_path: Path
 ) -> None:
     """They come back with the floor file that had the table on the link."""
-    third = f"{DRAWN}{table_text('T-3', PROGRESSIVE, asset='104213')}"
-    before = KeptPit(pit.redis, tmp_path, third)
+    before, after = KeptPit(pit.redis, tmp_path, THIRD), KeptPit(pit.redis, tmp_path, DRAWN)
     await before.open()
     await before.round({1: PROGRESSIVE}, {1: RAGS}, table="T-3", round_id="R1")
     older = await Kept.of(pit.redis)
     await before.round({1: PROGRESSIVE}, {1: ROYAL}, table="T-3", round_id="R2")
     await before.reject_what_waits()
     was = (await pit.store.snapshot()).accounts
-    after = KeptPit(pit.redis, tmp_path, DRAWN)
     await after.open()
     copy = await Copy.of(after.store)
     await after.lost_and_restored(copy, "T-1", "T-2")
@@ -410,21 +402,15 @@ async def test_the_events_of_a_table_that_left_the_link_are_not_lost_silently(
 async def test_the_outbox_of_a_table_that_left_the_link_is_missed(
     pit: KeptPit, tmp_path: Path, *, copied: bool
 ) -> None:
-    before = KeptPit(
-        pit.redis, tmp_path, f"{DRAWN}{table_text('T-3', PROGRESSIVE, asset='104213')}"
-    )
+    before, after = KeptPit(pit.redis, tmp_path, THIRD), KeptPit(pit.redis, tmp_path, DRAWN)
     await before.open()
     older = await Kept.of(pit.redis)
     copy = await Copy.of(before.store) if copied else None
     await before.round({1: PROGRESSIVE}, {1: RAGS}, table="T-3", round_id="R1")
-    after = KeptPit(pit.redis, tmp_path, DRAWN)
     await after.open()
     before.outbox_path("T-3").unlink()
     assert not (await after.restoring(copy).look())[1], "nothing is lost yet"
-    if copied:
-        await pit.redis.flushall()
-    else:
-        await older.put_back(pit.redis)
+    await (pit.redis.flushall() if copied else older.put_back(pit.redis))
     with pytest.raises(RestoreError, match="the events of table T-3 after 0 are in no outbox"):
         await after.restoring(copy, "T-1", "T-2").run()
     await before.restoring(copy, "T-1", "T-2", "T-3").run()

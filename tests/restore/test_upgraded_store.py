@@ -27,7 +27,7 @@ from tests.model.pit import FIVE_CARD, FLOOR, PROGRESSIVE, RAGS, Pit
 from tests.restore.pit import KeptPit
 from tests.stored_tables import earlier_fields, held_by, make_earlier, stored_table
 
-pytestmark = [pytest.mark.duty("D10", "D11")]
+pytestmark = [pytest.mark.duty("D10", "D11"), pytest.mark.slow]
 
 ROYAL = "As Ks Qs"
 STRAIGHT = "9c 8s 7h"
@@ -96,7 +96,6 @@ async def held_data(pit: Sent) -> dict[str, Any]:
     return {**tables, "accounts": snapshot.accounts, "tallies": snapshot.tallies}
 
 
-@pytest.mark.slow
 async def test_an_upgraded_store_has_all_and_plays_on(pit: Sent) -> None:
     was, entries = await held_data(pit), await pit.store.entries(0, 1_000)
     earlier = await make_earlier(pit.store)
@@ -131,7 +130,6 @@ async def test_an_upgraded_store_has_all_and_plays_on(pit: Sent) -> None:
     assert (await pit.audit()).problems == ()
 
 
-@pytest.mark.slow
 async def test_days_of_both_layouts_are_archived_trimmed_and_restored(
     pit: Sent, tmp_path: Path
 ) -> None:

@@ -23,12 +23,14 @@ from tests.setup.machine import ANSWERS, Machine
 from tests.waiting import LONG_S, dies_with_us
 
 FLOOR: Final = "etc/pitlink/floor.toml"
+REDIS: Final = "--redis 10.0.0.8 --primary 10.0.0.8"
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "status", "said"),
     [
+        ("", 2, "there is no terminal to ask at: add --yes"),
         ("--timezone America/Newyork", 1, "no time zone 'America/Newyork': is America/New_York"),
         ("--timezone Mars", 1, 'write one such as "America/New_York"'),
         ("--host https://pit.oak", 1, "'https://pit.oak' is not a host name"),
@@ -43,21 +45,20 @@ FLOOR: Final = "etc/pitlink/floor.toml"
         ("--root /no/such", 1, "whole path of an existing directory"),
         ("--machines three", 2, "three"),
         ("--table TCP-01", 2, "--table, --keys and --floor go together"),
+        ("--table A-1 --name Oak", 2, "--name: only for the machine of the services"),
+        ("--redis 10.0.0.8", 2, "give both"),
+        (f"{REDIS} --table A-1", 2, "give one"),
+        (f"{REDIS} --host a.pit", 2, "--host: only for"),
+        (REDIS, 1, "floor.toml: install the floor first with `pitlink setup`"),
     ],
 )
 def test_a_wrong_answer_is_refused_before_anything_is_written(
     machine: Machine, options: str, status: int, said: str
 ) -> None:
-    done = machine.setup(*shlex.split(options))
+    asks = ["setup", "--root", str(machine.root)]
+    done = machine.setup(*shlex.split(options)) if options else invoke_pitlink(*asks)
     assert (done.returncode, said in " ".join(done.stderr.split())) == (status, True), done.stderr
     assert machine.contents() == {}
-
-
-@pytest.mark.slow
-def test_without_a_terminal_nothing_is_asked(machine: Machine) -> None:
-    done = invoke_pitlink("setup", "--root", str(machine.root))
-    assert (done.returncode, machine.contents()) == (2, {})
-    assert "there is no terminal to ask at: add --yes" in " ".join(done.stderr.split())
 
 
 def test_only_root_changes_the_files_of_the_system(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,7 +23,6 @@ pytestmark = pytest.mark.slow
 ADDRESSES: Final = ("10.0.0.8", "10.0.0.9", "10.0.0.10")
 SENTINELS: Final = "rediss+sentinel://10.0.0.8,10.0.0.9,10.0.0.10:26380/pit?replicas=2"
 
-BOTH: Final = ("--redis", "10.0.0.8", "--primary", "10.0.0.8")
 NAMES: Final = ("redis.conf", "sentinel.conf")
 """Files that their servers change."""
 SECRET: Final = "a-password-of-the-servers"  # noqa: S105
@@ -353,23 +352,6 @@ def test_services_get_the_password_of_the_sentinels(host: Host) -> None:
         assert done.returncode == 0, done.stderr
         assert (home / password).read_bytes() == (host.keys / password).read_bytes()
         shutil.rmtree(home)
-
-
-@pytest.mark.parametrize(
-    ("options", "status", "said"),
-    [
-        (("--redis", "10.0.0.8"), 2, "give both"),
-        ((*BOTH, "--table", "A-1"), 2, "give one"),
-        ((*BOTH, "--host", "a.pit"), 2, "--host: only for"),
-        (("--table", "A-1", "--name", "Oak"), 2, "--name: only for the machine of the services"),
-        (BOTH, 1, "floor.toml: install the floor first with `pitlink setup`"),
-    ],
-)
-def test_options_go_together(
-    machine: Machine, options: tuple[str, ...], status: int, said: str
-) -> None:
-    done = machine.setup(*options)
-    assert (done.returncode, said in done.stderr) == (status, True), done.stderr
 
 
 def test_an_address_of_another_machine_is_refused() -> None:

@@ -172,12 +172,6 @@ def test_a_game_file_that_changes_while_it_is_read(tmp_path: Path) -> None:
         read_game_texts(tmp_path / "games", games)
 
 
-def test_help_teaches(commands: Commands) -> None:
-    text = commands.run("submit", "--help").stdout
-    for part in ("Rules Submission", "--out", "--paper", "submission.json", "filing-2026-12"):
-        assert part in text
-
-
 @pytest.mark.slow
 def test_a_floor_of_a_demonstration_is_said_to_be_one(floor: Path, commands: Commands) -> None:
     floor.write_text(GOOD.replace('"Test House"', '"Test House"\ndemonstration = true'))

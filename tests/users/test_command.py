@@ -10,7 +10,6 @@ import subprocess
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-import httpx
 import pytest
 import redis
 from redis.asyncio import Redis
@@ -23,7 +22,7 @@ from meters.users.sign_in_attempts import Caller
 from meters.users.users import Actor
 from tests.floor_text import Value, floor_text, link_text
 from tests.processes import invoke_pitlink, pitlink_command
-from tests.servers import Pitlink, RedisServer, free_port, run_pitlink
+from tests.servers import RedisServer, run_pitlink
 from tests.waiting import Found
 
 PIN = "730482"
@@ -226,23 +225,6 @@ def _read_until(terminal: int, end: str) -> str:
             break
         shown += part.decode()
     return shown
-
-
-@pytest.mark.slow
-def test_a_user_added_next_to_a_running_service_can_sign_in_there(tmp_path: Path) -> None:
-    floor = tmp_path / "floor.toml"
-    port = free_port()
-    broker = f"mqtt://127.0.0.1:{free_port()}"
-    floor.write_text(_floor("embedded", tmp_path, http=f"127.0.0.1:{port}", broker=broker))
-    address = f"http://127.0.0.1:{port}"
-    with Pitlink("serve", "--config", str(floor)) as service:
-        service.until(lambda: httpx.get(f"{address}/healthz").is_success, what="the service")
-        assert user(floor, "add", "Ada", "--role", "administrator", pin=PIN).returncode == 0
-        body = {"name": "ada", "pin": PIN}
-        answer = httpx.post(f"{address}/api/v1/sign-in", json=body, timeout=30)
-        assert (answer.status_code, answer.json()["role"]) == (200, "administrator")
-        assert PIN not in service.errors + service.output
-        assert service.stop() == 0
 
 
 @pytest.mark.slow

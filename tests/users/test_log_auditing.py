@@ -1,7 +1,7 @@
 """A running service keeps the mark of the operators' log, and publishes its seal."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import cast
 
@@ -162,61 +162,47 @@ async def test_what_is_done_while_a_user_is_altered_can_not_be_taken_back(
     assert "lost some" in lost
 
 
-async def test_head_that_was_raised_for_a_while_leaves_no_trace_in_the_mark(
-    register: Register, service: Service
-) -> None:
-    await service.sealed(register)
-    entries = len(await register.log())
-    await register.redis.hset(register.keys.log_head, "entries", entries + 1_000)
-
-    await service.shows_a_problem("that it was altered")
-    await register.redis.hset(register.keys.log_head, "entries", entries)
-    await service.sealed(register)
-    assert LogMark(service.data).seen.entries == entries
-
-
-@pytest.mark.parametrize("what", ["a moment", "a number"])
-async def test_log_that_can_not_be_read_is_shown(
-    register: Register, service: Service, what: str
-) -> None:
-    """This does not count as a store that failed for a time, which the links report."""
-    await service.sealed(register)
-    if what == "a number":
-        await register.redis.hset(register.keys.log_head, "entries", "many")
-    else:
-        entry = {"at": "yesterday", "what": "pin_set", "by": "Ada", "about": "Flo", "pin_by": "Ada"}
-        number = len(await register.log()) + 1
-        await register.redis.xadd(register.keys.log, entry, id=f"{number}-0")  # type: ignore[arg-type]
-
-    await service.shows_a_problem("that it cannot be read")
-
-
-async def test_log_whose_head_is_gone_is_audited_immediately(
-    register: Register, service: Service, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Without the head, the mark misses entries that are written and removed again."""
-    await service.sealed(register)
-    monkeypatch.setattr(meters.service.log_auditing, "AUDIT_EVERY_S", 3_600)
-    await register.redis.delete(register.keys.log_head)
-
-    await service.shows_a_problem("that the head is gone")
-
-
 @pytest.mark.parametrize(
     "key", ["log", "log_head", "users", "administrators", "pins_set", "user:flo", "account:flo"]
 )
-async def test_key_of_another_kind_does_not_blind_the_audit(
-    register: Register, service: Service, key: str
-) -> None:
-    """This is not a failed store, which the links would report."""
-    await service.sealed(register)
+async def test_key_of_another_kind_does_not_blind_the_audit(register: Register, key: str) -> None:
+    await register.add("Flo")
     keys = register.keys
     which = {"user:flo": keys.user("flo"), "account:flo": keys.account("flo")}
     await register.redis.set(which.get(key) or getattr(keys, key), "x")
-
-    await service.shows_a_problem("that a key is of another kind")
     with pytest.raises(ValueError, match="a key is of another kind"):
         await check_log(register.redis)
+
+
+async def test_what_cannot_be_read_is_shown_at_once_and_leaves_no_trace_in_the_mark(
+    register: Register, service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """This is no store that failed for a time, which the links report. It is audited immediately.
+
+    Without the head, the mark would miss entries that are written and removed again.
+    """
+    await service.sealed(register)
+    redis, keys, number = register.redis, register.keys, len(await register.log()) + 1
+    late = {"at": "yesterday", "what": "pin_set", "by": "Ada", "about": "Flo", "pin_by": "Ada"}
+    head = cast("dict[str, bytes]", await redis.hgetall(keys.log_head))
+    log = await redis.dump(keys.log)
+    assert log is not None
+    damages: dict[str, Callable[[], Awaitable[object]]] = {
+        "the head counts more entries": lambda: redis.hset(keys.log_head, "entries", number + 999),
+        "the head has no number": lambda: redis.hset(keys.log_head, "entries", "many"),
+        "an entry has no moment": lambda: redis.xadd(keys.log, late, id=f"{number}-0"),  # type: ignore[arg-type]
+        "the log is of another kind": lambda: redis.set(keys.log, "x"),
+        "the head is gone": lambda: redis.delete(keys.log_head),
+    }
+    for what, damage in damages.items():
+        if what == "the head is gone":
+            monkeypatch.setattr(meters.service.log_auditing, "AUDIT_EVERY_S", 3_600)
+        await damage()
+        await service.shows_a_problem(what)
+        await redis.restore(keys.log, 0, log, replace=True)
+        await redis.hset(keys.log_head, mapping=head)  # type: ignore[arg-type]
+        await service.sealed(register)
+        assert LogMark(service.data).seen.entries == number - 1
 
 
 @pytest.mark.parametrize(
