@@ -1,166 +1,176 @@
-"""A whole jackpot on real parts and in a real browser, and the same with a rejection."""
+"""A whole jackpot on real parts and in a real browser: it is rejected, then won again and paid."""
 
 import io
-import json
 from pathlib import Path
+from typing import Final
 
 import pytest
-from playwright.async_api import Browser, Locator, Page, expect
+from playwright.async_api import Browser, Locator, Page, ViewportSize, expect
 from pypdf import PdfReader
 
-from tests.journey.pit import TABLE, Pit, Screens, open_pit
+from tests.browsers import sees
+from tests.mqtt.stand import Stand
 from tests.panel.stand import Hand
-from tests.processes import run_pitlink
+from tests.panel.test_real import opened, paneled
+from tests.servers import free_port
+from tests.staff import Colleague, hire
+from tests.waiting import LONG_S
+from tests.web.floor_hand import go, press, type_sign_in
 
-SEED = "$10,000.00"
-WON = "$10,000.56"
+ARTEFACTS: Final = Path(__file__).resolve().parents[2] / "test-artefacts" / "journey"
+"""Directory for the screenshots of the journey."""
+
+TABLE: Final = "S-1"
+SEED: Final = "$10,000.00"
+BACK: Final = "$10,000.56"
 """The seed, and 28% of two wagers of a dollar (649a.12(j)(3))."""
 
+WON: Final = "$20,001.12"
+"""The seed, what was rejected, and 28% of two more."""
 
-def meter(page: Page) -> Locator:
-    """Return the amount of the 5 of 6 Progressive on the signage."""
-    return page.locator('[data-meter="five_of_six_progressive"] .amount')
+
+class Screens:
+    """Screens of a journey, each in its own browser, and the pictures of them."""
+
+    def __init__(self, browser: Browser) -> None:
+        self._browser = browser
+        self._taken = 0
+        self.errors: list[str] = []
+
+    async def page(self, width: int, height: int, address: str = "about:blank") -> Page:
+        context = await self._browser.new_context(viewport=ViewportSize(width=width, height=height))
+        page = await context.new_page()
+        page.set_default_timeout(LONG_S * 1_000)
+        page.on("pageerror", lambda error: self.errors.append(str(error)))
+        await page.goto(address)
+        return page
+
+    async def take(self, page: Page, what: str) -> None:
+        self._taken += 1
+        ARTEFACTS.mkdir(parents=True, exist_ok=True)
+        await page.screenshot(path=ARTEFACTS / f"{self._taken:02}-{what}.png")
 
 
 async def deal_a_royal_flush(dealer: Hand) -> None:
     """Play the 5 of 6 with two players; position 3 makes a royal flush with the dealer."""
-    await dealer.wager("Position 3 5 of 6 Progressive", "Position 5 5 of 6 Progressive")
     await dealer.lock(2)
     await dealer.type("Dealer's hand", "Js Ts 3d")
     await dealer.type("Hand of position 5", "2h 7d 9c")
     await dealer.type("Hand of position 3", "As Ks Qs")
 
 
-def balanced(pit: Pit) -> bool:
-    done = run_pitlink("audit", "--json", "--config", str(pit.config))
-    return bool(json.loads(done.stdout)["balanced"])
+def waiting(page: Page) -> Locator:
+    return page.locator(".claim").filter(has_text=TABLE)
 
 
 @pytest.mark.section("649a.11(c)(9)")
-async def test_jackpot_is_won_validated_paid_and_the_table_released(
+async def test_jackpot_is_rejected_and_then_won_validated_paid_and_the_table_released(
     browser: Browser, tmp_path: Path
 ) -> None:
-    async with open_pit(tmp_path) as pit:
-        screens = Screens(browser, pit, "paid")
-        wall, dealer = await screens.wall(), await screens.panel()
-        flo = await screens.floor("Flo", 1024, 768)
-        fred = await screens.floor("Fred", 390, 844)
-        await expect(meter(wall)).to_have_attribute("aria-label", SEED)
+    with Stand(tmp_path) as stand, paneled(stand.service, free_port()) as (table, address):
+        url, screens = stand.service.url, Screens(browser)
+        for name in ("Flo", "Fred"):
+            hire(stand.service.config, name, "floorperson")
+            Colleague(url, name)  # chooses their own PIN
+        wall = await screens.page(1920, 1080, f"{url}/signage/main")
+        dealer = await opened(await screens.page(1280, 800), address)
+        flo = await screens.page(1024, 768, f"{url}/floor")
+        fred = await screens.page(390, 844, f"{url}/floor")
+        for page, name in ((flo, "Flo"), (fred, "Fred")):
+            await type_sign_in(page, name)
+            await expect(page.locator(".who")).to_contain_text(name)
+        meter = wall.locator('[data-meter="five_of_six_progressive"] .amount')
+        at_table = dealer.page.locator('[data-meter="five_of_six_progressive"]')
+        note = wall.locator(".note").filter(has_text=TABLE)
+        card, his = waiting(flo), waiting(fred)
+        held = dealer.page.get_by_text("HELD")
+        await expect(meter).to_have_attribute("aria-label", SEED)
         await screens.take(wall, "wall-before")
 
+        await dealer.wager("Position 3 5 of 6 Progressive", "Position 5 5 of 6 Progressive")
         await deal_a_royal_flush(dealer)
-        at_table = dealer.page.locator('[data-meter="five_of_six_progressive"]')
-        await expect(at_table).to_contain_text(WON)
-        await screens.take(dealer.page, "panel-dealt")
+        await expect(at_table).to_contain_text(BACK)
         await dealer.touch("Settle the round")
+        await expect(note).to_contain_text(BACK)
+        await press(card, "Reject")
+        await flo.get_by_label("Hand misread").check()
+        await flo.get_by_label("The hand was not as entered").check()
+        await screens.take(flo, "floor-reject")
+        await flo.get_by_role("button", name=f"Reject {BACK}").click()
+        await expect(card).to_have_count(0)
+
+        # The amount is back on the meter, in addition to the reseed, which stays.
+        await expect(meter).to_have_attribute("aria-label", "$20,000.56")
+        await expect(note).to_have_count(0)
+        await screens.take(wall, "wall-after")
+        await expect(dealer.page.get_by_text("Do not pay").first).to_be_visible()
+        await expect(held).to_have_count(0)
+        await dealer.touch("Next round", "Same as last round")
+        await dealer.shows_lit("Position 5 5 of 6 Progressive")
+
+        # The claim stays in the history, with person and reason.
+        await go(flo, "Wins")
+        rejected = flo.get_by_role("button", name=f"{BACK} Royal flush of spades")
+        await expect(rejected).to_contain_text("Rejected")
+        await screens.take(flo, "floor-history")
+        await go(flo, "Waiting")
 
         # The signage shows the jackpot immediately, then the pending win next to the meter's new
         # value (duty D8).
+        await deal_a_royal_flush(dealer)
+        await expect(at_table).to_contain_text(WON)
+        await dealer.touch("Settle the round")
         await expect(wall.get_by_text(WON).first).to_be_visible()
         await screens.take(wall, "wall-hit")
-        await expect(wall.locator(".note").filter(has_text=TABLE)).to_contain_text(WON)
-        await expect(meter(wall)).to_have_attribute("aria-label", SEED)
+        await expect(note).to_contain_text(WON)
+        await expect(meter).to_have_attribute("aria-label", SEED)
 
         # The table is held, and the dealer sees why, and whom to pay.
-        await expect(dealer.page.get_by_text("HELD").first).to_be_visible()
+        await expect(held.first).to_be_visible()
         await expect(at_table).to_contain_text("A win is pending")
-        await expect(dealer.page.get_by_text("649a.11(c)(9)(iv)").first).to_be_visible()
-        await expect(dealer.page.get_by_text("5 of 6 Envy Bonus").first).to_be_visible()
+        for text in ("649a.11(c)(9)(iv)", "5 of 6 Envy Bonus"):
+            await expect(dealer.page.get_by_text(text).first).to_be_visible()
         await screens.take(dealer.page, "panel-held")
 
         # The floor page shows the claim without a reload, with the evidence.
-        card = flo.locator(".claim").filter(has_text=TABLE)
-        await expect(card).to_have_count(1)
-        await expect(card).to_contain_text(WON)
-        await expect(card).to_contain_text("Royal flush")
-        await expect(card).to_contain_text("owed once the win is decided")
-        await expect(card).to_contain_text("Tax documents are needed")
+        await sees(card, WON, "Royal flush", "owed once the win is decided")
+        claim = await card.get_attribute("data-claim")
         await expect(card.get_by_role("img", name="ace of spades")).to_be_visible()
         await screens.take(flo, "floor-waiting")
-        await card.get_by_role("button", name="Validate").click()
+        await press(card, "Validate")
         await flo.get_by_role("button", name=f"Validate {WON}").click()
 
         # The person who validated does not pay (duty D4).
         await expect(card).to_contain_text("You validated it: another person must pay it.")
         await expect(card.get_by_role("button", name="Pay: Table")).to_be_disabled()
-        await expect(wall.locator(".note").filter(has_text=TABLE)).to_contain_text("Validated")
+        await expect(note).to_contain_text("Validated")
         await screens.take(wall, "wall-validated")
-        await expect(dealer.page.get_by_text("HELD").first).to_be_visible()
-        await screens.take(dealer.page, "panel-validated")
-
-        his = fred.locator(".claim").filter(has_text=TABLE)
-        await his.get_by_role("button", name="Pay").click()
+        await expect(held.first).to_be_visible()
+        await press(his, "Pay")
         await fred.get_by_label("Number of the payout slip").fill("HP-0042")
         await fred.get_by_text("Not yet").click()
         await screens.take(fred, "floor-pay")
         await fred.get_by_role("button", name=f"Paid {WON}").click()
         await expect(his.locator(".chip")).to_have_text("Envy to be paid")
-        await his.get_by_role("button", name="Envy paid").click()
+        await press(his, "Envy paid")
         await fred.locator("dialog[open]").get_by_role("button", name="Paid $100.00").click()
         await expect(his).to_have_count(0)
         await expect(card).to_have_count(0)
 
         # The hold ends, the meter has reseeded, and the dealer pays the Envy Bonus.
-        await expect(dealer.page.get_by_text("HELD")).to_have_count(0)
-        await expect(dealer.button("Next round")).to_be_enabled()
+        await expect(held).to_have_count(0)
         envy = dealer.page.locator(".line").filter(has_text="5 of 6 Envy Bonus")
         await expect(envy).to_contain_text("$100.00")
         await screens.take(dealer.page, "panel-released")
         await dealer.touch("Next round", "Same as last round")
         await dealer.shows_lit("Position 5 5 of 6 Progressive")
-        await expect(meter(wall)).to_have_attribute("aria-label", SEED)
+        await expect(meter).to_have_attribute("aria-label", SEED)
 
-        slip = await flo.request.get(f"{pit.url}/api/v1/claims/tcp-one.{TABLE}-2-1/slip.pdf")
-        pages = PdfReader(io.BytesIO(await slip.body())).pages
-        assert len(pages) == 1
-        text = pages[0].extract_text()
-        for fact in (TABLE, "104201", WON, "HP-0042", "Flo", "Fred", "Royal flush"):
+        slip = await flo.request.get(f"{url}/api/v1/claims/{claim}/slip.pdf")
+        (page_of_it,) = PdfReader(io.BytesIO(await slip.body())).pages
+        text = page_of_it.extract_text()
+        for fact in (TABLE, WON, "HP-0042", "Flo", "Fred", "Royal flush"):
             assert fact in text, fact
-        screens.check_no_errors()
-        assert balanced(pit)
-
-
-@pytest.mark.slow
-async def test_jackpot_that_is_rejected_goes_back_to_the_meter(
-    browser: Browser, tmp_path: Path
-) -> None:
-    async with open_pit(tmp_path) as pit:
-        screens = Screens(browser, pit, "rejected")
-        wall, dealer = await screens.wall(), await screens.panel()
-        flo = await screens.floor("Flo", 800, 1280)
-        fred = await screens.floor("Fred", 390, 844)
-        await deal_a_royal_flush(dealer)
-        await dealer.touch("Settle the round")
-        await expect(wall.locator(".note").filter(has_text=TABLE)).to_contain_text(WON)
-        card = flo.locator(".claim").filter(has_text=TABLE)
-        await card.get_by_role("button", name="Reject").click()
-        await flo.get_by_label("Hand misread").check()
-        await flo.get_by_label("The hand was not as entered").check()
-        await screens.take(flo, "floor-reject")
-        await flo.get_by_role("button", name=f"Request rejection of {WON}").click()
-
-        # A second person confirms the rejection of a hand pay (duty D4).
-        await expect(card.get_by_role("button", name="Confirm rejection")).to_be_disabled()
-        his = fred.locator(".claim").filter(has_text=TABLE)
-        await his.get_by_role("button", name="Confirm rejection").click()
-        await screens.take(fred, "floor-confirm")
-        await fred.get_by_role("button", name=f"Reject {WON}").click()
-        await expect(card).to_have_count(0)
-
-        # The amount is back on the meter, in addition to the reseed, which stays.
-        await expect(meter(wall)).to_have_attribute("aria-label", "$20,000.56")
-        await expect(wall.locator(".note").filter(has_text=TABLE)).to_have_count(0)
-        await screens.take(wall, "wall-after")
-        await expect(dealer.page.get_by_text("Do not pay").first).to_be_visible()
-        await expect(dealer.page.get_by_text("HELD")).to_have_count(0)
-        await screens.take(dealer.page, "panel-after")
-        await dealer.touch("Next round")
-
-        # The claim stays in the history, with person and reason.
-        await flo.get_by_role("link", name="Wins").or_(flo.get_by_role("tab", name="Wins")).click()
-        await expect(
-            flo.get_by_role("button", name=f"{WON} Royal flush of spades")
-        ).to_contain_text("Rejected")
-        await screens.take(flo, "floor-history")
-        screens.check_no_errors()
-        assert balanced(pit)
+        assert screens.errors == []
+        assert table.stop() == 0
+        assert stand.service.audit()["balanced"]

@@ -141,6 +141,14 @@ class Hand:
             await self.touch(name)
             await expect(self.button(name)).to_have_attribute("aria-pressed", "true")
 
+    async def deal(self, *hands: str, dealer: str = "2c 3c 4c") -> None:
+        """Bet one Progressive of position 3, and deal up to some of the cards."""
+        await self.wager("Position 3 Progressive")
+        await self.lock(1)
+        await self.type("Dealer's hand", dealer)
+        for cards in hands:
+            await self.type("Hand of position 3", cards)
+
     async def lock(self, chips: int) -> None:
         """Lock betting and count the chips."""
         await self.touch("Lock-out: no more bets")

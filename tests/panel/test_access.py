@@ -203,9 +203,7 @@ async def test_a_name_that_was_rebound_to_us_is_refused(panel: PanelStand) -> No
                 assert "set-cookie" not in answer.headers
         named = await client.get("/", headers={"host": f"localhost:{panel.port}"})
         assert named.status_code == 200
-
-
-async def test_over_https_the_cookie_never_comes_in_the_clear(panel: PanelStand) -> None:
+    # Over HTTPS, the cookie never comes in the clear.
     async with panel.client(key="") as client:
         for scheme, secure in (("http", False), ("https", True)):
             proxied = {"X-Forwarded-Proto": scheme}
@@ -216,8 +214,9 @@ async def test_over_https_the_cookie_never_comes_in_the_clear(panel: PanelStand)
 
 @pytest.mark.slow
 async def test_every_answer_of_a_panel_has_the_security_headers(panel: PanelStand) -> None:
+    paths = ("/", "/?key=no", "/?key=%00", "/api/v1/table", "/nowhere", "/assets/x/y.js")
     async with panel.client() as client, panel.client(key="") as stranger:
-        for path in ("/", "/?key=no", "/api/v1/table", "/nowhere", "/assets/x/y.js"):
+        for path in (*paths, "/api/v1/../events", "/%2e%2e/x", "/" + "a" * 2_000):
             for method in ("GET", "HEAD", "POST", "PUT", "TRACE"):
                 for asking in (client, stranger):
                     answer = await asking.request(method, path)
@@ -292,20 +291,17 @@ def test_the_technician_renews_the_key_which_ends_every_session(tmp_path: Path) 
     assert new != old
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert not PanelAccess(new, "T-1").holds(PanelAccess(old, "T-1").begin_session())
-    nobody = run_pitlink("table", "T-9", "--config", str(floor), "--renew-panel-key")
-    assert (nobody.returncode, nobody.stdout) == (1, "")
-    assert "there is no table T-9" in nobody.stderr
-
-
-@pytest.mark.slow
-def test_a_key_that_no_agent_reads_is_not_made(tmp_path: Path) -> None:
-    """The agent of an installed floor has another data directory than its floor file says."""
-    floor = tmp_path / "floor.toml"
+    # The agent of an installed floor has another data directory than its floor file says: no key
+    # is made that no agent reads.
     floor.write_text(FLOOR + section_text("[service]", data=tmp_path / "data"))
-    done = run_pitlink("table", "T-1", "--config", str(floor), "--renew-panel-key")
-    assert (done.returncode, done.stdout) == (1, "")
-    assert "nothing was renewed" in done.stderr
-    assert "/var/lib/pitlink-table/tables/T-1.panel-key" in done.stderr
+    for table, said in (
+        ("T-9", "there is no table T-9"),
+        ("T-1", "/var/lib/pitlink-table/tables/T-1.panel-key"),
+    ):
+        refused = run_pitlink("table", table, "--config", str(floor), "--renew-panel-key")
+        assert (refused.returncode, refused.stdout) == (1, "")
+        assert said in refused.stderr
+    assert "nothing was renewed" in refused.stderr
     assert not (tmp_path / "data").exists()
 
 
@@ -340,13 +336,11 @@ async def test_cards_are_not_taken_back_at_the_panel_without_a_reason(
 
 
 INPUTS: Final = 400
-PATHS: Final = ("/api/v1/events", "/api/v1/events/", "/api/v1/../events", "/%2e%2e/x", "/?key=%00")
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [1, 2])
-async def test_any_body_is_taken_or_refused_and_nothing_fails(panel: PanelStand, seed: int) -> None:
-    random, refused = Random(seed), 0
+async def test_any_body_is_taken_or_refused_and_nothing_fails(panel: PanelStand) -> None:
+    random, refused = Random(1), 0
     async with panel.client() as client:
         for _ in range(INPUTS):
             before = panel.agent.table_state
@@ -360,16 +354,3 @@ async def test_any_body_is_taken_or_refused_and_nothing_fails(panel: PanelStand,
                 after = panel.agent.table_state
                 assert msgspec.structs.replace(after, differs=before.differs) == before
     assert refused > INPUTS // 4
-
-
-@pytest.mark.slow
-async def test_any_path_and_header_is_answered_without_an_error_of_ours(panel: PanelStand) -> None:
-    random = Random(3)
-    async with panel.client() as client:
-        for number in range(200):
-            path = random.choice(PATHS) + "a" * random.randrange(2_000)
-            headers = own(panel) | {"cookie": "k=" + "%ff" * random.randrange(200)}
-            method = random.choice(("GET", "POST", "PUT", "DELETE", "OPTIONS"))
-            answer = await client.request(method, path, content=b"x" * number, headers=headers)
-            assert 200 <= answer.status_code < 500, (method, path[:60], answer.status_code)
-    assert panel.agent.table_state.phase == "open"

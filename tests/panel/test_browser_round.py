@@ -280,22 +280,16 @@ async def test_no_win_is_shown_with_a_warning_of_a_win_entered_before_and_can_be
     await expect(warning).to_have_count(0)
 
 
-async def void_after_cards(hand: Hand, service: ScriptedService) -> None:
-    service.confirming = True
-    await hand.wager("Position 3 Progressive")
-    await hand.lock(1)
-    await hand.type("Dealer's hand", "2c 3c 4c")
-    await hand.void()
-    await hand.says("Waiting for a floorperson")
-
-
 @pytest.mark.duty("D17")
 async def test_the_panel_waits_and_goes_on_by_itself(
     hand: Hand, service: ScriptedService, page: Page, browser: Browser, panel: PanelStand
 ) -> None:
     """The request is withdrawn on another tablet, then refused with who and why, then confirmed."""
     again = hand.button("Void the round…")
-    await void_after_cards(hand, service)
+    service.confirming = True
+    await hand.deal()
+    await hand.void()
+    await hand.says("Waiting for a floorperson")
     other = Hand(await browser.new_page(), panel.url)
     await other.open()
     await other.says("Waiting for a floorperson")
@@ -320,27 +314,10 @@ async def test_the_panel_waits_and_goes_on_by_itself(
 
 @pytest.mark.duty("D17")
 @pytest.mark.slow
-async def test_a_hand_entered_differently_waits_too(hand: Hand, service: ScriptedService) -> None:
-    service.confirming = True
-    await hand.wager("Position 3 Progressive")
-    await hand.lock(1)
-    await hand.type("Dealer's hand", "2c 3c 4c")
-    await hand.type("Hand of position 3", "As Ks Qs")
-    await hand.take_back("Position 3 undo hand")
-    await hand.touch("Position 3 hand")
-    await hand.type("Hand of position 3", "9h 7h 2s")
-    await hand.touch("Settle the round")
-    await hand.says("Waiting for a floorperson")
-    await hand.says("Hands were entered differently before.")
-    service.decided = "confirmed"
-    await hand.says("Settlement of round R1")
-
-
-@pytest.mark.duty("D17")
-@pytest.mark.slow
 async def test_one_wrong_light_is_taken_back_and_the_round_goes_on(
     hand: Hand, service: ScriptedService, page: Page
 ) -> None:
+    service.confirming = True
     await hand.wager("Position 3 Progressive", "Position 5 Progressive")
     await hand.lock(1)
     await hand.says("You counted 1. 2 chip wagers were accepted.")
@@ -366,3 +343,14 @@ async def test_one_wrong_light_is_taken_back_and_the_round_goes_on(
     await expect(hand.button("Correct a wager…")).to_be_visible()
     await hand.type("Dealer's hand", "2c 3c 4c")
     await expect(hand.button("Correct a wager…")).to_have_count(0)
+    # A hand that was entered differently before waits too.
+    await hand.type("Hand of position 3", "As Ks Qs")
+    await hand.take_back("Position 3 undo hand")
+    await hand.touch("Position 3 hand")
+    await hand.type("Hand of position 3", "9h 7h 2s")
+    service.decided = ""
+    await hand.touch("Settle the round")
+    await hand.says("Waiting for a floorperson")
+    await hand.says("Hands were entered differently before.")
+    service.decided = "confirmed"
+    await hand.says("Settlement of round R1")

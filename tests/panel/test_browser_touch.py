@@ -54,10 +54,7 @@ async def test_second_touch_does_not_hit_what_came_under_the_finger(
     await page.clock.install()
     hand = Hand(page, panel.url)
     await hand.open()
-    await hand.wager("Position 3 Progressive")
-    await hand.lock(1)
-    await hand.type("Dealer's hand", "2c 3c 4c")
-    await hand.type("Hand of position 3", "As Kd Qh")
+    await hand.deal("As Kd Qh")
     settle = hand.standing("Settle the round").and_(page.locator(":enabled"))
     await settle.wait_for()
     await stop_with_all_standing(page)
@@ -106,7 +103,7 @@ async def test_a_press_during_which_a_wager_is_accepted_counts(
     assert [placed.position for placed in panel.agent.table_state.wagers] == [3, 5]
 
 
-@pytest.mark.parametrize("kind", ["mouse", "touch", "key"])
+@pytest.mark.parametrize("kind", [pytest.param("mouse", marks=pytest.mark.slow), "touch", "key"])
 async def test_what_rests_on_the_page_hides_nothing_for_longer_than_a_second(
     page: Page, panel: PanelStand, kind: str
 ) -> None:
@@ -208,10 +205,7 @@ async def test_look_at_the_last_settlement_while_the_table_goes_on_is_no_error(
     await page.clock.install()
     hand, finger = Hand(page, panel.url), Finger(page, "mouse")
     await hand.open()
-    await hand.wager("Position 3 Progressive")
-    await hand.lock(1)
-    await hand.type("Dealer's hand", "2c 3c 4c")
-    await hand.type("Hand of position 3", "As Kd Qh")
+    await hand.deal("As Kd Qh")
     await hand.touch("Settle the round", "Next round")
     await hand.wager("Position 3 Progressive")
     look = hand.standing("Last settlement")

@@ -1,6 +1,7 @@
 """The panel's view of a table, from its state, its meters and its faults alone."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import cast
 
 import pytest
 
@@ -40,42 +41,111 @@ def played(text: str, table_id: str = "T-1") -> HandTable:
     return table
 
 
-def acts(view: View, position: int) -> list[str]:
-    return [act for act in view.positions[position - 1].can if act not in {"join", "part"}]
+def at(found: object, path: str) -> object:
+    """Return a part of a view: names and numbers with dots between them, `*` for each of a list."""
+    name, _, rest = path.partition(".")
+    if not name:
+        return found
+    if name == "*":
+        return [at(each, rest) for each in cast("Sequence[object]", found)]
+    if name.isdigit():
+        return at(cast("Sequence[object]", found)[int(name)], rest)
+    return at(getattr(found, name), rest)
 
 
-def test_a_table_shows_its_positions_its_wagers_and_the_lights_that_are_lit() -> None:
-    view = view_of(played("wager 3 progressive; wager 3 five_card_hand_bonus"))
-    assert [place.position for place in view.positions] == [1, 2, 3, 4, 5, 6, 7]
-    assert view.positions[2].lit == ["progressive", "five_card_hand_bonus"]
-    assert [(wager.wager, wager.amount) for wager in view.wagers] == [
-        ("progressive", 100),
-        ("five_card_progressive", 100),
-        ("five_of_six_progressive", 100),
-        ("five_card_hand_bonus", 200),
-        ("five_card_hand_bonus_dealer", 200),
-    ]
-    assert (view.shut, view.controller, view.can) == (None, "operable", ["lockout"])
+SEVEN = [1, 2, 3, 4, 5, 6, 7]
+LOOKS: Mapping[str, tuple[str, Mapping[str, object]]] = {
+    "its positions, its wagers and the lights that are lit": (
+        "wager 3 progressive; wager 3 five_card_hand_bonus",
+        {"positions.*.position": SEVEN, "positions.2.lit": ["progressive", "five_card_hand_bonus"],
+         "wagers.*.wager": ["progressive", "five_card_progressive", "five_of_six_progressive",
+                            "five_card_hand_bonus", "five_card_hand_bonus_dealer"],
+         "wagers.*.amount": [100, 100, 100, 200, 200],
+         "shut": None, "controller": "operable", "can": ["lockout"]},
+    ),
+    "no amount of a meter that is not known": ("", {"meters.0.amount": None}),
+    "chip wagers by position, without the electronic ones (649a.8(b))": (
+        "wager 3 progressive; wager 3 five_card_hand_bonus; wager 1 progressive; lockout",
+        {"chips": 2, "can": ["chips", "correct_wager", "void"], "lit.*.position": [1, 3],
+         "lit.*.wagers": [["Progressive"], ["Progressive"]]},
+    ),
+    "a hand that stays is entered before it is folded (reading T8)": (
+        TO_DEAL,
+        {"positions.2.can": ["hand", "fold", "join"], "positions.4.can": ["hand", "join"],
+         "positions.4.stays": True, "positions.0.can": ["hand", "join"]},
+    ),
+    "hands that stay are folded then": (
+        f"{TO_DEAL}; hand 5 As Ks Qs; hand 3 Ad Kd Qd",
+        {"positions.4.can": ["fold stay", "retract hand", "join"],
+         "positions.2.can": ["fold", "fold stay", "retract hand", "join"]},
+    ),
+    "a hand that was folded": (
+        f"{TO_DEAL}; hand 5 As Ks Qs; fold 5", {"positions.4.can": ["retract fold", "join"]},
+    ),
+    "a hand without a progressive wager can be entered (reading T10)": (
+        f"{TO_DEAL}; hand 1 As Ks Qs",
+        {"positions.0.cards": ("As", "Ks", "Qs"), "seen": ["As", "Ks", "Qs"]},
+    ),
+    "wagers of the last round can be repeated": (
+        f"{TO_DEAL}; void",
+        {"can": ["lockout", "repeat"],
+         "repeat": [(3, "progressive"), (5, "five_of_six_progressive")]},
+    ),
+    "not while one is lit": (f"{TO_DEAL}; void; wager 1 progressive", {"can": ["lockout"]}),
+    "returned wagers by position in chips and credit (649a.13, 649a.7(d)(7))": (
+        "wager 5 five_card_hand_bonus; wager 3 progressive; wager 5 progressive; lockout; void",
+        {"returned.reason": "The round is void: misdeal",
+         "returned.others": "Ante, Play and all other wagers too.",
+         "returned.positions.*.position": [3, 5], "returned.positions.*.chips": [1, 1],
+         "returned.positions.*.credit_cents": [0, 200],
+         "returned.positions.*.items": [
+             ["Progressive: 1 chip"],
+             ["Five Card Hand Bonus: credit $2.00 to the game account", "Progressive: 1 chip"]]},
+    ),
+    "boxes can be joined, the last with none (reading T9)": (
+        "", {"positions.2.can": ["join"], "positions.6.can": []},
+    ),
+    "envy can matter: hands without a progressive wager are asked for (reading T10)": (
+        "wager 3 progressive; lockout; chips 1", {"envy_unread": True},
+    ),
+    "envy of hands declared to win nothing cannot": (
+        "wager 3 progressive; lockout; chips 1; no_win", {"envy_unread": False},
+    ),
+    "envy of no progressive wager cannot": (
+        "wager 3 five_card_hand_bonus; lockout; chips 0", {"envy_unread": False},
+    ),
+    "envy among progressive wagers alone cannot": (
+        f"{ALL_PROGRESSIVE}; lockout; chips 7", {"envy_unread": False},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.section("649a.8(b)")
+@pytest.mark.section("649a.13")
+@pytest.mark.section("649a.7(d)(7)")
+@pytest.mark.reading("T8")
+@pytest.mark.reading("T9")
+@pytest.mark.reading("T10")
+@pytest.mark.parametrize(("text", "shown"), LOOKS.values(), ids=LOOKS)
+def test_a_table_shows(text: str, shown: Mapping[str, object]) -> None:
+    view = view_of(played(text))
+    assert {path: at(view, path) for path in shown} == shown
 
 
 @pytest.mark.duty("D1")
-@pytest.mark.parametrize("state", ["open", "pending"])
+@pytest.mark.parametrize("state", ["open", "pending", "closed", "inoperable"])
 def test_duty_d1_a_meter_that_is_current_shows_its_amount(state: str) -> None:
     meter = view_of(played(""), values=value(112_233, state)).meters[0]
-    assert (meter.amount, meter.pending, meter.wager) == (112_233, state == "pending", "$1 wager")
-
-
-def test_duty_d1_a_meter_that_is_not_current_or_not_open_shows_none() -> None:
-    assert view_of(played("")).meters[0].amount is None
-    for state in ("closed", "inoperable"):
-        assert view_of(played(""), values=value(112_233, state)).meters[0].amount is None
+    current = state in {"open", "pending"}
+    assert (meter.amount, meter.wager) == (112_233 if current else None, "$1 wager")
+    assert meter.pending == (state == "pending")
     table = played("")
     table.fault = DOWN
-    silent = view_of(table, values=value(112_233))
+    silent = view_of(table, values=value(112_233, state))
     assert silent.meters[0].amount is None
     # What shuts the table does not change with every second of silence.
     table.fault = DeviceRefusal("link_down", "the link is down: no heartbeat for 8 seconds")
-    assert view_of(table, values=value(112_233)) == silent
+    assert view_of(table, values=value(112_233, state)) == silent
 
 
 @pytest.mark.parametrize(
@@ -159,67 +229,9 @@ def test_the_community_cards_are_asked_for_at_the_turn_of_the_first_wager_that_n
     assert found == order
 
 
-@pytest.mark.reading("T10")
-@pytest.mark.parametrize(
-    ("text", "asked"),
-    [
-        ("wager 3 progressive; lockout; chips 1", True),
-        ("wager 3 progressive; lockout; chips 1; no_win", False),
-        ("wager 3 five_card_hand_bonus; lockout; chips 0", False),
-        (f"{ALL_PROGRESSIVE}; lockout; chips 7", False),
-    ],
-)
-def test_hands_without_a_progressive_wager_are_asked_for_only_if_they_can_matter(
-    text: str, *, asked: bool
-) -> None:
-    assert view_of(played(text)).envy_unread is asked
-
-
-@pytest.mark.reading("T8")
-def test_reading_t8_a_hand_that_stays_is_entered_before_it_is_folded() -> None:
-    table = played(TO_DEAL)
-    view = view_of(table)
-    assert (acts(view, 3), acts(view, 5)) == (["hand", "fold"], ["hand"])
-    assert view.positions[4].stays
-    table.say_all("hand 5 As Ks Qs; hand 3 Ad Kd Qd")
-    assert acts(view_of(table), 5) == ["fold stay", "retract hand"]
-    assert acts(view_of(table), 3) == ["fold", "fold stay", "retract hand"]
-    table.say_all("fold 5")
-    assert acts(view_of(table), 5) == ["retract fold"]
-
-
-@pytest.mark.reading("T10")
-def test_reading_t10_a_hand_without_a_progressive_wager_can_be_entered() -> None:
-    table = played(TO_DEAL)
-    assert acts(view_of(table), 1) == ["hand"]
-    table.say_all("hand 1 As Ks Qs")
-    view = view_of(table)
-    assert (view.positions[0].cards, view.seen) == (("As", "Ks", "Qs"), ["As", "Ks", "Qs"])
-
-
-@pytest.mark.section("649a.8(b)")
-def test_the_count_shows_the_chip_wagers_by_position_without_the_electronic_ones() -> None:
-    view = view_of(
-        played("wager 3 progressive; wager 3 five_card_hand_bonus; wager 1 progressive; lockout")
-    )
-    assert (view.chips, view.can) == (2, ["chips", "correct_wager", "void"])
-    assert [(place.position, place.wagers) for place in view.lit] == [
-        (1, ["Progressive"]),
-        (3, ["Progressive"]),
-    ]
-
-
-def test_the_last_rounds_wagers_can_be_repeated_while_none_is_lit() -> None:
+def test_the_last_rounds_wagers_cannot_be_repeated_while_the_link_is_down() -> None:
     table = played(f"{TO_DEAL}; void")
-    view = view_of(table)
-    assert ("repeat" in view.can, view.repeat) == (
-        True,
-        [(3, "progressive"), (5, "five_of_six_progressive")],
-    )
     table.fault = DOWN
-    assert "repeat" not in view_of(table).can
-    table.fault = None
-    table.say_all("wager 1 progressive")
     assert "repeat" not in view_of(table).can
 
 
@@ -246,26 +258,6 @@ def test_a_closed_link_releases_a_held_table_when_its_documents_are_done() -> No
     )
     assert waiting.shut is not None
     assert waiting.shut.then == "The event that was sent is completed."
-
-
-@pytest.mark.section("649a.13")
-@pytest.mark.section("649a.7(d)(7)")
-def test_returned_wagers_are_shown_by_position_in_chips_and_credit() -> None:
-    lit = "wager 5 five_card_hand_bonus; wager 3 progressive; wager 5 progressive"
-    view = view_of(played(f"{lit}; lockout; void"))
-    assert view.returned is not None
-    assert (view.returned.reason, view.returned.others) == (
-        "The round is void: misdeal",
-        "Ante, Play and all other wagers too.",
-    )
-    assert [
-        (each.position, each.chips, each.credit_cents, each.items)
-        for each in view.returned.positions
-    ] == [
-        (3, 1, 0, ["Progressive: 1 chip"]),
-        (5, 1, 200, ["Five Card Hand Bonus: credit $2.00 to the game account",
-                     "Progressive: 1 chip"]),
-    ]  # fmt: skip
 
 
 def test_a_refused_lock_out_shows_returned_wagers_with_the_reason_and_no_others() -> None:
@@ -302,8 +294,6 @@ def test_rounds_with_a_win_that_waits_are_shown_in_every_phase_and_the_last_sett
 @pytest.mark.reading("T9")
 def test_boxes_of_one_player_are_shown_joined() -> None:
     table = played("")
-    assert view_of(table).positions[2].can == ["join"]
-    assert view_of(table).positions[6].can == [], "there is no next one"
     table.say("same_player", position=3, same=True)
     view = view_of(table)
     assert [place.position for place in view.positions if place.joined_next] == [3]
@@ -371,10 +361,6 @@ def shown(found: SettledRound) -> Sequence[LineView]:
     return [each for turn in settled_view(LAYOUT, found).turns for each in turn.lines]
 
 
-def states(found: SettledRound) -> list[str]:
-    return [each.state for each in shown(found)]
-
-
 @pytest.mark.section("649a.11(c)")
 @pytest.mark.reading("G1")
 def test_the_lines_are_turn_by_turn_in_paying_order_with_the_envy_that_a_hand_brings() -> None:
@@ -385,14 +371,61 @@ def test_the_lines_are_turn_by_turn_in_paying_order_with_the_envy_that_a_hand_br
     ]  # fmt: skip
 
 
+NOTHING, HAND_PAY, WAIT, PAY, CREDIT = "nothing", "hand_pay", "wait", "pay", "credit"
+REJECTED, ASK, DONE = "rejected", "ask", "paid"
+REST = " Pay and credit the rest"
+# The decisions; the states of the lines; what each position gets now (paid, credited), what waits,
+# is a hand pay, and is asked about; and the message to the dealer.
+DECISIONS: Mapping[str, tuple[list[str], list[tuple[int, ...]], str]] = {
+    "": ([NOTHING, HAND_PAY, WAIT, WAIT, WAIT, CREDIT, WAIT],
+         [(5, 0, 0, 10_500, 0, 0), (3, 0, 0, 20_000, 151_234, 0), (1, 0, 2_000, 50_000, 0, 0)],
+         "A win waits for a floorperson. Credit the rest."),
+    "validated validated validated": (
+        [NOTHING, HAND_PAY, PAY, PAY, CREDIT, CREDIT, PAY],
+        [(5, 10_500, 0, 0, 0, 0), (3, 20_000, 0, 0, 151_234, 0), (1, 0, 52_000, 0, 0, 0)],
+        "Pay and credit, then begin the next round."),
+    "rejected rejected rejected": (
+        [NOTHING, REJECTED, ASK, REJECTED, REJECTED, CREDIT, ASK],
+        [(5, 0, 0, 0, 0, 10_500), (1, 0, 2_000, 0, 0, 0)],
+        "A win was rejected: ask the floorperson about the Envy Bonus. Credit the rest."),
+    "paid validated": (
+        [NOTHING, DONE, PAY, PAY, WAIT, CREDIT, WAIT],
+        [(5, 10_000, 0, 500, 0, 0), (3, 20_000, 0, 0, 0, 0), (1, 0, 2_000, 50_000, 0, 0)],
+        f"A win waits for a floorperson.{REST}."),
+    "rejected validated validated": (
+        [NOTHING, REJECTED, ASK, PAY, CREDIT, CREDIT, PAY],
+        [(5, 500, 0, 0, 0, 10_000), (3, 20_000, 0, 0, 0, 0), (1, 0, 52_000, 0, 0, 0)],
+        f"A win was rejected: ask the floorperson about the Envy Bonus.{REST}."),
+    "paid rejected validated": (
+        [NOTHING, DONE, PAY, REJECTED, CREDIT, CREDIT, PAY],
+        [(5, 10_500, 0, 0, 0, 0), (1, 0, 52_000, 0, 0, 0)],
+        f"A win was rejected: do not pay it.{REST}, then begin the next round."),
+    "paid validated validated": (
+        [NOTHING, DONE, PAY, PAY, CREDIT, CREDIT, PAY],
+        [(5, 10_500, 0, 0, 0, 0), (3, 20_000, 0, 0, 0, 0), (1, 0, 52_000, 0, 0, 0)],
+        "Pay and credit, then begin the next round."),
+}  # fmt: skip
+
+
 @pytest.mark.section("649a.11(c)(5)(iii)")
 @pytest.mark.section("649a.11(c)(7)(iii)")
 @pytest.mark.section("649a.11(c)(8)(ii)")
 @pytest.mark.section("649a.11(c)(9)(iii)")
-def test_nothing_that_waits_for_a_floorperson_is_paid_before_the_decision() -> None:
-    assert states(settled()) == ["nothing", "hand_pay", "wait", "wait", "wait", "credit", "wait"]
-    validated = settled(C0="validated", C1="validated", C2="validated")
-    assert states(validated) == ["nothing", "hand_pay", "pay", "pay", "credit", "credit", "pay"]
+@pytest.mark.parametrize("decided", DECISIONS)
+def test_nothing_that_waits_for_a_floorperson_is_paid_before_the_decision(decided: str) -> None:
+    found = settled(**{f"C{number}": event for number, event in enumerate(decided.split())})
+    shown_states, due, told = DECISIONS[decided]
+    view = settled_view(LAYOUT, found)
+    assert [each.state for each in shown(found)] == shown_states
+    gets = [(one.position, one.pay, one.credit, one.wait, one.hand_pay, one.ask)
+            for one in view.due]  # fmt: skip
+    assert gets == due
+    assert view.told == told
+    # The lines that a floorperson decides about are distinguished.
+    assert [(each.position, each.item) for each in view.claimed] == [
+        (3, "Progressive"), (5, "Envy Bonus"), (3, "Five-Card Progressive"),
+        (1, "Five Card Hand Bonus"), (5, "5 of 6 Envy Bonus"),
+    ]  # fmt: skip
 
 
 @pytest.mark.section("649a.11(c)(5)(iv)")
@@ -402,38 +435,15 @@ def test_a_hand_pay_is_never_paid_at_the_table() -> None:
         assert hand_pay.act == "Do not pay: hand pay, cards stay"
         assert "649a.11(c)(5)(iv)" in hand_pay.why[-1]
     assert shown(settled(C0="paid"))[1].act == "Paid by a floorperson"
-
-
-def test_what_is_rejected_is_not_paid_and_the_envy_under_it_is_asked_about() -> None:
-    found = shown(settled(C0="rejected", C1="rejected", C2="rejected"))
-    assert [each.state for each in found] == [
-        "nothing", "rejected", "ask", "rejected", "rejected", "credit", "ask",
-    ]  # fmt: skip
-    assert found[1].act == "Do not pay: rejected"
+    assert shown(settled(C0="rejected"))[1].act == "Do not pay: rejected"
 
 
 @pytest.mark.reading("T10")
 def test_reading_t10_envy_waits_for_the_first_win_of_its_hand_or_for_none() -> None:
     """The holder did not wager on that meter: the service attaches it to the same win."""
-    assert shown(settled())[6].state == "wait"
-    assert shown(settled(C2="validated"))[6].state == "pay"
     assert shown(settled())[6].why[-1] == "The Envy Bonus is for the hand of position 1."
     alone = SettledRound(round="R1", lines=LINES, claims=CLAIMS[:2], decided=())
     assert shown(alone)[6].state == "pay", "no win of position 1 waits"
-
-
-def test_each_position_shows_what_it_gets_now_and_what_waits() -> None:
-    due = settled_view(LAYOUT, settled()).due
-    assert [(each.position, each.pay, each.credit, each.wait, each.hand_pay) for each in due] == [
-        (5, 0, 0, 10_500, 0),
-        (3, 0, 0, 20_000, 151_234),
-        (1, 0, 2_000, 50_000, 0),
-    ]
-    over = settled_view(LAYOUT, settled(C0="paid", C1="rejected", C2="validated")).due
-    assert [(each.position, each.pay, each.credit, each.wait, each.hand_pay) for each in over] == [
-        (5, 10_500, 0, 0, 0),
-        (1, 0, 52_000, 0, 0),
-    ]
 
 
 def test_lines_are_shown_in_words_and_the_bonuses_by_their_kind() -> None:
@@ -486,44 +496,6 @@ def test_a_claim_that_only_an_older_version_knew_is_still_shown() -> None:
 def test_a_wager_whose_chips_were_collected_at_lock_out_leaves_nothing_to_collect() -> None:
     lost = shown(settled())[0]
     assert (lost.act, lost.amount, lost.state) == ("Lost, nothing to collect", 0, "nothing")
-
-
-@pytest.mark.section("649a.11(c)(5)(iii)")
-def test_the_lines_that_a_floorperson_decides_about_are_distinguished() -> None:
-    for decided in ({}, {"C0": "validated", "C1": "rejected", "C2": "paid"}):
-        view = settled_view(LAYOUT, settled(**decided))
-        assert [(each.position, each.item) for each in view.claimed] == [
-            (3, "Progressive"),
-            (5, "Envy Bonus"),
-            (3, "Five-Card Progressive"),
-            (1, "Five Card Hand Bonus"),
-            (5, "5 of 6 Envy Bonus"),
-        ]
-
-
-REST = " Pay and credit the rest"
-
-
-@pytest.mark.parametrize(
-    ("decided", "message"),
-    [
-        ("paid validated", f"A win waits for a floorperson.{REST}."),
-        ("rejected validated validated",
-         f"A win was rejected: ask the floorperson about the Envy Bonus.{REST}."),
-        ("paid rejected validated",
-         f"A win was rejected: do not pay it.{REST}, then begin the next round."),
-        ("paid validated validated", "Pay and credit, then begin the next round."),
-    ],
-)  # fmt: skip
-def test_the_dealers_message_agrees_with_what_each_position_gets(
-    decided: str, message: str
-) -> None:
-    events = {f"C{number}": event for number, event in enumerate(decided.split())}
-    view = settled_view(LAYOUT, settled(**events))
-    assert view.told == message
-    asked = {each.position: each.ask for each in view.due if each.ask}
-    assert asked == ({5: 10_000} if "ask the floorperson" in message else {})
-    assert any(each.wait for each in view.due) == ("waits" in message)
 
 
 @pytest.mark.parametrize(

@@ -44,33 +44,6 @@ async def opened(page: Page, address: str) -> Hand:
     return Hand(page, address)
 
 
-async def test_duty_d11_service_and_agent_are_killed_in_mid_round_and_the_round_is_settled(
-    stand: Stand, page: Page
-) -> None:
-    port = free_port()
-    with ExitStack() as stack:
-        table, address = stack.enter_context(paneled(stand.service, port))
-        hand = await opened(page, address)
-        await hand.wager("Position 3 Progressive")
-        await hand.lock(1)
-        stand.service.process.kill()
-        await hand.says("SHUT: Link down")
-        await hand.type("Dealer's hand", "Js Ts 3d")
-        await hand.touch("Position 3 hand")
-        await hand.type("Hand of position 3", "2h 7d 9c")
-        await hand.touch("Settle the round")
-        await hand.says("Waiting for the service")
-        table.kill()
-        await expect(page.locator("#lost")).to_be_visible()
-        table, _ = stack.enter_context(paneled(stand.service, port))
-        await hand.says("Waiting for the service")
-        stand.service.start()
-        await hand.says("Settlement of round R1")
-        await hand.touch("Next round")
-        assert table.stop() == 0
-    assert stand.service.audit()["balanced"]
-
-
 @pytest.mark.duty("D17")
 async def test_a_correction_waits_for_a_floorperson_through_the_loss_of_every_part(
     stand: Stand, page: Page
@@ -80,9 +53,7 @@ async def test_a_correction_waits_for_a_floorperson_through_the_loss_of_every_pa
     with ExitStack() as stack:
         table, address = stack.enter_context(paneled(stand.service, port))
         hand = await opened(page, address)
-        await hand.wager("Position 3 Progressive")
-        await hand.lock(1)
-        await hand.type("Dealer's hand", "Js Ts 3d")
+        await hand.deal(dealer="Js Ts 3d")
         await hand.void()
         await hand.says("Waiting for a floorperson")
         (ask,) = stand.service.asks()
@@ -99,6 +70,22 @@ async def test_a_correction_waits_for_a_floorperson_through_the_loss_of_every_pa
         stand.service.decide_ask(ask["ask"], "confirm")
         await expect(page.locator("#returned")).to_contain_text("The round is void: Misdeal")
         assert stand.service.asks() == []
+        # Service and agent are killed in the middle of another round, and it is settled.
+        await hand.wager("Position 3 Progressive")
+        await hand.lock(1)
+        stand.service.process.kill()
+        await hand.says("SHUT: Link down")
+        await hand.type("Dealer's hand", "Js Ts 3d")
+        await hand.touch("Position 3 hand")
+        await hand.type("Hand of position 3", "2h 7d 9c")
+        await hand.touch("Settle the round")
+        await hand.says("Waiting for the service")
+        table.kill()
+        await expect(page.locator("#lost")).to_be_visible()
+        table, _ = stack.enter_context(paneled(stand.service, port))
+        await hand.says("Waiting for the service")
+        stand.service.start()
+        await hand.says("Settlement of round R")
         assert table.stop() == 0
     (void,) = (one for one in stand.ledger("main") if one["kind"] == "void")
     assert void["by"] == "table:S-1, confirmed by B. Reyes"

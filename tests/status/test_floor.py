@@ -194,25 +194,17 @@ def test_a_service_with_its_own_certificate_and_a_token(pit: Pit) -> None:
     pit.comes_to_show(str(token), "ok    redis: keeps every write")
 
 
-def test_nothing_is_started_or_written(tmp_path: Path) -> None:
+def test_nothing_is_started_or_written_and_wrong_options_are_refused(tmp_path: Path) -> None:
     config = tmp_path / "floor.toml"
     config.write_text(floor_text(*_LINKS, service={"http": f"127.0.0.1:{free_port()}"}))
     done = run_pitlink("status", "--config", str(config), "--once")
     assert done.returncode == 1
     assert "FAIL  redis: Redis does not answer: " in done.stdout
+    for options, message in (
+        (("--prometheus", "pit:9090"), "write an address such as http://127.0.0.1:9090"),
+        (("--service", "8081"), "--service 8081: write a host and a port"),
+    ):
+        done = run_pitlink("status", "--config", str(config), *options)
+        assert (done.returncode, done.stdout) == (1, "")
+        assert message in done.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["floor.toml"]
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--prometheus", "pit.example:9090"], "write an address such as http://127.0.0.1:9090"),
-        (["--service", "8081"], "--service 8081: write a host and a port"),
-    ],
-)
-def test_wrong_options_are_refused(tmp_path: Path, options: list[str], message: str) -> None:
-    config = tmp_path / "floor.toml"
-    config.write_text(floor_text(*_LINKS))
-    done = run_pitlink("status", "--config", str(config), *options)
-    assert (done.returncode, done.stdout) == (1, "")
-    assert message in done.stderr

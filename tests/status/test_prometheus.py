@@ -25,14 +25,9 @@ _RULES: Final = {"groups": [{"rules": [{"name": "PitlinkAllDown"}]}]}
 
 
 class Stranger(ThreadingHTTPServer):
-    """Server that answers as Prometheus and as a service.
+    """Server that answers as Prometheus and as a service, or `slow`: without an end.
 
-    Attributes:
-        slow: whether it sends its answers without an end.
-        instances: the addresses of the services that it names.
-        value: the value of every other query.
-        rules: its rules.
-        tokens: the paths that were requested with a token.
+    It names `instances` as services, and has one `value` for every other query.
     """
 
     def __init__(self) -> None:
@@ -48,16 +43,15 @@ class Stranger(ThreadingHTTPServer):
         return f"http://127.0.0.1:{self.server_port}"
 
     def answer(self, path: str) -> object:
-        if path.startswith("/api/v1/alerts"):
-            return {"data": {"alerts": []}}
-        if path.startswith("/api/v1/rules"):
-            return {"data": self.rules}
-        if path.startswith("/api/v1/query?query=up"):
-            found = [{"metric": {"instance": each}, "value": [1, "1"]} for each in self.instances]
-            return {"data": {"result": found}}
-        if path.startswith("/api/v1/query"):
-            return {"data": {"result": [{"metric": {}, "value": [1, self.value]}]}}
-        return {"ready": True, "links": {}}
+        up = [{"metric": {"instance": each}, "value": [1, "1"]} for each in self.instances]
+        answers: dict[str, object] = {
+            "/api/v1/alerts": {"alerts": []},
+            "/api/v1/rules": self.rules,
+            "/api/v1/query?query=up": {"result": up},
+            "/api/v1/query": {"result": [{"metric": {}, "value": [1, self.value]}]},
+        }
+        found = (data for begin, data in answers.items() if path.startswith(begin))
+        return next(({"data": data} for data in found), {"ready": True, "links": {}})
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -109,18 +103,13 @@ def test_an_answer_without_an_end_is_given_up(config: Path, stranger: Stranger) 
     assert "warn  alerts: Prometheus is not reachable" in shown(config, stranger)
 
 
-@pytest.mark.parametrize(
-    ("value", "said"),
-    [
+def test_values_that_are_no_numbers(config: Path, stranger: Stranger) -> None:
+    stranger.instances = [f"127.0.0.1:{stranger.server_port}"]
+    for stranger.value, said in (
         ("much", "warn  alerts: Prometheus is not what answers at"),
         ("NaN", "warn  lag: not known"),
-    ],
-)
-def test_values_that_are_no_numbers(
-    config: Path, stranger: Stranger, value: str, said: str
-) -> None:
-    stranger.instances, stranger.value = [f"127.0.0.1:{stranger.server_port}"], value
-    assert said in shown(config, stranger)
+    ):
+        assert said in shown(config, stranger)
 
 
 def test_a_prometheus_that_knows_nothing_of_pitlink_is_not_in_order(

@@ -1,26 +1,53 @@
-"""Fixtures: a web side for each test, and pages in a browser."""
+"""Fixtures: one web side for all tests of a worker, and pages in a browser."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 
 import pytest_asyncio
 from playwright.async_api import Browser, Page
 
 from tests.servers import RedisServer
-from tests.web.floor_hand import FloorRoom, floor_room
-from tests.web.stand import STAFF, Stand
+from tests.web.floor_hand import FloorRoom
+from tests.web.stand import FLOOR, STAFF, Stand
+
+Sides = Callable[[str], Awaitable[Stand]]
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def every_side(shared_redis_server: RedisServer) -> AsyncIterator[Sides]:
+    started: dict[str, Stand] = {}
+
+    async def side(floor_text: str) -> Stand:
+        if floor_text not in started:
+            started[floor_text] = Stand(floor_text, shared_redis_server)
+        await started[floor_text].reset(*STAFF)
+        started[floor_text].keep_beating()
+        return started[floor_text]
+
+    yield side
+    for stand in started.values():
+        await stand.stop()
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def stand() -> AsyncIterator[Stand]:
-    """Yield the web side, serving and publishing heartbeats for every link."""
-    async with Stand().running(beating=True) as stand:
-        yield stand
+async def sides(every_side: Sides) -> AsyncIterator[Sides]:
+    """Yield a function that returns the web side of a floor, with its users and heartbeats.
+
+    It is started once for all tests of a worker, and is as new for each of them.
+    """
+    used: list[Stand] = []
+
+    async def side(floor_text: str) -> Stand:
+        used.append(await every_side(floor_text))
+        return used[-1]
+
+    yield side
+    for stand in used:
+        stand.hush()
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def staffed(shared_redis_server: RedisServer) -> AsyncIterator[Stand]:
-    async with Stand(redis=shared_redis_server).running(*STAFF) as stand:
-        yield stand
+async def stand(sides: Sides) -> Stand:
+    return await sides(FLOOR)
 
 
 @pytest_asyncio.fixture(loop_scope="session")
@@ -34,6 +61,7 @@ async def page(browser: Browser) -> AsyncIterator[Page]:
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def room(shared_redis_server: RedisServer, browser: Browser) -> AsyncIterator[FloorRoom]:
-    async with floor_room(shared_redis_server, browser) as room:
-        yield room
+async def room(stand: Stand, browser: Browser) -> AsyncIterator[FloorRoom]:
+    room = FloorRoom(stand, browser)
+    yield room
+    await room.leave()

@@ -1,7 +1,6 @@
 """Actions of a person on the floor page: sign in, press, type and look."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Final
 
 import msgspec
@@ -11,8 +10,7 @@ from playwright.async_api import Browser, BrowserContext, Locator, Page, Viewpor
 from meters.floor_api.types import ClaimRow, EnvyOwed, Wagered
 from meters.web.security import COOKIE
 from tests.browsers import Finger, sees
-from tests.servers import RedisServer
-from tests.web.stand import CLAIM, FLOOR, PIN, STAFF, Stand
+from tests.web.stand import CLAIM, PIN, Stand
 
 SIZES: Final[Mapping[str, tuple[int, int]]] = {
     "phone": (390, 844),
@@ -88,17 +86,6 @@ class FloorRoom:
         for context in self._contexts:
             await context.close()
         assert self.errors == []
-
-
-@asynccontextmanager
-async def floor_room(
-    redis: RedisServer, browser: Browser, floor_text: str = FLOOR
-) -> AsyncIterator[FloorRoom]:
-    """Yield the web side with all staff as users, and a browser connected to it."""
-    async with Stand(floor_text, redis).running(*STAFF) as stand:
-        room = FloorRoom(stand, browser)
-        yield room
-        await room.leave()
 
 
 async def type_sign_in(page: Page, name: str, pin: str = PIN) -> None:

@@ -69,6 +69,9 @@ class ClaimsInMemory(Claims):
 
     def __init__(self, bell: ChangeSignal) -> None:
         self.bell = bell
+        self.reset()
+
+    def reset(self) -> None:
         self.claims = {"c1": CLAIM, "c2": SMALL}
         self.acts: list[tuple[str, str, str, str | None, str | None, bool]] = []
 
@@ -224,6 +227,9 @@ class AsksInMemory(Asks):
 
     def __init__(self, bell: ChangeSignal) -> None:
         self.bell = bell
+        self.reset()
+
+    def reset(self) -> None:
         self.rows: dict[str, AskRow] = {}
         self.acts: list[tuple[str, AskAct, str, str]] = []
 
@@ -248,14 +254,14 @@ class LinksInMemory(Links):
     """In-memory links; `done` has the acts that reached it."""
 
     def __init__(self, floor: Floor, bell: ChangeSignal) -> None:
-        self.done: list[tuple[str, ...]] = []
         self._floor = floor
         self._bell = bell
-        self._acts: dict[str, list[ActRow]] = {link.id: [] for link in floor.link}
-        self._numbers = itertools.count(1)
         self.reset()
 
     def reset(self) -> None:
+        self.done: list[tuple[str, ...]] = []
+        self._acts: dict[str, list[ActRow]] = {link.id: [] for link in self._floor.link}
+        self._numbers = itertools.count(1)
         self.links_by_id = {link.id: _view(link) for link in self._floor.link}
 
     async def links(self) -> Sequence[LinkView]:
@@ -363,11 +369,7 @@ class LinksInMemory(Links):
         acts.append(msgspec.convert(row | {"table": table, "hand_record": hand}, ActRow))
 
 
-COUNTED = MeterAccounting(
-    wagers=1_204, wagered=120_400, voided_wagers=3, voided=300, hits=1, wins=17, won=130_450,
-    rejected=0, reopened=0, paid_by_system=22_000, paid_by_attendant=108_450, paid=130_450,
-    overflow=0,
-)  # fmt: skip
+COUNTED: Final = MeterAccounting(**dict.fromkeys(MeterAccounting.__struct_fields__, 1_204))
 
 
 def _view(link: Link) -> LinkView:

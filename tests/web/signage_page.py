@@ -1,7 +1,6 @@
 """Helpers for the signage tests: a floor's displays, and what a patron sees on one."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
@@ -9,7 +8,7 @@ from playwright.async_api import Page, expect
 
 from tests.browsers import hold_clock
 from tests.waiting import eventually_async
-from tests.web.stand import FLOOR, Stand
+from tests.web.stand import Stand
 
 MAIN = '[data-link="tcp-main"] [data-meter="progressive"]'
 OTHER = '[data-link="pit-2"] [data-meter="progressive"]'
@@ -72,13 +71,6 @@ LITTLE_MS: Final = 10
 four seconds."""
 
 MUCH_MS: Final = 250
-
-
-@asynccontextmanager
-async def standing(signage: str = "", floor: str = FLOOR) -> AsyncIterator[Stand]:
-    """Yield a floor with a section on signage, serving and publishing heartbeats."""
-    async with Stand(f"{floor}\n{signage}").running(beating=True) as stand:
-        yield stand
 
 
 async def drawn(page: Page, meter: str = MAIN) -> str:

@@ -1,8 +1,9 @@
-"""The real application on a free port for one test, with in-memory versions of what it uses."""
+"""The real application on a free port, with in-memory versions of what it uses."""
 
 import asyncio
 import hashlib
 import itertools
+import ssl
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Final, Self
@@ -51,6 +52,8 @@ STAFF: Final[Mapping[str, Role]] = {
 """Users of the web side."""
 
 _DATABASE: Final = 9
+_NO_TLS: Final = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+"""For HTTP alone: a context of their own would have clients read all authorities each time."""
 _WITHIN_S: Final = 20
 _NOWHERE: Final = "unix:///nowhere/redis.sock"
 
@@ -88,12 +91,11 @@ class Staff:
 
 
 class Stand:
-    """The application of one floor on one port, started and stopped by the test.
+    """The application of one floor on one port.
 
     Args:
         floor_text: the floor file.
-        redis: stores the users. Without one nobody can sign in, as when the store fails. It is
-            emptied first, so each test begins with no users.
+        redis: stores the users. Without one nobody can sign in, as when the store fails.
     """
 
     def __init__(self, floor_text: str = FLOOR, redis: RedisServer | None = None) -> None:
@@ -116,7 +118,7 @@ class Stand:
             count_refused=self.metrics.running.count_sign_in_refused,
         )
         self.user_keys = UserKeys()
-        self._empty_first = redis is not None
+        self._redis = redis
         self._beats = itertools.count(1)
         self._serving: asyncio.Task[None] | None = None
         self._beating: asyncio.Task[None] | None = None
@@ -131,9 +133,6 @@ class Stand:
 
     async def start(self) -> None:
         """Serve a new display state, as a newly started service would."""
-        if self._empty_first:
-            self._empty_first = False
-            await self.redis.flushdb()
         self.board = DisplayState()
         ready = asyncio.Event()
         self._serving = asyncio.create_task(
@@ -149,8 +148,21 @@ class Stand:
         waiting.cancel()
         assert ready.is_set(), "the server did not start"
 
-    async def add_staff(self, *names: str) -> None:
-        for name in names or STAFF:
+    async def reset(self, *staff: str) -> None:
+        """Serve as at the start, with these users alone, whatever an earlier test has left."""
+        self.hush()
+        self.claims.reset()
+        self.asks.reset()
+        self.links.reset()
+        self.health.reasons = {}
+        if self._redis is not None:
+            await self.redis.flushdb()
+        if self._serving is None:
+            await self.start()
+        else:
+            self.board.close()
+            DisplayState.__init__(self.board)
+        for name in staff:
             await self.add(name, STAFF[name])
 
     async def add(self, name: str, role: Role) -> None:
@@ -165,19 +177,24 @@ class Stand:
         token = staff.client.headers["Cookie"].partition("=")[2]
         return self.user_keys.session(hashlib.sha256(token.encode()).hexdigest())
 
+    def client(self, headers: Mapping[str, str] | None = None) -> httpx.AsyncClient:
+        # A connection that is idle for as long as the server keeps one may end as it is used.
+        limits = httpx.Limits(keepalive_expiry=2)
+        return httpx.AsyncClient(
+            base_url=self.url, timeout=LONG_S, verify=_NO_TLS, limits=limits, headers=headers
+        )
+
     async def try_to_sign_in(
         self, name: str = "Flo", pin: str = PIN, **headers: str
     ) -> httpx.Response:
         """Try to sign a user in, with headers as a proxy adds them: ``X_Forwarded_For``."""
-        async with httpx.AsyncClient(base_url=self.url, timeout=LONG_S) as client:
+        async with self.client() as client:
             sent = {name.replace("_", "-"): value for name, value in headers.items()}
             return await client.post(SIGN_IN, json={"name": name, "pin": pin}, headers=sent)
 
     @asynccontextmanager
     async def signed_in(self, name: str, pin: str = PIN) -> AsyncIterator[Staff]:
-        # A connection that is idle for as long as the server keeps one may end as it is used.
-        limits = httpx.Limits(keepalive_expiry=2)
-        async with httpx.AsyncClient(base_url=self.url, timeout=LONG_S, limits=limits) as client:
+        async with self.client() as client:
             answer = await client.post(SIGN_IN, json={"name": name, "pin": pin})
             assert answer.status_code == 200, answer.text
             # A browser sends a secure cookie to a loopback address. This client does not.
@@ -189,9 +206,7 @@ class Stand:
     @asynccontextmanager
     async def running(self, *staff: str, beating: bool = False) -> AsyncIterator[Self]:
         """Serve inside the block, for some users, and with heartbeats of every link if wanted."""
-        await self.start()
-        if staff:
-            await self.add_staff(*staff)
+        await self.reset(*staff)
         if beating:
             self.keep_beating()
         try:
@@ -244,7 +259,7 @@ class Stand:
         self.board.put_jackpot("tcp-main", jackpot(event, claim, **changed))
 
     async def get(self, path: str, **headers: str) -> httpx.Response:
-        async with httpx.AsyncClient(base_url=self.url, timeout=LONG_S) as client:
+        async with self.client() as client:
             return await client.get(path, headers=headers)
 
 

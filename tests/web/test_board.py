@@ -19,7 +19,7 @@ from meters.displays.display_state import (
     Watcher,
 )
 from meters.floor.floor_file import parse_floor
-from meters.wire.messages import ControllerBeat, MeterValue
+from meters.wire.messages import ControllerBeat
 from tests.web.stand import AT, FLOOR, jackpot, row
 
 THE_FLOOR = parse_floor(FLOOR)
@@ -83,12 +83,6 @@ def test_duty_d14_a_link_that_fails_after_its_clock_was_set_back_is_shown_so() -
     assert [each.state for each in board.rows()] == ["inoperable"]
 
 
-def test_a_row_has_what_the_floor_file_and_the_value_say() -> None:
-    value = MeterValue(meter="progressive", amount=5, version=2, cycle=1, state="open", at=AT)
-    made = MeterRow.of("tcp-main", THE_FLOOR.link[0].meter[0], value)
-    assert made == meter(5, 2)
-
-
 async def test_a_link_is_shown_with_the_age_of_its_last_heartbeat_until_this_is_too_old() -> None:
     """Thus a display that has just connected keeps a number no longer than the others."""
     clock = Clock()
@@ -113,17 +107,6 @@ async def test_a_slow_reader_gets_the_latest_of_each_meter_once() -> None:
     for version in range(1, 1001):
         board.put_meter(meter(version * 10, version))
     assert [each.amount for each in await taken(watch) if isinstance(each, MeterRow)] == [10_000]
-
-
-async def test_a_watch_of_one_link_gets_nothing_of_another() -> None:
-    board = DisplayState()
-    board.put_meter(row(700, 1, floor=THE_FLOOR, link="pit-2"))
-    watch = board.follow("tcp-main")
-    await taken(watch)
-    board.put_meter(row(701, 2, floor=THE_FLOOR, link="pit-2"))
-    board.put_controller("pit-2", beat())
-    board.put_meter(meter(500, 7))
-    assert [each.link for each in await taken(watch)] == ["tcp-main"]
 
 
 @pytest.mark.parametrize(
@@ -198,19 +181,6 @@ async def test_a_reader_that_misses_too_many_hits_is_let_go(
         board.put_jackpot("tcp-main", jackpot(claim=f"d{number}"))
     with pytest.raises(StopAsyncIteration):
         await taken(watch)
-
-
-async def test_closing_ends_every_watch_and_those_to_come() -> None:
-    board = DisplayState()
-    waiting = board.follow()
-    await taken(waiting)
-    ending = asyncio.create_task(taken(waiting))
-    await asyncio.sleep(0)
-    board.close()
-    with pytest.raises(StopAsyncIteration):
-        await ending
-    with pytest.raises(StopAsyncIteration):
-        await taken(board.follow())
 
 
 def test_one_display_has_only_so_many_streams_and_the_staff_have_places_of_their_own(

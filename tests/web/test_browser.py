@@ -1,15 +1,9 @@
 """The signage page in a real browser: a patron sees the current number, or none."""
 
-import asyncio
 import dataclasses
 import itertools
 import re
-import signal
-import sys
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
-from pathlib import Path
-from typing import Final
+from collections.abc import Awaitable, Callable
 
 import msgspec
 import pytest
@@ -24,7 +18,7 @@ from meters.web.theme import PAGES
 from tests.browsers import stop_clock
 from tests.floor_text import floor_text, link_text, meter_text, table_text
 from tests.mqtt.relay import Relay
-from tests.waiting import dies_with_us, eventually_async
+from tests.waiting import eventually_async
 from tests.web.floor_hand import FloorRoom
 from tests.web.signage_page import (
     LITTLE_MS,
@@ -40,32 +34,7 @@ from tests.web.signage_page import (
     shows,
     was_not_reloaded,
 )
-from tests.web.stand import Stand, jackpot, row
-
-SIZES: Final = (
-    (1920, 1080), (3840, 2160), (1080, 1920), (2560, 720), (1920, 360), (1024, 768), (390, 844),
-)  # fmt: skip
-# All elements are measured at one moment, because meters may be taking turns.
-MISPLACED: Final = """() => {
-  const shown = (parts) => [...document.querySelectorAll(parts)]
-    .filter((each) => each.checkVisibility({ visibilityProperty: true }))
-    .map((each) => each.getBoundingClientRect())
-    .filter((box) => box.width > 0 && box.height > 0);
-  const boxes = shown(".amount, .name, .note"), meters = shown(".meter").length;
-  const found = [];
-  if (!meters || boxes.length !== 2 * meters + 1) found.push(`${boxes.length} of ${meters}`);
-  const { scrollWidth, clientWidth } = document.documentElement;
-  if (scrollWidth > clientWidth) found.push("it scrolls sideways");
-  boxes.forEach((one, number) => {
-    if (one.left < 0 || one.right > innerWidth + 0.5) found.push(one.toJSON());
-    for (const other of boxes.slice(number + 1)) {
-      const apart = one.right <= other.left + 0.5 || other.right <= one.left + 0.5
-        || one.bottom <= other.top + 0.5 || other.bottom <= one.top + 0.5;
-      if (!apart) found.push([one.toJSON(), other.toJSON()]);
-    }
-  });
-  return found;
-}"""
+from tests.web.stand import Stand, row
 
 
 @pytest.mark.duty("D1")
@@ -138,39 +107,6 @@ async def test_no_beat_for_four_seconds_marks_the_meters(page: Page, stand: Stan
     assert await was_not_reloaded(page)
 
 
-async def test_one_silent_link_leaves_the_other_as_it_is(page: Page, stand: Stand) -> None:
-    stand.put(112_362, 1)
-    stand.put(720_000, 1, link="pit-2")
-    await opened(page, stand)
-    stand.hush()
-
-    async def look() -> bool:
-        stand.beat("pit-2")
-        return await page.locator(f"{MAIN} .unavailable").is_visible()
-
-    await eventually_async(look, within_s=8, what="the mark on the silent link")
-    await shows(page, "$7,200.00", OTHER, within_s=1)
-
-
-@pytest.mark.slow
-async def test_a_page_that_is_turned_away_comes_again(
-    page: Page, stand: Stand, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A browser alone stops after an error answer. The page tries again."""
-    stand.put(112_362, 1)
-    await opened(page, stand)
-    await stand.stop()
-    monkeypatch.setattr(display_state, "WATCHERS_MAX", 0)
-    await stand.start()
-    stand.put(112_777, 2)
-    stand.keep_beating()
-    await expect(page.locator(".connection")).to_have_text("Reconnecting")
-    await is_unavailable(page)
-    monkeypatch.undo()
-    await shows(page, "$1,127.77", within_s=20)
-    assert await was_not_reloaded(page)
-
-
 @pytest.mark.duty("D14")
 async def test_what_is_inoperable_has_no_number_and_what_is_closed_keeps_it(
     page: Page, stand: Stand
@@ -213,6 +149,7 @@ async def test_what_is_inoperable_has_no_number_and_what_is_closed_keeps_it(
     await expect(shut).to_be_hidden()
 
 
+@pytest.mark.slow
 async def test_a_page_from_before_an_upgrade_reloads(
     page: Page, stand: Stand, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -227,6 +164,7 @@ async def test_a_page_from_before_an_upgrade_reloads(
     html = page.locator("html")
     await expect(html).not_to_have_attribute("data-version", older or "", timeout=20_000)
     await expect(page.locator(".connection")).to_have_text("Live")
+    await stand.stop()
 
 
 @pytest.mark.duty("D15")
@@ -247,12 +185,40 @@ async def test_a_lower_version_is_ignored(page: Page, stand: Stand) -> None:
 
 
 @pytest.mark.slow
-async def test_a_meter_of_a_restarted_service_is_shown_though_its_version_is_lower(
-    page: Page, stand: Stand
-) -> None:
-    stand.put(151_234, 500)
+async def test_one_silent_link_leaves_the_other_as_it_is(page: Page, stand: Stand) -> None:
+    stand.put(112_362, 1)
+    stand.put(720_000, 1, link="pit-2")
     await opened(page, stand)
-    await shows(page, "$1,512.34")
+    stand.hush()
+
+    async def look() -> bool:
+        stand.beat("pit-2")
+        return await page.locator(f"{MAIN} .unavailable").is_visible()
+
+    await eventually_async(look, within_s=8, what="the mark on the silent link")
+    await shows(page, "$7,200.00", OTHER, within_s=1)
+
+
+@pytest.mark.slow
+async def test_a_page_that_is_turned_away_comes_again(
+    page: Page, stand: Stand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A browser alone stops after an error answer. The page tries again.
+
+    It then shows a meter of the restarted service, though its version is lower.
+    """
+    stand.put(112_362, 1)
+    await opened(page, stand)
+    await stand.stop()
+    monkeypatch.setattr(display_state, "WATCHERS_MAX", 0)
+    await stand.start()
+    stand.put(112_777, 2)
+    stand.keep_beating()
+    await expect(page.locator(".connection")).to_have_text("Reconnecting")
+    await is_unavailable(page)
+    monkeypatch.undo()
+    await shows(page, "$1,127.77", within_s=20)
+    assert await was_not_reloaded(page)
     await stand.stop()
     await stand.start()
     stand.put(100_000, 1)
@@ -260,24 +226,6 @@ async def test_a_meter_of_a_restarted_service_is_shown_though_its_version_is_low
     amount = page.locator(f"{MAIN} .amount")
     await expect(amount).to_have_attribute("aria-label", "$1,000.00", timeout=25_000)
     await shows(page, "$1,000.00")
-
-
-async def test_everything_has_its_place(page: Page, stand: Stand) -> None:
-    """No number is cut off, covers another, or makes the page scroll sideways, at any size."""
-    stand.put(123_456_789, 1)
-    stand.put(1_098_765, 1, meter="five_card_hand_bonus")
-    stand.put(724_500, 1, link="pit-2")
-    await opened(page, stand)
-    stand.board.put_jackpot("tcp-main", jackpot(amount=123_456_789), news=False)
-    await expect(page.locator(f"{MAIN} .note")).to_be_visible()
-
-    async def nothing_is_wrong() -> bool:
-        assert await page.evaluate(MISPLACED) == [], f"{width} x {height}"
-        return True
-
-    for width, height in SIZES:
-        await page.set_viewport_size({"width": width, "height": height})
-        await eventually_async(nothing_is_wrong, what=f"everything in its place: {width}")
 
 
 @pytest.mark.duty("D3")
@@ -295,42 +243,10 @@ WITHIN_MS = 5_000
 GIVEN_UP_MS = 16_000
 
 
-@asynccontextmanager
-async def serving() -> AsyncIterator[tuple[asyncio.subprocess.Process, str]]:
-    """Yield the address of a service in a separate process."""
-    process = await asyncio.create_subprocess_exec(
-        *dies_with_us([sys.executable, "-m", "tests.web.signage_server"]),
-        cwd=Path(__file__).parents[2],
-        stdout=asyncio.subprocess.PIPE,
-    )
-    assert process.stdout is not None
-    async with asyncio.timeout(30):
-        line = await process.stdout.readline()
-    try:
-        yield process, line.decode().strip()
-    finally:
-        if process.returncode is None:
-            process.kill()
-        await process.wait()
-
-
 @pytest_asyncio.fixture(loop_scope="session")
 async def held(page: Page) -> Page:
     await hold_time(page)
     return page
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGSTOP])
-async def test_a_service_that_is_killed_ended_or_frozen(held: Page, number: signal.Signals) -> None:
-    async with serving() as (process, url):
-        await held.goto(f"{url}/signage")
-        await is_heard(held)
-        process.send_signal(number)
-        assert await falls_silent(held) <= WITHIN_MS
-        if number == signal.SIGSTOP:
-            process.send_signal(signal.SIGCONT)
-            await is_heard(held)
 
 
 async def test_a_stream_that_is_cut_or_stands_still(held: Page, stand: Stand) -> None:
@@ -419,20 +335,29 @@ async def empty(route: Route) -> None:
 
 @pytest.mark.slow
 @pytest.mark.duty("D1")
-@pytest.mark.parametrize("path", DISPLAYS)
-async def test_amounts_disappear_if_the_script_stops(page: Page, stand: Stand, path: str) -> None:
-    stand.put(112_362, 1)
-    stand.hit()
-    await page.clock.install()
-    await opened(page, stand, path)
-    await expect(page.locator(AMOUNT)).to_be_visible()
-    await expect(page.locator(f"{MAIN} .note")).to_be_visible()
-    await expect(page.locator(MARK)).to_be_hidden()
-    await stop_clock(page)
-    await is_expired(page)
-    await page.clock.resume()
-    await expect(page.locator(AMOUNT)).to_be_visible()
-    await expect(page.locator(MARK)).to_be_hidden()
+async def test_amounts_disappear_if_the_script_stops(room: FloorRoom) -> None:
+    """They do on each display, and on the floor page."""
+    room.stand.put(112_362, 1)
+    room.stand.hit()
+    for path in (*DISPLAYS, ""):
+        page = await room.page("desk")
+        await page.clock.install()
+        amount, mark = page.locator(AMOUNT), page.locator(MARK)
+        if path:
+            await opened(page, room.stand, path)
+            await expect(page.locator(f"{MAIN} .note")).to_be_visible()
+        else:
+            await room.sign_in(page, "Sue", "links")
+            amount, mark = (page.locator(f".meter .{it}").first for it in ("expires", "expired"))
+        await expect(amount).to_be_visible()
+        await expect(mark).to_be_hidden()
+        await stop_clock(page)
+        await (is_expired(page) if path else expect(mark).to_be_visible())
+        await expect(amount).to_be_hidden()
+        await page.clock.resume()
+        await expect(amount).to_be_visible()
+        await expect(mark).to_be_hidden()
+        await page.close()
 
 
 @pytest.mark.slow
@@ -496,18 +421,3 @@ async def test_a_page_whose_file_never_comes_is_loaded_again(page: Page, stand: 
     await page.goto(f"{stand.url}/signage", wait_until="commit")
     await expect(page.locator(".connection")).to_have_text("Live")
     await shows(page, "$1,123.62")
-
-
-@pytest.mark.slow
-async def test_floor_amounts_disappear_if_the_script_stops(room: FloorRoom) -> None:
-    page = await room.page("desk")
-    await page.clock.install()
-    await room.sign_in(page, "Sue", "links")
-    amount = page.locator(".meter .expires").first
-    await expect(amount).to_be_visible()
-    await expect(page.locator(".meter .expired").first).to_be_hidden()
-    await stop_clock(page)
-    await expect(amount).to_be_hidden()
-    await expect(page.locator(".meter .expired").first).to_be_visible()
-    await page.clock.resume()
-    await expect(amount).to_be_visible()

@@ -1,10 +1,14 @@
 """Slow, silent and half-open connections end by themselves, and others continue (duty D20)."""
 
 import asyncio
+import contextlib
+import itertools
 import resource
 import signal
 import socket
+from collections import Counter
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Final
 
 import httpx
@@ -23,7 +27,10 @@ from meters.http.connection_limits import (
     room_for_connections,
 )
 from meters.http.server import serve_web
+from tests.mqtt.events import void, wagers
+from tests.mqtt.stand import Stand as RealFloor
 from tests.servers import RedisServer
+from tests.staff import Colleague, hire
 from tests.waiting import eventually_async
 from tests.web.events import Events, listening
 from tests.web.raw import Raw, get, raw
@@ -88,27 +95,44 @@ async def test_a_stream_continues_far_beyond_the_time_for_a_request(
         await events.next_of("controller")
 
 
-async def test_a_reader_of_the_stream_who_never_reads_is_cut(
-    stand: Stand, monkeypatch: pytest.MonkeyPatch
+async def test_a_reader_that_takes_nothing_costs_no_memory_is_cut_and_delays_no_stop(
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(connection_limits, "TAKEN_WITHIN_S", 0.3)
-    stuck = await Raw.to(stand.port)
-    stuck.stop_reading()
-    stuck.send(get(STREAM))
-    await eventually_async(lambda: len(stand.board._watches) == 1, what="the reader")
+    monkeypatch.setattr(server_module, "_STOP_WITHIN_S", 600.0)
     version = 0
 
-    async def gone() -> bool:
+    async def put_many() -> None:
         nonlocal version
-        for _ in range(500):
+        for _ in range(2000):
             version += 1
             stand.put(version, version)
             stand.hit(claim=f"c{version % 50}")
             await asyncio.sleep(0)
+
+    async def nothing_more_is_taken() -> bool:
+        await put_many()
+        return 0 < len(watch._meters) + len(watch._hits) <= 51
+
+    async def gone() -> bool:
+        await put_many()
         return not stand.board._watches
 
-    await eventually_async(gone, within_s=30, what="the reader cut")
-    stuck.close()
+    async with Stand().running() as stand:
+        for within_s in (60.0, 0.3):
+            monkeypatch.setattr(connection_limits, "TAKEN_WITHIN_S", within_s)
+            stuck = await Raw.to(stand.port)
+            stuck.stop_reading()
+            stuck.send(get(STREAM))
+            await eventually_async(lambda: len(stand.board._watches) == 1, what="the stuck reader")
+            (watch,) = stand.board._watches
+            if within_s < 1:
+                await eventually_async(gone, within_s=30, what="the reader cut")
+                stuck.close()
+            else:
+                await eventually_async(nothing_more_is_taken, within_s=30, what="it is full")
+                await stand.stop()
+                stuck.close()
+                await stand.start()
 
 
 async def test_who_has_said_all_and_reads_on_is_no_trouble(stand: Stand) -> None:
@@ -214,75 +238,41 @@ async def test_a_crowd_of_displays_shuts_out_no_floorperson(
             each.close()
 
 
-async def test_a_port_in_use_is_reported_with_its_address() -> None:
-    stand = Stand()
-    app = stand.app()
+async def test_a_port_in_use_and_an_address_of_another_machine_are_reported() -> None:
+    app = Stand().app()
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        with pytest.raises(UserError, match=f"127.0.0.1:{port}: Address already in use"):
-            await serve_web(app, "127.0.0.1", port, asyncio.Event())
+        for host, at, said in (
+            ("127.0.0.1", port, f"127.0.0.1:{port}: Address already in use"),
+            ("no such host", 8080, "cannot serve pages at http://"),
+            ("203.0.113.7", 8080, "cannot serve pages at http://"),
+        ):
+            with pytest.raises(UserError, match=said):
+                await serve_web(app, host, at, asyncio.Event())
 
 
-@pytest.mark.parametrize("host", ["no such host", "203.0.113.7"])
-async def test_an_address_of_another_machine_is_reported(host: str) -> None:
-    stand = Stand()
-    app = stand.app()
-    with pytest.raises(UserError, match="cannot serve pages at http://"):
-        await serve_web(app, host, 8080, asyncio.Event())
-
-
-async def test_it_stops_promptly_and_ends_open_streams(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The streams end by themselves: `stop` does not reach its time limit."""
-    monkeypatch.setattr(server_module, "GRACE_S", 600)
-    monkeypatch.setattr(server_module, "_STOP_WITHIN_S", 600.0)
-    stand = Stand()
-    await stand.start()
-    stand.beat("tcp-main")
-    async with listening(stand.url) as events:
-        await events.next_of("controller")
-        await stand.stop()
-        with pytest.raises(StopAsyncIteration):
-            await events.next()
-    with pytest.raises(OSError, match="refused"):
-        socket.create_connection(("127.0.0.1", stand.port), timeout=1)
-
-
-async def test_a_reader_that_takes_nothing_costs_no_memory_and_delays_no_stop(
+async def test_it_stops_promptly_with_its_streams_and_starts_again_on_its_port(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    """The streams end by themselves: `stop` does not reach its time limit.
+
+    The signals of the process are left alone.
+    """
+    monkeypatch.setattr(server_module, "GRACE_S", 600)
     monkeypatch.setattr(server_module, "_STOP_WITHIN_S", 600.0)
-    stand = Stand()
-    await stand.start()
-    with socket.socket() as stuck:
-        stuck.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-        stuck.connect(("127.0.0.1", stand.port))
-        stuck.sendall(b"GET /api/v1/meters/stream HTTP/1.1\r\nHost: localhost\r\n\r\n")
-        await eventually_async(lambda: len(stand.board._watches) == 1, what="the stuck reader")
-        (watch,) = stand.board._watches
-        version = 0
-
-        async def nothing_more_is_taken() -> bool:
-            nonlocal version
-            for _ in range(2000):
-                version += 1
-                stand.put(version, version)
-                stand.hit(claim=f"c{version % 50}")
-                await asyncio.sleep(0)
-            waiting = len(watch._meters) + len(watch._hits)
-            return 0 < waiting <= 51
-
-        await eventually_async(nothing_more_is_taken, within_s=30, what="a full connection")
-        await stand.stop()
-
-
-async def test_it_starts_again_on_its_port_and_leaves_the_signals_of_the_process_alone() -> None:
     before = (signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM))
     stand = Stand()
-    for _ in range(3):
+    for _ in range(2):
         await stand.start()
         assert (signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)) == before
-        assert (await stand.get("/healthz")).status_code == 200
-        await stand.stop()
+        stand.beat("tcp-main")
+        async with listening(stand.url) as events:
+            await events.next_of("controller")
+            await stand.stop()
+            with pytest.raises(StopAsyncIteration):
+                await events.next()
+        with pytest.raises(OSError, match="refused"):
+            socket.create_connection(("127.0.0.1", stand.port), timeout=1)
 
 
 _END: Final = b"\r\n\r\n"
@@ -341,20 +331,14 @@ async def test_what_is_no_honest_request_is_refused_and_nothing_after_it_is_read
             assert (await stand.get("/healthz")).status_code == 200
 
 
-async def test_a_length_together_with_chunks_is_no_second_request(stand: Stand) -> None:
+async def test_a_length_together_with_chunks_is_refused(stand: Stand) -> None:
     async with raw(stand.port) as client:
         client.send(post(_JSON, _CHUNKED, "Content-Length: 4", body=b"0\r\n\r\n"), _SMUGGLED)
-        head = await client.head()
-    assert b" 400 " in head
-
-
-async def test_an_address_in_the_request_line_is_no_host_of_ours(stand: Stand) -> None:
-    async with raw(stand.port) as client:
-        client.send(get("http://evil.example/api/v1/meters"))
-        assert b" 404 " in await client.head()
+        assert b" 400 " in await client.head()
 
 
 _NOWHERE: Final = [
+    "http://evil.example/api/v1/meters",
     "/assets/{v}/../../../../etc/passwd", "/assets/{v}/..%2f..%2fapp.py",
     "/assets/{v}/%2e%2e/app.py", "/assets/{v}/..%5capp.py", "/assets/{v}/signage.js%00.css",
     "/assets/{v}//etc/passwd", "/assets/../app.py", "/signage/..%2f..%2ffloor.toml",
@@ -398,43 +382,39 @@ _NONSENSE: Final = {
 
 
 async def test_a_body_that_is_a_bomb_or_nonsense_is_refused(
-    staffed: Stand, subtests: pytest.Subtests
+    stand: Stand, subtests: pytest.Subtests
 ) -> None:
     headers = {"Content-Type": "application/json"}
-    async with staffed.signed_in("Sue") as sue:
+    async with stand.signed_in("Sue") as sue:
         for path in ("claims/c1/reject", "links/pit-2/proposals"):
             for what, body in _NONSENSE.items():
                 with subtests.test(what, path=path):
                     answer = await sue.client.post(f"/api/v1/{path}", content=body, headers=headers)
                     assert answer.status_code == 400, answer.text[:300]
                     assert len(answer.content) < 1_000
-                    assert staffed.claims.acts == []
-                    assert staffed.links.done == []
+                    assert stand.claims.acts == []
+                    assert stand.links.done == []
 
 
-@pytest.mark.parametrize("how", ["a length", "chunks"])
-async def test_a_body_beyond_the_bound_is_refused_before_it_is_all_there(
-    staffed: Stand, how: str
-) -> None:
-    async with raw(staffed.port) as client:
-        if how == "a length":
-            client.send(post(_JSON, "Content-Length: 1000000000", body=b"{"))
-        else:
-            client.send(post(_JSON, _CHUNKED, body=b"8000\r\n" + b" " * 0x8000 + b"\r\n"))
-        assert b" 413 " in await client.head()
+async def test_a_body_beyond_the_bound_is_refused_before_it_is_all_there(stand: Stand) -> None:
+    chunk = b"8000\r\n" + b" " * 0x8000 + b"\r\n"
+    for how, body in (("Content-Length: 1000000000", b"{"), (_CHUNKED, chunk)):
+        async with raw(stand.port) as client:
+            client.send(post(_JSON, how, body=body))
+            assert b" 413 " in await client.head(), how
 
 
 async def test_a_client_that_leaves_within_a_body_leaves_nothing_behind(
-    staffed: Stand, capfd: pytest.CaptureFixture[str]
+    stand: Stand, capfd: pytest.CaptureFixture[str]
 ) -> None:
     for _ in range(20):
-        async with raw(staffed.port) as client:
+        async with raw(stand.port) as client:
             client.send(post(_JSON, "Content-Length: 40", body=b'{"name": '))
             await asyncio.sleep(0)
     everybody = asyncio.all_tasks
     idle = len(everybody())
     await eventually_async(lambda: len(everybody()) <= idle, what="no task left")
-    assert (await staffed.get("/healthz")).status_code == 200
+    assert (await stand.get("/healthz")).status_code == 200
     assert "Traceback" not in "".join(capfd.readouterr())
 
 
@@ -448,54 +428,46 @@ async def test_a_hundred_requests_in_one_go_are_answered_in_their_order(stand: S
     assert [part[:3] for part in answer.split(b"HTTP/1.1 ")[1:]] == wanted
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "said",
-    ["\x1b[31mevil", "203.0.113.7, nobody", "a" * 4_000, "unknown", "fe80::1%\x1b[2J", "=cmd|x",
-     "203.0.113.7:99:1"],
+_NO_ADDRESS: Final = (
+    "\x1b[31mevil", "203.0.113.7, nobody", "a" * 4_000, "unknown", "fe80::1%\x1b[2J", "=cmd|x",
+    "203.0.113.7:99:1",
 )  # fmt: skip
-async def test_a_proxy_says_an_address_or_is_refused(staffed: Stand, said: str) -> None:
+
+
+@pytest.mark.slow
+async def test_a_proxy_says_an_address_which_is_logged_in_one_spelling_or_is_refused(
+    stand: Stand,
+) -> None:
     """An invalid address appears in no log, and no lock or count uses it."""
     body = b'{"name": "flo", "pin": "000000"}'
-    length = f"Content-Length: {len(body)}"
-    async with raw(staffed.port) as client:
-        client.send(post(_JSON, length, f"X-Forwarded-For: {said}", body=body))
-        answer = await client.rest()
-    assert answer.startswith(b"HTTP/1.1 400 "), answer[:200]
-    async with staffed.signed_in("Ada") as ada:
+    one = ("2001:DB8::0:7", "[2001:db8::7]:443", "203.0.113.9, 2001:db8:0::7")
+    for said, status in (
+        *dict.fromkeys(_NO_ADDRESS, 400).items(),
+        *dict.fromkeys(one, 401).items(),
+    ):
+        headers = (f"Content-Length: {len(body)}", "X-Forwarded-Proto: https")
+        async with raw(stand.port) as client:
+            client.send(post(_JSON, *headers, f"X-Forwarded-For: {said}", body=body))
+            assert (await client.rest()).startswith(b"HTTP/1.1 %d " % status), said
+    async with stand.signed_in("Ada") as ada:
         log = (await ada.get("/api/v1/log")).json()
-    assert {row["client"] for row in log} <= {"", "127.0.0.1"}
-
-
-@pytest.mark.slow
-async def test_an_address_that_a_proxy_says_is_logged_in_one_spelling(staffed: Stand) -> None:
-    body = b'{"name": "flo", "pin": "000000"}'
-    length = f"Content-Length: {len(body)}"
-    for said in ("2001:DB8::0:7", "[2001:db8::7]:443", "203.0.113.9, 2001:db8:0::7"):
-        async with raw(staffed.port) as client:
-            https = "X-Forwarded-Proto: https"
-            client.send(post(_JSON, length, https, f"X-Forwarded-For: {said}", body=body))
-            assert (await client.rest()).startswith(b"HTTP/1.1 401 "), said
-    async with staffed.signed_in("Ada") as ada:
-        log = (await ada.get("/api/v1/log")).json()
+    assert {row["client"] for row in log} <= {"", "127.0.0.1", "2001:db8::7"}
     refused = [row["client"] for row in log if row["what"] == "sign_in_refused"]
     assert refused == ["2001:db8::7"] * 3
 
 
-@pytest.mark.parametrize("name", ["Authorization", "X-HTTP-Method-Override", "X-Forwarded-Host"])
-async def test_headers_that_other_systems_believe_mean_nothing_here(
-    staffed: Stand, name: str
-) -> None:
-    async with staffed.signed_in("Flo") as flo:
-        answer = await flo.client.get("/api/v1/claims/c1/validate", headers={name: "POST"})
-        assert answer.status_code == 405
-        shown = await flo.client.get("/signage", headers={name: "evil.example"})
-    assert "evil.example" not in shown.text
-    assert staffed.claims.acts == []
+async def test_headers_that_other_systems_believe_mean_nothing_here(stand: Stand) -> None:
+    async with stand.signed_in("Flo") as flo:
+        for name in ("Authorization", "X-HTTP-Method-Override", "X-Forwarded-Host"):
+            answer = await flo.client.get("/api/v1/claims/c1/validate", headers={name: "POST"})
+            assert answer.status_code == 405, name
+            shown = await flo.client.get("/signage", headers={name: "evil.example"})
+            assert "evil.example" not in shown.text, name
+    assert stand.claims.acts == []
 
 
-async def test_what_is_wrong_is_not_repeated_at_length(staffed: Stand) -> None:
-    async with staffed.signed_in("Flo") as flo:
+async def test_what_is_wrong_is_not_repeated_at_length(stand: Stand) -> None:
+    async with stand.signed_in("Flo") as flo:
         for path in ("claims/" + "c" * 9_000, "wins?limit=" + "9" * 9_000):
             answer = await flo.get(f"/api/v1/{path}")
             assert 400 <= answer.status_code < 500
@@ -503,3 +475,73 @@ async def test_what_is_wrong_is_not_repeated_at_length(staffed: Stand) -> None:
         strange = await flo.get("/api/v1/wins?" + "&".join(f"p{n}=1" for n in range(1_500)))
     assert isinstance(strange, httpx.Response)
     assert strange.status_code == 200
+
+
+KINDS: Final = ("silent", "slow headers", "slow body", "stuck reader", "half closed")
+CONNECTIONS: Final = 250
+GOOD: Final = ("/api/v1/meters", "/api/v1/claims", "/signage", "/floor")
+ROUNDS: Final = 8
+_DISPLAYS_OF_ONE: Final = 60
+_BYTE_EVERY_S: Final = 1.0
+
+
+async def behave(port: int, number: int, kind: str, opened: Counter[str]) -> None:
+    """Hold a bad connection of a kind, and open it again when it ends, until canceled."""
+    while True:
+        with contextlib.suppress(OSError, asyncio.IncompleteReadError):
+            async with raw(port) as connection:
+                opened[kind] += 1
+                if kind == "stuck reader":
+                    address = f"X-Forwarded-For: 10.{number // _DISPLAYS_OF_ONE}.0.1"
+                    connection.send(get("/api/v1/meters/stream", "localhost", address))
+                    await connection.head()
+                    connection.stop_reading()
+                elif kind != "silent":
+                    connection.send(POST if kind == "slow body" else get("/healthz")[:-4])
+                    if kind == "half closed":
+                        connection.half_close()
+                while True:
+                    with contextlib.suppress(TimeoutError):
+                        async with asyncio.timeout(_BYTE_EVERY_S):
+                            await connection.ended()
+                            break
+                    if kind.startswith("slow"):
+                        connection.send(b" ")
+        await asyncio.sleep(_BYTE_EVERY_S)
+
+
+async def read_pages(port: int, cookie: str) -> None:
+    """Read each page over its own connection, and the floorpersons' stream to its first event."""
+    for path in GOOD:
+        async with raw(port) as connection:
+            connection.send(get(path, "localhost", "Connection: close"))
+            answer = await connection.rest()
+        assert answer.startswith(b"HTTP/1.1 200 "), (path, answer[:300])
+    async with raw(port) as connection:
+        connection.send(get("/api/v1/floor/stream", "localhost", f"Cookie: {cookie}"))
+        head = await connection.head()
+        assert head.startswith(b"HTTP/1.1 200 "), head
+        assert await connection.until(b"event: changed")
+
+
+@pytest.mark.slow
+async def test_others_go_on_under_connections_that_are_slow_silent_stuck_or_half_closed(
+    tmp_path: Path,
+) -> None:
+    with RealFloor(tmp_path) as stand:
+        port = int(stand.service.url.rpartition(":")[2])
+        hire(stand.service.config, "F. Lane", "floorperson")
+        cookie = Colleague(stand.service.url, "F. Lane").headers["Cookie"]
+        table, opened = stand.table(), Counter[str]()
+        kinds = zip(range(CONNECTIONS), itertools.cycle(KINDS), strict=False)
+        holding = [asyncio.create_task(behave(port, *each, opened)) for each in kinds]
+        each = CONNECTIONS // len(KINDS)
+        await eventually_async(lambda: all(opened[kind] >= each for kind in KINDS), within_s=60)
+        for number in range(1, ROUNDS + 1):
+            await read_pages(port, cookie)
+            events = (wagers(2 * number - 1, f"R{number}"), void(2 * number, f"R{number}"))
+            await asyncio.to_thread(table.accept, *events)
+        for task in holding:
+            task.cancel()
+        await asyncio.gather(*holding, return_exceptions=True)
+        assert stand.service.audit()["balanced"]

@@ -115,19 +115,8 @@ async def test_a_reload_keeps_user_and_view_and_going_back_leaves_no_dialog(
 
 
 @pytest.mark.slow
-async def test_a_session_that_the_service_ends_leaves_nothing(room: FloorRoom) -> None:
-    page = await room.signed_in("Flo")
-    await press(claim_card(page, CLAIM), "Reject")
-    await expect(page.locator("dialog[open]")).to_be_visible()
-    await room.stand.user_directory.users.disable("Flo", Actor("Ada"))
-    await expect(page.locator(".notice.wait")).to_contain_text(
-        "Your session has ended.", timeout=15_000
-    )
-    await check_dark(page, room)
-
-
-@pytest.mark.slow
-async def test_who_signs_out_while_the_service_is_away_is_out(room: FloorRoom) -> None:
+async def test_a_session_that_ends_leaves_nothing(room: FloorRoom) -> None:
+    """Who signs out while the service is away is out; then the service ends a session."""
     page = await room.signed_in("Flo")
     await expect(claim_card(page, CLAIM)).to_be_visible()
     await page.route("**/sign-out", lambda route: route.abort())
@@ -137,6 +126,13 @@ async def test_who_signs_out_while_the_service_is_away_is_out(room: FloorRoom) -
     await expect(page.locator(".who")).to_contain_text("Finn")
     await page.reload()
     await expect(page.locator(".who")).to_contain_text("Finn")
+    await press(claim_card(page, CLAIM), "Reject")
+    await expect(page.locator("dialog[open]")).to_be_visible()
+    await room.stand.user_directory.users.disable("Finn", Actor("Ada"))
+    await expect(page.locator(".notice.wait")).to_contain_text(
+        "Your session has ended.", timeout=15_000
+    )
+    await check_dark(page, room)
 
 
 GIVEN, OWN = "264907", "905183"
@@ -179,9 +175,25 @@ async def test_the_page_asks_for_a_pin_of_ones_own_before_anything_else(room: Fl
 
 
 @pytest.mark.slow
-async def test_the_page_shows_a_generated_pin_once(room: FloorRoom) -> None:
+async def test_an_administrator_unlocks_disables_enables_and_gives_a_pin(room: FloorRoom) -> None:
+    client = {"X_Forwarded_For": "203.0.113.66", "X_Forwarded_Proto": "https"}
+    for _ in range(5):
+        await room.stand.try_to_sign_in("Flo", GIVEN, **client)
     page = await room.signed_in("Ada", "people", bypass_csp=True)
     user, shown = page.locator('[data-user="Flo"]'), dialog(page).locator(".pin")
+    await sees(user, "Locked out at 203.0.113.66 until")
+    await check_accessible(page)
+    await press(user, "Unlock")
+    await answer(page, "Unlock")
+    await expect(user).not_to_contain_text("Locked out")
+    await sees(page.locator(".log li").first, "User unlocked")
+    assert (await room.stand.try_to_sign_in("Flo", PIN, **client)).status_code == 200
+    own = page.locator('[data-user="Ada"]')
+    await expect(own.get_by_role("button", name="Disable")).to_have_count(0)
+    for act in ("Disable", "Enable"):
+        await press(user, act)
+        await answer(page, act)
+        await expect(user.locator(".chip")).to_have_text(f"{act}d")
     await press(user, "New PIN")
     await press(dialog(page), "Set the PIN")
     await expect(shown).to_have_text(re.compile(r"^[0-9]{8}$"))
@@ -191,24 +203,9 @@ async def test_the_page_shows_a_generated_pin_once(room: FloorRoom) -> None:
     await expect(page.locator("dialog")).to_have_count(0)
     assert pin not in await page.content()
     await sees(user, "PIN set by Ada", "serves until")
+    assert (await room.stand.try_to_sign_in("Flo", PIN)).status_code == 401
     async with room.stand.signed_in("Flo", pin) as flo:
         assert flo.me.choose_pin
-
-
-@pytest.mark.slow
-async def test_the_page_shows_a_lock_and_lifts_it(room: FloorRoom) -> None:
-    client = {"X_Forwarded_For": "203.0.113.66", "X_Forwarded_Proto": "https"}
-    for _ in range(5):
-        await room.stand.try_to_sign_in("Flo", GIVEN, **client)
-    page = await room.signed_in("Ada", "people", bypass_csp=True)
-    user = page.locator('[data-user="Flo"]')
-    await sees(user, "Locked out at 203.0.113.66 until")
-    await check_accessible(page)
-    await press(user, "Unlock")
-    await answer(page, "Unlock")
-    await expect(user).not_to_contain_text("Locked out")
-    await sees(page.locator(".log li").first, "User unlocked")
-    assert (await room.stand.try_to_sign_in("Flo", PIN, **client)).status_code == 200
 
 
 # Records how a page announces a new win. `kind` is a notification of a desk or of a phone, where

@@ -1,6 +1,7 @@
 """The other views in a real browser (past wins, links, people) and what each role may do there."""
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Mapping, Sequence
+from typing import Final
 
 import msgspec
 import pytest
@@ -8,17 +9,17 @@ from playwright.async_api import Browser, Locator, Page, Route, expect
 
 from meters.floor_api.types import ClaimRow, ParameterChange
 from tests.browsers import sees
-from tests.servers import RedisServer
 from tests.waiting import eventually_async
+from tests.web.conftest import Sides
 from tests.web.floor_hand import (
     ROYAL,
     SIZES,
     FloorRoom,
     answer,
     check_accessible,
+    claim_card,
     dialog,
     evaluated,
-    floor_room,
     go,
     press,
     resize,
@@ -26,7 +27,7 @@ from tests.web.floor_hand import (
     warned,
 )
 from tests.web.in_memory import UNAPPROVED
-from tests.web.stand import AT, CLAIM, FLOOR, PIN
+from tests.web.stand import AT, CLAIM, FLOOR
 
 
 def paid(number: int, **fields: object) -> ClaimRow:
@@ -104,6 +105,18 @@ async def test_the_last_25_wins_of_a_progressive_and_then_earlier_ones(room: Flo
     await expect(wins(page)).to_have_count(25)
     await press(page, "Earlier wins")
     await expect(wins(page)).to_have_count(31)
+    # A win opens with everything and its slip.
+    opens = wins(page).nth(28).get_by_role("button")
+    await opens.click()
+    await sees(
+        dialog(page), "$1,510.00", "Mini-Royal, spades", "TCP-03, asset 104213",
+        "100% of the meter", "649a.12(e)(1)", "Flo, Nov 19, 2026, 21:14:07 EST",
+        "Finn, Nov 19, 2026, 21:14:07 EST", "PS-1", "Win 1 of 2 of its round · entry 101",
+        "Wagers accepted at lock-out", "Position 3 (p3)", "Envy Bonuses: ",
+    )  # fmt: skip
+    await expect(dialog(page).get_by_role("link", name="Payout slip (PDF)")).to_be_visible()
+    await page.keyboard.press("Escape")
+    await expect(opens).to_be_focused()
 
 
 async def test_wins_are_found_by_words_table_state_and_day(room: FloorRoom) -> None:
@@ -137,8 +150,9 @@ async def test_wins_are_found_by_words_table_state_and_day(room: FloorRoom) -> N
 
 
 async def test_days_and_amounts_are_read_as_the_people_of_the_facility_mean_them(
-    room: FloorRoom,
+    room: FloorRoom, browser: Browser, sides: Sides
 ) -> None:
+    """In Sydney the clocks change between the beginning of the day and midnight in UTC."""
     page = await room.page(path="/floor")
     for day, later, begins in (
         ("2026-11-01", 0, "2026-11-01T04:00:00.000Z"),
@@ -153,41 +167,15 @@ async def test_days_and_amounts_are_read_as_the_people_of_the_facility_mean_them
         ("", None), ("-5", None), ("1.234", None), ("1,23", None), ("1e3", None), ("ten", None),
     ):  # fmt: skip
         assert await evaluated(page, "format.typedCents(given)", typed) == cents, typed
-
-
-@pytest.mark.slow
-async def test_a_demonstration_says_so_and_its_days_begin_in_its_own_zone(
-    shared_redis_server: RedisServer, browser: Browser
-) -> None:
-    """In Sydney the clocks change between the beginning of the day and midnight in UTC."""
     text = FLOOR.replace("[facility]", "[facility]\ndemonstration = true", 1)
-    text = text.replace("America/New_York", "Australia/Sydney")
-    async with floor_room(shared_redis_server, browser, text) as room:
-        page = await room.page()
-        await page.goto(f"{room.stand.url}/floor")
-        found = await evaluated(page, "format.dayStart('2026-10-04')")
-        assert found == "2026-10-03T14:00:00.000Z"
+    room = FloorRoom(await sides(text.replace("America/New_York", "Australia/Sydney")), browser)
+    page = await room.page(path="/floor")
+    found = await evaluated(page, "format.dayStart('2026-10-04')")
+    assert found == "2026-10-03T14:00:00.000Z"
+    for name in ("", "Flo"):
+        if name:
+            await room.sign_in(page, name)
         await expect(page.locator(".demonstration")).to_be_visible()
-        await type_sign_in(page, "Flo")
-        await expect(page.locator(".who")).to_contain_text("Flo")
-        await expect(page.locator(".demonstration")).to_be_visible()
-
-
-@pytest.mark.slow
-async def test_a_win_opens_with_everything_and_its_slip(room: FloorRoom) -> None:
-    room.stand.claims.claims["h1"] = paid(1)
-    page = await room.signed_in("Audrey")
-    await go(page, "Wins")
-    await wins(page).first.get_by_role("button").click()
-    await sees(
-        dialog(page), "$1,510.00", "Mini-Royal, spades", "TCP-03, asset 104213",
-        "100% of the meter", "649a.12(e)(1)", "Flo, Nov 19, 2026, 21:14:07 EST",
-        "Finn, Nov 19, 2026, 21:14:07 EST", "PS-1", "Win 1 of 2 of its round · entry 101",
-        "Wagers accepted at lock-out", "Position 3 (p3)", "Envy Bonuses: ",
-    )  # fmt: skip
-    await expect(dialog(page).get_by_role("link", name="Payout slip (PDF)")).to_be_visible()
-    await page.keyboard.press("Escape")
-    await expect(wins(page).first.get_by_role("button")).to_be_focused()
 
 
 def link(page: Page, name: str) -> Locator:
@@ -247,33 +235,31 @@ async def test_a_parameter_changes_only_while_closed_and_by_two(room: FloorRoom)
     assert [what for what, *_ in links.done] == ["close", "propose", "parameter", "open"]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("changed", "reason", "acts", "others"),
-    [
-        ({"reason": "no broker"}, "No broker.", ["Close the link", "Adjust"], []),
-        ({"reason": "no broker", "closed_by": "Sue", "closed_at": AT}, "No broker.",
-         ["Open the link", "Change a parameter", "Confirm"], []),
-        ({"reason": "parameters do not fit", "closed_by": "Sue", "closed_at": AT,
-          "wrong_parameters": True}, "Parameters do not fit.",
-         ["Change a parameter", "Confirm"], ["Open the link"]),
-    ],
-    ids=["no broker", "no broker while closed", "parameters that do not fit"],
+CLOSED: Mapping[str, object] = {"state": "inoperable", "closed_by": "Sue", "closed_at": AT}
+IDLE: Final[Sequence[tuple[dict[str, object], list[str], list[str]]]] = (
+    ({"state": "inoperable", "reason": "no broker"}, ["Close the link", "Adjust"], []),
+    ({**CLOSED, "reason": "no broker"}, ["Open the link", "Change a parameter", "Confirm"], []),
+    ({**CLOSED, "reason": "parameters do not fit", "wrong_parameters": True},
+     ["Change a parameter", "Confirm"], ["Open the link"]),
 )  # fmt: skip
-async def test_people_act_on_a_link_that_does_not_operate(
-    room: FloorRoom, changed: dict[str, object], reason: str, acts: list[str], others: list[str]
-) -> None:
+
+
+@pytest.mark.slow
+async def test_people_act_on_a_link_that_does_not_operate(room: FloorRoom) -> None:
     """Its tables cannot play. It opens only with parameters that fit, and two people set those."""
     links = room.stand.links
     change = ParameterChange(meter="progressive", parameter="wager", value=500, reason="as filed")
     await links.propose("tcp-main", "Sue", change)
-    links.put("tcp-main", state="inoperable", **changed)
-    shown = link(await room.signed_in("Sam", "links"), "tcp-main")
-    await sees(shown, reason)
-    for act in acts:
-        await expect(shown.get_by_role("button", name=act).first).to_be_enabled()
-    for act in others:
-        await expect(shown.get_by_role("button", name=act)).to_have_count(0)
+    page = await room.signed_in("Sam", "links")
+    shown = link(page, "tcp-main")
+    for changed, acts, others in IDLE:
+        links.put("tcp-main", **changed)
+        await page.reload()
+        await sees(shown, f"{changed['reason']}.".capitalize())
+        for act in acts:
+            await expect(shown.get_by_role("button", name=act).first).to_be_enabled()
+        for act in others:
+            await expect(shown.get_by_role("button", name=act)).to_have_count(0)
 
 
 @pytest.mark.duty("D15")
@@ -487,36 +473,31 @@ async def test_an_administrator_adds_a_user_who_signs_in(room: FloorRoom) -> Non
 
 
 @pytest.mark.slow
-async def test_a_user_is_disabled_enabled_and_given_a_pin(room: FloorRoom) -> None:
-    page = await room.signed_in("Ada", "people", "phone")
-    user = page.locator('[data-user="Flo"]')
-    own = page.locator('[data-user="Ada"]')
-    await expect(own.get_by_role("button", name="Disable")).to_have_count(0)
-    for act in ("Disable", "Enable"):
-        await press(user, act)
-        await answer(page, act)
-        await expect(user.locator(".chip")).to_have_text(f"{act}d")
-    await press(user, "New PIN")
-    await type_pins(page, "264907", "264907")
-    await answer(page, "Set the PIN")
-    await expect(dialog(page)).to_have_count(0)
-    assert (await room.stand.try_to_sign_in("Flo", PIN)).status_code == 401
-    assert (await room.stand.try_to_sign_in("Flo", "264907")).status_code == 200
-
-
-@pytest.mark.slow
 async def test_each_role_has_its_views_and_its_buttons(room: FloorRoom) -> None:
+    """A dealer sees no Envy Bonus and no wagers, and has one view; an auditor decides nothing."""
     views = ["Waiting", "Wins", "Links", "People"]
-    for name, count, changes_links in (
-        ("Flo", 3, False), ("Sue", 3, True), ("Audrey", 4, False), ("Ada", 4, True),
+    for name, count, decides, changes_links in (
+        ("Dana", 0, False, False), ("Flo", 3, True, False), ("Sue", 3, True, True),
+        ("Audrey", 4, False, False), ("Ada", 4, False, True),
     ):  # fmt: skip
-        page = await room.signed_in(name, "links")
+        page = await room.signed_in(name)
+        card, buttons = claim_card(page), page.locator("main").get_by_role("button")
+        await expect(card).to_contain_text("$1,510.00")
+        assert (await card.get_by_role("button").count() > 0) == decides, name
+        if name == "Dana":
+            await expect(card.get_by_role("link")).to_have_count(0)
+            for hidden in ("p3", "Envy", "lock-out"):
+                await expect(card).not_to_contain_text(hidden)
+            await expect(page.locator("nav")).to_be_hidden()
+            continue
+        await expect(card.get_by_role("link", name="Payout slip (PDF)")).to_be_visible()
+        await sees(card, "patron p3")
         tabs = page.locator("nav a")
         await expect(tabs).to_have_count(count)
         shown = [text.split("\n")[0].strip("0123456789 ") for text in await tabs.all_inner_texts()]
         assert shown == views[:count]
+        await go(page, "Links")
         await expect(meter(page)).to_contain_text("Rate to the meter")
-        buttons = page.locator("main").get_by_role("button")
         assert (await buttons.count() > 0) == changes_links, name
         if name == "Audrey":
             await go(page, "People")

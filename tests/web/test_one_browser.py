@@ -26,7 +26,6 @@ PATHS = ["/signage", "/signage/tcp-main", "/signage/tcp-main/pays", "/signage/pi
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def room(room: FloorRoom) -> FloorRoom:
-    room.stand.keep_beating()
     room.stand.put(112_362, 1)
     room.stand.put(500_000, 1, link="pit-2")
     return room
@@ -94,35 +93,25 @@ async def test_every_display_notices_a_lost_stream_and_returns(room: FloorRoom) 
     await streams(room, 1, 0)
 
 
-@pytest.mark.parametrize("script", ["delete window.SharedWorker", ""], ids=["none", "fails"])
+@pytest.mark.parametrize(
+    "script", ["delete window.SharedWorker", FAILS_ONCE], ids=["none", "fails"]
+)
 async def test_a_browser_without_the_shared_worker_has_a_stream_for_each_page(
     room: FloorRoom, script: str
 ) -> None:
-    stand = room.stand
-    page = await room.page("desk")
-    await page.add_init_script(script or "window.SharedWorker = class extends SharedWorker {"
-        " constructor() { super('/assets/none.js'); } };")  # fmt: skip
-    await page.goto(f"{stand.url}/signage")
-    await is_live(page)
-    stand.put(112_399, 2)
-    await shows(page, "$1,123.99")
-
-
-@pytest.mark.slow
-async def test_pages_share_a_stream_again_after_the_worker_could_not_be_loaded(
-    room: FloorRoom,
-) -> None:
+    """Pages share a stream again after the worker could not be loaded."""
     stand = room.stand
     first = await room.page("desk")
-    second = await first.context.new_page()
-    for page in (first, second):
-        await page.add_init_script(FAILS_ONCE)
+    pages = (first, await first.context.new_page())
+    for page in pages:
+        await page.add_init_script(script)
         await page.goto(f"{stand.url}/signage")
         await is_live(page)
     await streams(room, 2, 0)
-    for page in (first, second):
-        await page.evaluate("window.ahead = 100000")
-    await streams(room, 1, 0)
+    if script == FAILS_ONCE:
+        for page in pages:
+            await page.evaluate("window.ahead = 100000")
+        await streams(room, 1, 0)
     stand.put(112_399, 2)
-    for page in (first, second):
+    for page in pages:
         await shows(page, "$1,123.99")

@@ -10,7 +10,7 @@ from meters.displays.display_state import MeterState
 from meters.floor.logo import LOGO_BYTES_MAX
 from meters.http.static_files import Assets
 from meters.web.theme import PAGES, themed
-from tests.web.signage_page import standing
+from tests.web.conftest import Sides
 from tests.web.stand import FLOOR, Stand
 
 PAGE_BYTES_MAX = 110_000
@@ -129,12 +129,11 @@ async def test_what_the_floor_file_says_is_escaped_and_a_link_s_page_shows_it_al
 
 
 @pytest.mark.parametrize("path", ["/signage", "/signage/tcp-main", "/signage/tcp-main/pays"])
-async def test_everything_is_in_a_landmark_under_headings(path: str) -> None:
+async def test_everything_is_in_a_landmark_under_headings(sides: Sides, path: str) -> None:
     """Screen readers go from heading to heading: title, links, meters, with no level left out."""
-    foot = '[signage]\nwording = { foot = "Play responsibly" }'
-    floor = FLOOR.replace("[facility]", "[facility]\ndemonstration = true")
-    async with standing(foot, floor) as stand:
-        page = Reader((await stand.get(path)).text)
+    foot = '\n[signage]\nwording = { foot = "Play responsibly" }'
+    stand = await sides(FLOOR.replace("[facility]", "[facility]\ndemonstration = true") + foot)
+    page = Reader((await stand.get(path)).text)
     assert [tag for tag, _ in page.tags if tag in LANDMARKS] == list(LANDMARKS)
     assert "Play responsibly" in page.text
     levels = [int(tag[1]) for tag, _ in page.tags if re.fullmatch("h[1-6]", tag)]

@@ -3,7 +3,7 @@
 import re
 import tomllib
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any, Final, cast
@@ -20,9 +20,11 @@ from bonus.display import hand_words
 from meters.floor.floor_file import Link
 from tests.floor_text import floor_text, link_text, meter_text, table_text
 from tests.games.naive import HOUSE, fed_by
+from tests.web.conftest import Sides
 from tests.web.floor_hand import check_accessible
-from tests.web.signage_page import MAIN, opened, shows, standing
+from tests.web.signage_page import MAIN, opened, shows
 from tests.web.stand import Stand
+from tests.web.test_floor_access import WIDER
 
 EVERY_METER: Final = floor_text(
     link_text(
@@ -108,15 +110,8 @@ def rows(text: str) -> list[str]:
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def stand() -> AsyncIterator[Stand]:
-    async with standing(floor=EVERY_METER) as stand:
-        yield stand
-
-
-@pytest_asyncio.fixture(loop_scope="session")
-async def house_stand() -> AsyncIterator[Stand]:
-    async with standing(floor=HOUSE_FLOOR) as stand:
-        yield stand
+async def stand(sides: Sides) -> Stand:
+    return await sides(EVERY_METER)
 
 
 def with_paytable(stand: Stand, paytable: str) -> Link:
@@ -148,8 +143,9 @@ async def test_a_table_s_page_shows_only_what_the_table_offers(stand: Stand) -> 
 
 @pytest.mark.duty("D1")
 async def test_games_that_pay_differently_are_named_on_the_page_of_their_link(
-    house_stand: Stand,
+    sides: Sides,
 ) -> None:
+    house_stand = await sides(HOUSE_FLOOR)
     page = (await house_stand.get(PAYS)).text
     tables = Tables(page).of
     assert tables["keystone_mega"] == rows(STUD_AND_DUEL_MEGA)
@@ -213,17 +209,14 @@ async def test_signage_takes_the_change_when_the_link_opens_again(page: Page, st
 
 @pytest.mark.slow
 @pytest.mark.parametrize("floor", [EVERY_METER, HOUSE_FLOOR], ids=["chapter", "house"])
-async def test_it_fits_and_axe_finds_nothing(browser: Browser, floor: str) -> None:
-    async with standing(floor=floor) as stand:
-        page = await browser.new_page(bypass_csp=True)
-        for width, height in ((1280, 800), (390, 844)):
-            await page.set_viewport_size({"width": width, "height": height})
-            await page.goto(stand.url + PAYS)
-            assert await page.evaluate(
-                "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
-            )
-            await check_accessible(page)
-        await page.close()
+async def test_it_fits_and_axe_finds_nothing(browser: Browser, sides: Sides, floor: str) -> None:
+    stand = await sides(floor)
+    page = await browser.new_page(bypass_csp=True)
+    for width, height in ((1280, 800), (390, 844)):
+        await page.set_viewport_size({"width": width, "height": height})
+        await page.goto(stand.url + PAYS)
+        assert not await page.evaluate(WIDER)
+        await check_accessible(page)
 
 
 Law = Mapping[str, Any]

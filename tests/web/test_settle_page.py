@@ -12,9 +12,9 @@ from playwright.async_api import Browser, Page, expect
 from bonus.settling.settle import settle_line
 from meters.floor_api.types import Wagered
 from tests.browsers import sees
-from tests.servers import RedisServer
 from tests.waiting import eventually_async
-from tests.web.floor_hand import FloorRoom, check_accessible, claim_card, floor_room
+from tests.web.conftest import Sides
+from tests.web.floor_hand import FloorRoom, check_accessible, claim_card
 from tests.web.settle_hand import (
     FLOOR,
     ROUNDS,
@@ -32,9 +32,10 @@ PATH: Final = "/api/v1/settlements"
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def disputes(shared_redis_server: RedisServer, browser: Browser) -> AsyncIterator[FloorRoom]:
-    async with floor_room(shared_redis_server, browser, FLOOR) as room:
-        yield room
+async def disputes(sides: Sides, browser: Browser) -> AsyncIterator[FloorRoom]:
+    room = FloorRoom(await sides(FLOOR), browser)
+    yield room
+    await room.leave()
 
 
 async def opened(room: FloorRoom, size: str = "tablet") -> Page:
@@ -92,10 +93,35 @@ async def check_totals_and_print(page: Page) -> None:
 
 
 @pytest.mark.slow
-async def test_all_errors_are_next_to_the_fields_that_they_name_in_words(
+async def test_a_table_shows_what_it_offers_and_all_errors_are_next_to_their_fields(
     disputes: FloorRoom,
 ) -> None:
+    """Used cards are dimmed, and a tap takes a card out."""
     page = await opened(disputes)
+    await tap(page, "Position 2")
+    await deal(page, "Hand of position 2", ["As", "Ks", "Qs"])
+    await expect(page.locator("#pad-title")).to_have_text("Dealer's hand")
+    ace, king = (page.locator(f'[data-card="{card}"]') for card in ("As", "Ks"))
+    await expect(ace).to_be_disabled()
+    await tap(page, "Take out ace of spades")
+    await expect(page.locator("#pad-title")).to_have_text("Hand of position 2")
+    await expect(ace).to_be_enabled()
+    await king.tap()
+    await expect(king).to_have_attribute("aria-pressed", "false")
+    await expect(page.locator('[data-hand="2.cards"] .card')).to_have_count(1)
+    await page.reload()
+    await page.locator("#table").select_option("FPR-01")
+    await tap(page, "Position 1")
+    labels = page.locator('[data-position="1"] .wagers label')
+    await expect(labels).to_have_text(
+        ["Ante", "Raise", "Prime", "Aces Bonus", "All Six", "Player, if at several positions"]
+    )
+    await page.locator("#table").select_option("TCP-09")
+    await expect(
+        page.get_by_text("The floor file has no ante_bonus for this table")
+    ).to_be_visible()
+    await expect(page.get_by_role("button", name="Settle", exact=True)).to_have_count(0)
+    await page.reload()
     await page.locator("#table").select_option("TPR-01")
     await tap(page, "Settle")
     await expect(problem(page, "")).to_have_text("Choose the positions in this round.")
@@ -144,39 +170,6 @@ async def test_the_pad_goes_on_by_itself_to_each_card_that_is_needed(
         for _ in range(1 if "card" in title else 3):
             await page.locator(f'[data-card="{next(cards)}"]').tap()
     await expect(page.locator("#pad-title")).to_be_hidden()
-
-
-@pytest.mark.slow
-async def test_used_cards_are_dimmed_and_a_tap_takes_a_card_out(disputes: FloorRoom) -> None:
-    page = await opened(disputes)
-    await tap(page, "Position 2")
-    await deal(page, "Hand of position 2", ["As", "Ks", "Qs"])
-    await expect(page.locator("#pad-title")).to_have_text("Dealer's hand")
-    ace = page.locator('[data-card="As"]')
-    await expect(ace).to_be_disabled()
-    await tap(page, "Take out ace of spades")
-    await expect(page.locator("#pad-title")).to_have_text("Hand of position 2")
-    await expect(ace).to_be_enabled()
-    king = page.locator('[data-card="Ks"]')
-    await king.tap()
-    await expect(king).to_have_attribute("aria-pressed", "false")
-    await expect(page.locator('[data-hand="2.cards"] .card')).to_have_count(1)
-
-
-@pytest.mark.slow
-async def test_a_table_shows_only_what_it_offers(disputes: FloorRoom) -> None:
-    page = await opened(disputes)
-    await page.locator("#table").select_option("FPR-01")
-    await tap(page, "Position 1")
-    labels = page.locator('[data-position="1"] .wagers label')
-    await expect(labels).to_have_text(
-        ["Ante", "Raise", "Prime", "Aces Bonus", "All Six", "Player, if at several positions"]
-    )
-    await page.locator("#table").select_option("TCP-09")
-    await expect(
-        page.get_by_text("The floor file has no ante_bonus for this table")
-    ).to_be_visible()
-    await expect(page.get_by_role("button", name="Settle", exact=True)).to_have_count(0)
 
 
 @pytest.mark.slow
@@ -242,7 +235,7 @@ async def test_the_page_asks_to_sign_in_and_goes_on_when_somebody_has(disputes: 
     await expect(page.get_by_role("heading", name="Sign in to settle a round")).to_be_visible()
 
 
-async def test_the_route_answers_as_the_command_and_refuses_with_the_field(staffed: Stand) -> None:
+async def test_the_route_answers_as_the_command_and_refuses_with_the_field(stand: Stand) -> None:
     prime = ROUNDS["TPR-01"]
     refused: list[tuple[Round, str, str | None]] = [
         ({"dealer": ["Qc", "7d"]}, "wrong_cards", "dealer"),
@@ -250,7 +243,7 @@ async def test_the_route_answers_as_the_command_and_refuses_with_the_field(staff
         ({"color": "red"}, "malformed", None),
         ({"game": "snap"}, "unknown_game", "game"),
     ]
-    async with staffed.signed_in("Dana") as staff:
+    async with stand.signed_in("Dana") as staff:
         for given in ROUNDS.values():
             answer = await staff.post(PATH, given)
             settled = msgspec.json.encode(settle_line(json.dumps(given).encode()))

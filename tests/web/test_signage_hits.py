@@ -6,6 +6,7 @@ import pytest
 from playwright.async_api import Browser, Page, expect
 
 from meters.displays import display_state
+from tests.web.conftest import Sides
 from tests.web.signage_page import (
     ALONE,
     LITTLE_MS,
@@ -17,9 +18,8 @@ from tests.web.signage_page import (
     is_unavailable,
     opened,
     shows,
-    standing,
 )
-from tests.web.stand import Stand, jackpot
+from tests.web.stand import FLOOR, Stand, jackpot
 
 NOTE = f"{MAIN} .note"
 
@@ -172,8 +172,14 @@ async def test_a_display_that_was_cut_off_celebrates_what_it_has_missed_once(
 
 
 @pytest.mark.slow
-async def test_several_hits_have_their_turns(page: Page, stand: Stand) -> None:
-    """Each table and its amount appear, on the band and in the celebration."""
+@pytest.mark.duty("D18")
+async def test_a_crowd_of_hits_does_not_keep_the_meters_out_of_sight(
+    page: Page, stand: Stand
+) -> None:
+    """Each table and its amount has its turn, on the band and in the celebration.
+
+    The queue holds no more jackpots than are shown within half a minute (duty D18).
+    """
     stand.put(100_000, 5)
     await opened(page, stand)
     stand.hit(claim="c1", amount=2_500, table="TCP-01")
@@ -186,33 +192,23 @@ async def test_several_hits_have_their_turns(page: Page, stand: Stand) -> None:
     await wait_until_over(page)
     stand.hit("rejected", claim="c2")
     await expect(what).to_have_text("Table TCP-01 wins $25.00")
-
-
-@pytest.mark.slow
-@pytest.mark.duty("D18")
-async def test_a_crowd_of_hits_does_not_keep_the_meters_out_of_sight(
-    page: Page, stand: Stand
-) -> None:
-    """The queue holds no more jackpots than are shown within half a minute (duty D18)."""
-    stand.put(100_000, 5)
-    await opened(page, stand)
     for number in range(40):
-        stand.hit(claim=f"c{number}", amount=2_500 + number)
+        stand.hit(claim=f"d{number}", amount=2_500 + number)
     await expect(page.locator(".celebration")).to_be_visible()
     # Five of them need 34 seconds. Forty would need three and a half minutes.
     await expect(page.locator(".celebration")).to_be_hidden(timeout=60_000)
 
 
 @pytest.mark.slow
-async def test_a_win_below_the_facility_s_bound_is_not_celebrated(page: Page) -> None:
-    async with standing("[signage]\ncelebrate_from = 100_000") as stand:
-        stand.put(151_234, 5)
-        await opened(page, stand)
-        stand.hit(claim="c1", amount=99_999)
-        await says(page, "pending", "Pending verification", "Table TCP-03 wins $999.99")
-        await expect(page.locator(".celebration")).to_be_hidden()
-        stand.hit(claim="c2", amount=100_000)
-        await expect(page.locator(".celebration")).to_be_visible()
+async def test_a_win_below_the_facility_s_bound_is_not_celebrated(page: Page, sides: Sides) -> None:
+    stand = await sides(f"{FLOOR}\n[signage]\ncelebrate_from = 100_000")
+    stand.put(151_234, 5)
+    await opened(page, stand)
+    stand.hit(claim="c1", amount=99_999)
+    await says(page, "pending", "Pending verification", "Table TCP-03 wins $999.99")
+    await expect(page.locator(".celebration")).to_be_hidden()
+    stand.hit(claim="c2", amount=100_000)
+    await expect(page.locator(".celebration")).to_be_visible()
 
 
 @pytest.mark.parametrize("motion", ["no-preference", "reduce"])
