@@ -206,3 +206,27 @@ async def test_replies_are_kept_for_the_last_events_and_no_longer(books: Books) 
     kept = (await stored_table(books.store, "T-1")).replies
     assert sorted(kept) == list(range(4, REPLIES_KEPT + 4))
     assert await books.redis.hlen(books.keys.replies) == REPLIES_KEPT
+
+
+async def test_moved_and_early_events_use_up_no_seq_however_often_a_batch_has_them(
+    books: Books,
+) -> None:
+    early, moved = void(3), result(2, basis=9)
+    answers = await books.apply(wagers(1), early, moved, early, moved, void(2), early)
+    assert [answer.status for answer in answers] == [
+        *(Status.ACCEPTED, Status.GAP, Status.MOVED, Status.GAP, Status.MOVED),
+        *(Status.ACCEPTED, Status.ROUND_OVER),
+    ]
+
+
+async def test_a_reply_that_the_batch_itself_lets_go_is_seq_passed(books: Books) -> None:
+    """The answer is the same if these events come one by one."""
+    await books.one(refusal(1))
+    steps = [refusal(seq) for seq in range(2, REPLIES_KEPT + 3)]
+    answers = await books.apply(refusal(1), *steps, refusal(1), refusal(2), refusal(3))
+    assert answers[0].status is Status.AGAIN
+    assert [answer.status for answer in answers[-3:]] == [
+        Status.SEQ_PASSED,
+        Status.SEQ_PASSED,
+        Status.AGAIN,
+    ]

@@ -118,35 +118,22 @@ def test_loader_puts_fragments_in_their_places(scripts: Path) -> None:
     assert load_script("act") == f"local SCHEMA = '{SCHEMA}'\na\nb\nc\nd\n"
 
 
-def test_loader_refuses_a_script_that_is_missing(scripts: Path) -> None:
-    with pytest.raises(ScriptError, match="no script act"):
-        load_script("act")
-    assert scripts.is_dir()
-
-
-def test_loader_refuses_a_fragment_that_is_missing(scripts: Path) -> None:
-    (scripts / "act.lua").write_text("--include one\n")
-    with pytest.raises(ScriptError, match="includes/one"):
-        load_script("act")
-
-
 @pytest.mark.parametrize(
-    ("act", "one", "two"),
+    ("files", "said"),
     [
-        ("--include one\n--include one\n", "b", "c"),
-        ("--include one\n--include two\n", "--include two", "c"),
-        ("--include one\n", "--include one", "c"),
-        ("--include one\n", "--include two", "--include one"),
+        ({}, "no script act"),
+        ({"act": "--include one\n"}, "includes/one"),
+        ({"act": "--include one\n--include one\n", "includes/one": "b"}, "included twice"),
+        ({"act": "--include one\n", "includes/one": "--include one"}, "included twice"),
     ],
-    ids=["twice", "twice by another", "itself", "in a circle"],
+    ids=["no script", "no fragment", "a fragment twice", "a fragment in itself"],
 )
-def test_loader_refuses_a_fragment_that_comes_twice(
-    scripts: Path, act: str, one: str, two: str
+def test_loader_refuses_what_cannot_be_put_together(
+    scripts: Path, files: dict[str, str], said: str
 ) -> None:
-    (scripts / "act.lua").write_text(act)
-    (scripts / "includes" / "one.lua").write_text(one)
-    (scripts / "includes" / "two.lua").write_text(two)
-    with pytest.raises(ScriptError, match="included twice"):
+    for name, text in files.items():
+        (scripts / f"{name}.lua").write_text(text)
+    with pytest.raises(ScriptError, match=said):
         load_script("act")
 
 

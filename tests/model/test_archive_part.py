@@ -123,21 +123,28 @@ async def test_a_report_goes_on_if_the_slip_of_its_win_was_corrected_later(
     assert finding.problems == ()
 
 
-async def _check(kept: Kept, before: CheckedLink) -> tuple[CheckedLink, list[str], list[str]]:
+async def _check(
+    kept: Kept, before: CheckedLink, *, reads: int = 0
+) -> tuple[CheckedLink, list[str], list[str]]:
     """Check the archive; return what is remembered, the problems, and the opened days."""
+    progress: list[int] = []
     with opened_files(kept.archive.directory) as opened:
         checked, wrong = await check_archive_files(
-            kept.pit.store, kept.archive, before, lambda *_: None, reads=0
+            kept.pit.store, kept.archive, before, lambda done, _: progress.append(done), reads=reads
         )
+    assert progress == [*range(1, len(progress) + 1)]
+    assert not reads or len(progress) <= reads + 2
     return checked, wrong, opened.days
 
 
 async def test_a_check_opens_only_new_files_until_an_earlier_one_changes(
     kept: Kept, tmp_path: Path
 ) -> None:
+    assert await _check(kept, CheckedLink()) == (CheckedLink(), [], [])
     await kept.week(3)
     await kept.run()
     checked, wrong, opened = await _check(kept, CheckedLink())
+    assert (checked.first, checked.through) == (1, "2126-11-22")
     assert (wrong, opened) == ([], ["2126-11-20", "2126-11-21", "2126-11-22"])
     await kept.week(1)
     await kept.run()
@@ -152,6 +159,25 @@ async def test_a_check_opens_only_new_files_until_an_earlier_one_changes(
     away.rename(first)
     found, wrong, opened = await _check(kept, lost)
     assert (wrong, len(opened), found) == ([], 4, checked)
+    for path in kept.archive.paths():
+        path.unlink()
+    _, (problem,), _ = await _check(kept, checked)
+    assert "has no file, and the ledger was archived up to entry" in problem
+
+
+async def test_a_limited_number_of_files_is_read_each_night_and_all_in_turn(kept: Kept) -> None:
+    """The last file is read every night too. The cost is limited, however many years there are."""
+    await kept.week(days=5, rounds=1)
+    files = (await kept.run()).written
+    edit(lambda day: day.entries[0].update(at="x"))(files[2].path)
+    before, found = CheckedLink(), []
+    for _ in range(4):
+        before, wrong, _ = await _check(kept, before, reads=1)
+        found.append(bool(wrong))
+    # A damaged file is read again each time until it is repaired.
+    assert found == [False, False, True, True]
+    assert (await _check(kept, before))[1] == wrong
+    assert (await _check(kept, CheckedLink()))[1] == []
 
 
 async def test_the_archive_of_a_new_day_opens_no_file_that_left_redis(kept: Kept) -> None:

@@ -1,6 +1,5 @@
 """A service that starts again continues from its audit checkpoint (duties D10, D17, D19)."""
 
-import json
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -321,17 +320,3 @@ async def test_other_tasks_run_while_the_checkpoint_is_encoded(
     await file.write(state, pause)
     assert pauses == len(state.tables.replies) + len(state.waiting)
     assert await _read(played, tmp_path) == state
-
-
-async def test_each_line_has_the_state_of_one_table_or_one_claim(
-    played: Pit, tmp_path: Path
-) -> None:
-    """The service encodes only a few lines at once, so no line grows with the floor."""
-    state = await _audited(played, tmp_path)
-    claims, tables = state.waiting.keys(), state.tables.replies.keys()
-    assert claims
-    assert state.tables.rounds.keys() == state.begun.keys() == {"T-2"}
-    first, *lines = _path(tmp_path).read_bytes().decode().splitlines()
-    assert json.loads(first)["waiting"] == json.loads(first)["begun"] == {}
-    named = [json.loads(line)[:2] for line in lines]
-    assert named == [["waiting", claim] for claim in claims] + [["table", one] for one in tables]

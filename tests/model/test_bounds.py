@@ -91,21 +91,6 @@ async def test_whatever_makes_room_refills_the_meter_and_is_audited(redis: Redis
     assert (await pit.audit()).balanced
 
 
-@pytest.mark.parametrize(
-    ("value", "code", "words"),
-    [(SEED - 1, "bad_value", "below the meter's seed"), (SEED, "bad_value", "could never be won"),
-     (-1, "bad_value", "0 for none"), (10**12, "bad_value", "0 for none"),
-     (0, "no_change", "none already")],
-)  # fmt: skip
-async def test_limit_that_cannot_be_is_refused(
-    redis: Redis, value: int, code: str, words: str
-) -> None:
-    pit = await _pit(redis)
-    await pit.link_acts.close(LINK, "sue", "bounds")
-    with refused(code, words):
-        await _propose(pit, to(PROGRESSIVE, "limit", value))
-
-
 async def test_limit_below_what_the_meter_holds_is_not_confirmed(redis: Redis) -> None:
     pit = await _pit(redis)
     await pit.round({1: PROGRESSIVE}, {1: RAGS})

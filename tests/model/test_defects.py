@@ -25,7 +25,7 @@ def _refused_declarations() -> Test:
 
 
 FOUND_BY: Final[Mapping[str, Test]] = {
-    "one person rejects a large win": reopening.test_no_single_decision_rejects_a_hand_pay,
+    "one person rejects a large win": reopening.test_a_hand_pay_is_rejected_only_by_two_people,
     "a reopened win takes the reseed of the meter": (
         reopening.test_the_meter_keeps_its_reseed_when_a_win_is_reopened
     ),

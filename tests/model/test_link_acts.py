@@ -103,6 +103,7 @@ async def test_wagers_are_judged_and_audited_by_the_parameters_of_their_time(
     assert (await pit.audit()).balanced
 
 
+@pytest.mark.duty("D3")
 @pytest.mark.parametrize(
     ("meter", "parameter", "value", "code", "said"),
     [
@@ -116,6 +117,11 @@ async def test_wagers_are_judged_and_audited_by_the_parameters_of_their_time(
         (BONUS, "lucky_every", -1, "bad_value", "0 for never"),
         (BONUS, "magic_card_every", 0, "no_change", "never already"),
         ("gold", "wager", 500, "unknown_meter", "gold"),
+        (PROGRESSIVE, "limit", 99_999, "bad_value", "below the meter's seed"),
+        (PROGRESSIVE, "limit", 100_000, "bad_value", "could never be won"),
+        (PROGRESSIVE, "limit", -1, "bad_value", "0 for none"),
+        (PROGRESSIVE, "limit", 10**12, "bad_value", "0 for none"),
+        (PROGRESSIVE, "limit", 0, "no_change", "none already"),
     ],
 )
 async def test_parameter_that_the_chapter_does_not_take_is_refused(

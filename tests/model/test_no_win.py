@@ -109,15 +109,6 @@ async def test_a_declaration_and_a_winning_hand_of_a_round_are_both_in_the_books
     assert (await pit.audit()).problems == ()
 
 
-async def test_a_void_after_a_declaration_is_an_act(pit: Pit) -> None:
-    await pit.wagers({1: PROGRESSIVE})
-    entered = [{"what": "hand", "position": 1, "no_win": True}]
-    reply = await pit.event("T-1", "void", "R1", reason="misdeal", entered=entered)
-    assert reply.status == "accepted"
-    (act,) = await acts_of_tables(pit)
-    assert act.told == "round R1: misdeal; entered: position 1 declared to win nothing"
-
-
 # One record for each hand that won: its percentage, fixed amounts and Envy Bonuses.
 
 BOTH = "progressive five_card_progressive"

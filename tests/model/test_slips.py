@@ -8,7 +8,7 @@ from typing import cast
 
 import hypothesis.strategies as st
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from redis.asyncio import Redis
 from redis.exceptions import ConnectionError as LostError
 
@@ -102,6 +102,7 @@ def numbers(draw: st.DrawFn) -> list[str]:
     return [draw(digits if first ^ bool(each % 2) else letters) for each in range(4)]
 
 
+@settings(max_examples=30, deadline=None)
 @given(data=st.data(), parts=numbers())
 def test_all_spellings_of_a_number_are_one_number(data: st.DataObject, parts: list[str]) -> None:
     """Hyphens anywhere, capitals or not, zeros in front: an accountant reads the same number."""
@@ -115,6 +116,7 @@ def test_all_spellings_of_a_number_are_one_number(data: st.DataObject, parts: li
     assert fold_slip(clean_slip(spelled)) == "".join(parts).lower()
 
 
+@settings(max_examples=30, deadline=None)
 @given(one=numbers(), other=numbers())
 def test_other_letters_or_digits_are_another_number(one: list[str], other: list[str]) -> None:
     same = "".join(one) == "".join(other)

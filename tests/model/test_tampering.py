@@ -246,13 +246,6 @@ async def test_an_entry_put_in_at_the_end_is_found(played: Pit) -> None:
     assert (await problems(played))[0].startswith(f"entry {number} is not as it was written")
 
 
-async def test_a_head_that_is_not_the_last_entrys_is_reported(played: Pit) -> None:
-    """Otherwise the next entry would follow no entry."""
-    await played.redis.hset(played.store.keys.meters, "chain", "0" * 40)
-    (problem,) = await problems(played)
-    assert problem.startswith("the ledger ends with the digest")
-
-
 # An audit that continues.
 
 
