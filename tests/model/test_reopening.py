@@ -114,7 +114,7 @@ async def test_a_hand_pay_is_rejected_only_by_two_people(strict: Pit) -> None:
 
 
 async def test_one_person_does_not_reopen(strict: Pit) -> None:
-    await _hand_pay(strict)
+    await _hand_pay(strict, envy=True)
     await _reject(strict)
     row = await strict.claims.request_reopening(CLAIM, "cal", reason="wrong box")
     assert row.state == "rejected"
@@ -122,6 +122,7 @@ async def test_one_person_does_not_reopen(strict: Pit) -> None:
     assert await _refused(strict, "cal", row.request.entry) == "same_person"
     with pytest.raises(ActError, match="already rejected by ben"):
         await strict.claims.decide(CLAIM, "validate", "cal")
+    assert (await strict.claims.confirm(CLAIM, "ben", row.request.entry)).envy_state == "pending"
 
 
 @pytest.mark.duty("D15")
