@@ -191,7 +191,7 @@ class HandTable:
 
     def hear(self, claim: str, *words: str) -> None:
         """Hear what the floor did with a win, or with an Envy Bonus."""
-        message = told(claim, *words)
+        message = published_win(claim, *words)
         if message.item.endswith("_envy"):
             self.state = hear_envy(self.state, message, claim.removesuffix("-envy"))
         else:
@@ -310,7 +310,7 @@ def jackpot(claim: str, event: str, **fields: object) -> Jackpot:
     return msgspec.convert(usual | fields, Jackpot)
 
 
-def told(claim: str, event: str, *words: str) -> Jackpot:
+def published_win(claim: str, event: str, *words: str) -> Jackpot:
     """Return a message about a win from a story: ``C1 paid``, or ``C1 paid 5 progressive_envy``."""
     named = dict(word.split("=") for word in words if "=" in word)
     plain = [word for word in words if "=" not in word]

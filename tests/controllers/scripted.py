@@ -27,9 +27,9 @@ from tests.controllers.floors import (
     jackpot,
     line_of,
     link_and_table,
+    published_win,
     refusal_code,
     steps_of,
-    told,
     written,
 )
 from tests.servers import eventually_async
@@ -345,7 +345,7 @@ class LiveTable(HandTable):
             case ["until", *_]:
                 await until_code(self.agent, text.removeprefix("until "), code or None)
             case [_, "hit" | "validated" | "rejected" | "paid", *_]:
-                await self.service.say(topics.jackpot(LINK), told(*step.split()))
+                await self.service.say(topics.jackpot(LINK), published_win(*step.split()))
             case _ if is_fact:
                 await eventually_async(lambda: self._fact(fact) == value, what=step)
             case _:
@@ -355,7 +355,7 @@ class LiveTable(HandTable):
         if what == "is":
             setattr(self.service, words[0], json.loads(" ".join(words[1:])))
         elif what == "tells":
-            self.service.finals = [told(*words)]
+            self.service.finals = [published_win(*words)]
         else:
             self.prepare(what, words)
             self.service.prepare(self.replies.pop())
