@@ -14,7 +14,6 @@ import msgspec
 
 from meters.books.approved_configuration import approved_tables
 from meters.books.checkpoint import NotedApproval
-from meters.books.facility_note import fields_of
 from meters.books.script_loader import load_script
 from meters.books.store import BooksError, LinkStore, texts
 from meters.books.two_people import NO_SETTERS, PinSetters, why_one_person
@@ -49,8 +48,8 @@ class Approval(msgspec.Struct, frozen=True, omit_defaults=True):
 class HalfApproval(msgspec.Struct, frozen=True, omit_defaults=True):
     """The approval of the first of two people, in the form in which the ledger stores it.
 
-    `replaces` is the digest of the approved configuration that the new one would replace. `placed`
-    is the order of the last approval that placed one of the link's tables.
+    `replaces` is the digest of the approved configuration that the new one would replace. `after`
+    is the order of the last approval, of any link, that had one of the link's tables.
     """
 
     digest: str
@@ -58,7 +57,7 @@ class HalfApproval(msgspec.Struct, frozen=True, omit_defaults=True):
     by: str
     changed: tuple[str, ...]
     pin_set_by: tuple[str, ...] = ()
-    placed: int = 0
+    after: int = 0
 
 
 APPROVAL: Final = msgspec.json.Decoder(Approval)
@@ -79,16 +78,16 @@ class Waiting:
     at: str = ""
     half: HalfApproval | None = None
 
-    def counts_for(self, digest: str, replaces: str, placed: int) -> bool:
+    def counts_for(self, digest: str, replaces: str, after: int) -> bool:
         """Check if it approves exactly this configuration instead of exactly the one before.
 
-        No table of the link may have been placed by an approval since, as `placed` shows.
+        No approval that had one of the link's tables may have come since, as `after` shows.
         """
         half = self.half
-        return half is not None and (half.digest, half.replaces, half.placed) == (
+        return half is not None and (half.digest, half.replaces, half.after) == (
             digest,
             replaces,
-            placed,
+            after,
         )
 
 
@@ -124,8 +123,15 @@ class Approved:
             tables = approved_tables(self.text)
         except msgspec.DecodeError:
             tables = {}
-        named = fields_of({table: one.asset for table, one in tables.items()})
+        named = table_names({table: one.asset for table, one in tables.items()})
         return {**self.left, **dict.fromkeys(named, self.order)}
+
+
+def table_names(tables: Mapping[str, str]) -> list[str]:
+    """Return the names of tables, by id and by asset number. `tables` has asset numbers by id."""
+    return [
+        name for table, asset in tables.items() for name in (f"table {table}", f"asset {asset}")
+    ]
 
 
 class ForgedError(Exception):
@@ -245,18 +251,18 @@ class ApprovalBook:
         await self._run(mode, approval, replaces, await self.waiting(), terms=terms)
 
     async def approve_first(
-        self, approval: Approval, replaces: str, placed: int, waiting: Waiting
+        self, approval: Approval, replaces: str, after: int, waiting: Waiting
     ) -> None:
         """Note the first of two approvals in the ledger. It changes nothing else.
 
-        `placed` is the order of the last approval that placed one of the link's tables. `waiting`
+        `after` is the order of the last approval that had one of the link's tables. `waiting`
         is the approval that this one replaces, because that one does not count any more.
 
         Raises:
             BooksError: ``stale`` if somebody approved since these were read.
             RedisError: Redis failed.
         """
-        await self._run("first", approval, replaces, waiting, placed=placed)
+        await self._run("first", approval, replaces, waiting, after=after)
 
     async def approve_second(
         self, approval: Approval, replaces: str, waiting: Waiting, setters: PinSetters
@@ -279,7 +285,7 @@ class ApprovalBook:
         setters: PinSetters = NO_SETTERS,
         *,
         terms: str = "",
-        placed: int = 0,
+        after: int = 0,
     ) -> None:
         store, half, event = self._store, waiting.half, msgspec.json.encode(approval)
         if mode == "first":
@@ -290,7 +296,7 @@ class ApprovalBook:
                     approval.by,
                     approval.changed,
                     approval.pin_set_by,
-                    placed,
+                    after,
                 )
             )
         rows = await self._script(

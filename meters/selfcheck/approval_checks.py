@@ -16,13 +16,19 @@ from typing import Final, Self
 import msgspec
 import structlog
 
-from meters.books.approvals import Approval, ApprovalBook, Approved, ForgedError, Waiting
+from meters.books.approvals import (
+    Approval,
+    ApprovalBook,
+    Approved,
+    ForgedError,
+    Waiting,
+    table_names,
+)
 from meters.books.approved_configuration import (
     ApprovedTable,
     LinkConfiguration,
     approved_tables,
 )
-from meters.books.facility_note import Placed, fields_of
 from meters.books.hand_pay_holds import ReopenableHolds, TableHold, holding_claims
 from meters.books.link_state import Snapshot
 from meters.books.money_terms import adopted, terms_text
@@ -72,7 +78,7 @@ class Unapproved:
         confirmed: true if two people have confirmed all differences as changes of parameters, and
             the floor file only follows. So one person suffices.
         in_force: the digest of the link's terms for which `confirmed` is true.
-        placed: the order of the last approval that placed one of the tables on a link.
+        after: the order of the last approval, of any link, that had one of the tables.
         waiting: the first of two approvals.
     """
 
@@ -88,7 +94,7 @@ class Unapproved:
     automatic: bool = False
     confirmed: bool = False
     in_force: str = ""
-    placed: int = 0
+    after: int = 0
     waiting: Waiting = field(default_factory=Waiting)
 
     @property
@@ -101,7 +107,7 @@ class Unapproved:
     def first_by(self) -> str | None:
         """The person who approved exactly these settings first; None if nobody did."""
         half = self.waiting.half
-        counts = self.waiting.counts_for(self.digest, self.replaces, self.placed)
+        counts = self.waiting.counts_for(self.digest, self.replaces, self.after)
         return half.by if half and counts else None
 
     @property
@@ -202,7 +208,7 @@ class Configuration:
         same = counts and approved.digest == self.filed.digest
         if same and self._has_its_tables:
             return None
-        since = () if await self._is_of_program() else await self._placed_since(approved)
+        since = () if await self._is_of_program() else await self._lost_tables(approved)
         if same and not since:
             return await self._back_too_early(approved)
         before, confirmed = LinkConfiguration(approved.text), False
@@ -238,7 +244,7 @@ class Configuration:
                 raise TermsError(found.problem)
             try:
                 by = self._opens_as or ""
-                _, order = await self._begin(by)
+                _, order = await self._note(by)
                 await self._adopt(found, by, order)
                 log.info("floor file approved", link=self._link.id, by=by, digest=found.digest)
             except BooksError as error:
@@ -248,7 +254,7 @@ class Configuration:
                 raise TermsError(found.problem)
         # A restored Redis can lack the note. With it, no other file counts as the first one.
         if approved := await self._book.current():
-            await self._place(approved.by, approved.order)
+            await self._note(approved.by)
 
     async def approve(
         self, by: str, digest: str, setters: PinSetters = NO_SETTERS
@@ -277,12 +283,12 @@ class Configuration:
             raise BooksError("no_change")
         if found.barred:
             raise BooksError("barred", found.barred)
-        noted, order = await self._begin(by)
+        noted, order = await self._note(by)
         if found.first and noted:
             await self._adopt(found, by, order, setters.own)
             return found.changed
-        # An approval that places a table after this has a larger order.
-        if await self._last_placed() != found.placed:
+        # An approval that takes a table after this has a larger order.
+        if await self._last_order() != found.after:
             raise BooksError("stale")
         if setters.by_command:
             raise BooksError("same_person", _KNOWN.format(setter=setters.by_command))
@@ -292,10 +298,9 @@ class Configuration:
         first_by = found.first_by
         approval = self._approval(found, by, order, first_by=first_by or "", setters=setters.own)
         if first_by is None:
-            await self._book.approve_first(approval, found.replaces, found.placed, found.waiting)
+            await self._book.approve_first(approval, found.replaces, found.after, found.waiting)
         else:
             await self._book.approve_second(approval, found.replaces, found.waiting, setters)
-            await self._place(by, order)
         return found.changed
 
     async def check(self) -> Check:
@@ -319,8 +324,8 @@ class Configuration:
         """
         noted = await self._store.facility.read()
         try:
-            known = (self._own, *await self._other_links())
-            names = [one.by for each in known if (one := await each.book.current())]
+            links = await self._all_links()
+            names = [one.by for each in links if (one := await each.book.current())]
         except ForgedError:
             return True
         return any(is_person(name) for name in (noted.by, *names) if name)
@@ -341,7 +346,6 @@ class Configuration:
         await self._book.approve_alone(
             approval, found.replaces, of_empty_link=found.first, terms=found.in_force
         )
-        await self._place(by, order)
 
     def _approval(
         self,
@@ -354,7 +358,7 @@ class Configuration:
         setters: Sequence[str] = (),
     ) -> Approval:
         left = found.approved.had if found.approved else {}
-        for each in fields_of(self._assets):
+        for each in table_names(self._assets):
             left.pop(each, None)
         return Approval(
             self.filed.digest,
@@ -394,42 +398,37 @@ class Configuration:
                 return False
         return True
 
-    async def _begin(self, by: str) -> tuple[bool, int]:
-        """Note that somebody approves. Return if it is the first floor file, and the order."""
-        known = [await _approved(each.book) for each in (self._own, *await self._other_links())]
+    async def _note(self, by: str) -> tuple[bool, int]:
+        """Note the link. Return if this is the first floor file, and the order of an approval."""
+        known = [await _approved(each.book) for each in await self._all_links()]
         last = max((approved.order for approved in known if approved), default=0)
-        return await self._store.facility.begin(self._floor_digest, by, self._link.id, last)
+        return await self._store.facility.note(self._floor_digest, by, self._link.id, last)
 
-    async def _place(self, by: str, order: int) -> None:
-        """Place the link's tables, as they were approved. A repetition changes nothing."""
-        await self._store.facility.place(self._floor_digest, by, self._link.id, order, self._assets)
-
-    async def _placed_since(self, approved: Approved) -> tuple[str, ...]:
-        """Return a text for each table that a later approval placed on another link."""
-        placed = await self._placed()
+    async def _lost_tables(self, approved: Approved) -> tuple[str, ...]:
+        """Return a text for each table that another link was approved with since."""
         return tuple(
-            f"table {table} was approved on link {last.link} since"
-            for table, last in sorted(placed.items())
-            if last.order > approved.order and last.link != self._link.id
+            f"table {table} was approved on link {link} since"
+            for table, (order, link) in sorted((await self._last_approvals()).items())
+            if order > approved.order and link != self._link.id
         )
 
-    async def _placed(self) -> Mapping[str, Placed]:
-        """Return by id where each table of this link was placed last.
-
-        The note has it, and the ledgers of the links if the note was lost, or is older than they.
-        """
-        placed = dict(await self._store.facility.placed(self._assets))
-        for each in (self._own, *await self._other_links()):
+    async def _last_approvals(self) -> Mapping[str, tuple[int, str]]:
+        """Return by id the last approval that had a table of this link: its order, and its link."""
+        last = dict.fromkeys(self._assets, (0, ""))
+        for each in await self._all_links():
             approved = await _approved(each.book)
             had = approved.had if approved else {}
             for table, asset in self._assets.items():
-                order = max(had.get(one, 0) for one in fields_of({table: asset}))
-                placed[table] = max(placed[table], Placed(order, each.store.link.id))
-        return placed
+                order = max(had.get(name, 0) for name in table_names({table: asset}))
+                last[table] = max(last[table], (order, each.store.link.id))
+        return last
 
-    async def _last_placed(self) -> int:
-        """Return the order of the last approval that placed a table of this link."""
-        return max((await self._placed()).values(), default=Placed()).order
+    async def _last_order(self) -> int:
+        """Return the order of the last approval that had a table of this link."""
+        return max((order for order, _ in (await self._last_approvals()).values()), default=0)
+
+    async def _all_links(self) -> Sequence[_KnownLink]:
+        return (self._own, *await self._other_links())
 
     async def _other_links(self) -> Sequence[_KnownLink]:
         """Return the data of all other links: those of the floor file, and former ones."""
@@ -483,7 +482,7 @@ class Configuration:
             automatic=automatic,
             confirmed=confirmed and not seeds_cents,  # a new meter has no values in force
             in_force=in_force,
-            placed=await self._last_placed(),
+            after=await self._last_order(),
             waiting=await self._book.waiting(),
         )
 
@@ -521,7 +520,7 @@ class Configuration:
         Such a hand pay waits, or was rejected and can be reopened. Elsewhere means: under another
         link or another name. If no table has such a hand pay, the result is None.
         """
-        for each in (self._own, *await self._other_links()):
+        for each in await self._all_links():
             link = each.store.link.id
             # A claim that is rejected between these two reads is in the second one.
             for held in await holding_claims(each.store):
