@@ -12,16 +12,19 @@ what no link can know alone is in this note, which one atomic script writes:
 """
 
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from typing import Final, cast
 
 from meters.books.script_loader import load_script
 from meters.books.slip_numbers import SLIPS_TAG
 from meters.redis_client.shards import AnyRedis, redis_of
+from meters.wire.clock import now
 
 FACILITY_KEY: Final = f"pitlink:{{{SLIPS_TAG}}}:facility"
 """The Redis key of the note: a hash with the fields `first` and `order`, and one for each link."""
 
 _FIRST: Final = b"first"
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _LINK: Final = "link:"
 
 
@@ -60,8 +63,11 @@ class FacilityNote:
 
         The first is true if this is the first floor file, approved by this person: now, or in an
         act that was interrupted between two links. The second is the order of the approval. It is
-        larger than `last`, the largest order in the ledgers.
+        larger than `last`, the largest order in the ledgers. It is also at least the time in
+        milliseconds: so after a loss of the note, it is larger than an order in a ledger that
+        nobody could read.
         """
-        args = [f"{floor} {by}", _LINK + link, str(last)]
+        least = max(last + 1, (now() - _EPOCH) // timedelta(milliseconds=1))
+        args = [f"{floor} {by}", _LINK + link, str(least)]
         first, order = cast("list[bytes]", await self._note(keys=[FACILITY_KEY], args=args))
         return first.decode() == args[0], int(order)
