@@ -9,7 +9,7 @@ and elsewhere, such an approval counts as none.
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final, Self
 
@@ -493,9 +493,12 @@ class Configuration:
         its tables can still have hand pays and open rounds on the links on which they were since.
         Once nothing is left there, and no other link has the tables, this link has its tables.
         """
-        found = await self._unapproved((_ALSO,), approved, approved.digest)
-        if found.barred:
-            return found
+        barred = await self._held_elsewhere()
+        if barred is None and self._opens_as is None:
+            barred = await self._round_left_open()
+        if barred:
+            found = await self._unapproved((_ALSO,), approved, approved.digest)
+            return replace(found, barred=barred)
         others = await self._other_links()
         self._has_its_tables = not any([await self._tables_here(one.book) for one in others])
         return None
