@@ -192,17 +192,18 @@ async def test_what_cannot_be_read_is_shown_at_once_and_leaves_no_trace_in_the_m
         "the head has no number": lambda: redis.hset(keys.log_head, "entries", "many"),
         "an entry has no moment": lambda: redis.xadd(keys.log, late, id=f"{number}-0"),  # type: ignore[arg-type]
         "the log is of another kind": lambda: redis.set(keys.log, "x"),
-        "the head is gone": lambda: redis.delete(keys.log_head),
     }
     for what, damage in damages.items():
-        if what == "the head is gone":
-            monkeypatch.setattr(meters.service.log_auditing, "AUDIT_EVERY_S", 3_600)
         await damage()
         await service.shows_a_problem(what)
         await redis.restore(keys.log, 0, log, replace=True)
         await redis.hset(keys.log_head, mapping=head)  # type: ignore[arg-type]
+        await eventually_async(lambda: service.shown[-1], what=f"the end of the problem: {what}")
         await service.sealed(register)
         assert LogMark(service.data).seen.entries == number - 1
+    monkeypatch.setattr(meters.service.log_auditing, "AUDIT_EVERY_S", 3_600)
+    await redis.delete(keys.log_head)
+    await service.shows_a_problem("the head is gone")
 
 
 @pytest.mark.parametrize(
