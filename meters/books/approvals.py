@@ -7,7 +7,7 @@ the second person approves, or until another floor file is approved first.
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final, cast
 
 import msgspec
@@ -29,9 +29,9 @@ class Approval(msgspec.Struct, frozen=True, omit_defaults=True):
     digest of the whole floor file if this link was approved with the first file of an empty floor.
     `pin_set_by` are the people who set the PIN of `by` in the 24 hours before. `order` is the place
     of this approval among all approvals of the facility: a later one has a larger number, but one
-    person who approves what two have confirmed keeps the number of the approval before. `left` are
-    the tables that the link had before, as in the note of the facility, each with the order of the
-    last approval of the link that had it.
+    person who approves what two have confirmed keeps the number of the approval before. `left` has
+    the tables that the link had before, by id and by asset number, each with the order of the
+    link's last approval that had it.
     """
 
     digest: str
@@ -91,30 +91,14 @@ class Waiting:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Approved:
-    """The approved configuration of a link.
+class Approved(Approval, frozen=True, kw_only=True):
+    """The approved configuration of a link: its last approval.
 
-    Attributes:
-        digest: SHA-256 of `text`, in hexadecimal.
-        text: the approved part of the floor file.
-        by: the person who approved the text, at the time `at`.
-        entry: the number of the ledger entry that records the approval.
-        first_by: the first of two people; empty if one sufficed.
-        floor: the digest of the first file of an empty floor; empty for a later approval.
-        order: the place of the approval among all approvals of the facility.
-        left: the tables that the link had before, each with the order of its last approval.
+    `at` is the time of the approval, and `entry` the number of its ledger entry.
     """
 
-    digest: str
-    text: str
-    by: str
     at: str
     entry: int
-    first_by: str = ""
-    floor: str = ""
-    order: int = 0
-    left: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def had(self) -> dict[str, int]:
@@ -184,34 +168,24 @@ class ApprovalBook:
         try:
             noted = await self._noted(int(fields["entry"]))
             approval = APPROVAL.decode(noted.event)
-            found = Approved(
-                fields["digest"],
-                fields["text"],
-                fields["by"],
-                fields["at"],
-                noted.entry,
-                approval.first_by,
-                approval.floor,
-                approval.order,
-                approval.left,
-            )
+            said = (fields["digest"], fields["text"], fields["by"])
+            at, entry = fields["at"], noted.entry
         except (KeyError, ValueError, msgspec.DecodeError):
             reason = "the approved configuration in Redis is in no ledger entry"
             raise ForgedError(reason, held) from None
-        said = (approval.digest, approval.text, noted.by)
-        digest = hashlib.sha256(found.text.encode()).hexdigest()
-        if said != (digest, found.text, found.by) or digest != found.digest:
+        digest = hashlib.sha256(approval.text.encode()).hexdigest()
+        noted_there = (digest, approval.text, noted.by)
+        if not said == noted_there == (approval.digest, approval.text, approval.by):
             raise ForgedError(
-                f"the approved configuration in Redis is not the one in ledger entry {found.entry}",
-                held,
+                f"the approved configuration in Redis is not the one in ledger entry {entry}", held
             )
         if noted.number != int(approvals or 0):
             raise ForgedError(
                 "the approved configuration in Redis is the one in ledger entry"
-                f" {found.entry}, which is not the last approval",
+                f" {entry}, which is not the last approval",
                 held,
             )
-        return found
+        return Approved(**msgspec.structs.asdict(approval), at=at, entry=entry)
 
     async def waiting(self) -> Waiting:
         """Return the first of two approvals that waits for the second, proven by the ledger.

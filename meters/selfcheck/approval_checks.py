@@ -399,7 +399,7 @@ class Configuration:
         return True
 
     async def _note(self, by: str) -> tuple[bool, int]:
-        """Note the link. Return if this is the first floor file, and the order of an approval."""
+        """Note that somebody approves the link; see `FacilityNote.note` for what it returns."""
         known = [await _approved(each.book) for each in await self._all_links()]
         last = max((approved.order for approved in known if approved), default=0)
         return await self._store.facility.note(self._floor_digest, by, self._link.id, last)
