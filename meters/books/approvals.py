@@ -6,7 +6,7 @@ the second person approves, or until another floor file is approved first.
 """
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, cast
 
@@ -44,6 +44,20 @@ class Approval(msgspec.Struct, frozen=True, omit_defaults=True):
     order: int = 0
     left: dict[str, int] = {}
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the tables, as `table_names` has them. None if the text cannot be read."""
+        try:
+            tables = approved_tables(self.text)
+        except msgspec.DecodeError:
+            return ()
+        return table_names({table: one.asset for table, one in tables.items()})
+
+    @property
+    def had(self) -> dict[str, int]:
+        """All tables that the link ever had, each with the order of its last approval."""
+        return {**self.left, **dict.fromkeys(self.names, self.order)}
+
 
 class HalfApproval(msgspec.Struct, frozen=True, omit_defaults=True):
     """The approval of the first of two people, in the form in which the ledger stores it.
@@ -62,6 +76,8 @@ class HalfApproval(msgspec.Struct, frozen=True, omit_defaults=True):
 
 APPROVAL: Final = msgspec.json.Decoder(Approval)
 HALF: Final = msgspec.json.Decoder(HalfApproval)
+
+_ENTRIES_READ: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,22 +116,23 @@ class Approved(Approval, frozen=True, kw_only=True):
     at: str
     entry: int
 
-    @property
-    def had(self) -> dict[str, int]:
-        """All tables that the link ever had, each with the order of its last approval."""
-        try:
-            tables = approved_tables(self.text)
-        except msgspec.DecodeError:
-            tables = {}
-        named = table_names({table: one.asset for table, one in tables.items()})
-        return {**self.left, **dict.fromkeys(named, self.order)}
 
-
-def table_names(tables: Mapping[str, str]) -> list[str]:
+def table_names(tables: Mapping[str, str]) -> tuple[str, ...]:
     """Return the names of tables, by id and by asset number. `tables` has asset numbers by id."""
-    return [
+    return tuple(
         name for table, asset in tables.items() for name in (f"table {table}", f"asset {asset}")
-    ]
+    )
+
+
+def tables_left(before: Approval | None, names: Collection[str]) -> dict[str, int]:
+    """Return the tables that a link had, and does not have any more.
+
+    Args:
+        before: the approval before; None if there was none.
+        names: the names of the tables that the link has now.
+    """
+    had = before.had if before else {}
+    return {name: order for name, order in had.items() if name not in names}
 
 
 class ForgedError(Exception):
@@ -134,6 +151,7 @@ class ApprovalBook:
         self._store = store
         self._script = store.redis.register_script(load_script("approve_link"))
         self._proven: Approved | None = None
+        self._last_noted: NotedApproval | None = None
 
     async def current(self) -> Approved | None:
         """Return the last approved configuration, or None if no configuration was ever approved.
@@ -145,15 +163,15 @@ class ApprovalBook:
             RedisError: Redis failed.
         """
         store = self._store
-        digest, entry = cast(
+        digest, *where = cast(
             "list[bytes | None]",
-            await store.redis.hmget(store.keys.approved, ["digest", "entry"]),
+            await store.redis.hmget(store.keys.approved, ["digest", "entry", "at"]),
         )
         if digest is None:
             self._proven = None
             return None
-        held = (digest.decode(), (entry or b"").decode())
-        if self._proven is None or held != (self._proven.digest, str(self._proven.entry)):
+        held, known = [digest.decode(), *((one or b"").decode() for one in where)], self._proven
+        if known is None or held != [known.digest, str(known.entry), known.at]:
             self._proven = await self._prove(digest.decode())
         return self._proven
 
@@ -187,6 +205,28 @@ class ApprovalBook:
             )
         return Approved(**msgspec.structs.asdict(approval), at=at, entry=entry)
 
+    async def last_noted(self) -> Approval | None:
+        """Return the last approval in the ledger, whatever Redis has as the approved configuration.
+
+        The call reads the ledger from the checkpoint, and is fast until the next approval.
+
+        Raises:
+            RedisError: Redis failed.
+        """
+        store = self._store
+        approvals = cast("bytes | None", await store.redis.hget(store.keys.tallies, "approvals"))
+        if self._last_noted is None or str(self._last_noted.number).encode() != approvals:
+            checkpoint = await store.checkpoint()
+            self._last_noted, last = checkpoint.approval, checkpoint.entries
+            while page := await store.entries(last, _ENTRIES_READ):
+                for last, fields in page:
+                    if fields["kind"] == b"approve":
+                        self._last_noted = _noted(last, fields)
+        try:
+            return APPROVAL.decode(self._last_noted.event) if self._last_noted else None
+        except msgspec.DecodeError:
+            return None
+
     async def waiting(self) -> Waiting:
         """Return the first of two approvals that waits for the second, proven by the ledger.
 
@@ -208,21 +248,30 @@ class ApprovalBook:
         return Waiting(entry.decode())
 
     async def approve_alone(
-        self, approval: Approval, replaces: str, *, of_empty_link: bool = True, terms: str = ""
+        self,
+        approval: Approval,
+        replaces: str,
+        *,
+        of_empty_link: bool = True,
+        terms: str = "",
+        continues: str = "",
     ) -> None:
         """Store a configuration as the approved one, and write a ledger entry about it.
 
         `replaces` is the digest of the approved configuration that the new one replaces. It is
         empty if no configuration was approved before. With `of_empty_link`, the link must not have
-        any ledger entry. Otherwise, its terms must still have the digest `terms`, if it is given.
+        any ledger entry. Otherwise, its terms must still have the digest `terms`, and the last
+        approval must be the one in the ledger entry `continues`, if these are given.
 
         Raises:
             BooksError: ``stale`` if the approved configuration is no longer the one with the digest
-                `replaces`, if the terms have changed, or if the link has ledger entries.
+                `replaces`, if the terms have changed, if somebody approved since, or if the link
+                has ledger entries.
             RedisError: Redis failed.
         """
         mode = "empty" if of_empty_link else "alone"
-        await self._run(mode, approval, replaces, await self.waiting(), terms=terms)
+        waiting = await self.waiting()
+        await self._run(mode, approval, replaces, waiting, terms=terms, continues=continues)
 
     async def approve_first(
         self, approval: Approval, replaces: str, after: int, waiting: Waiting
@@ -259,6 +308,7 @@ class ApprovalBook:
         setters: PinSetters = NO_SETTERS,
         *,
         terms: str = "",
+        continues: str = "",
         after: int = 0,
     ) -> None:
         store, half, event = self._store, waiting.half, msgspec.json.encode(approval)
@@ -288,6 +338,7 @@ class ApprovalBook:
                 msgspec.json.encode(half) if half else "{}",
                 setters.text,
                 terms,
+                continues,
             ],
         )
         _done(texts(rows), approval.by)
@@ -309,9 +360,12 @@ class ApprovalBook:
         ((number, fields),) = await self._store.entries(entry - 1, 1)
         if number != entry or fields["kind"] != b"approve":
             raise KeyError(entry)
-        return NotedApproval(
-            entry, int(fields["seq"]), fields["by"].decode(), fields["event"].decode()
-        )
+        return _noted(entry, fields)
+
+
+def _noted(entry: int, fields: Mapping[str, bytes]) -> NotedApproval:
+    by, event = fields["by"].decode(), fields["event"].decode()
+    return NotedApproval(entry, int(fields["seq"]), by, event)
 
 
 def _done(row: Sequence[str], by: str) -> None:

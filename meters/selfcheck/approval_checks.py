@@ -23,6 +23,7 @@ from meters.books.approvals import (
     ForgedError,
     Waiting,
     table_names,
+    tables_left,
 )
 from meters.books.approved_configuration import (
     ApprovedTable,
@@ -295,9 +296,9 @@ class Configuration:
         if found.confirmed and found.approved:
             await self._adopt(found, by, found.approved.order, setters.own)
             return found.changed
-        first_by = found.first_by
-        approval = self._approval(found, by, order, first_by=first_by or "", setters=setters.own)
-        if first_by is None:
+        first_by = found.first_by or ""
+        approval = await self._approval(found, by, order, first_by=first_by, setters=setters.own)
+        if not first_by:
             await self._book.approve_first(approval, found.replaces, found.after, found.waiting)
         else:
             await self._book.approve_second(approval, found.replaces, found.waiting, setters)
@@ -342,12 +343,16 @@ class Configuration:
         # A person can have begun the first approval since a program looked.
         if floor and not is_person(by) and await self.is_of_people():
             raise BooksError("stale")
-        approval = self._approval(found, by, order, floor=floor, setters=setters)
+        approval = await self._approval(found, by, order, floor=floor, setters=setters)
         await self._book.approve_alone(
-            approval, found.replaces, of_empty_link=found.first, terms=found.in_force
+            approval,
+            found.replaces,
+            of_empty_link=found.first,
+            terms=found.in_force,
+            continues=str(found.approved.entry) if found.approved else "",
         )
 
-    def _approval(
+    async def _approval(
         self,
         found: Unapproved,
         by: str,
@@ -357,9 +362,7 @@ class Configuration:
         floor: str = "",
         setters: Sequence[str] = (),
     ) -> Approval:
-        left = found.approved.had if found.approved else {}
-        for each in table_names(self._assets):
-            left.pop(each, None)
+        before = found.approved or await self._book.last_noted()
         return Approval(
             self.filed.digest,
             self.filed.text,
@@ -369,7 +372,7 @@ class Configuration:
             floor,
             tuple(setters),
             order,
-            left,
+            tables_left(before, table_names(self._assets)),
         )
 
     async def _is_first(self) -> bool:
@@ -623,12 +626,13 @@ class Configuration:
         return None
 
 
-async def _approved(book: ApprovalBook) -> Approved | None:
-    """Return the last approval of a link; None if Redis has none, or one that was altered."""
+async def _approved(book: ApprovalBook) -> Approval | None:
+    """Return the last approval of a link, from the ledger if Redis has lost or altered it."""
     try:
-        return await book.current()
+        approved = await book.current()
     except ForgedError:
-        return None
+        approved = None
+    return approved or await book.last_noted()
 
 
 async def _approved_tables(book: ApprovalBook) -> Mapping[str, ApprovedTable]:

@@ -1,5 +1,7 @@
 """Approval of a floor file: every status in its order, and what the ledger records."""
 
+from dataclasses import replace
+
 import msgspec
 import pytest
 
@@ -87,6 +89,7 @@ async def test_two_people_approve_and_only_the_second_has_effect(books: Books) -
     kept = await books.keyspace()
     for waits, by, status in (
         (before, "cal", "stale"),
+        (replace(waiting, half=msgspec.structs.replace(half, by="dan")), "cal", "stale"),
         (waiting, "ben", "same_person"),
         (waiting, "cal", "same_person"),
     ):
@@ -103,3 +106,52 @@ async def test_two_people_approve_and_only_the_second_has_effect(books: Books) -
     assert approved is not None
     assert (approved.digest, approved.by) == (OTHER.digest, "cal")
     assert await book.waiting() == Waiting()
+
+
+@pytest.mark.duty("D4")
+async def test_a_first_approval_in_the_name_of_another_person_does_not_count(books: Books) -> None:
+    """Somebody with the password of Redis calls the script itself."""
+    await _approve(books)
+    book, store = ApprovalBook(books.store), books.store
+    half = msgspec.json.encode(HalfApproval(OTHER.digest, FILED.digest, "amy", ()))
+    args: list[str | bytes] = [
+        "",
+        OTHER.digest,
+        "mal",
+        "",
+        half,
+        FILED.digest,
+        "first",
+        "",
+        "",
+        "{}",
+        "{}",
+        "",
+        "",
+    ]
+    await book._script(keys=[*store.fixed_keys, store.keys.approved], args=args)
+    entry = await books.last_entry()
+    assert (entry["kind"], entry["by"]) == ("approve_first", "mal")
+    assert (await book.waiting()).half is None
+
+
+async def test_an_approval_is_read_again_if_redis_lost_the_one_before(books: Books) -> None:
+    """Both have the same ledger entry, but not the same time."""
+    book = ApprovalBook(books.store)
+    for order in (7, 8):
+        await books.redis.flushdb()
+        await book.approve_alone(msgspec.structs.replace(_approval(), order=order), "")
+        approved = await book.current()
+        assert approved is not None
+        assert (approved.order, approved.entry) == (order, 1)
+
+
+async def test_the_ledger_says_what_was_approved_last_if_redis_does_not(books: Books) -> None:
+    book, replaces = ApprovalBook(books.store), ""
+    for order in (1, 2):
+        approval = msgspec.structs.replace(_approval(), order=order)
+        await book.approve_alone(approval, replaces, of_empty_link=False)
+        await books.redis.delete(books.store.keys.approved)
+        noted = await book.last_noted()
+        assert noted is not None
+        assert noted.order == order

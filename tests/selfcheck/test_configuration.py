@@ -1,8 +1,8 @@
 """A link operates only under the configuration that was approved last (duties D10, D12)."""
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
-from typing import Final, cast
+from typing import Any, Final, cast
 
 import msgspec
 import pytest
@@ -13,8 +13,8 @@ from meters.books.approved_configuration import LinkConfiguration
 from meters.books.audit import LinkAudit
 from meters.books.facility_note import FACILITY_KEY
 from meters.books.store import BooksError, LinkStore, TermsError
-from meters.books.two_people import PinSetters
-from meters.floor.floor_file import parse_floor
+from meters.books.two_people import COMMAND, PinSetters
+from meters.floor.floor_file import Floor, Link, parse_floor
 from meters.floor_api.errors import ActError
 from meters.floor_api.types import UnapprovedRow
 from meters.links.links import Links
@@ -62,6 +62,11 @@ def configuration_of(
     floor = parse_floor(text)
     (one,) = [each for each in floor.link if each.id == link]
     return Configuration(floor, LinkStore(redis, one), opens_as=opens_as)
+
+
+def floor_and_link(text: str) -> tuple[Floor, Link]:
+    floor = parse_floor(text)
+    return floor, floor.link[0]
 
 
 async def approve_all(redis: Redis, text: str) -> None:
@@ -243,6 +248,8 @@ async def test_a_new_link_on_a_running_floor_waits_for_two_people(
     shared = PinSetters.of("bea", [("bea", "amy")])
     with pytest.raises(BooksError, match="amy set your PIN"):
         await of().approve("bea", digest, shared)
+    with pytest.raises(BooksError, match="ada set your PIN in the last 24 hours, and may have"):
+        await of().approve("bea", digest, PinSetters.of("bea", [("bea", f"{COMMAND}ada")]))
     with pytest.raises(TermsError):
         await of().adopt()
     assert (await LinkAudit(stores["side"]).run()).balanced
@@ -439,15 +446,24 @@ async def test_a_link_does_not_come_back_alone_with_a_table_that_has_moved(
     assert "table T-3 was approved on link old since" in str(await again.problem())
 
 
+APPROVED: Final = "pitlink:{side}:approved"
+DAMAGES: Final[Mapping[str, Callable[[Redis], Awaitable[object]]]] = {
+    "approval lost": lambda redis: redis.delete(APPROVED),
+    "approval altered": lambda redis: redis.hset(APPROVED, "by", "x"),
+}
 OLD: Final = f"{FLOOR}{link_text('old', meter_text(PROGRESSIVE), T3, name='Old')}"
 
 
 @pytest.mark.duty("D4")
-@pytest.mark.parametrize("note", ["kept", "noted again", "lost", "older"])
+@pytest.mark.parametrize(
+    "note", ["kept", "noted again", "lost", "older", "approval lost", "approval altered"]
+)
 async def test_a_link_that_left_comes_back_only_if_no_other_link_had_its_tables(
     keeping_redis: Redis, note: str
 ) -> None:
     """Also if the other link has dropped the table, or the note of the facility is lost or older.
+
+    The other link's approval in Redis can be lost or altered, too. People approve it again.
 
     A service with the former floor file can still operate the link, and open it again.
     """
@@ -472,6 +488,11 @@ async def test_a_link_that_left_comes_back_only_if_no_other_link_had_its_tables(
     on_side = ON_SIDE if note in {"lost", "older"} else ""
     back = configuration_of(keeping_redis, f"{OLD}{on_side}", "old")
     said = "table T-3 was approved on link side since; two people approve it"
+    if note in DAMAGES:
+        await DAMAGES[note](keeping_redis)
+        assert said in str(await back.problem())
+        await approve_all(keeping_redis, f"{FLOOR}{ON_SIDE}")
+        assert (await LinkAudit(now._store).run()).balanced
     assert said in str(await back.problem())
     await people_approve(back)
     await back.adopt()
@@ -510,14 +531,23 @@ async def test_a_first_approval_counts_no_more_once_a_table_has_moved(
 
 
 @pytest.mark.duty("D4")
+@pytest.mark.parametrize(
+    "order", ["4102444800000", str(2**53), str(2**64), "nan", "x"], ids=["2100", *"abcd"]
+)
 async def test_two_people_approve_after_every_approval_that_a_ledger_has(
-    keeping_redis: Redis,
+    keeping_redis: Redis, order: str
 ) -> None:
-    """The clock of Redis was ahead, and the note is older: their approval must still count."""
+    """A clock was ahead, and the note is older or altered: their approval must still count."""
     await approve_all(keeping_redis, OLD)
     older = await keeping_redis.dump(FACILITY_KEY) or b""
-    await keeping_redis.hset(FACILITY_KEY, "order", "4102444800000")  # the year 2100
-    await approve_all(keeping_redis, f"{FLOOR}{SIDE}{T3}")
+    await keeping_redis.hset(FACILITY_KEY, "order", order)
+    side = f"{FLOOR}{SIDE}{T3}"
+    await approve_all(keeping_redis, side)
+    approved = await configuration_of(keeping_redis, side, "side")._book.current()
+    assert approved is not None
+    assert approved.order > int(order) if order.startswith("4") else approved.order < 2**52
+    former = configuration_of(keeping_redis, OLD, "old")
+    assert "table T-3 was approved on link side since" in str(await former.problem())
     await keeping_redis.restore(FACILITY_KEY, 0, older, replace=True)
     await keeping_redis.hset(FACILITY_KEY, "link:side", "")
     for text in (THIRD, OLD):
@@ -643,6 +673,8 @@ async def test_a_floor_of_people_becomes_a_demonstration_only_by_two_people(
         ("invented", "ben approved as the second person what amy had not approved"),
         ("other file", "ben approved as the second person what amy had not approved"),
         ("one person", "amy and ben, who approved, can be one person"),
+        ("no table left", "the approval by ben does not continue the tables and the order of"),
+        ("earlier order", "the approval by ben does not continue the tables and the order of"),
     ],
 )
 async def test_the_audit_names_an_approval_that_lacks_a_person(
@@ -656,9 +688,14 @@ async def test_the_audit_names_an_approval_that_lacks_a_person(
     assert before is not None
     by = {"alone": "amy", "later": "amy", "program": "service"}.get(tampered, "ben")
     first_by = "" if tampered in {"alone", "later", "program"} else "amy"
-    approval = Approval(filed.digest, filed.text, by, (), first_by)
+    approval = Approval(filed.digest, filed.text, by, (), first_by, order=before.order + 1)
+    if tampered == "no table left":
+        gone = LinkConfiguration.of(*floor_and_link(FLOOR.rpartition("[[link.table]]")[0]))
+        approval = msgspec.structs.replace(approval, digest=gone.digest, text=gone.text)
+    if tampered == "earlier order":
+        approval = msgspec.structs.replace(approval, order=before.order - 1)
     if tampered == "later":
-        approval = Approval(before.digest, before.text, by, (), order=before.order + 1)
+        approval = msgspec.structs.replace(approval, digest=before.digest, text=before.text)
     if tampered in {"other file", "one person"}:
         digest = filed.digest if tampered == "one person" else "0" * 64
         half = Approval(digest, filed.text, "amy", (), pin_set_by=("ada",))
@@ -667,7 +704,8 @@ async def test_the_audit_names_an_approval_that_lacks_a_person(
     await book.approve_alone(approval, before.digest, of_empty_link=False)
     found = (await LinkAudit(store).run()).problems
     entry = (await store.snapshot()).last_entry
-    assert found == (f"entry {entry}: {problem}",)
+    (said,) = found
+    assert said.startswith(f"entry {entry}: {problem}")
 
 
 async def test_what_two_people_changed_by_proposal_is_no_change_of_the_file(
@@ -752,6 +790,38 @@ async def test_one_person_approves_no_parameter_that_changes_meanwhile(
     with pytest.raises(BooksError, match="stale"):
         await caught_up.approve("amy", found.digest)
     assert (await pit.audit()).problems == ()
+
+
+async def test_one_person_takes_no_table_back_that_two_moved_meanwhile(
+    keeping_redis: Redis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The link then has the same settings as before, but two people have approved them again."""
+    await approve_all(keeping_redis, OLD)
+    there = await Pit.opened(keeping_redis, f"{FLOOR.split('[[link]]')[0]}{OLD[len(FLOOR) :]}")
+    await there.link_acts.close("old", "sue", "new paytable")
+    await there.change(to(PROGRESSIVE, "paytable", "B"))
+    caught_up = f"{FLOOR}{link_text('old', meter_text(PROGRESSIVE, paytable='B'), T3, name='Old')}"
+    ahead = configuration_of(keeping_redis, caught_up, "old")
+    approve_alone = ahead._book.approve_alone
+
+    async def late(approval: Approval, replaces: str, **given: Any) -> None:  # noqa: ANN401
+        await people_approve(configuration_of(keeping_redis, f"{FLOOR}{SIDE}{T3}", "side"))
+        await people_approve(configuration_of(keeping_redis, OLD, "old"))
+        await approve_alone(approval, replaces, **given)
+
+    monkeypatch.setattr(ahead._book, "approve_alone", late)
+    with pytest.raises(BooksError, match="stale"):
+        await ahead.approve("amy", ahead.filed.digest)
+    assert (await LinkAudit(there.store).run()).balanced
+
+
+@pytest.mark.duty("D4")
+async def test_a_program_approves_nothing_once_a_person_has_begun(keeping_redis: Redis) -> None:
+    """The first approval of a person was interrupted before the first link was approved."""
+    pit = configuration_of(keeping_redis, FLOOR, "pit", opens_as="simulated floorperson")
+    await pit._store.facility.note("another floor file", "amy", "pit", 0)
+    with pytest.raises(TermsError, match="two people approve it"):
+        await pit.adopt()
 
 
 @pytest.mark.parametrize(

@@ -12,10 +12,13 @@
 --       9 the person who approved first   10 the first approval as text
 --       11 as JSON: who set the actor's PIN, and who must not be the other person of the act
 --       12 the digest of the link's terms for which one person suffices; empty for no check
+--       13 the ledger entry of the approval whose place the new one takes; empty for no check
 -- Output, in order of precedence
 --   { 'stale' }          another text was approved after ARGV 6 was read
 --   { 'stale' }          another text was approved first after ARGV 8 was read
+--   { 'stale' }          the first approval of ARGV 10 is not in the ledger entry of ARGV 8
 --   { 'stale' }          ARGV 7 is `alone`, and the link's terms are not those of ARGV 12
+--   { 'stale' }          ARGV 7 is `alone`, and the last approval is not the one of ARGV 13
 --   { 'stale' }          ARGV 7 is `empty`, but the link has ledger entries
 --   { 'same_person', first, setter }   the two can be the same person because of PINs that `setter`
 --                        set
@@ -25,17 +28,30 @@
 local APPROVED = KEYS[8]
 local DIGEST, BY, TEXT, DECISION, REPLACED = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local MODE, FIRST, FIRST_BY, FIRST_RECORD, SETTERS = ARGV[7], ARGV[8], ARGV[9], ARGV[10], ARGV[11]
-local TERMS = ARGV[12]
+local TERMS, CONTINUED = ARGV[12], ARGV[13]
 
 --include books
 --include present
 --include two_people
 
+local function has_event(fields, event)
+  for i = 1, #fields, 2 do
+    if fields[i] == 'event1' then return fields[i + 1] == event end
+  end
+  return false
+end
+
 if (redis.call('HGET', APPROVED, 'digest') or '') ~= REPLACED then return { 'stale' } end
 if (redis.call('HGET', APPROVED, 'first') or '') ~= FIRST then return { 'stale' } end
 if MODE == 'alone' and TERMS ~= '' and meters['terms'] ~= TERMS then return { 'stale' } end
+if MODE == 'alone' and CONTINUED ~= '' and redis.call('HGET', APPROVED, 'entry') ~= CONTINUED then
+  return { 'stale' }
+end
 if MODE == 'empty' and last_entry > 0 then return { 'stale' } end
 if MODE == 'second' then
+  -- After a loss of the last writes, another approval can have the number of the entry.
+  local noted = redis.call('XRANGE', LEDGER, FIRST, FIRST)[1]
+  if noted and not has_event(noted[2], FIRST_RECORD) then return { 'stale' } end
   local who, setter = one_person(FIRST_BY, FIRST_RECORD, BY, SETTERS)
   if who then return { 'same_person', who, setter } end
 end

@@ -4,12 +4,16 @@
 -- ARGV  1 the digest of the floor file, a blank, and the person: noted as the first floor file if
 --         none is noted yet
 --       2 the field of the link   3 the least that the order can be
+-- An order from ORDER_END is not from this script: somebody wrote it. Numbers above 2^53 are not
+-- exact, so all later approvals would have the same order. The ledgers say what the next one is.
 -- Output: { the first floor file that is noted now, as in ARGV 1, a new order }
 
+local ORDER_END = 2 ^ 52
 local NOTE, FIRST, LINK, LEAST = KEYS[1], ARGV[1], ARGV[2], tonumber(ARGV[3])
 
 local first = redis.call('HGET', NOTE, 'first') or FIRST
-local last = tonumber(redis.call('HGET', NOTE, 'order')) or 0
+local last = tonumber(redis.call('HGET', NOTE, 'order') or '')
+if not (last and last < ORDER_END) then last = 0 end
 local order = string.format('%.0f', math.max(LEAST, last + 1))
 redis.call('HSET', NOTE, 'first', first, LINK, '', 'order', order)
 return { first, order }
