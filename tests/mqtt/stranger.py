@@ -1,30 +1,32 @@
-"""Clients that are not ours: mosquitto_pub and mosquitto_sub as processes, and plain paho."""
+"""Clients that are not ours: plain paho, which records messages and publishes any bytes."""
 
 import json
-import subprocess
-import tempfile
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final, Self
 
 import paho.mqtt.client as paho
-from paho.mqtt.enums import CallbackAPIVersion
+from paho.mqtt.enums import CallbackAPIVersion, MQTTProtocolVersion
+from paho.mqtt.subscribeoptions import SubscribeOptions
 
-from tests.servers import eventually, require
-from tests.waiting import LONG_S, dies_with_us
+from tests.servers import eventually
+from tests.waiting import LONG_S
 
-PUBLISH_WITHIN_S: Final = LONG_S
-_MARK: Final = "HEARD "
+PUBLISH_WITHIN_S: Final = 3 * LONG_S
 
 
 @dataclass(frozen=True, slots=True)
 class Heard:
+    """A message as it came. A property of MQTT 5 that it lacks is None."""
+
     topic: str
     qos: int
     retained: bool
     payload: bytes
+    correlation: bytes | None
+    content_type: str | None
+    expires_s: int | None
 
     @property
     def json(self) -> Any:  # noqa: ANN401  (a test looks into it as it likes)
@@ -32,38 +34,42 @@ class Heard:
 
 
 class Ear:
-    """A mosquitto_sub that records all messages on some topics; ended on exit.
+    """A client that records all messages on some topics; its connection ends on exit.
 
-    After entry it is subscribed: it receives everything that is published from then on.
+    After entry it is subscribed: it receives everything that is published from then on. It connects
+    again after a loss.
+
+    Args:
+        port: the port of the broker.
+        topics: the topics.
+        mqtt5: whether it speaks MQTT 5, and leaves out its own messages.
     """
 
-    def __init__(self, port: int, *topics: str) -> None:
-        self._home = tempfile.TemporaryDirectory(prefix="plt-")
-        self._path = Path(self._home.name) / "heard"
-        self._read_bytes = 0
-        self._messages: list[Heard] = []
+    def __init__(self, port: int, *topics: str, mqtt5: bool = False) -> None:
         self._port = port
         self._probe = f"probe/{uuid.uuid4().hex}"
-        wanted = [part for topic in (*topics, self._probe) for part in ("-t", topic)]
-        self._command = [
-            *(require("mosquitto_sub"), "-h", "127.0.0.1", "-p", str(port), "-q", "1"),
-            *("-F", f"{_MARK}%q %r %x %t"),
-            *wanted,
-        ]
-        self._process: subprocess.Popen[bytes] | None = None
+        self._topics = (*topics, self._probe)
+        self._options: Any = SubscribeOptions(qos=1, noLocal=True) if mqtt5 else 1
+        self._messages: list[Heard] = []
+        protocol = MQTTProtocolVersion.MQTTv5 if mqtt5 else MQTTProtocolVersion.MQTTv311
+        self._client = paho.Client(CallbackAPIVersion.VERSION2, protocol=protocol)
+        self._client.on_connect = self._subscribe
+        self._client.on_message = self._note
+        self._client.reconnect_delay_set(1, 1)
+
+    def _subscribe(self, *_: object) -> None:
+        for topic in self._topics:
+            self._client.subscribe((topic, self._options))
+
+    def _note(self, _client: paho.Client, _data: object, message: paho.MQTTMessage) -> None:
+        names = ("CorrelationData", "ContentType", "MessageExpiryInterval")
+        found = (getattr(message.properties, name, None) for name in names)
+        self._messages.append(
+            Heard(message.topic, message.qos, message.retain, bytes(message.payload), *found)
+        )
 
     @property
     def messages(self) -> list[Heard]:
-        with self._path.open("rb") as file:
-            file.seek(self._read_bytes)
-            more = file.read()
-        whole = more[: more.rfind(b"\n") + 1]
-        self._read_bytes += len(whole)
-        for line in whole.decode(errors="replace").splitlines():
-            if line.startswith(_MARK):
-                qos, retained, payload, topic = line.removeprefix(_MARK).split(" ", 3)
-                heard = Heard(topic, int(qos), retained == "1", bytes.fromhex(payload))
-                self._messages.append(heard)
         return self._messages.copy()
 
     def on(self, topic: str) -> list[Heard]:
@@ -74,13 +80,8 @@ class Ear:
         return eventually(lambda: self.on(topic)[after:], within_s=within_s, what=what)[0]
 
     def __enter__(self) -> Self:
-        with self._path.open("wb") as out:
-            self._process = subprocess.Popen(
-                dies_with_us(self._command),
-                stdin=subprocess.DEVNULL,
-                stdout=out,
-                stderr=subprocess.STDOUT,
-            )
+        self._client.connect("127.0.0.1", self._port)
+        self._client.loop_start()
         try:
             eventually(self._hears, what="a subscription")
         except AssertionError:
@@ -94,49 +95,22 @@ class Ear:
         return bool(self.on(self._probe))
 
     def __exit__(self, *raised: object) -> None:
-        if self._process is not None:
-            self._process.kill()
-            self._process.wait()
-        self._home.cleanup()
+        self._client.disconnect()
+        self._client.loop_stop()
 
 
 def publish(port: int, topic: str, payload: bytes, *, retain: bool = False) -> None:
     """Publish any bytes with QoS 1; return when the broker has them."""
-    subprocess.run(
-        [
-            *(require("mosquitto_pub"), "-h", "127.0.0.1", "-p", str(port), "-q", "1"),
-            *("-t", topic, "-s" if payload else "-n"),
-            *(["-r"] if retain else []),
-        ],
-        input=payload,
-        timeout=PUBLISH_WITHIN_S,
-        check=True,
-        capture_output=True,
-    )
+    publish_all(port, [(topic, payload)], retain=retain)
 
 
-def publish_all(port: int, topic: str, lines: Sequence[bytes]) -> None:
-    """Publish one message per line over one connection, as fast as the broker accepts them."""
-    subprocess.run(
-        [
-            *(require("mosquitto_pub"), "-h", "127.0.0.1", "-p", str(port), "-q", "1"),
-            *("-t", topic, "-l"),
-        ],
-        input=b"\n".join(lines) + b"\n",
-        timeout=3 * PUBLISH_WITHIN_S,
-        check=True,
-        capture_output=True,
-    )
-
-
-def publish_each(port: int, messages: Mapping[str, bytes]) -> None:
-    """Publish one message per topic over one connection, without waiting between them."""
+def publish_all(port: int, messages: Iterable[tuple[str, bytes]], *, retain: bool = False) -> None:
+    """Publish messages over one connection, as fast as the broker accepts them."""
     client = paho.Client(CallbackAPIVersion.VERSION2)
     client.connect("127.0.0.1", port)
     client.loop_start()
     try:
-        published = [client.publish(topic, payload, qos=1) for topic, payload in messages.items()]
-        for one in published:
+        for one in [client.publish(*message, qos=1, retain=retain) for message in messages]:
             one.wait_for_publish(PUBLISH_WITHIN_S)
             assert one.is_published()
         client.disconnect()

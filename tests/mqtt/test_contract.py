@@ -9,7 +9,7 @@ import pytest
 
 from tests.mqtt.events import encode, result, void, wagers
 from tests.mqtt.stand import Asker, Stand
-from tests.mqtt.stranger import Ear, Heard, publish_each
+from tests.mqtt.stranger import Ear, Heard, publish_all
 from tests.servers import Pitlink, eventually
 
 METER: Final = {"meter", "amount", "version", "cycle", "state", "at"}
@@ -203,10 +203,10 @@ class TestMeters:
         topic, key = "pitlink/v1/main/meter/progressive", b"meter:progressive"
         before = stand.books()["main"]["accounts"]
         heard_before = len(stand.ear.on(topic))
-        # Several events are sent together, because a process for each may need longer than the
+        # Several events are sent together, because a connection for each may need longer than the
         # interval of messages.
         for few in (tables[first : first + 10] for first in range(0, EVENTS, 10)):
-            publish_each(stand.mosquitto.port, {table.out: encode(wagers(1)) for table in few})
+            publish_all(stand.mosquitto.port, [(table.out, encode(wagers(1))) for table in few])
             for table in few:
                 assert stand.ear.next_on(table.into).json["status"] == "accepted"
         after = stand.books()["main"]["accounts"]

@@ -21,7 +21,7 @@ def test_the_others_play_on_and_the_flood_is_counted(stand: Stand, table: Asker)
         for line in payloads("junk")
         if line and not {10, 0} & set(line) and not check_event(line)
     ]
-    publish_all(stand.mosquitto.port, mad.out, (lines * MESSAGES)[:MESSAGES])
+    publish_all(stand.mosquitto.port, [(mad.out, line) for line in (lines * MESSAGES)[:MESSAGES]])
     table.accept(wagers(1))
     eventually(
         lambda: (

@@ -4,17 +4,15 @@ The device is a client that does not use our code.
 """
 
 from collections.abc import Iterator
-from typing import Any, Final, NamedTuple, Self
+from typing import Any, Final
 
-import paho.mqtt.client as paho
 import pytest
-from paho.mqtt.enums import CallbackAPIVersion
 from paho.mqtt.packettypes import PacketTypes
 from paho.mqtt.properties import Properties
-from paho.mqtt.subscribeoptions import SubscribeOptions
 
 from tests.mqtt.events import Event, encode, result, wagers
 from tests.mqtt.stand import Asker, Stand
+from tests.mqtt.stranger import Ear, Heard
 from tests.servers import eventually
 from tests.waiting import LONG_S
 
@@ -22,35 +20,11 @@ LONGEST: Final = bytes(range(64))
 DATA: Final = b"\x00request \xff"
 
 
-class Received(NamedTuple):
-    """A message as the device received it. A property that it lacks is None."""
-
-    topic: str
-    payload: bytes
-    qos: int
-    correlation: bytes | None
-    content_type: str | None
-    expires_s: int | None
-
-
-class Device:
+class Device(Ear):
     """A client of MQTT 5 that receives every message at the broker except its own."""
 
     def __init__(self, port: int) -> None:
-        self.received: list[Received] = []
-        self._subscribed = False
-        self._client = paho.Client(CallbackAPIVersion.VERSION2, protocol=paho.MQTTv5)
-        self._client.on_message = self._note
-        self._client.on_subscribe = self._note_subscribed
-        self._client.connect("127.0.0.1", port)
-
-    def _note(self, _client: paho.Client, _data: object, message: paho.MQTTMessage) -> None:
-        names = ("CorrelationData", "ContentType", "MessageExpiryInterval")
-        found = (getattr(message.properties, name, None) for name in names)
-        self.received.append(Received(message.topic, bytes(message.payload), message.qos, *found))
-
-    def _note_subscribed(self, *_: object) -> None:
-        self._subscribed = True
+        super().__init__(port, "#", mqtt5=True)
 
     def send(
         self,
@@ -71,23 +45,9 @@ class Device:
         sent = self._client.publish(table.out, payload, qos=1, properties=properties)
         sent.wait_for_publish(LONG_S)
 
-    def replies(self, table: Asker, count: int) -> list[Received]:
-
-        def found() -> list[Received]:
-            return [one for one in list(self.received) if one.topic == table.into]
-
-        eventually(lambda: len(found()) >= count, within_s=LONG_S, what=f"{count} replies")
-        return found()
-
-    def __enter__(self) -> Self:
-        self._client.loop_start()
-        self._client.subscribe("#", options=SubscribeOptions(qos=1, noLocal=True))
-        eventually(lambda: self._subscribed, within_s=LONG_S, what="a subscription")
-        return self
-
-    def __exit__(self, *raised: object) -> None:
-        self._client.disconnect()
-        self._client.loop_stop()
+    def replies(self, table: Asker, count: int) -> list[Heard]:
+        self.next_on(table.into, count - 1)
+        return self.on(table.into)
 
 
 @pytest.fixture
@@ -188,7 +148,7 @@ def test_replies_go_only_to_the_topic_of_the_contract(
         assert len(warnings(table)) == max(0, count - 2)
         device.send(table, {"type": "hello"}, DATA, response_topic)
         assert device.replies(table, count)[-1].correlation == DATA
-    assert not [one for one in device.received if one.topic in chosen]
+    assert not [one for one in device.messages if one.topic in chosen]
     assert len(warnings(table)) == len(chosen)
     assert all('"response topic"' in line for line in warnings(table))
 
@@ -210,8 +170,8 @@ def test_values_and_heartbeats_name_their_content_and_heartbeats_expire(
 ) -> None:
     """A device that has just subscribed gets the values and a heartbeat which the broker kept."""
 
-    def found(topic: str) -> list[Received]:
-        return [one for one in list(device.received) if one.topic == f"pitlink/v1/main/{topic}"]
+    def found(topic: str) -> list[Heard]:
+        return device.on(f"pitlink/v1/main/{topic}")
 
     (value, *_) = eventually(lambda: found("meter/progressive"), what="a value")
     beats = eventually(lambda: found("controller")[2:], what="three heartbeats")
