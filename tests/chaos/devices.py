@@ -2,12 +2,17 @@
 
 import json
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Final, Self
 
+from tests.controllers.floors import line_of
 from tests.servers import Pitlink
 from tests.waiting import LONG_S
 
 Answer = dict[str, Any]
+LOCKED: Final = "wager 3 progressive; lockout"
+PLAYED_OUT: Final = "chips 1; hand 3 2h 7d 9c; dealer 3h 8d Kc; settle"
+"""Events after which a locked round of position 3 has ended without a win."""
+ROUND: Final = f"{LOCKED}; {PLAYED_OUT}"
 
 
 class Devices(Pitlink):
@@ -65,9 +70,10 @@ class Devices(Pitlink):
         code: str = answer["error"]["code"]
         return code
 
-    def play_out(self) -> Answer:
-        """Play a locked round of position 3 to its end without a win."""
-        assert self.ask("chips", count=1)["ok"]
-        assert self.ask("hand", position=3, cards=["2h", "7d", "9c"])["ok"]
-        assert self.ask("dealer", cards=["3h", "8d", "Kc"])["ok"]
-        return self.ask("settle")
+    def play(self, events: str) -> Answer:
+        """Send events in short form, which must all be accepted; return the last answer."""
+        answer: Answer = {}
+        for event in events.split(";"):
+            answer = self.ask_line(line_of(event))
+            assert answer["ok"], (event, answer)
+        return answer

@@ -7,7 +7,7 @@ from typing import Final
 
 import pytest
 
-from tests.chaos.devices import Devices
+from tests.chaos.devices import PLAYED_OUT, ROUND, Devices
 from tests.mqtt.stand import Service, Stand
 from tests.servers import Server, eventually
 
@@ -76,7 +76,7 @@ def test_a_round_under_way_waits_and_goes_on(stand: Stand, name: str) -> None:
             assert len(devices.heard()) == answers, "lock-out was answered without the service"
         answer = devices.answer()
         assert (answer["ok"], answer["round"]) == (True, "R1")
-        assert devices.play_out()["ok"]
+        devices.play(PLAYED_OUT)
     after = stand.books()["main"]["accounts"]
     key = b"meter:progressive"
     assert int(after[key]) - int(before[key]) == 100 * 1_400
@@ -90,10 +90,7 @@ def test_a_batch_that_redis_applies_after_the_service_died_counts_once(stand: St
     with Devices(stand.service.config, table.table) as devices:
         # The first round puts the script into Redis, so Redis can run it for a service that is
         # dead.
-        assert devices.wager(3)["ok"]
-        assert devices.ask("lockout")["round"] == "R1"
-        assert devices.play_out()["ok"]
-        assert devices.wager(3)["ok"]
+        devices.play(f"{ROUND}; wager 3 progressive")
         answers = len(devices.heard())
         before = int(stand.books()["main"]["accounts"][key])
         heard = len(stand.ear.on(table.out))
@@ -116,6 +113,6 @@ def test_a_batch_that_redis_applies_after_the_service_died_counts_once(stand: St
         stand.service.start()
         answer = devices.answer()
         assert (answer["ok"], answer["round"]) == (True, "R2")
-        assert devices.play_out()["ok"]
+        devices.play(PLAYED_OUT)
     assert stand.account("main", key) == before + 100 * 1_400
     assert stand.service.audit()["balanced"]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.chaos.devices import Devices
+from tests.chaos.devices import ROUND, Devices
 from tests.ledgers import read_ledger
 from tests.mqtt.stand import Stand
 
@@ -70,21 +70,15 @@ def test_duty_d7_a_clock_that_jumps_changes_no_order_and_stops_no_table(
     stand.service.start()
     table = stand.table().table
     with Devices(stand.service.config, table) as devices:
-
-        def play() -> None:
-            assert devices.wager(3)["ok"]
-            assert devices.ask("lockout")["ok"]
-            assert devices.play_out()["ok"]
-
-        play()
+        devices.play(ROUND)
         for seconds in (-HOUR_S, 24 * HOUR_S):
             clock.set_off(seconds)
-            play()
+            devices.play(ROUND)
         clock.set_off(-2 * HOUR_S)
         stand.service.process.kill()
         stand.service.start()
         devices.until(lambda: devices.refusal() is None, what="wagers taken again")
-        play()
+        devices.play(ROUND)
     monkeypatch.delenv("LD_PRELOAD")
     stand.books()  # once the pages show what the store holds
     entries = [entry for entry in ledger(stand) if entry[1] in {"wagers", "result"}]

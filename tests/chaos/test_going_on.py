@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.chaos.devices import Devices
+from tests.chaos.devices import ROUND, Devices
 from tests.chaos.test_torn_store import incr, last_step
 from tests.mqtt.stand import Stand
 from tests.servers import eventually, run_pitlink
@@ -19,9 +19,7 @@ def test_duty_d10_a_loss_is_seen_by_link_and_table_and_an_operator_can_go_on(
     with Stand(tmp_path) as stand:
         service, table = stand.service, stand.table().table
         with Devices(service.config, table) as devices:
-            assert devices.wager(3)["ok"]
-            assert devices.ask("lockout")["ok"]
-            assert devices.play_out()["ok"]
+            devices.play(ROUND)
             service.process.kill()
             stand.redis.kill()
             data = incr(stand.redis).read_bytes()

@@ -13,7 +13,7 @@ import pytest
 
 from meters.books.stored_tables import StoredTable, reply_fields
 from meters.redis_client.link_keys import LinkKeys
-from tests.chaos.devices import Devices
+from tests.chaos.devices import PLAYED_OUT, Devices
 from tests.mqtt.stand import Stand
 from tests.mqtt.stranger import Ear
 from tests.servers import eventually
@@ -115,30 +115,27 @@ def lit(seat: Seat) -> str:
 
 def locked(seat: Seat) -> str:
     lit(seat)
-    assert seat.devices.ask("lockout")["ok"]
+    seat.devices.play("lockout")
     return "locked"
 
 
-def deal(seat: Seat, cards: tuple[str, ...]) -> None:
+def deal(seat: Seat, cards: str) -> None:
     locked(seat)
-    assert seat.devices.ask("chips", count=1)["ok"]
-    assert seat.devices.ask("hand", position=3, cards=cards)["ok"]
-    assert seat.devices.ask("dealer", cards=["3h", "8d", "Kc"])["ok"]
+    seat.devices.play(f"chips 1; hand 3 {cards}; dealer 3h 8d Kc")
 
 
 def held(seat: Seat) -> str:
-    deal(seat, ("As", "Ks", "Qs"))
+    deal(seat, "As Ks Qs")
     seat.devices.say("settle")
     return "held"
 
 
 def lock_and_play(seat: Seat) -> None:
-    assert seat.devices.ask("lockout")["ok"]
-    assert seat.devices.play_out()["ok"]
+    seat.devices.play(f"lockout; {PLAYED_OUT}")
 
 
 def play_out(seat: Seat) -> None:
-    assert seat.devices.play_out()["ok"]
+    seat.devices.play(PLAYED_OUT)
 
 
 def decide(seat: Seat) -> None:
@@ -223,7 +220,7 @@ def test_whatever_is_killed_the_state_is_the_same_again(
 def test_a_result_on_its_way_arrives_once_whatever_is_killed(stand: Stand) -> None:
     """The service is down while the round is settled. Then each other part is killed in turn."""
     with Seat(stand) as seat:
-        deal(seat, ("2h", "7d", "9c"))
+        deal(seat, "2h 7d 9c")
         stand.service.process.kill()
         seat.devices.say("settle")
         seat.comes_to("settling")

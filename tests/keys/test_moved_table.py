@@ -6,7 +6,7 @@ from typing import Final
 
 import pytest
 
-from tests.chaos.devices import Devices
+from tests.chaos.devices import LOCKED, PLAYED_OUT, Devices
 from tests.keys.floor import make_keys, with_moved_table
 from tests.keys.machines import running, service_at
 from tests.keys.servers import SecuredMosquitto, SecuredRedis
@@ -64,8 +64,7 @@ class MovingFloor:
             devices.until(
                 lambda: devices.wager(3, amount=amount)["light"], what="an accepted wager"
             )
-            assert devices.ask("lockout")["ok"]
-            assert devices.play_out()["ok"]
+            devices.play(f"lockout; {PLAYED_OUT}")
             devices.close_input()
             devices.wait()
         eventually(
@@ -89,8 +88,7 @@ def test_a_table_moves_to_another_link_and_back(floor: MovingFloor) -> None:
         hire(floor.config, name, "supervisor")
         Colleague(floor.service.url, name)
     with Devices(floor.config, "A-1") as devices:
-        assert devices.wager(3)["light"]
-        assert devices.ask("lockout")["ok"]
+        devices.play(LOCKED)
         devices.close_input()
         assert devices.wait() == 0
 

@@ -9,7 +9,7 @@ from typing import Final
 import httpx
 import pytest
 
-from tests.chaos.devices import Devices
+from tests.chaos.devices import PLAYED_OUT, Devices
 from tests.keys.floor import write_floor
 from tests.keys.machines import running, service_at
 from tests.keys.servers import SecuredMosquitto, SecuredRedis
@@ -57,9 +57,7 @@ def test_a_round_is_played(
     before = service.meter("main", "progressive")["version"]
     with Devices(config, table) as devices:
         assert devices.wager(3)["light"] is True
-        assert devices.ask("lockout")["ok"]
-        played = devices.play_out()
-        assert played["ok"], played
+        devices.play(f"lockout; {PLAYED_OUT}")
         devices.close_input()
         assert devices.wait() == 0
     eventually(

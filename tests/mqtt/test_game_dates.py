@@ -36,16 +36,11 @@ def test_a_round_is_finished_by_programs_that_start_after_its_game_has_expired(
             config.write_text(dated_floor(games, WEST, service=settings, expires=day))
             service.start()
             with Devices(config, "T-1", plays=False) as table:
-                for event in BEGUN.split(";"):
-                    answer = table.ask_line(line_of(event))
-                    assert answer["ok"], answer
+                table.play(BEGUN)
             config.write_text(dated_floor(games, EAST, service=settings, expires=day))
             service.start()
             with Devices(config, "T-1", plays=False) as table:
-                for event in FINISHED.split(";"):
-                    answer = table.ask_line(line_of(event))
-                    assert answer["ok"], answer
-                assert answer["claims"], answer
+                assert table.play(FINISHED)["claims"]
                 (claim,) = service.claims()
                 service.decide(claim["claim"], "validate")
                 service.decide(claim["claim"], "pay", slip="S-1")

@@ -8,7 +8,8 @@ from typing import Any, Final
 
 import pytest
 
-from tests.chaos.devices import Answer, Devices
+from tests.chaos.devices import LOCKED, PLAYED_OUT, Answer, Devices
+from tests.controllers.floors import line_of
 from tests.mqtt.events import wagers
 from tests.mqtt.stand import Service, Stand
 from tests.mqtt.stranger import Heard
@@ -45,12 +46,12 @@ class PlayedTable:
 
     def _play_round(self) -> list[Answer]:
         """Play a round up to a refusal; return the refusals among the answers."""
-        answer = self._devices.wager(3)
-        if answer["ok"]:
-            answer = self._devices.ask("lockout")
-        if answer["ok"]:
-            answer = self._devices.play_out()
-        return [] if answer["ok"] else [answer]
+        for event in LOCKED.split(";"):
+            answer = self._devices.ask_line(line_of(event))
+            if not answer["ok"]:
+                return [answer]
+        self._devices.play(PLAYED_OUT)
+        return []
 
     def _play(self) -> None:
         try:
