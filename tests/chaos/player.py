@@ -8,6 +8,7 @@ from typing import Final
 
 from msgspec import UNSET
 
+from controllers.bots.bots import DealerBot
 from controllers.table.device_events import (
     BettingLocked,
     DeviceAnswer,
@@ -22,7 +23,6 @@ from controllers.table.device_events import (
 from controllers.table.state import Layout
 from tests.chaos.driven import TableAgent
 from tests.chaos.parts import rest
-from tests.games.bots import StackingBot
 
 _STACKED_ONE_IN: Final = 6
 _LONGEST_PAUSE_S: Final = 0.15
@@ -41,7 +41,7 @@ class Player(threading.Thread):
         self.agent = TableAgent(config, layout.table, log)
         self.agent.kill()  # it runs once it is started
         self._rng = random.Random(f"{layout.table} {seed}")
-        self._bot = StackingBot(layout, self._rng, stack_every=_STACKED_ONE_IN)
+        self._bot = DealerBot(layout, self._rng, stack_every=_STACKED_ONE_IN)
         self._ending = threading.Event()
         self._lit: set[tuple[int, str]] = set()
         self._in_round = False

@@ -11,6 +11,7 @@ from bonus.cards import card_name
 from controllers.agent.agent import Agent
 from controllers.agent.delivery import Connect
 from controllers.agent.outbox import Outbox, OutboxError, Sent
+from controllers.bots.bots import DealerBot
 from controllers.bots.dealer import shuffle
 from controllers.table.device_events import (
     ChipsCounted,
@@ -28,7 +29,6 @@ from controllers.table.device_events import (
 )
 from controllers.table.state import Phase
 from meters.floor.floor_file import Link, Table
-from tests.games.bots import StackingBot
 from tests.sim.agent_reports import AgentReports, ends_betting
 from tests.sim.disk import OutboxDisk
 from tests.sim.loop import Process
@@ -72,7 +72,7 @@ class SimulatedTable:
         self.process = Process(world.loop, table.id, self.disk)
         self._main: asyncio.Task[None] | None = None
         self._working = asyncio.Event()
-        self._bot: StackingBot | None = None
+        self._bot: DealerBot | None = None
         self._over = False
         self.may_rest = self.resting = False
 
@@ -173,11 +173,11 @@ class SimulatedTable:
                 await asyncio.sleep(_TOUCH_S)
                 continue
             if self._bot is None:
-                self._bot = StackingBot(agent.layout, self._chance, stack_every=_JACKPOT_EVERY)
+                self._bot = DealerBot(agent.layout, self._chance, stack_every=_JACKPOT_EVERY)
             if await self._play(self._bot):
                 self.rounds += 1
 
-    async def _play(self, bot: StackingBot) -> bool:
+    async def _play(self, bot: DealerBot) -> bool:
         """Play a round; return False if the dealer abandoned it."""
         play = bot.play_round()
         event: DeviceEvent = next(play)
