@@ -5,7 +5,6 @@ import pytest
 from tests.fuzz.run import TARGETS, FoundError, fuzz, input_of, shares
 from tests.fuzz.service_targets import EVENTS
 from tests.fuzz.target import Target, pure
-from tests.sim.breaking import break_code
 
 
 @pytest.mark.parametrize("inputs", [1_000, pytest.param(30_000, marks=pytest.mark.slow)])
@@ -16,14 +15,6 @@ async def test_a_target_survives_its_share(target: Target, inputs: int) -> None:
     tally = await fuzz(target, share, seed=0)
     assert tally.inputs == share > 0
     assert input_of(target, 1, 1) == input_of(target, 1, 1)
-
-
-async def test_a_copy_that_is_refused_in_its_batch_is_found(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    break_code("a copy in the same batch is refused", monkeypatch.setattr)
-    with pytest.raises(FoundError, match=r"a copy of .* got .*seq_passed"):
-        await fuzz(TARGETS["intake"], 200, 0)
 
 
 async def test_an_input_that_fails_is_reported_with_its_number() -> None:

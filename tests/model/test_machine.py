@@ -19,7 +19,6 @@ from tests.model.machine import Floor
 from tests.model.model_floor import MIXED, POKER, TABLES, ModelFloor
 from tests.redis_versions import OldestRedis
 from tests.servers import RedisServer
-from tests.sim.breaking import break_code
 
 FLOORS: Final = pytest.mark.parametrize("floor", [POKER, MIXED], ids=["poker", "mixed"])
 _CHECKS = (HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much)
@@ -117,35 +116,6 @@ def test_each_story_leaves_two_sets_of_books_that_agree(
     memory_server: RedisServer, floor: ModelFloor, story: Story
 ) -> None:
     _play(memory_server, floor, story)
-
-
-@pytest.mark.parametrize(
-    ("defect", "story", "found"),
-    [
-        ("one person confirms the request that they made", "nothing", None),
-        ("a request does not lapse", "a lapse", None),
-        ("a win is reopened after its day was closed", "a day", None),
-        ("a reopened win is taken from a meter that was won since", "all", None),
-        ("a reopened hand pay does not hold its table", "nothing", None),
-        ("a corrected slip number is not kept", "slips are corrected", None),
-        ("another number is corrected than the person saw", "slips are corrected", None),
-        ("a copy in the same batch is refused", "copies come in one batch", "seq_passed"),
-        ("the rate of a tier is one basis point too high", "a part", "keystone_major"),
-        ("the percentage of a tier is taken from another meter", "a part", "keystone_major"),
-    ],
-)
-def test_a_defect_is_found_by_its_story(
-    memory_server: RedisServer,
-    monkeypatch: pytest.MonkeyPatch,
-    defect: str,
-    story: str,
-    found: str | None,
-) -> None:
-    break_code(defect, monkeypatch.setattr)
-    floor = MIXED if "tier" in defect else POKER
-    reopened = f"a rejected win is reopened, meanwhile {story}, rejected again: no"
-    with pytest.raises(AssertionError, match=found):
-        _play(memory_server, floor, STORIES.get(story) or STORIES[reopened])
 
 
 def _play(server: RedisServer, floor: ModelFloor, story: Story) -> None:

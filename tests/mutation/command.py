@@ -13,7 +13,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Final
 
-from tests.mutation.mutants import ROOT, Mutant, Verdict, mutants, named_tests
+from tests.mutation.mutants import ROOT, Mutant, Verdict, mutants, tests_of
 from tests.test_tree import TOP_LEVEL, files
 
 _SECONDS_MAX: Final = 600
@@ -31,7 +31,7 @@ def main(arguments: Sequence[str]) -> int:
         " row if all tests of the row pass. The exit status is 1 if a defect survives.",
     )
     parser.add_argument(
-        "row", nargs="*", help="only the defects of these rows: 649a.12, 682a.11(d)(2), D7"
+        "row", nargs="*", help="only the defects of these rows: 649a.12, D7, tests/model"
     )
     parser.add_argument("--jobs", type=int, default=2, help="defects tried at a time (default 2)")
     asked = parser.parse_args(arguments)
@@ -46,7 +46,7 @@ def main(arguments: Sequence[str]) -> int:
     copies: SimpleQueue[Path] = SimpleQueue()
     with tempfile.TemporaryDirectory(prefix="mutants-") as directory:
         for number in range(asked.jobs):
-            copies.put(_copy(Path(directory, str(number))))
+            copies.put(_compiled(copy_tree(Path(directory, str(number)))))
         if failed := _run(copies, sorted(_tests_of(chosen))):
             sys.stdout.write(f"without a defect these tests fail already: {', '.join(failed)}\n")
             return 1
@@ -55,20 +55,24 @@ def main(arguments: Sequence[str]) -> int:
     return _report(verdicts)
 
 
-def _copy(to: Path) -> Path:
-    """Copy the tree, with its programs compiled, and return the copy."""
+def copy_tree(to: Path) -> Path:
+    """Copy the tree and return the copy."""
     for path in files():
         name = path.relative_to(ROOT)
         if name.parts[0] in TOP_LEVEL:
             (to / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(path, to / name)
-    command = [sys.executable, "-m", "compileall", "-q", "bonus", "meters", "controllers", "tests"]
-    subprocess.run(command, cwd=to, check=True)
     return to
 
 
+def _compiled(copy: Path) -> Path:
+    command = [sys.executable, "-m", "compileall", "-q", "bonus", "meters", "controllers", "tests"]
+    subprocess.run(command, cwd=copy, check=True)
+    return copy
+
+
 def _tests_of(chosen: Iterable[Mutant]) -> set[str]:
-    return {test for mutant in chosen for row in mutant.rows for test in named_tests()[row]}
+    return {test for mutant in chosen for row in mutant.rows for test in tests_of(row)}
 
 
 def _try(copies: "SimpleQueue[Path]", mutant: Mutant) -> Verdict:
@@ -91,7 +95,7 @@ def _try(copies: "SimpleQueue[Path]", mutant: Mutant) -> Verdict:
 
 
 def _verdict(mutant: Mutant, failed: frozenset[str], *, quick: bool) -> Verdict:
-    found = {row: failed.intersection(named_tests()[row]) for row in mutant.rows}
+    found = {row: failed.intersection(tests_of(row)) for row in mutant.rows}
     return Verdict(mutant, found, quick=quick)
 
 

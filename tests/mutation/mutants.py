@@ -21,8 +21,8 @@ class Mutant(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A defect: in `file`, the text `old`, which occurs there once, becomes `new`.
 
     `rows` are the subsections or duties that the defect breaks. For each of them, a test that its
-    row names must find the defect. A defect for the simulation has a name instead, which several
-    changes can share.
+    row names must find the defect. A defect for the simulation has a name, which several changes
+    can share. Its rows are tests.
     """
 
     file: str
@@ -53,7 +53,8 @@ class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 @cache
 def mutants() -> tuple[Mutant, ...]:
     """Return all mutants with rows."""
-    return tuple(mutant for path in FILES for mutant in _read(path))
+    found = (mutant for path in (*FILES, SIMULATED) for mutant in _read(path))
+    return tuple(mutant for mutant in found if mutant.rows)
 
 
 @cache
@@ -75,6 +76,11 @@ def named_tests() -> Mapping[str, tuple[str, ...]]:
         row: tuple(f"{file}::{test}" for file, test in tests) for row, tests in duty_rows().items()
     }
     return {row.subsection: row.tests for row in law} | duties
+
+
+def tests_of(row: str) -> tuple[str, ...]:
+    """Return the tests that a row of law.md or duties.md names; a row may be a test itself."""
+    return named_tests().get(row, (row,))
 
 
 @dataclass(frozen=True, slots=True)

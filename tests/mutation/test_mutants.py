@@ -4,13 +4,18 @@ import pytest
 
 from tests.mutation.mutants import ROOT, Mutant, mutants, named_tests, simulated
 
-ALL = (*mutants(), *(each for changes in simulated().values() for each in changes))
+ALL = {*mutants(), *(each for changes in simulated().values() for each in changes)}
+ROWS = {row for mutant in mutants() for row in mutant.rows}
+TESTS = {row for row in ROWS if row.startswith("tests/")}
 
 
 def test_every_row_has_a_defect() -> None:
-    broken = {row for mutant in mutants() for row in mutant.rows}
-    assert named_tests().keys() - broken == set()
-    assert broken - named_tests().keys() == set()
+    assert named_tests().keys() == ROWS - TESTS
+
+
+def test_every_row_that_is_a_test_exists() -> None:
+    for file, _, name in (test.partition("::") for test in TESTS):
+        assert f"def {name}(" in (ROOT / file).read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(
