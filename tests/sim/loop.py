@@ -5,12 +5,10 @@ Nothing waits: when no callback is ready, time advances to the next timer. Code 
 """
 
 import asyncio
-from collections import deque
+import selectors
 from collections.abc import Callable, Coroutine, Generator
 from concurrent.futures import Executor
 from contextvars import Context, ContextVar, copy_context
-from heapq import heappop, heappush
-from itertools import count
 from typing import Any, Final, Protocol, TypeVar, TypeVarTuple
 
 _Ts = TypeVarTuple("_Ts")
@@ -62,53 +60,42 @@ def current_process() -> Process | None:
     return _PROCESS.get()
 
 
-class _Handle(asyncio.TimerHandle):
-    """Callback that the loop calls once, unless it is canceled or its process is dead."""
-
-    __slots__ = ()
-
-    def __init__(self, callback: Any, args: tuple[Any, ...], context: Context | None) -> None:  # noqa: ANN401
-        self._callback = callback
-        self._args = args
-        self._context = copy_context() if context is None else context
-        self._cancelled = False
-        self._repr = self._source_traceback = None
-
-    def cancel(self) -> None:
-        self._cancelled = True
-
-
-class VirtualLoop(asyncio.SelectorEventLoop):
-    """The loop. Callbacks of a dead process are dropped when they are due.
-
-    It has its own timers, handles and turns because those of asyncio watch sockets and can be
-    debugged, and a run spends most of its time on them.
-    """
-
-    get_debug: Any = staticmethod(bool)
-    """A function in C that returns False: each new future calls it."""
+class _Pauses(selectors.SelectSelector):
+    """Selector of a loop in which nothing is waited for: time passes instead."""
 
     def __init__(self) -> None:
         super().__init__()
-        self._now_s = _BEGINS_S
-        self._timers: list[tuple[float, int, _Handle]] = []
-        self._numbers = count()
+        self.now_s = _BEGINS_S
+
+    def select(self, timeout: float | None = None) -> list[Any]:
+        if timeout is None:
+            raise RuntimeError("nothing will ever happen again")
+        self.now_s += max(0.0, timeout)
+        return []
+
+
+def _while_alive(callback: Callable[[*_Ts], object], *args: *_Ts) -> None:
+    """Call back, unless the process of the context is dead."""
+    process = _PROCESS.get()
+    if process is None or process.alive:
+        callback(*args)
+
+
+class VirtualLoop(asyncio.SelectorEventLoop):
+    """The loop. Callbacks of a dead process are dropped when they are due."""
+
+    def __init__(self) -> None:
+        self._pauses = _Pauses()
+        super().__init__(self._pauses)
         self._outside = Context()
-        self._ready: deque[_Handle]
-        self._stopping: bool
 
     def time(self) -> float:
-        return self._now_s
+        return self._pauses.now_s
 
     def call_soon(
-        self,
-        callback: Callable[[*_Ts], object],
-        *args: *_Ts,
-        context: Context | None = None,
+        self, callback: Callable[[*_Ts], object], *args: *_Ts, context: Context | None = None
     ) -> asyncio.Handle:
-        handle = _Handle(callback, args, context)
-        self._ready.append(handle)
-        return handle
+        return super().call_soon(_while_alive, callback, *args, context=context)
 
     def call_at(
         self,
@@ -117,18 +104,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         *args: *_Ts,
         context: Context | None = None,
     ) -> asyncio.TimerHandle:
-        handle = _Handle(callback, args, context)
-        heappush(self._timers, (when, next(self._numbers), handle))
-        return handle
-
-    def call_later(
-        self,
-        delay: float,
-        callback: Callable[[*_Ts], object],
-        *args: *_Ts,
-        context: Context | None = None,
-    ) -> asyncio.TimerHandle:
-        return self.call_at(self._now_s + delay, callback, *args, context=context)
+        return super().call_at(when, _while_alive, callback, *args, context=context)
 
     def create_task(
         self,
@@ -147,30 +123,6 @@ class VirtualLoop(asyncio.SelectorEventLoop):
     def call_exception_handler(self, context: Any) -> None:  # noqa: ANN401
         """Do nothing: killed code leaves many errors."""
 
-    def _run_once(self) -> None:
-        """Run turns until the loop stops: what is ready now, otherwise what is due next."""
-        timers, ready = self._timers, self._ready
-        while True:
-            if not ready and not self._stopping:
-                while timers and _is_dropped(timers[0][2]):
-                    heappop(timers)
-                if not timers:
-                    raise RuntimeError("nothing will ever happen again")
-                self._now_s = max(self._now_s, timers[0][0])
-            while timers and timers[0][0] <= self._now_s:
-                ready.append(heappop(timers)[2])
-            for _ in range(len(ready)):
-                handle = ready.popleft()
-                if not _is_dropped(handle):
-                    try:
-                        handle._context.run(handle._callback, *handle._args)
-                    except (SystemExit, KeyboardInterrupt):
-                        raise
-                    except BaseException:  # noqa: S110  (killed code leaves many errors)
-                        pass
-            if self._stopping:
-                return
-
     def outside(self, delay_s: float, callback: Callable[[*_Ts], object], *args: *_Ts) -> None:
         """Call after a time for the network, a fault or a person, which belong to no process."""
         self.call_at(self.time() + delay_s, callback, *args, context=self._outside.copy())
@@ -185,11 +137,3 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         done: asyncio.Future[Any] = self.create_future()
         process.disk.call(lambda: func(*args), done)
         return done
-
-
-def _is_dropped(handle: _Handle) -> bool:
-    """Return whether a callback was canceled or belongs to a dead process."""
-    if handle._cancelled:
-        return True
-    process = handle._context.get(_PROCESS)
-    return process is not None and not process.alive

@@ -1,21 +1,16 @@
 """A connection to a real Redis. By the seed, it answers immediately, late or not at all."""
 
 import asyncio
-import inspect
 import socket
 import struct
 from collections.abc import Callable, Iterable
-from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-import hiredis
 from redis.asyncio import BlockingConnectionPool, Redis
 from redis.asyncio.connection import AbstractConnection
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
-from redis.connection import HiredisRespSerializer
-from redis.driver_info import DriverInfo
 
 from tests.sim.loop import current_process
 from tests.sim.world import World
@@ -29,9 +24,6 @@ _CONNECTIONS: Final = 16
 _ANSWER_WITHIN_S: Final = 30
 _CONNECT_WITHIN_S: Final = 5
 _SCRIPT: Final = b"EVALSHA"
-_PACKER: Final[Any] = HiredisRespSerializer()
-_DRIVER: Final = DriverInfo()
-"""Name and version of the library, which each connection would otherwise read from its files."""
 
 
 class _Stream:
@@ -119,14 +111,6 @@ class SimulatedConnection(AbstractConnection):
         self._make: Callable[[], _Stream] = lambda: _Stream(server, world, wrote)
         super().__init__(**kwargs)
 
-    def pack_command(self, *args: Any) -> list[bytes]:  # noqa: ANN401
-        """Return a command's bytes with the packer of the client's other half, which is faster."""
-        try:
-            return [hiredis.pack_command((*_words(args[0]), *args[1:]))]
-        except TypeError:
-            packed: list[bytes] = _PACKER.pack(*args)
-            return packed
-
     def repr_pieces(self) -> list[tuple[str, Any]]:
         return [("path", "simulated")]
 
@@ -140,28 +124,15 @@ class SimulatedConnection(AbstractConnection):
         await self.on_connect()
 
 
-@cache
-def _words(command: str) -> tuple[bytes, ...]:
-    """Return the words of a command such as `CONFIG GET`."""
-    return tuple(command.encode().split())
-
-
-class _Pool(BlockingConnectionPool):
-    """Pool of the client library, without the search for arguments that nobody passes."""
-
-    get_connection = inspect.unwrap(BlockingConnectionPool.get_connection)
-
-
 def troubled_redis(server: Path, world: World, wrote: Callable[[], None]) -> Redis:
     """Return a client with the service's own settings; call `wrote` after each script."""
-    pool = _Pool(
+    pool = BlockingConnectionPool(
         connection_class=SimulatedConnection,
         max_connections=_CONNECTIONS,
         timeout=_ANSWER_WITHIN_S,
         socket_timeout=_ANSWER_WITHIN_S,
         socket_connect_timeout=_CONNECT_WITHIN_S,
         retry=Retry(NoBackoff(), 0),
-        driver_info=_DRIVER,
         server=server,
         world=world,
         wrote=wrote,
