@@ -40,25 +40,23 @@ def is_let_in(
         flags |= _PASSWORD
         fields.append(text(password))
     asking = packet(b"\x10", text("MQTT"), bytes([4, flags, 0, 60]), *fields)
-    try:
-        with socket.create_connection(("127.0.0.1", port), timeout=WITHIN_S) as plain:
-            if context is None:
-                return _connects(plain, asking)
-            with context.wrap_socket(plain, server_hostname=host) as secret:
-                return _connects(secret, asking)
-    except (OSError, EOFError):
-        return False
+    with contextlib.suppress(OSError, EOFError), connected(port, context, asking, host=host):
+        return True
+    return False
 
 
 @contextlib.contextmanager
-def connected(port: int, context: ssl.SSLContext, packet: bytes) -> Iterator[ssl.SSLSocket]:
+def connected(
+    port: int, context: ssl.SSLContext | None, packet: bytes, *, host: str = "localhost"
+) -> Iterator[socket.socket]:
     """Yield a connection to a broker that has accepted its first packet, a CONNECT."""
     with (
         socket.create_connection(("127.0.0.1", port), timeout=WITHIN_S) as plain,
-        context.wrap_socket(plain, server_hostname="localhost") as connection,
+        context.wrap_socket(plain, server_hostname=host) if context else plain as connection,
     ):
         connection.sendall(packet)
-        assert connection.recv(len(_LET_IN)) == _LET_IN
+        if connection.recv(len(_LET_IN)) != _LET_IN:
+            raise ConnectionRefusedError("the broker did not accept the client")
         yield connection
 
 
@@ -81,8 +79,3 @@ def takes_huge_packet(connection: socket.socket, first: bytes) -> bool:
 def connect_packet(name: str, *, flags: int = _CLEAN) -> bytes:
     """Return a CONNECT packet of MQTT 3.1.1."""
     return packet(b"\x10", text("MQTT"), bytes([4, flags, 0, 60]), text(name))
-
-
-def _connects(connection: socket.socket, asking: bytes) -> bool:
-    connection.sendall(asking)
-    return connection.recv(len(_LET_IN)) == _LET_IN

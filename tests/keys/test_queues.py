@@ -3,13 +3,11 @@
 import asyncio
 import contextlib
 import socket
-import ssl
 from collections.abc import Iterator
 from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from pathlib import Path
 from typing import Final
 
-import aiomqtt
 import pytest
 
 from meters.floor.credentials import broker_address
@@ -20,7 +18,7 @@ from meters.mqtt.connect import connect_broker
 from meters.mqtt.connection import BrokerConnection
 from meters.mqtt.mqtt5_connection import Mqtt5Connection
 from meters.service.stopping import stays_true
-from tests.keys.clients import WITHIN_S, believing, observing, with_session
+from tests.keys.clients import WITHIN_S, Ears, believing, observing, with_session
 from tests.keys.raw import HUGE, connect_packet, connected, takes_huge_packet
 from tests.keys.servers import SecuredMosquitto
 from tests.mqtt_packets import packet, text
@@ -58,7 +56,7 @@ def memory_kb(broker: SecuredMosquitto) -> int:
     return next(found, 0)
 
 
-def as_table(broker: SecuredMosquitto, keys: Path) -> AbstractContextManager[ssl.SSLSocket]:
+def as_table(broker: SecuredMosquitto, keys: Path) -> AbstractContextManager[socket.socket]:
     return connected(broker.port, believing(keys, party=A1), connect_packet("any"))
 
 
@@ -162,13 +160,9 @@ async def test_a_table_that_comes_back_is_given_every_reply(
         for reply in replies:
             service.post(into, reply)
         await service.publish(into, b"the last")
-    heard: list[object] = []
-    async with asyncio.timeout(WITHIN_S), with_session(own_broker, keys, A1) as table:
-        async for message in table.messages:
-            if message.payload == b"the last":
-                break
-            heard.append(message.payload)
-    assert heard == replies
+    async with with_session(own_broker, keys, A1) as table:
+        heard = await Ears(table).until(into, b"the last")
+    assert heard == [(into, reply) for reply in replies]
 
 
 async def test_a_burst_for_a_service_that_is_busy_arrives_whole(
@@ -228,22 +222,11 @@ async def test_what_a_flood_had_dropped_is_not_under_way_for_ever(
                     await table.publish(out, b"again")
 
             speaking_on = asyncio.create_task(speak_on())
-            await _hear(service, b"again")
+            await Ears(service).until(out, b"again")
             speaking_on.cancel()
             await asyncio.wait({speaking_on})
             await table.publish(out, b"the last")
-            await _hear(service, b"the last")
+            await Ears(service).until(out, b"the last")
         async with with_session(own_broker, keys, SERVICE) as service:
             await table.publish(out, b"the next")
-            assert await _hear(service, b"the next") == [b"the next"]
-
-
-async def _hear(client: aiomqtt.Client, last: bytes) -> list[object]:
-    """Return all messages up to the one that says `last`."""
-    heard: list[object] = []
-    async with asyncio.timeout(WITHIN_S):
-        async for message in client.messages:
-            heard.append(message.payload)
-            if message.payload == last:
-                break
-    return heard
+            assert await Ears(service).until(out, b"the next") == []
