@@ -3,13 +3,11 @@
 import json
 from typing import Any
 
-import httpx
 import pytest
 
 from tests.mqtt.events import result, wagers
 from tests.mqtt.stand import Asker, Stand
 from tests.servers import eventually
-from tests.waiting import LONG_S
 
 SPADES = {"position": 3, "patron": "p3", "cards": ["As", "Ks", "Qs"], "folded": False}
 
@@ -17,20 +15,11 @@ SPADES = {"position": 3, "patron": "p3", "cards": ["As", "Ks", "Qs"], "folded": 
 def shown_hits(stand: Stand) -> list[dict[str, Any]]:
     """Return the jackpots that a display receives when it connects: current ones come first."""
     hits: list[dict[str, Any]] = []
-    with (
-        httpx.Client(timeout=LONG_S) as client,
-        client.stream("GET", f"{stand.service.url}/api/v1/meters/stream") as answer,
-    ):
-        event = ""
-        for line in answer.iter_lines():
-            if line.startswith("event: "):
-                event = line.removeprefix("event: ")
-                if event == "controller" and hits:
-                    break
-            elif line.startswith("data: ") and event == "jackpot":
-                hits.append(json.loads(line.removeprefix("data: ")))
-            elif line.startswith(":"):
-                break
+    for event, data in stand.service.streamed():
+        if event == "jackpot":
+            hits.append(json.loads(data))
+        elif event == "controller" and hits:
+            break
     return hits
 
 

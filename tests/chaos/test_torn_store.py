@@ -166,20 +166,25 @@ async def test_nothing_is_answered_while_the_mark_cannot_be_written(
         assert LedgerMark(tmp_path, pit.link.id).seen.entries == last
 
 
+async def wager_and_kill(server: RedisServer, client: Redis, home: Path) -> None:
+    """Have the link accept wagers, and kill Redis."""
+    async with running(Pit(client), home) as link:
+        await link.comes_up()
+        assert await link.take("T-1", event_bytes(1, "wagers", "R1", **WAGERS))
+        server.kill()
+
+
 async def test_a_step_that_was_never_answered_may_be_torn_off(
     redis_server: RedisServer, client: Redis, tmp_path: Path
 ) -> None:
     """A crash in the middle of a write leaves half a step. Redis drops it, and nothing is lost."""
-    pit = Pit(client)
-    async with running(pit, tmp_path) as link:
-        await link.comes_up()
-        assert await link.take("T-1", event_bytes(1, "wagers", "R1", **WAGERS))
-        redis_server.kill()
+    await wager_and_kill(redis_server, client, tmp_path)
     held = incr(redis_server).read_bytes()
     step = held[held.rfind(b"*1\r\n$5\r\nMULTI") :]
     incr(redis_server).write_bytes(held + step[: len(step) // 2])
     redis_server.start()
-    async with running(Pit(client), tmp_path) as again:
+    pit = Pit(client)
+    async with running(pit, tmp_path) as again:
         await again.comes_up()
         assert (await pit.audit()).balanced
         assert await again.take("T-1", event_bytes(2, "void", "R1", reason="misdeal"))
@@ -217,11 +222,7 @@ async def test_redis_does_not_start_on_a_file_that_it_cannot_read(
 async def test_a_number_that_was_altered_is_found_by_the_audit(
     redis_server: RedisServer, client: Redis, tmp_path: Path
 ) -> None:
-    pit = Pit(client)
-    async with running(pit, tmp_path) as link:
-        await link.comes_up()
-        assert await link.take("T-1", event_bytes(1, "wagers", "R1", **WAGERS))
-        redis_server.kill()
+    await wager_and_kill(redis_server, client, tmp_path)
     data = incr(redis_server).read_bytes()
     seeded, account = 1_000_000_000 + 140_000, b"meter:progressive\r\n$10\r\n"
     assert data.count(account + b"%d\r\n" % seeded) == 1

@@ -42,6 +42,15 @@ HELD = {
     "once it is validated, if the reopening was missed": f"""
         C1 validated; phase: held; {VIEW} validated; C1 paid; phase: open
     """,
+    "not after a round during which it is paid": """
+        next; wager 1 progressive; lockout; C1 hit; C1 validated; C1 paid; phase: locked
+        chips 1; void; phase: open; held: none
+    """,
+    "with its lit wagers, which stay accepted": """
+        next; wager 1 progressive; wager 2 progressive; C1 hit; phase: held
+        lockout -> betting_locked; withdraw 2 progressive; C1 validated; C1 paid
+        lockout; chips 1; lit: 1 progressive
+    """,
 }
 
 
@@ -76,20 +85,6 @@ def test_a_round_in_progress_ends_before_the_table_is_held(
     rejected(HAND_PAY, 1).play(f"""
         next; {before}; C1 hit; phase: {phase}; lines: hand_pay; {after}; {end}
         phase: held; held: C1; C1 validated; C1 paid; phase: open
-    """)
-
-
-def test_a_hand_pay_that_is_paid_during_the_round_does_not_hold_the_table() -> None:
-    rejected(HAND_PAY, 1).play("""
-        next; wager 1 progressive; lockout; C1 hit; C1 validated; C1 paid; phase: locked
-        chips 1; void; phase: open; held: none
-    """)
-
-
-def test_lit_wagers_stay_accepted_while_the_table_is_held() -> None:
-    rejected(HAND_PAY, 1).play("""
-        wager 1 progressive; wager 2 progressive; C1 hit; phase: held; lockout -> betting_locked
-        withdraw 2 progressive; C1 validated; C1 paid; lockout; chips 1; lit: 1 progressive
     """)
 
 

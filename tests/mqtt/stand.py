@@ -82,17 +82,24 @@ class Service:
             return {"ready": False, "links": {}}
         return found
 
-    def shown_controller(self) -> dict[str, Any]:
-        """Return the state of the link that a signage page receives when it connects."""
+    def streamed(self) -> Iterator[tuple[str, str]]:
+        """Yield name and data of the events that a display receives, up to the first comment."""
         event = ""
         with self._http.stream("GET", "/api/v1/meters/stream") as answer:
             for line in answer.iter_lines():
-                if line.startswith("event: "):
-                    event = line.removeprefix("event: ")
-                elif line.startswith("data: ") and event == "controller":
-                    found: dict[str, Any] = json.loads(line.removeprefix("data: "))
-                    return found
-        raise AssertionError("no state of the link")
+                field, _, value = line.partition(": ")
+                if field == "event":
+                    event = value
+                elif field == "data":
+                    yield event, value
+                elif line.startswith(":"):
+                    return
+
+    def shown_controller(self) -> dict[str, Any]:
+        """Return the state of the link that a signage page receives when it connects."""
+        states = (data for event, data in self.streamed() if event == "controller")
+        found: dict[str, Any] = json.loads(next(states))
+        return found
 
     def meters(self) -> list[dict[str, Any]]:
         answer = self._http.get("/api/v1/meters")

@@ -1,7 +1,8 @@
 """Random faults, drawn each second: any running process may die or lose its connection."""
 
 import asyncio
-from collections.abc import Coroutine, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
+from functools import partial
 from typing import Final
 
 from tests.servers import RedisServer
@@ -29,7 +30,9 @@ class Faults:
     ) -> None:
         self._world = world
         self._broker, self._server, self._checker = broker, server, checker
-        self._services, self._tables = services, tables
+        self._killed: Mapping[str, Sequence[SimulatedService | SimulatedTable]] = {
+            "service": services, "agent": tables,
+        }  # fmt: skip
         self._chance = world.chance("faults")
         self._under_way: set[asyncio.Task[None]] = set()
 
@@ -37,18 +40,13 @@ class Faults:
         strikes = self._world.weather.strikes
         while True:
             await asyncio.sleep(self._chance.uniform(0.0, 2.0))
-            if strikes("service killed"):
-                self._note("service killed", service := self._chance.choice(self._services))
-                service.kill()
-            if strikes("service stopped"):
-                self._note("service stopped", service := self._chance.choice(self._services))
-                self._start(service.stop())
-            if self._tables and strikes("agent killed"):
-                self._note("agent killed", table := self._chance.choice(self._tables))
-                table.kill()
-            if self._tables and strikes("agent stopped"):
-                self._note("agent stopped", table := self._chance.choice(self._tables))
-                self._start(table.stop())
+            for kind, everyone in self._killed.items():
+                if everyone and strikes(f"{kind} killed"):
+                    self._note(f"{kind} killed", who := self._chance.choice(everyone))
+                    who.kill()
+                if everyone and strikes(f"{kind} stopped"):
+                    self._note(f"{kind} stopped", who := self._chance.choice(everyone))
+                    self._start(who.stop())
             self._trouble_network()
             self._trouble_redis()
             if strikes("clock set"):
@@ -80,8 +78,8 @@ class Faults:
         strikes = self._world.weather.strikes
         for kind, refuse in (
             ("redis down", self._redis_down),
-            ("redis full", self._redis_full),
-            ("redis refuses writes", self._redis_refuses),
+            ("redis full", partial(self._configure, "maxmemory")),
+            ("redis refuses writes", partial(self._configure, "min-replicas-to-write")),
         ):
             if self._server.running and strikes(kind):
                 self._world.note(kind)
@@ -100,15 +98,9 @@ class Faults:
             self._checker.reconnect()
             self._world.note("redis up")
 
-    def _redis_full(self) -> None:
-        self._configure("maxmemory", "1", "0")
-
-    def _redis_refuses(self) -> None:
-        self._configure("min-replicas-to-write", "1", "0")
-
-    def _configure(self, name: str, bad: str, good: str) -> None:
-        self._set(name, bad)
-        self._world.loop.outside(self._chance.uniform(*_DOWN_S), self._set, name, good)
+    def _configure(self, name: str) -> None:
+        self._set(name, "1")
+        self._world.loop.outside(self._chance.uniform(*_DOWN_S), self._set, name, "0")
 
     def _set(self, name: str, value: str) -> None:
         if self._server.running:
@@ -117,8 +109,7 @@ class Faults:
             self._world.note(f"redis {name} {value}")
 
     def _set_a_clock(self) -> None:
-        everyone: list[SimulatedService | SimulatedTable] = [*self._services, *self._tables]
-        who = self._chance.choice(everyone)
+        who = self._chance.choice([who for each in self._killed.values() for who in each])
         by_s = self._chance.choice(_CLOCK_SET_S) * self._chance.choice((-1, 1))
         who.process.skew_s += by_s
         self._note(f"clock set by {by_s} s", who)

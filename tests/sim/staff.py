@@ -52,7 +52,6 @@ class Staff:
         self._envy_chance: Random = world.chance("envy")
         self._ask_chance: Random = world.chance("asks")
         self._two_chance: Random = world.chance("two people")
-        self._proposal: tuple[str, str] | None = None
         self.acts = 0
 
     async def decide(self) -> None:

@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any, Final
 
-import structlog
 from msgspec.structs import replace
 
 from bonus.cards import card_name
@@ -34,7 +33,6 @@ from tests.sim.disk import OutboxDisk
 from tests.sim.loop import Process
 from tests.sim.world import World
 
-_log: Final = structlog.get_logger()
 _BACK_S: Final = (0.1, 8.0)
 _TOUCH_S: Final = 0.25
 _VOIDS: Final = 0.03
