@@ -1,6 +1,5 @@
 """Targets in storage: outboxes on the disk, and events through the whole service to Redis."""
 
-import itertools
 import re
 import sqlite3
 import tempfile
@@ -18,14 +17,8 @@ from controllers.agent.delivery import Delivered
 from controllers.agent.outbox import Outbox, OutboxError
 from controllers.agent.table_writer import TableWriter
 from controllers.table.state import Layout, TableState
-from meters.books.audit import LinkAudit
 from meters.books.link_state import Snapshot
-from meters.books.store import LinkStore
-from meters.floor.floor_file import parse_floor
-from meters.intake.batches import Arrival, LinkIntake
 from meters.intake.decoding import read_event
-from meters.intake.table_catalog import CatalogTable, table_topics
-from meters.metrics import Metrics
 from meters.wire.messages import HELLO_REPLY, REPLY, Hello
 from meters.wire.topics import TableAddress
 from tests.controllers.floors import link_and_table
@@ -34,7 +27,7 @@ from tests.fuzz.junk import BYTES, mutated
 from tests.fuzz.service_targets import EVENTS, check_dealt, check_wagers
 from tests.fuzz.table_targets import REPLIES, ROUND, check_state
 from tests.fuzz.target import Check, Target, check_refusal, plain
-from tests.model.pit import FLOOR
+from tests.model.pit import FLOOR, Pit
 from tests.mqtt.events import AT
 from tests.servers import RedisServer
 
@@ -108,103 +101,94 @@ def home_files(path: Path) -> Iterator[Path]:
         yield path.with_name(path.name + ending)
 
 
-TABLES: Final = 20
+TABLES: Final = tuple(f"F-{number}" for number in range(20))
 _SEQ: Final = re.compile(rb'"seq":\s?[1-7]\b')
 _ROUND: Final = re.compile(rb'"R1"')
 _OTHER_TIME: Final = b"2026-11-20T02:14:08.250Z"
+
+
+Batch = list[tuple[str, bytes]]
+"""Events with their tables."""
 
 
 class Intake:
     """A link's intake on a real Redis, and the check of what every event may change there."""
 
     def __init__(self, redis: Redis) -> None:
-        tables = "".join(
-            table_text(f"F-{number}", *METERS, asset=str(number)) for number in range(TABLES)
-        )
-        floor = parse_floor(FLOOR + tables)
-        self.link = floor.link[0]
-        self.store = LinkStore(redis, self.link)
-        self.intake = LinkIntake(self.store, Metrics(floor))
-        self.known = [*table_topics(floor, self.link).values()][-TABLES:]
-        self.audit = LinkAudit(self.store)
-        self.waiting: list[tuple[CatalogTable, bytes]] = []
+        tables = (table_text(table, *METERS, asset=table) for table in TABLES)
+        self.pit = Pit(redis, "".join((FLOOR, *tables)))
+        self.waiting: Batch = []
         self.before: Snapshot | None = None
-        self.turn = itertools.count()
 
     async def take(self, data: bytes) -> None:
         """Send an event at the next table; at the last table, send all of them as one batch."""
-        known = self.known[next(self.turn) % TABLES]
-        self.waiting.append((known, data))
-        if len(self.waiting) == TABLES:
+        self.waiting.append((TABLES[len(self.waiting)], data))
+        if len(self.waiting) == len(TABLES):
             await self.send()
 
     async def send(self) -> None:
         """Send the batch with copies, and compare the books with the answers."""
         batch, self.waiting = self.waiting, []
         if self.before is None:
-            await self.store.open("service")
-            self.before = await self.store.snapshot()
+            await self.pit.open()
+            self.before = await self.pit.store.snapshot()
         batch = _with_copies(await self._numbered(batch))
-        outcome = await self.intake.apply_batch([Arrival(known, data) for known, data in batch])
+        outcome = await self.pit.take(batch)
         assert len(outcome.replies) == len(batch), "an event without an answer"
         replies = _by_event(batch, outcome.replies)
         accepted = [
-            (known.table.id, data)
-            for (known, data), reply in zip(batch, replies, strict=True)
+            (table, data)
+            for (table, data), reply in zip(batch, replies, strict=True)
             if _is_accepted(reply, data)
         ]
         _hold_copies(batch, replies)
-        after = await self.store.snapshot()
+        after = await self.pit.store.snapshot()
         if not accepted:
             assert _books(after) == _books(self.before), "a refused event changed the books"
         assert after.last_entry == self.before.last_entry + len(set(accepted)), "counted twice"
         assert sum(after.accounts.values()) == 0
-        finding = await self.audit.run()
+        finding = await self.pit.audit()
         assert finding.balanced, finding.problems
         self.before = after
 
-    async def _numbered(
-        self, batch: Sequence[tuple[CatalogTable, bytes]]
-    ) -> list[tuple[CatalogTable, bytes]]:
+    async def _numbered(self, batch: Batch) -> Batch:
         """Return the event with its table's next seq and round, if it has such fields."""
-        states = await self.store.table_states([known.table.id for known, _ in batch])
+        states = await self.pit.store.table_states([table for table, _ in batch])
         return [
             (
-                known,
+                table,
                 _ROUND.sub(
                     b'"%s"' % (state.open_round or f"R{state.last_seq + 1}").encode(),
                     _SEQ.sub(b'"seq":%d' % (state.last_seq + 1), data),
                 ),
             )
-            for (known, data), state in zip(batch, states, strict=True)
+            for (table, data), state in zip(batch, states, strict=True)
         ]
 
 
-def _with_copies(batch: Sequence[tuple[CatalogTable, bytes]]) -> list[tuple[CatalogTable, bytes]]:
+def _with_copies(batch: Batch) -> Batch:
     """Return each event up to three times, some with other bytes, out of order.
 
     The randomness follows from the events, so a finding can be repeated.
     """
     random = Random(b"\0".join(data for _, data in batch))
     whole = []
-    for known, data in batch:
+    for table, data in batch:
         copies = [data] * random.choice((1, 2, 2, 3))
         if random.random() < 0.3:
             copies.append(data.replace(AT.encode(), _OTHER_TIME))
-        whole += [(known, copy) for copy in copies]
+        whole += [(table, copy) for copy in copies]
     random.shuffle(whole)
     return whole
 
 
-def _by_event(
-    batch: Sequence[tuple[CatalogTable, bytes]], replies: Iterable[tuple[TableAddress, bytes]]
-) -> list[bytes]:
+def _by_event(batch: Batch, replies: Iterable[tuple[TableAddress, bytes]]) -> list[bytes]:
     """Return the reply to each event: unreadable ones are answered first, a hello last."""
     kinds: dict[tuple[str, int], list[int]] = {}
-    for place, (known, data) in enumerate(batch):
+    for place, (table, data) in enumerate(batch):
         event, seq = read_event(data)
         order = 2 if isinstance(event, Hello) else 0 if seq is None else 1
-        kinds.setdefault((known.table.id, order), []).append(place)
+        kinds.setdefault((table, order), []).append(place)
     places = {
         table: [place for order in range(3) for place in kinds.get((table, order), ())]
         for table, _ in kinds
@@ -215,14 +199,14 @@ def _by_event(
     return found
 
 
-def _hold_copies(batch: Sequence[tuple[CatalogTable, bytes]], replies: Sequence[bytes]) -> None:
+def _hold_copies(batch: Batch, replies: Sequence[bytes]) -> None:
     """Check that copies get the same answer, and that the first event of a seq counts."""
     first: dict[tuple[str, int], tuple[bytes, bytes]] = {}
-    for (known, data), reply in zip(batch, replies, strict=True):
+    for (table, data), reply in zip(batch, replies, strict=True):
         event, seq = read_event(data)
         if isinstance(event, Hello) or seq is None or plain(reply)["status"] == "out_of_order":
             continue
-        was, first_reply = first.setdefault((known.table.id, seq), (data, reply))
+        was, first_reply = first.setdefault((table, seq), (data, reply))
         if was == data:
             assert reply == first_reply, (
                 f"a copy of {data[:200]!r} got {reply!r}, not {first_reply!r}"
