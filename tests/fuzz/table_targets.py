@@ -18,13 +18,7 @@ from controllers.agent.delivery import (
     encode_money_event,
 )
 from controllers.panel.table_view import view_table
-from controllers.table.device_events import (
-    DeviceRefusal,
-    decode_answer,
-    encode_answer,
-    parse_event,
-    refused,
-)
+from controllers.table.device_events import decode_answer, encode_answer, parse_event
 from controllers.table.replies import absorb, compare, decide, reconcile
 from controllers.table.state import Layout, TableState
 from controllers.table.transitions import Stamp, Transition, play
@@ -39,7 +33,7 @@ from meters.wire.messages import (
     Void,
     Wagers,
 )
-from tests.controllers.floors import link_and_table
+from tests.controllers.floors import HandTable, link_and_table
 from tests.fuzz.junk import mutated
 from tests.fuzz.target import Check, Target, pure
 from tests.mqtt.events import AT, encode
@@ -128,41 +122,26 @@ class Devices:
     """A table whose devices send anything; the service accepts all its events."""
 
     def __init__(self) -> None:
-        self.state = TableState()
-        self.seq = 1
+        self.table = HandTable(layout=_LAYOUT)
         self.lines = 0
 
     async def take(self, line: bytes) -> None:
         """Send a line: it is accepted, or it is refused and the table is unchanged."""
         self.lines += 1
         if self.lines % 400 == 0:
-            self.state = TableState()
-        try:
-            event = parse_event(line)
-        except DeviceRefusal as refusal:
-            answer = encode_answer(refused(line, refusal))
-            assert not decode_answer(answer).ok
-            assert len(answer) < 10_000 + 2 * len(line)
-            return
-        before = self.state
-        step = play(_LAYOUT, before, event, Stamp(self.seq, _NOW))
-        if step.answer is not None:
-            assert decode_answer(encode_answer(step.answer)) == step.answer
-        if step.answer is not None and not step.answer.ok:
-            assert step.send is None
-            assert msgspec.structs.replace(step.state, differs=before.differs) == before
-            return
-        self.state = step.state
-        if step.send is not None:
-            self._send(step.send)
-        check_state(self.state)
-
-    def _send(self, event: MoneyEvent) -> None:
-        payload = encode_money_event(event)
-        assert TABLE_EVENT.decode(payload) == event
-        taken = absorb(_LAYOUT, self.state, event, Reply(seq=event.seq, status="accepted"))
-        assert taken.answer is not None
-        self.state, self.seq = taken.state, self.seq + 1
+            self.table = HandTable(layout=_LAYOUT)
+        before, sent = self.table.state, len(self.table.sent)
+        answer = self.table.say_line(line)
+        encoded = encode_answer(answer)
+        assert decode_answer(encoded) == answer
+        assert len(encoded) < 10_000 + 2 * len(line)
+        if not answer.ok:
+            assert len(self.table.sent) == sent
+            after = msgspec.structs.replace(self.table.state, differs=before.differs)
+            assert after == before
+        for event in self.table.sent[sent:]:
+            assert TABLE_EVENT.decode(encode_money_event(event)) == event
+        check_state(self.table.state)
 
 
 class Heard:

@@ -9,12 +9,8 @@ from typing import Final
 import pytest
 from redis.asyncio import Redis
 
-from meters.books.store import LinkStore
-from meters.floor.floor_file import read_floor
-from meters.intake.batches import Arrival, LinkIntake
-from meters.intake.table_catalog import table_topics
-from meters.metrics import Metrics
 from tests.approving import approve_first
+from tests.model.pit import Pit
 from tests.mqtt.events import encode, result, wagers
 from tests.mqtt.floors import TABLES
 from tests.mqtt.players import Players
@@ -35,19 +31,16 @@ BEATS_AFTER: Final = 8
 """Interval long enough for another failed check during the comparison of the ledger."""
 
 
-async def fill(url: str, config: Path) -> None:
-    floor = read_floor(config)
+async def fill(url: str, floor_text: str) -> None:
     async with Redis.from_url(url) as client:
         await client.config_set("appendfsync", "no")
-        await approve_first(floor, client)
-        store = LinkStore(client, floor.link[0])
-        await store.open("service")
-        known = {table: each for (_, table), each in table_topics(floor, store.link).items()}
-        intake = LinkIntake(store, Metrics(floor))
+        pit = Pit(client, floor_text)
+        await approve_first(pit.floor, client)
+        await pit.open()
         for seq in range(1, EVENTS_BEFORE + 1):
             round_id = f"R{(seq + 1) // 2}"
             event = encode(wagers(seq, round_id) if seq % 2 else result(seq, round_id))
-            taken = await intake.apply_batch([Arrival(known[name], event) for name in NAMES])
+            taken = await pit.take([(name, event) for name in NAMES])
             assert all(b'"accepted"' in reply for _, reply in taken.replies)
         await client.config_set("appendfsync", "always")
 
@@ -79,7 +72,7 @@ def test_each_kill_of_redis_under_load_interrupts_each_link_once(
 ) -> None:
     """The comparison of the ledger afterwards must not delay the checks that it serves."""
     service = service_on(tmp_path, broker=mosquitto.url, redis=redis_server.url)
-    asyncio.run(fill(redis_server.url, service.config))
+    asyncio.run(fill(redis_server.url, service.config.read_text()))
     players = Players(mosquitto.port, PLAYING)
     for table in PLAYING:
         players.answered[table] = dict.fromkeys(range(1, EVENTS_BEFORE + 1), b"")
