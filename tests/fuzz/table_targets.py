@@ -6,7 +6,8 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from random import Random
-from typing import Final
+from types import SimpleNamespace
+from typing import Any, Final
 
 import msgspec
 
@@ -145,27 +146,22 @@ class Devices:
 
 
 class Heard:
-    """An agent's delivery, and a table with an unanswered event, without a broker."""
+    """An agent's delivery, and a table with an unanswered event, without a broker.
+
+    Attributes:
+        hellos: the service's reports of the table's position.
+        jackpots: the messages about wins at this table.
+    """
 
     def __init__(self) -> None:
         self.hellos: list[HelloReply] = []
         self.jackpots: list[Jackpot] = []
-        self.behind: list[int] = []
-        self.delivery = EventDelivery("one", "T-1", "", self, Timing(), meters=("progressive",))
+        agent: Any = SimpleNamespace(
+            on_hello=self.hellos.append, on_jackpot=self.jackpots.append, on_behind=lambda _: None
+        )
+        self.delivery = EventDelivery("one", "T-1", "", agent, Timing(), meters=("progressive",))
         self.stages = [*_stages()]
         self.turn = 0
-
-    def on_hello(self, hello: HelloReply) -> None:
-        """Collect the service's report of the table's position."""
-        self.hellos.append(hello)
-
-    def on_jackpot(self, jackpot: Jackpot) -> None:
-        """Collect a message about a win at this table."""
-        self.jackpots.append(jackpot)
-
-    def on_behind(self, expected: int) -> None:
-        """Collect that the service expects an event which it has already answered."""
-        self.behind.append(expected)
 
     async def take(self, payload: bytes) -> None:
         """Deliver a payload on every topic, and apply everything that was accepted."""
@@ -193,7 +189,6 @@ class Heard:
                 check_state(decide(state, jackpot.claim, jackpot.event))
         self.hellos.clear()
         self.jackpots.clear()
-        self.behind.clear()
 
 
 def _stages() -> list[tuple[TableState, MoneyEvent]]:

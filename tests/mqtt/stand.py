@@ -43,6 +43,12 @@ def held(books: dict[str, Any]) -> dict[tuple[str, str], int]:
     }
 
 
+def rows_of(answer: httpx.Response) -> list[dict[str, Any]]:
+    assert answer.status_code == 200, answer.text
+    found: list[dict[str, Any]] = answer.json()
+    return found
+
+
 class Service:
     """`pitlink serve` on a floor file; a test can kill and restart it."""
 
@@ -102,10 +108,7 @@ class Service:
         return found
 
     def meters(self) -> list[dict[str, Any]]:
-        answer = self._http.get("/api/v1/meters")
-        assert answer.status_code == 200, answer.text
-        found: list[dict[str, Any]] = answer.json()
-        return found
+        return rows_of(self._http.get("/api/v1/meters"))
 
     def meter(self, link: str, meter: str) -> dict[str, Any]:
         rows = [row for row in self.meters() if (row["link"], row["meter"]) == (link, meter)]
@@ -113,10 +116,7 @@ class Service:
         return rows[0]
 
     def claims(self) -> list[dict[str, Any]]:
-        answer = self._http.get("/api/v1/claims")
-        assert answer.status_code == 200, answer.text
-        found: list[dict[str, Any]] = answer.json()
-        return found
+        return rows_of(self._http.get("/api/v1/claims"))
 
     def decide(self, claim: str, act: str, **body: str) -> dict[str, Any]:
         """Decide a claim as a floorperson; one validates and another pays."""
@@ -127,10 +127,7 @@ class Service:
         return self._signed_in("C. Ito").decide(claim, "confirm", request=request)
 
     def asks(self) -> list[dict[str, Any]]:
-        answer = self._signed_in("B. Reyes").get("/api/v1/asks")
-        assert answer.status_code == 200, answer.text
-        found: list[dict[str, Any]] = answer.json()
-        return found
+        return rows_of(self._signed_in("B. Reyes").get("/api/v1/asks"))
 
     def decide_ask(self, ask: str, act: str, **body: str) -> None:
         answer = self._signed_in("B. Reyes").post(f"/api/v1/asks/{ask}/{act}", **body)

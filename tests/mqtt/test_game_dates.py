@@ -31,10 +31,8 @@ def test_a_round_is_finished_by_programs_that_start_after_its_game_has_expired(
             "http": f"127.0.0.1:{port}",
             "data": tmp_path / "data",
         }
-        service = Service(config, port)
-        try:
-            config.write_text(dated_floor(games, WEST, service=settings, expires=day))
-            service.start()
+        config.write_text(dated_floor(games, WEST, service=settings, expires=day))
+        with Service(config, port) as service:
             with Devices(config, "T-1", plays=False) as table:
                 table.play(BEGUN)
             config.write_text(dated_floor(games, EAST, service=settings, expires=day))
@@ -51,5 +49,3 @@ def test_a_round_is_finished_by_programs_that_start_after_its_game_has_expired(
                     assert f"cannot be played after {day}" in answer["error"]["message"]
             assert service.ready()
             assert service.audit()["balanced"]
-        finally:
-            service.close()

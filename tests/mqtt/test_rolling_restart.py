@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Iterator, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor, wait
 from datetime import datetime
 from itertools import pairwise
 from typing import Any, Final
@@ -25,24 +26,22 @@ STOPPED_WITHIN_S: Final = 60.0
 
 
 class PlayedTable:
-    def __init__(self, devices: Devices) -> None:
+    def __init__(self, devices: Devices, hands: Executor) -> None:
         self.refused: list[Answer] = []
         self.rounds = 0
         self._devices = devices
         self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._play)
-        self._failed: BaseException | None = None
-        self._thread.start()
+        self._playing = hands.submit(self._play)
 
     def played(self, rounds: int) -> bool:
         """Return whether it has played a number of rounds. Its error, if any, is raised here."""
-        if self._failed is not None:
-            raise RuntimeError("a table stopped") from self._failed
+        if self._playing.done():
+            self._playing.result()
         return self.rounds >= rounds
 
     def end(self) -> None:
         self._stop.set()
-        self._thread.join(STOPPED_WITHIN_S)
+        wait([self._playing], STOPPED_WITHIN_S)
 
     def _play_round(self) -> list[Answer]:
         """Play a round up to a refusal; return the refusals among the answers."""
@@ -54,12 +53,9 @@ class PlayedTable:
         return []
 
     def _play(self) -> None:
-        try:
-            while not self._stop.is_set():
-                self.refused += self._play_round()
-                self.rounds += 1
-        except BaseException as error:
-            self._failed = error
+        while not self._stop.is_set():
+            self.refused += self._play_round()
+            self.rounds += 1
 
 
 @pytest.fixture
@@ -72,15 +68,17 @@ def services(stand: Stand, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 def tables(stand: Stand, services: Sequence[Service]) -> Iterator[list[PlayedTable]]:
     agents: list[Devices] = []
     played: list[PlayedTable] = []
+    hands = ThreadPoolExecutor(TABLES)
     try:
         agents += [Devices(services[0].config, stand.table().table) for _ in range(TABLES)]
-        played += [PlayedTable(agent.__enter__()) for agent in agents]
+        played += [PlayedTable(agent.__enter__(), hands) for agent in agents]
         yield played
     finally:
         for table in played:
             table.end()
         for agent in agents:
             agent.__exit__(None, None, None)
+        hands.shutdown()
 
 
 def starved(beats: Sequence[Heard]) -> bool:

@@ -5,6 +5,7 @@ The broker shares the tables' events between them, so either may receive any.
 
 import threading
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 
 import httpx
@@ -34,21 +35,14 @@ def win(seq: int, round_id: str) -> Event:
 
 
 def at_once(tables: Sequence[Asker], events: Sequence[Event]) -> list[dict[str, Any]]:
-    replies: dict[str, dict[str, Any]] = {}
     together = threading.Barrier(len(tables))
 
-    def send(table: Asker, event: Event) -> None:
+    def send(table: Asker, event: Event) -> dict[str, Any]:
         together.wait()
-        replies[table.table] = table.ask(event)
+        return table.ask(event)
 
-    threads = [
-        threading.Thread(target=send, args=each) for each in zip(tables, events, strict=True)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return [replies[table.table] for table in tables]
+    with ThreadPoolExecutor(len(tables)) as pool:
+        return list(pool.map(send, tables, events))
 
 
 @pytest.mark.duty("D7")
