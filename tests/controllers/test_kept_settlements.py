@@ -226,13 +226,6 @@ def test_lines_wait_until_they_are_done(story: str) -> None:
     HandTable().play(story)
 
 
-def full() -> HandTable:
-    """Return a table with the maximum of waiting rounds, and one more shown to the dealer."""
-    table = HandTable()
-    table.play(FULL)
-    return table
-
-
 WAGERS = "wager 5 five_card_hand_bonus; wager 3 progressive"
 BOTH = "returned: 5 five_card_hand_bonus, 3 progressive"
 VOID = f"{WAGERS}; lockout; chips 1; void; next; {BOTH}; returned by a void: yes; "

@@ -13,9 +13,9 @@ from controllers.panel.views import LineView, View
 from controllers.table.device_events import DeviceRefusal
 from controllers.table.replies import decide
 from controllers.table.state import ClaimDecision, Layout, Phase, SettledRound, TableState
-from meters.wire.messages import ClaimOpened, ErrorDetail, MeterValue, Reply
+from meters.wire.messages import ClaimOpened, MeterValue
 from tests.controllers.floors import HandTable, accepted, link_and_table
-from tests.controllers.test_kept_settlements import LINE, full
+from tests.controllers.test_kept_settlements import FULL, LINE
 
 DOWN = DeviceRefusal("link_down", "the link is down: no heartbeat for 7 seconds")
 LIT = "wager 3 progressive"
@@ -30,14 +30,17 @@ def value(amount: int, state: str = "open") -> dict[str, MeterValue]:
     return {"progressive": found}
 
 
-def view_of(table: HandTable, *, values: dict[str, MeterValue] | None = None) -> View:
-    return view_table(table.layout, table.state, fault=table.fault, values=values or {})
+def view_of(
+    table: HandTable, *, values: dict[str, MeterValue] | None = None, unanswered: str | None = None
+) -> View:
+    return view_table(
+        table.layout, table.state, fault=table.fault, values=values or {}, unanswered=unanswered
+    )
 
 
-def played(text: str, table_id: str = "T-1") -> HandTable:
-    table = HandTable(table_id)
-    if text:
-        table.say_all(text)
+def played(story: str) -> HandTable:
+    table = HandTable()
+    table.play(story)
     return table
 
 
@@ -111,6 +114,34 @@ LOOKS: Mapping[str, tuple[str, Mapping[str, object]]] = {
     "envy of hands declared to win nothing cannot": (
         "wager 3 progressive; lockout; chips 1; no_win", {"envy_unread": False},
     ),
+    "the last round's wagers cannot be repeated while the link is down": (
+        f"{TO_DEAL}; void; fault link_down", {"can": ["lockout"]},
+    ),
+    "a table that does not agree with the service may only be voided": (
+        f"{TO_DEAL}; service knows R41", {"can": ["void"], "shut.title": "Table locked out"},
+    ),
+    "wagers of a refused lock-out come back with the reason, and no others": (
+        ("wager 6 five_card_hand_bonus; service refuses link_closed closed for the night;"
+         " lockout -> link_closed"),
+        {"returned.others": "", "returned.positions.*.credit_cents": [200],
+         "refusal.event": "lockout", "refusal.message": "closed for the night"},
+    ),
+    "what is missing by its name": (
+        ("wager 1 five_card_progressive; lockout; chips 1; dealer 2c 3c 4c; hand 1 As Ks Qs;"
+         " community Ah Kh; retract community"),
+        {"missing": ["the community cards"], "next": "community",
+         "can": ["void", "retract dealer"]},
+    ),
+    "boxes of one player are joined (reading T9)": (
+        "same_player 3",
+        {"positions.*.joined_next": [at == 3 for at in SEVEN], "positions.2.can": ["part"]},
+    ),
+    "the dealer cannot go on while as many rounds wait as are kept": (
+        FULL, {"can": ["lockout", "repeat"]},
+    ),
+    "and can when one is done": (
+        f"{FULL}; C0 validated; done R1", {"can": ["lockout", "next", "repeat"]},
+    ),
     "envy of no progressive wager cannot": (
         "wager 3 five_card_hand_bonus; lockout; chips 0", {"envy_unread": False},
     ),
@@ -179,71 +210,45 @@ def test_duty_d14_a_fault_shuts_the_table_with_its_reason_and_what_goes_on(
         assert "lockout" not in view.can, "a game that has expired begins no round"
 
 
-def test_nothing_can_be_touched_while_an_event_waits_for_the_service() -> None:
-    table = played(TO_DEAL)
-    view = view_table(table.layout, table.state, fault=DOWN, values={}, unanswered="settle")
+@pytest.mark.parametrize(
+    ("code", "then"), [("link_down", " when the link is back."), ("closed", ".")]
+)
+def test_nothing_can_be_touched_while_an_event_waits_for_the_service(code: str, then: str) -> None:
+    table = played(f"{TO_DEAL}; fault {code}")
+    view = view_of(table, unanswered="settle")
     assert (view.can, view.unanswered, view.positions[2].can) == ([], "settle", [])
     assert view.shut is not None
-    assert "enter it" not in view.shut.then
+    assert view.shut.then == f"The event that was sent is completed{then}"
 
 
 @pytest.mark.section("649a.11(c)")
-def test_hands_are_asked_for_as_they_are_turned_up_the_dealers_first_then_from_his_right() -> None:
-    table = played("wager 1 progressive; wager 6 five_card_progressive; lockout; chips 2")
-    found = []
-    for event in ("dealer 2c 3c 4c", "hand 6 As Ks Qs", "community Ah Kh", "fold 1", None):
-        found.append(view_of(table).next)
-        if event:
-            table.say_all(event)
-    assert found == ["dealer", "6", "community", "1", None]
-    assert "settle" in view_of(table).can
-    table.say_all("retract community")
-    view = view_of(table)
-    assert (view.missing, "settle" in view.can) == (["the community cards"], False)
-
-
 @pytest.mark.section("649a.11(c)(7)")
 @pytest.mark.section("649a.11(c)(8)")
 @pytest.mark.reading("T13")
 @pytest.mark.parametrize(
     ("wagers", "entered", "order"),
     [
+        ("wager 1 progressive; wager 6 five_card_progressive", "", ["6", "community", "1"]),
         ("wager 1 five_card_hand_bonus; wager 6 progressive", "", ["6", "1", "community"]),
         ("wager 1 progressive; wager 6 five_card_hand_bonus", "", ["6", "community", "1"]),
         ("wager 1 progressive; wager 6 five_card_hand_bonus", "no_win", ["community"]),
         ("wager 1 progressive; wager 6 five_card_progressive", "fold 6", ["1", "community"]),
     ],
 )
-def test_the_community_cards_are_asked_for_at_the_turn_of_the_first_wager_that_needs_them(
+def test_hands_are_asked_for_as_they_are_turned_up_the_dealers_first_then_from_his_right(
     wagers: str, entered: str, order: list[str]
 ) -> None:
+    """The community cards are asked for at the turn of the first wager that needs them."""
     chips = 2 - wagers.count("five_card_hand_bonus")
-    table = played(f"{wagers}; lockout; chips {chips}; dealer 2c 3c 4c")
-    if entered:
-        table.say_all(entered)
-    entries = {"1": "hand 1 As Ks Qs", "6": "hand 6 Ad Kd Qd", "community": "community Ah Kh"}
+    table = played(f"{wagers}; lockout; chips {chips}; {entered}")
+    entries = {"1": "hand 1 As Ks Qs", "6": "hand 6 Ad Kd Qd", "community": "community Ah Kh",
+               "dealer": "dealer 2c 3c 4c"}  # fmt: skip
     found = []
     while (name := view_of(table).next) is not None:
         found.append(name)
         table.say_all(entries[name])
-    assert found == order
-
-
-def test_the_last_rounds_wagers_cannot_be_repeated_while_the_link_is_down() -> None:
-    table = played(f"{TO_DEAL}; void")
-    table.fault = DOWN
-    assert "repeat" not in view_of(table).can
-
-
-def test_a_table_that_does_not_agree_with_the_service_may_only_be_voided() -> None:
-    table = played(TO_DEAL)
-    table.state = type(table.state)(
-        phase=table.state.phase.LOCKED_OUT, round="R9", reason="the service holds round R9 open"
-    )
-    view = view_of(table)
-    assert view.can == ["void"]
-    assert view.shut is not None
-    assert view.shut.title == "Table locked out"
+    assert found == ["dealer", *order]
+    assert "settle" in view_of(table).can
 
 
 def test_a_closed_link_releases_a_held_table_when_its_documents_are_done() -> None:
@@ -253,23 +258,6 @@ def test_a_closed_link_releases_a_held_table_when_its_documents_are_done() -> No
     shut = view_of(table).shut
     assert shut is not None
     assert shut.then == "The table is released when the payment is recorded."
-    waiting = view_table(
-        table.layout, table.state, fault=table.fault, values={}, unanswered="settle"
-    )
-    assert waiting.shut is not None
-    assert waiting.shut.then == "The event that was sent is completed."
-
-
-def test_a_refused_lock_out_shows_returned_wagers_with_the_reason_and_no_others() -> None:
-    table = played("wager 6 five_card_hand_bonus")
-    error = ErrorDetail(code="link_closed", message="closed for the night")
-    table.replies.append(Reply(seq=1, status="refused", error=error))
-    assert not table.say_short("lockout").ok
-    view = view_of(table)
-    assert view.returned is not None
-    assert view.refusal is not None
-    assert (view.returned.others, view.returned.positions[0].credit_cents) == ("", 200)
-    assert (view.refusal.event, view.refusal.message) == ("lockout", "closed for the night")
 
 
 @pytest.mark.section("649a.11(c)(5)(iii)")
@@ -289,23 +277,6 @@ def test_rounds_with_a_win_that_waits_are_shown_in_every_phase_and_the_last_sett
         assert [line.state for line in view.waiting[0].claimed] == ["wait"]
     table.state = decide(table.state, "C1", "validated")
     assert [line.act for line in view_of(table).waiting[0].claimed] == ["Pay"]
-
-
-@pytest.mark.reading("T9")
-def test_boxes_of_one_player_are_shown_joined() -> None:
-    table = played("")
-    table.say("same_player", position=3, same=True)
-    view = view_of(table)
-    assert [place.position for place in view.positions if place.joined_next] == [3]
-    assert view.positions[2].can == ["part"]
-
-
-def test_the_dealer_cannot_go_on_while_as_many_rounds_wait_as_are_kept() -> None:
-    table = full()
-    assert "next" not in view_of(table).can
-    table.state = decide(table.state, "C0", "validated")
-    table.say_all("done R1")
-    assert "next" in view_of(table).can
 
 
 LAYOUT = Layout.of(*link_and_table())

@@ -160,13 +160,17 @@ async def test_no_session_outlives_its_longest_life_however_busy(staffed: Regist
     assert await staffed.redis.exists(session_key(staffed, token)) == 0
 
 
-async def test_a_wrong_name_and_a_wrong_pin_get_the_same_answer(staffed: Register) -> None:
-    refusals = []
+async def test_a_wrong_name_and_a_wrong_pin_get_the_same_answer(
+    staffed: Register, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """For a name that nobody has, a PIN is looked at all the same."""
+    looked_at, refusals = watch_pins(monkeypatch), []
     for name, pin in (("Flo", WRONG), ("Ghost", PIN), ("Flo", ""), ("no name/at all", PIN)):
         with pytest.raises(UsersError) as refused:
             await staffed.sign_in(name, pin)
         refusals.append((refused.value.code, refused.value.message, refused.value.wait_ms))
     assert set(refusals) == {("wrong_name_or_pin", "the name or the PIN is wrong", None)}
+    assert [kept is None for kept in looked_at[:2]] == [False, True]
 
 
 _TRY: Final = re.compile(r"(?:(\d+) )?(Nobody|\w+)( wrong)?(?: at (\w+))?(?: with (\w+))?: (\w+)")
@@ -220,12 +224,15 @@ def tries(staffed: Register, monkeypatch: pytest.MonkeyPatch) -> Tries:
     return Tries(staffed, monkeypatch)
 
 
-async def pass_time(register: Register, ms: int, *, last: int = -1) -> None:
-    """Let everybody's failures be older by this time: all, or those up to the last one named."""
-    failures = register.keys.attempts("everybody")
-    assert 0 < await register.redis.pttl(failures) <= EVERYBODY.within_ms
-    for member in cast("list[bytes]", await register.redis.zrange(failures, 0, last)):
-        await register.redis.zincrby(failures, -ms, member)
+async def pass_time(register: Register, ms: int) -> None:
+    """Let all failures be older by this time."""
+    redis, keys = register.redis, register.keys
+    limits = {"everybody": EVERYBODY, f"pair:{HERE}:flo": PAIR}
+    longest_ms = {keys.attempts(of).encode(): limit.within_ms for of, limit in limits.items()}
+    for key in cast("list[bytes]", await redis.keys("*:tries:*")):
+        assert 0 < await redis.pttl(key) <= longest_ms.get(key, NEW_DEVICES.within_ms)
+        for member in cast("list[bytes]", await redis.zrange(key, 0, -1)):
+            await redis.zincrby(key, -ms, member)
 
 
 _SPRAY: Final = f"{EVERYBODY.most} Nobody at any: refused"
@@ -252,6 +259,12 @@ _LOCKED: Final = "4 Flo wrong: refused; Flo wrong: locks; Flo: locked"
             " 50 s pass; Sue: in",
         "a clock that was set back slows nobody for longer":
             f"{_SPRAY}; -3600 s pass; Sue at 9: in; Flo wrong at 10: refused; Flo at 11: slowed",
+        "nobody is slowed an hour after the failures":
+            f"Nobody at any: refused; 3595 s pass; {EVERYBODY.most - 1} Nobody at any: refused;"
+            " Sue at 9: slowed; 5 s pass; Sue at 9: in",
+        "failures older than a quarter of an hour do not count":
+            "2 Flo wrong: refused; 890 s pass; 2 Flo wrong: refused; 10 s pass;"
+            " 2 Flo wrong: refused; Flo wrong: locks",
         "who unlocks a name forgets nothing of the others":
             f"{EVERYBODY.most - 1} Nobody at any: refused; Flo wrong: refused; Flo is unlocked;"
             " Flo at 9: slowed",
@@ -295,23 +308,6 @@ async def test_the_fifth_failure_locks_a_name_out_there_also_for_the_right_pin(
     if name == "Flo":
         await staffed.users.set_pin("FLO", PIN, BY_COMMAND)
         await tries("4 Flo wrong: refused; Flo: in")
-
-
-async def test_nobody_is_slowed_an_hour_after_the_failures(tries: Tries) -> None:
-    await tries(_SPRAY)
-    await pass_time(tries.register, EVERYBODY.within_ms, last=0)
-    await tries("Sue at 9: in")
-
-
-async def test_failures_older_than_a_quarter_of_an_hour_do_not_count(staffed: Register) -> None:
-    tries = staffed.keys.attempts(f"pair:{HERE}:flo")
-    for _ in range(4):
-        await staffed.refused()
-    assert 0 < await staffed.redis.pttl(tries) <= PAIR.within_ms
-    for member in cast("list[bytes]", await staffed.redis.zrange(tries, 0, 1)):
-        await staffed.redis.zincrby(tries, -PAIR.within_ms, member)
-    assert [await staffed.refused() for _ in range(2)] == ["wrong_name_or_pin"] * 2
-    assert await staffed.refused() == "locked_out"
 
 
 async def test_many_guesses_together_do_not_evade_the_count(
@@ -462,14 +458,6 @@ async def test_what_happens_while_a_pin_is_looked_at_counts(
     assert await staffed.redis.keys("*session*") == []
 
 
-async def test_for_a_name_that_nobody_has_a_pin_is_looked_at_all_the_same(
-    staffed: Register, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    looked_at = watch_pins(monkeypatch)
-    assert await staffed.refused("Ghost") == "wrong_name_or_pin"
-    assert looked_at == [None]
-
-
 async def test_refusals_and_lock_outs_are_logged_and_no_unknown_name(staffed: Register) -> None:
     for name, times in (
         (WRONG, 1),
@@ -525,7 +513,10 @@ async def kept(register: Register, token: str) -> dict[str, str]:
 
 
 @pytest.mark.duty("D20")
-async def test_a_session_that_no_service_made_holds_for_nobody(sealed: Register) -> None:
+async def test_a_session_is_of_who_signed_in_and_of_the_role_that_they_had(
+    sealed: Register,
+) -> None:
+    """One that no service made holds for nobody."""
     ada, flo = await sealed.sign_in("Ada"), await sealed.sign_in("Flo")
     theirs, own = await kept(sealed, ada.token), await kept(sealed, flo.token)
     for fields in (theirs, own, theirs | {"seal": ""}, theirs | {"seal": own["seal"]}):
@@ -534,18 +525,12 @@ async def test_a_session_that_no_service_made_holds_for_nobody(sealed: Register)
     await put(sealed, TOKEN, {name: own[name] for name in own.keys() - {"seal"}})
     assert await sealed.whose(TOKEN) is None
     assert await sealed.whose(ada.token) == ada.person
-
-
-@pytest.mark.duty("D20")
-async def test_a_session_does_not_become_another_s(sealed: Register) -> None:
-    flo = await sealed.sign_in("Flo")
-    await put(sealed, flo.token, {}, user="ada", name="Ada")
-    assert await sealed.whose(flo.token) is None
-
-
-@pytest.mark.duty("D20")
-async def test_a_session_is_of_the_role_that_was_signed_in_with(sealed: Register) -> None:
-    flo = await sealed.sign_in("Flo")
+    await sealed.add("Finn")
+    for name in ("Ada", "Finn"):
+        await put(sealed, flo.token, own, user=name.lower(), name=name)
+        assert await sealed.whose(flo.token) is None
+    await put(sealed, flo.token, own)
+    assert await sealed.whose(flo.token) == flo.person
     await sealed.redis.hset(sealed.keys.user("flo"), "role", "administrator")
     assert await sealed.whose(flo.token) is None
 
@@ -622,7 +607,9 @@ async def test_what_is_refused_changes_nothing(
 
 
 async def test_a_wrong_old_pin_is_a_failed_try_and_is_logged(staffed: Register) -> None:
+    """The PIN that one has, chosen again, is none."""
     here = await staffed.sign_in()
+    assert [await choose(staffed, here, PIN, PIN) for _ in range(6)] == ["bad_pin"] * 6
     assert await staffed.refused() == "wrong_name_or_pin"
     codes = [await choose(staffed, here, WRONG) for _ in range(4)]
     assert codes == ["wrong_pin"] * 3 + ["locked_out"]
@@ -632,12 +619,6 @@ async def test_a_wrong_old_pin_is_a_failed_try_and_is_logged(staffed: Register) 
     assert (await staffed.acts())[-5:] == [
         *[("pin_refused", "Flo", "Flo")] * 4, ("locked_out", "Flo", "Flo"),
     ]  # fmt: skip
-
-
-async def test_the_pin_that_one_has_is_no_failed_try(staffed: Register) -> None:
-    here = await staffed.sign_in()
-    assert [await choose(staffed, here, PIN, PIN) for _ in range(6)] == ["bad_pin"] * 6
-    assert await choose(staffed, here) == ""
 
 
 @pytest.mark.parametrize("what", ["disabled", "another PIN", "signed out"])
@@ -705,9 +686,6 @@ async def test_who_set_a_pin_in_the_last_day_goes_along_with_every_act(staffed: 
     await age_pins(staffed, 60_000)
     assert await setters(staffed, "Finn", OWN) == NO_SETTERS
     assert await setters(staffed, "Ada") == NO_SETTERS
-
-
-async def test_who_is_added_by_a_user_has_a_pin_that_was_set(staffed: Register) -> None:
     ada = await staffed.sign_in("Ada")
     await staffed.users.add("Sam", Role.SUPERVISOR, WRONG, Actor("Ada", HERE, ada.token))
     assert (await setters(staffed, "Sam", WRONG)).own == ("Ada",)
