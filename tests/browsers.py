@@ -8,6 +8,7 @@ from contextlib import AsyncExitStack
 from datetime import datetime, timedelta
 from typing import Final, Self
 
+from axe_playwright_python.async_playwright import Axe
 from playwright.async_api import (
     Browser,
     CDPSession,
@@ -35,6 +36,16 @@ _ARGUMENTS: Final = (
     "--disable-sync",
 )
 _START_WITHIN_MS: Final = 120_000
+
+WIDER: Final = "document.documentElement.scrollWidth > document.documentElement.clientWidth"
+# Finds pressable elements that are smaller than a thumb.
+_TOO_SMALL: Final = """(least) => [
+  ...document.querySelectorAll("button, a[href], summary, input, select"),
+].map((it) => it.matches(".choice input") ? it.closest("label") : it)
+  .filter((it) => it.checkVisibility())
+  .map((it) => [it.textContent || it.name, it.getBoundingClientRect()])
+  .filter(([, box]) => box.width > 0 && (box.height < least || box.width < least))
+  .map(([name]) => name)"""
 
 
 class SharedBrowser:
@@ -123,3 +134,15 @@ async def sees(where: Locator, *texts: str) -> None:
     """Wait until an element contains each of some texts."""
     for text in texts:
         await expect(where).to_contain_text(text)
+
+
+async def check_accessible(page: Page, where: str = "") -> None:
+    """Check the page with axe-core. Its browser context must have `bypass_csp`."""
+    results = await Axe().run(page)
+    assert results.violations_count == 0, f"{where}: {results.generate_report()}"
+
+
+async def check_fits(page: Page, least_px: float, where: str = "") -> None:
+    """Check that nothing overflows the side, and that touch targets are large enough."""
+    assert await page.evaluate(_TOO_SMALL, least_px) == [], where
+    assert not await page.evaluate(WIDER), where

@@ -18,11 +18,11 @@ ONE_LINE_PX: Final = 56
 CUT: Final = """() => [...document.querySelectorAll(".meter p")].filter((text) =>
   text.scrollWidth > text.clientWidth).map((text) => text.textContent)"""
 HANDS: Final = ("As Ks Qs", "2h 5d Jc", "2s 4d Jd", "3s 5h Js", "4c 6h Qd", "4h 6c Qh")
-HIDDEN_UNDO: Final = """() => [...document.querySelectorAll(".seat .undo")].filter((undo) => {
-  const { x, y, width, height } = undo.getBoundingClientRect();
-  const at = (up) => undo.contains(document.elementFromPoint(x + width / 2, y + up));
-  return !at(2) || !at(height - 2);
-}).map((undo) => undo.id)"""
+OUT_OF_SIGHT: Final = """(selector) => [...document.querySelectorAll(selector)].filter((node) => {
+  const { x, y, width, height } = node.getBoundingClientRect();
+  const shows = (up) => node.contains(document.elementFromPoint(x + width / 2, y + up));
+  return !shows(2) || !shows(height - 2);
+}).map((node) => node.id || node.textContent)"""
 KEYS: Final = """() => [...document.querySelectorAll(".key")].map((key) => {
   const { x, y, width, height } = key.getBoundingClientRect();
   const over = document.elementFromPoint(x + width / 2, y + height / 2)?.closest(".key");
@@ -57,7 +57,7 @@ class PadBoxes:
             assert self._first.setdefault((width, height), keys) == keys, (state, width, height)
             assert await self._page.evaluate(CUT) == [], (state, width, height)
             if not message:
-                hidden = await self._page.evaluate(HIDDEN_UNDO)
+                hidden = await self._page.evaluate(OUT_OF_SIGHT, ".seat .undo")
                 assert hidden == [], (state, width, height)
             if await no_win.count():
                 box = await no_win.bounding_box()
@@ -153,11 +153,6 @@ ENVY_CASE: Final[dict[str, object]] = {
     ],
     "claims": [{**CLAIM, "position": 4, "item": "progressive", "amount": 7_000}],
 }
-OUT_OF_SIGHT: Final = """(selector) => [...document.querySelectorAll(selector)].filter((node) => {
-  const { x, y, width, height } = node.getBoundingClientRect();
-  const shows = (up) => node.contains(document.elementFromPoint(x + width / 2, y + up));
-  return !shows(2) || !shows(height - 2);
-}).map((node) => node.id || node.textContent)"""
 PLACES: Final = """() => [
   ...document.querySelectorAll(".digits button, .entry > *")
 ].map((node) => {

@@ -33,6 +33,7 @@ EventSource.prototype.addEventListener = function (name, handle) {
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def page(page: Page) -> Page:
+    await page.clock.install()
     await page.add_init_script(KEEP_VIEW)
     return page
 
@@ -49,11 +50,8 @@ async def stop_with_all_standing(page: Page) -> None:
 
 @pytest.mark.slow
 async def test_second_touch_does_not_hit_what_came_under_the_finger(
-    page: Page, panel: PanelStand
+    hand: Hand, page: Page, panel: PanelStand
 ) -> None:
-    await page.clock.install()
-    hand = Hand(page, panel.url)
-    await hand.open()
     await hand.deal("As Kd Qh")
     settle = hand.standing("Settle the round").and_(page.locator(":enabled"))
     await settle.wait_for()
@@ -73,31 +71,29 @@ async def test_second_touch_does_not_hit_what_came_under_the_finger(
     await expect(hand.button("Lock-out: no more bets")).to_be_visible()
 
 
-async def wager_elsewhere(hand: Hand, panel: PanelStand) -> None:
+async def heard(page: Page, of_view: str) -> None:
+    """Wait until the page has received a view of which a fact holds."""
+    await eventually_async(lambda: page.evaluate(f"window.lastView?.{of_view}"), within_s=20)
+
+
+async def wager_elsewhere(page: Page, panel: PanelStand) -> None:
     """Accept a wager at position 5, and wait until the page has received it."""
-
-    async def heard() -> bool:
-        lit: bool = await hand.page.evaluate("window.lastView?.positions[4].lit.length > 0")
-        return lit
-
     assert (await say(panel.agent, "wager 5 progressive")).ok
-    await eventually_async(heard, within_s=20)
+    await heard(page, "positions[4].lit.length > 0")
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["mouse", "touch"])
 async def test_a_press_during_which_a_wager_is_accepted_counts(
-    page: Page, panel: PanelStand, kind: str
+    hand: Hand, page: Page, panel: PanelStand, kind: str
 ) -> None:
     """If the page replaced the button under the finger, the press would be lost."""
-    await page.clock.install()
-    hand, finger = Hand(page, panel.url), Finger(page, kind)
-    await hand.open()
+    finger = Finger(page, kind)
     await hand.wager("Position 3 Progressive")
     lockout = hand.standing("Lock-out: no more bets")
     await stop_with_all_standing(page)
     await finger.down(lockout)
-    await wager_elsewhere(hand, panel)
+    await wager_elsewhere(page, panel)
     await finger.up()
     await expect(page.get_by_label("Chips counted")).to_be_visible()
     assert [placed.position for placed in panel.agent.table_state.wagers] == [3, 5]
@@ -105,7 +101,7 @@ async def test_a_press_during_which_a_wager_is_accepted_counts(
 
 @pytest.mark.parametrize("kind", [pytest.param("mouse", marks=pytest.mark.slow), "touch", "key"])
 async def test_what_rests_on_the_page_hides_nothing_for_longer_than_a_second(
-    page: Page, panel: PanelStand, kind: str
+    hand: Hand, page: Page, panel: PanelStand, kind: str
 ) -> None:
     """This holds for a finger, and for a key, which repeats itself while it is down."""
 
@@ -115,12 +111,9 @@ async def test_what_rests_on_the_page_hides_nothing_for_longer_than_a_second(
         else:
             await Finger(page, kind).down(page.locator("#standing"))
 
-    await page.clock.install()
-    hand = Hand(page, panel.url)
-    await hand.open()
     await stop_with_all_standing(page)
     await press()
-    await wager_elsewhere(hand, panel)
+    await wager_elsewhere(page, panel)
     light = hand.button("Position 5 Progressive")
     await page.clock.run_for(999)
     await expect(light).to_have_attribute("aria-pressed", "false")
@@ -199,12 +192,10 @@ async def test_a_frozen_agent_is_a_lost_one_and_what_is_touched_meanwhile_is_not
 
 @pytest.mark.slow
 async def test_look_at_the_last_settlement_while_the_table_goes_on_is_no_error(
-    page: Page, panel: PanelStand, service: ScriptedService
+    hand: Hand, page: Page, panel: PanelStand, service: ScriptedService
 ) -> None:
     """Between finger down and up a device locks out: no settlement is drawn to scroll to."""
-    await page.clock.install()
-    hand, finger = Hand(page, panel.url), Finger(page, "mouse")
-    await hand.open()
+    finger = Finger(page, "mouse")
     await hand.deal("As Kd Qh")
     await hand.touch("Settle the round", "Next round")
     await hand.wager("Position 3 Progressive")
@@ -213,12 +204,7 @@ async def test_look_at_the_last_settlement_while_the_table_goes_on_is_no_error(
     service.answering = False
     await finger.down(look)
     locking = asyncio.create_task(say(panel.agent, "lockout"))
-
-    async def heard() -> bool:
-        waits: bool = await page.evaluate("window.lastView?.unanswered === 'lockout'")
-        return waits
-
-    await eventually_async(heard, within_s=20)
+    await heard(page, "unanswered === 'lockout'")
     await finger.up()
     await hand.says("Waiting for the service")
     service.answering = True

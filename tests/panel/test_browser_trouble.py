@@ -3,11 +3,11 @@
 from pathlib import Path
 
 import pytest
-from axe_playwright_python.async_playwright import Axe
 from playwright.async_api import Browser, Page, expect
 
 from controllers.table.state import Phase
 from meters.http.middleware import ServerSettings
+from tests.browsers import check_accessible, check_fits
 from tests.controllers.floors import jackpot
 from tests.controllers.scripted import ScriptedService, running
 from tests.mqtt.relay import Relay
@@ -171,31 +171,11 @@ async def test_a_table_without_linked_wagers_says_so_and_offers_nothing(
         await expect(page.get_by_role("button")).to_have_count(0)
 
 
-async def check_fits(page: Page, where: str) -> None:
-    """Check that nothing overflows the side, and that touch targets are large enough."""
-    problems: list[str] = await page.evaluate("""() => {
-      const found = [];
-      if (document.documentElement.scrollWidth > innerWidth) found.push("wider than the screen");
-      for (const each of document.querySelectorAll("button, input, select")) {
-        const box = each.getBoundingClientRect();
-        if (!box.width) continue;
-        if (box.height < 47.5 || box.width < 47.5) found.push(`${each.id} ${box.width} wide`);
-      }
-      return found;
-    }""")
-    assert problems == [], where
-
-
-async def check_accessible(page: Page, where: str) -> None:
-    found = (await Axe().run(page)).response["violations"]
-    assert [(each["id"], [node["html"] for node in each["nodes"]]) for each in found] == [], where
-
-
 async def check_at_every_size(page: Page, where: str) -> None:
     """Check that every size fits, and that tablet and phone size pass axe-core."""
     for name, (width, height) in SIZES.items():
         await page.set_viewport_size({"width": width, "height": height})
-        await check_fits(page, f"{where}, {name}")
+        await check_fits(page, 47.5, f"{where}, {name}")
         if name in {"tablet", "phone"}:
             await check_accessible(page, f"{where}, {name}")
 

@@ -91,6 +91,14 @@ async def something_of_everything(register: Register, secrets: LogSecrets | None
     return len(await register.log())
 
 
+STARTED: Final = {b"at": b"x", b"what": b"service_started", b"by": b"service"}
+
+
+async def started(register: Register) -> None:
+    """Write an entry as a service that has started does."""
+    await register.user_directory.log.note("service_started", by="service")
+
+
 def joined(chain: bytes, id_: bytes, fields: Fields) -> bytes:
     """Return the text of which an entry's digest and MAC are made, from their description."""
     parts = [id_, *(part for pair in fields.items() for part in pair)]
@@ -238,7 +246,7 @@ async def test_log_of_the_release_before_is_taken_over(redis: Redis, tmp_path: P
     mark.note_seal(before.entries, before.seal)
     await earlier.sign_in("Flo")  # by the earlier release, and not sealed
     service = register_with(redis, FIRST)
-    await service.user_directory.log.note("service_started", by="service")
+    await started(service)
     for seen in (None, mark.seen):
         assert await problems(service, seen=seen) == ()
     number = await forge_administrator(service)
@@ -250,13 +258,13 @@ async def test_log_of_the_release_before_is_taken_over(redis: Redis, tmp_path: P
 
 async def test_what_an_audit_has_sealed_needs_no_mac(staffed: Register, tmp_path: Path) -> None:
     """This is the case if the last release wrote the log for some time again."""
-    await append(staffed, {b"at": b"x", b"what": b"service_started", b"by": b"service"})
+    await append(staffed, STARTED)
     finding = await check_log(staffed.redis)
     assert finding.problems
     assert all("there are no log-secrets in services/" in one for one in finding.problems)
     mark = LogMark(tmp_path)
     mark.note_seal(finding.entries, finding.seal)
-    await staffed.user_directory.log.note("service_started", by="service")
+    await started(staffed)
     assert len(await problems(staffed)) == 1
     assert await problems(staffed, seen=mark.seen) == ()
     audit = LogAudit(staffed.redis, THE_SAME)
@@ -269,7 +277,7 @@ async def test_renewed_secret_leaves_earlier_entries_sound_and_nothing_later(
 ) -> None:
     """After the first entry with its successor the earlier secret is no longer valid."""
     renewed = register_with(staffed.redis, SECOND, FIRST)
-    await renewed.user_directory.log.note("service_started", by="service")
+    await started(renewed)
     await renewed.sign_in("Flo")
     assert await problems(staffed, SECOND, FIRST) == ()
     await staffed.redis.hdel(staffed.keys.log_head, "mac_by")
@@ -288,11 +296,10 @@ async def test_step_of_an_earlier_secret_does_not_pass_for_one_of_the_newest(
     rows = await entries(staffed)
     (id_, fields), before = rows[-1], rows[-2][1][b"chain"].decode()
     key = hmac.digest(FIRST.encode(), f"{len(rows) - 1}:{before}".encode(), "sha256")
-    entry = {b"at": b"x", b"what": b"service_started", b"by": b"service"}
-    text = joined(fields[b"chain"], b"%d-0" % (len(rows) + 1), entry)
+    text = joined(fields[b"chain"], b"%d-0" % (len(rows) + 1), STARTED)
     newest = LogSecrets(lambda: [SECOND, FIRST]).newest
     mac = f"{newest}:{hmac.new(key, text, 'sha1').hexdigest()}".encode()
-    number = await append(staffed, entry | {b"mac": mac})
+    number = await append(staffed, STARTED | {b"mac": mac})
     assert id_ == f"{number - 1}-0".encode()
     (problem,) = await problems(staffed, SECOND, FIRST)
     assert "has a MAC that does not match" in problem
@@ -312,9 +319,7 @@ async def test_service_that_lacks_the_renewed_secret_writes_nothing_until_it_has
 
     late = register_with(staffed.redis, read=read)
     await late.user_directory.log.note("slip_printed", by="Flo")
-    await register_with(staffed.redis, SECOND, FIRST).user_directory.log.note(
-        "service_started", by="service"
-    )
+    await started(register_with(staffed.redis, SECOND, FIRST))
     before = await entries(staffed)
     for refuse in (late, register_with(staffed.redis)):
         with pytest.raises(UsersError, match=r"copy the whole of services/") as refused:
@@ -335,9 +340,7 @@ async def test_what_a_renewed_service_has_sealed_is_sound_to_one_that_lacks_its_
     """Two services of one data directory are renewed in turn. A forged head is named."""
     late, mark = LogAudit(staffed.redis, THE_SAME), LogMark(tmp_path)
     assert (await late.run(mark.seen)).problems == ()
-    await register_with(staffed.redis, SECOND, FIRST).user_directory.log.note(
-        "service_started", by="service"
-    )
+    await started(register_with(staffed.redis, SECOND, FIRST))
     sealed = await found(staffed, SECOND, FIRST)
     mark.note_seal(sealed.entries, sealed.seal)
     assert (await late.run(mark.seen)).problems == ()
@@ -354,7 +357,7 @@ async def test_log_is_continued_if_the_keys_were_lost(staffed: Register) -> None
     await staffed.redis.hdel(staffed.keys.log_head, "mac_by")
     await register.add("Eve")
     assert await problems(staffed, SECOND) == ()
-    await append(staffed, {b"at": b"x", b"what": b"service_started", b"by": b"service"})
+    await append(staffed, STARTED)
     assert len(await problems(staffed, SECOND)) == 1
 
 
@@ -376,7 +379,7 @@ async def test_truncated_and_forged_log_is_behind_its_mark(
     mark.note_seal(before.entries, before.seal)
     await staffed.redis.delete(staffed.keys.log, staffed.keys.log_head)
     for _ in range(before.entries + 1):
-        await append(staffed, {b"at": b"x", b"what": b"service_started", b"by": b"service"})
+        await append(staffed, STARTED)
     assert any(
         "are not those that were sealed" in one for one in await problems(staffed, seen=mark.seen)
     )
@@ -471,13 +474,13 @@ async def test_a_shortened_log_or_a_lost_head_is_found_for_good(register: Regist
     count = await something_of_everything(register)
     rows = await entries(register)
     await replace_log(register, rows[:-1])
-    await register.user_directory.log.note("service_started", by="service")
+    await started(register)
     (problem, *_) = (await check_log(register.redis)).problems
     assert f"{count + 1}-0 is in the place of {count}-0" in problem
     await replace_log(register, rows)
     await register.redis.delete(register.keys.log_head)
     assert (await check_log(register.redis)).problems
-    await register.user_directory.log.note("service_started", by="service")
+    await started(register)
     (problem,) = (await check_log(register.redis)).problems
     assert BROKEN in problem
 
@@ -487,14 +490,14 @@ async def test_entries_of_before_the_chain_are_taken_as_they_are(register: Regis
     for number in (1, 2):
         await register.redis.xadd(register.keys.log, fields, id=f"{number}-0")  # type: ignore[arg-type]
     assert (await check_log(register.redis)).problems == ()
-    await register.user_directory.log.note("service_started", by="service")
+    await started(register)
     found = await check_log(register.redis)
     assert (found.entries, found.problems) == (3, ())
 
 
 async def test_no_more_is_reported_than_helps(register: Register) -> None:
     for _ in range(PROBLEMS_MAX + 5):
-        await register.user_directory.log.note("service_started", by="service")
+        await started(register)
     rows = await entries(register)
     await replace_log(register, [(id_, fields | {b"chain": b"?"}) for id_, fields in rows])
     assert len((await check_log(register.redis)).problems) == PROBLEMS_MAX

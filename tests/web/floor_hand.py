@@ -4,7 +4,6 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Final
 
 import msgspec
-from axe_playwright_python.async_playwright import Axe
 from playwright.async_api import Browser, BrowserContext, Locator, Page, ViewportSize, expect
 
 from meters.floor_api.types import ClaimRow, EnvyOwed, Wagered
@@ -160,9 +159,3 @@ async def evaluated(page: Page, expression: str, given: object = None) -> object
       return {expression};
     }}"""
     return await page.evaluate(script, given)
-
-
-async def check_accessible(page: Page) -> None:
-    """Check the page with axe-core. Its browser context must have `bypass_csp`."""
-    results = await Axe().run(page)
-    assert results.violations_count == 0, results.generate_report()

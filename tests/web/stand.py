@@ -87,6 +87,10 @@ class Staff:
         return await self.client.get(path)
 
     async def post(self, path: str, body: object = None) -> httpx.Response:
+        """Post a body: bytes and texts as they are, anything else as JSON."""
+        if isinstance(body, bytes | str):
+            headers = {"Content-Type": "application/json"}
+            return await self.client.post(path, content=body, headers=headers)
         return await self.client.post(path, json={} if body is None else body)
 
 

@@ -148,30 +148,20 @@ async def test_who_has_said_all_and_reads_on_is_no_trouble(stand: Stand) -> None
 async def test_if_all_places_are_taken_the_longest_silent_client_loses_its_place(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    """If all are in use, the next is turned away until one is free."""
     monkeypatch.setattr(server_module, "room_for_connections", lambda: 8)
     async with Stand().running() as stand:
         silent = [await Raw.to(stand.port) for _ in range(20)]
         assert (await stand.get("/healthz")).status_code == 200
         assert await silent[0].rest() == b""
-        silent[-1].send(get("/healthz"))
-        assert b" 200 " in await silent[-1].head()
-        for each in silent:
-            each.close()
-
-
-async def test_if_all_places_are_in_use_the_next_is_turned_away_until_one_is_free(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(server_module, "room_for_connections", lambda: 2)
-    async with Stand().running() as stand:
-        streams = [await Raw.to(stand.port) for _ in range(2)]
-        for stream in streams:
+        silent.append(await Raw.to(stand.port))
+        for stream in silent[-8:]:
             stream.send(get(STREAM))
             assert b" 200 " in await stream.head()
         async with raw(stand.port) as late:
             late.send(get("/healthz"))
             assert await late.rest() == b""
-        streams[0].close()
+        silent[-1].close()
 
         async def served() -> bool:
             async with raw(stand.port) as again:
@@ -179,7 +169,8 @@ async def test_if_all_places_are_in_use_the_next_is_turned_away_until_one_is_fre
                 return b" 200 " in await again.rest()
 
         await eventually_async(served, what="a free place")
-        streams[1].close()
+        for each in silent:
+            each.close()
 
 
 def test_one_address_has_only_so_many_connections_and_a_proxy_here_as_many_as_there_are() -> None:
@@ -384,12 +375,11 @@ _NONSENSE: Final = {
 async def test_a_body_that_is_a_bomb_or_nonsense_is_refused(
     stand: Stand, subtests: pytest.Subtests
 ) -> None:
-    headers = {"Content-Type": "application/json"}
     async with stand.signed_in("Sue") as sue:
         for path in ("claims/c1/reject", "links/pit-2/proposals"):
             for what, body in _NONSENSE.items():
                 with subtests.test(what, path=path):
-                    answer = await sue.client.post(f"/api/v1/{path}", content=body, headers=headers)
+                    answer = await sue.post(f"/api/v1/{path}", body)
                     assert answer.status_code == 400, answer.text[:300]
                     assert len(answer.content) < 1_000
                     assert stand.claims.acts == []

@@ -8,13 +8,13 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Locator, Page, expect
 
+from tests.browsers import check_accessible, check_fits
 from tests.mqtt.stand import Stand
 from tests.staff import PIN, Colleague, hire
 from tests.web.floor_hand import (
     ROYAL,
     SIZES,
     FloorRoom,
-    check_accessible,
     claim_card,
     dialog,
     go,
@@ -26,19 +26,10 @@ from tests.web.stand import CLAIM, SMALL
 
 SMALLEST_PX = 44
 
-# Finds pressable elements that are smaller than a thumb.
-TOO_SMALL = """(least) => [...document.querySelectorAll("button, a[href], summary, input, select")]
-  .map((it) => it.matches(".choice input") ? it.closest("label") : it)
-  .filter((it) => it.checkVisibility())
-  .map((it) => [it.textContent || it.name, it.getBoundingClientRect()])
-  .filter(([, box]) => box.width > 0 && (box.height < least || box.width < least))
-  .map(([name]) => name)"""
-
 MOVING = """[...document.querySelectorAll("*")].filter((it) => {
   const { animationName, transitionDuration } = getComputedStyle(it);
   return animationName !== "none" || transitionDuration !== "0s";
 }).length"""
-WIDER = "document.documentElement.scrollWidth > document.documentElement.clientWidth"
 
 
 @pytest_asyncio.fixture(loop_scope="session")
@@ -52,8 +43,7 @@ async def room(room: FloorRoom) -> FloorRoom:
 async def check_view(page: Page) -> None:
     """Check a view: axe-core, sizes for touch, and no sideways scrolling."""
     await check_accessible(page)
-    assert await page.evaluate(TOO_SMALL, SMALLEST_PX) == []
-    assert not await page.evaluate(WIDER)
+    await check_fits(page, SMALLEST_PX)
 
 
 @pytest.mark.slow

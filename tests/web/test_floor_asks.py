@@ -7,8 +7,8 @@ import pytest
 from playwright.async_api import Locator, Page, expect
 
 from meters.floor_api.types import AskedWager, AskRow
-from tests.browsers import sees
-from tests.web.floor_hand import FloorRoom, answer, check_accessible, dialog, press
+from tests.browsers import check_accessible, sees
+from tests.web.floor_hand import FloorRoom, answer, dialog, press
 from tests.web.in_memory import ASK, ASK_RESULT
 
 pytestmark = pytest.mark.duty("D17")

@@ -7,13 +7,12 @@ import pytest
 from playwright.async_api import Page, expect
 
 from meters.users.users import Actor
-from tests.browsers import sees
+from tests.browsers import check_accessible, sees
 from tests.waiting import eventually_async
 from tests.web.floor_hand import (
     ROYAL,
     FloorRoom,
     answer,
-    check_accessible,
     claim_card,
     dialog,
     evaluated,

@@ -8,7 +8,7 @@ import pytest
 from playwright.async_api import Browser, Locator, Page, Route, expect
 
 from meters.floor_api.types import ClaimRow, ParameterChange
-from tests.browsers import sees
+from tests.browsers import check_accessible, sees
 from tests.waiting import eventually_async
 from tests.web.conftest import Sides
 from tests.web.floor_hand import (
@@ -16,7 +16,6 @@ from tests.web.floor_hand import (
     SIZES,
     FloorRoom,
     answer,
-    check_accessible,
     claim_card,
     dialog,
     evaluated,

@@ -11,7 +11,7 @@ from playwright.async_api import Browser, Error, Page, Route, expect
 
 from meters.floor_api.types import ClaimRow, Wagered
 from meters.web.api import changes as changes_module
-from tests.browsers import hold_clock, sees
+from tests.browsers import check_accessible, hold_clock, sees
 from tests.floor_text import floor_text, link_text, meter_text
 from tests.games.test_item_titles import TITLED
 from tests.mqtt.relay import Relay
@@ -20,7 +20,6 @@ from tests.web.floor_hand import (
     ROYAL,
     FloorRoom,
     answer,
-    check_accessible,
     claim_card,
     dialog,
     evaluated,

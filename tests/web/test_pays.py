@@ -18,13 +18,12 @@ import bonus.law
 import controllers.demo
 from bonus.display import hand_words
 from meters.floor.floor_file import Link
+from tests.browsers import WIDER, check_accessible
 from tests.floor_text import floor_text, link_text, meter_text, table_text
 from tests.games.naive import HOUSE, fed_by
 from tests.web.conftest import Sides
-from tests.web.floor_hand import check_accessible
 from tests.web.signage_page import MAIN, opened, shows
 from tests.web.stand import Stand
-from tests.web.test_floor_access import WIDER
 
 EVERY_METER: Final = floor_text(
     link_text(

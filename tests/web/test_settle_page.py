@@ -11,10 +11,10 @@ from playwright.async_api import Browser, Page, expect
 
 from bonus.settling.settle import settle_line
 from meters.floor_api.types import Wagered
-from tests.browsers import sees
+from tests.browsers import check_accessible, sees
 from tests.waiting import eventually_async
 from tests.web.conftest import Sides
-from tests.web.floor_hand import FloorRoom, check_accessible, claim_card
+from tests.web.floor_hand import FloorRoom, claim_card
 from tests.web.settle_hand import (
     FLOOR,
     ROUNDS,
@@ -253,7 +253,5 @@ async def test_the_route_answers_as_the_command_and_refuses_with_the_field(stand
             error = answer.json()["error"]
             assert (answer.status_code, error["code"], error.get("field")) == (400, code, field)
         twice = json.dumps(prime)[:-1] + ', "dealer": ["3c", "4c", "5c"]}'
-        answer = await staff.client.post(
-            PATH, content=twice, headers={"Content-Type": "application/json"}
-        )
+        answer = await staff.post(PATH, twice)
         assert (answer.status_code, answer.json()["error"]["code"]) == (400, "bad_request")

@@ -20,7 +20,12 @@ from tests.web.stand import Stand, jackpot
 SIZES: Final = (
     (800, 480), (1024, 768), (1280, 720), (1920, 1080), (3840, 2160), (1080, 1920), (2160, 3840),
 )  # fmt: skip
-NARROW: Final = ((2560, 720), (1920, 360), (390, 844))
+MORE_SIZES: Final = {
+    "l3": ((2560, 720), (1920, 360), (390, 844)),
+    "": ((2560, 720), (480, 800)),
+}
+"""Further sizes, for the page of a link and for that of the whole floor."""
+
 COUNTS: Final = range(1, 9)
 AMOUNTS: Final = (999_999_999, 112_362, 5_234_567, 151_234)
 LONGEST: Final = "Three Card Poker Grand Progressive Jackpot with Five-Card Hand Bonus at Our Pits"
@@ -97,6 +102,8 @@ async def recorded(page: Page, stand: Stand, link: Link, path: str) -> dict[str,
     await page.goto(f"{stand.url}/signage/{path}")
     await expect(page.locator(".connection")).to_have_text("Live")
     shown["live"] = await contents(page)
+    if not path:
+        return shown
     stand.keep_beating(**{link.id: "inoperable"})
     await all_meters('[data-state="unavailable"]')
     shown["unavailable"] = await contents(page)
@@ -127,13 +134,14 @@ async def recorded(page: Page, stand: Stand, link: Link, path: str) -> dict[str,
 @pytest.mark.duty("D1")
 @pytest.mark.parametrize(
     "path",
-    ["l3", *(pytest.param(path, marks=pytest.mark.slow) for path in (*SIGNAGE, *PAYTABLES))],
+    ["l3", *(pytest.param(path, marks=pytest.mark.slow) for path in ("", *SIGNAGE, *PAYTABLES))],
 )
 async def test_no_box_overlaps_another_or_leaves_its_place(
     page: Page, stand: Stand, path: str
 ) -> None:
+    """The page of the whole floor is measured only while all links are in play."""
     of, _, pays = path.partition("/pays")
-    link = next(each for each in stand.floor.link if each.id == of)
+    link = next(each for each in stand.floor.link if each.id == (of or "l1"))
     if pays:
         table = stand.floor.find_table(pays[1:])
         if table is not None:
@@ -142,7 +150,7 @@ async def test_no_box_overlaps_another_or_leaves_its_place(
     states = await recorded(page, stand, link, path)
     far, least = (NEAR, 0.05) if "/" in path else (FAR, 0.109)
     found = []
-    for width, height in (*SIZES, *(NARROW if path == "l3" else ())):
+    for width, height in (*SIZES, *MORE_SIZES.get(path, ())):
         await page.set_viewport_size({"width": width, "height": height})
         measured = {"states": states, "far": far, "least": least}
         found += await page.evaluate(MEASURE, measured)
@@ -238,6 +246,7 @@ async ({ states, far, least }) => {
       rotation.arrange();
       factor = rotation.factor;
       views = rotation.views.map((view) => view.map((meter) => all(".meter").indexOf(meter)));
+      if (views.flat().length !== all(".meter").length) found.push("a meter has no turn");
     }
     floor.dataset.scale = factor;
     celebrating = !document.querySelector(".celebration").hidden;

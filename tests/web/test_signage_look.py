@@ -13,8 +13,8 @@ from meters.floor.floor_file import parse_floor
 from meters.floor.logo import LOGO_BYTES_MAX, read_logo
 from meters.http.static_files import Assets
 from meters.web.theme import PAGES, themed
+from tests.browsers import check_accessible
 from tests.web.conftest import Sides
-from tests.web.floor_hand import check_accessible
 from tests.web.signage_page import MAIN, opened
 from tests.web.stand import FLOOR, jackpot
 

@@ -6,39 +6,13 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import CDPSession, Page, expect
 
-from tests.floor_text import link_text, meter_text
 from tests.waiting import eventually_async
 from tests.web.conftest import Sides
 from tests.web.signage_page import MAIN, OTHER, opened, shows
 from tests.web.stand import FLOOR, Stand
+from tests.web.test_signage_boxes import FLOOR as CROWDED
 
 BONUS = '[data-meter="five_card_hand_bonus"]'
-SIZES = (
-    (1920, 1080), (3840, 2160), (1080, 1920), (2560, 720), (1024, 768), (800, 480), (480, 800),
-)  # fmt: skip
-DIVIDE = """async () => {
-  const address = document.querySelector("script[src]").src.replace("signage.js", "");
-  const { Rotation } = await import(address + "signage_rotation.js");
-  const rotation = new Rotation(document.querySelector(".floor"),
-    document.createElement("button"));
-  rotation.arrange();
-  return rotation.views.map((view) => {
-    rotation.reveal(view);
-    const cells = view.map((meter) => meter.querySelector(".digit").clientHeight);
-    return [view.length, Math.min(...cells),
-      document.documentElement.scrollHeight <= window.innerHeight];
-  });
-}"""
-
-# This link has so many meters that no wall can show all of them in three-inch numerals.
-CROWDED = FLOOR + "".join(
-    link_text(
-        f"l{number}",
-        *(meter_text("five_card_progressive", id=f"m{at}") for at in range(5)),
-        name=f"Link {number}",
-    )
-    for number in range(3)
-)
 
 
 def put_all(stand: Stand, version: int = 1) -> None:
@@ -127,25 +101,16 @@ async def test_a_touch_shows_the_next_view_and_a_hit_brings_its_meter_up(
 
 
 @pytest.mark.slow
-async def test_a_crowded_floor_is_read_from_thirty_feet_and_divided_for_each_screen(
+async def test_a_crowded_floor_takes_turns_and_a_phone_scrolls_instead(
     page: Page, sides: Sides
 ) -> None:
-    """Every meter has its turn, no view scrolls, and numerals are a ninth of the shorter side."""
-    stand = await sides(f"{CROWDED}\n[signage]\nrotate_seconds = 600")
+    stand = await sides(CROWDED)
     put_all(stand)
     await opened(page, stand)
-    await expect(page.locator(".meter:visible")).not_to_have_count(18)
-    for width, height in SIZES:
-        await page.set_viewport_size({"width": width, "height": height})
-        views = await page.evaluate(DIVIDE)
-        assert len(views) > 1
-        assert sum(count for count, _, _ in views) == 18
-        for count, cell, fits in views:
-            assert fits, (width, height)
-            assert cell * 0.84 >= min(width, height) / 9 - 2, (width, height, count, cell)
-    # A phone scrolls instead.
+    meters = sum(len(link.meter) for link in stand.floor.link)
+    await expect(page.locator(".meter:visible")).not_to_have_count(meters)
     await page.set_viewport_size({"width": 390, "height": 844})
-    await expect(page.locator(".meter:visible")).to_have_count(18)
+    await expect(page.locator(".meter:visible")).to_have_count(meters)
 
 
 STEPS: Final = 1500

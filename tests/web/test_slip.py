@@ -78,6 +78,7 @@ ENVY_ALONE: Final = {
     "only_envy": True, "amount": 0, "percent": None, "envy_amount": 200_000, "state": "validated",
     "envy_state": "validated",
 }  # fmt: skip
+PLAIN: Final = [{"position": at, "patron": None, "wagers": {"progressive": 100}} for at in (3, 4)]
 REJECTED: Final = {
     "state": "rejected", "reason": "Hand misread", "envy_not_due": True, **DECIDED,
 }  # fmt: skip
@@ -103,6 +104,10 @@ REJECTED: Final = {
         pytest.param(changed(ROYAL, **ENVY_ALONE),
                      ["$2,000.00", "Only Envy Bonuses: no win of this hand waits"], [],
                      id="Envy alone is of its sum"),
+        pytest.param(changed(ROYAL, wagers=PLAIN, no_win=(4,)),
+                     ["Position 4: Progressive $1.00; hand declared to win nothing",
+                      "Position 3: Progressive $1.00 Position 4"], [],
+                     id="a hand that was declared to win nothing"),
         pytest.param(changed(ROYAL, patron="Nguyễn Žižka"), ["Nguyễn Žižka"], [],
                      id="letters beyond the standard fonts"),
     ],
@@ -113,14 +118,6 @@ def test_the_slip_says_where_a_win_and_its_envy_are(
     words = words_on(slip(row))
     assert [fact for fact in facts if fact not in words] == []
     assert [other for other in others if other in words] == []
-
-
-def test_a_hand_that_was_declared_to_win_nothing_is_named() -> None:
-    wagers = [Wagered(position=at, patron=None, wagers={"progressive": 100}) for at in (3, 4)]
-    row = changed(ROYAL, wagers=msgspec.to_builtins(wagers), no_win=(4,))
-    told = words_on(slip(row))
-    assert "Position 4: Progressive $1.00; hand declared to win nothing" in told
-    assert told.count("declared to win nothing") == 1
 
 
 def test_all_payments_of_the_hand_are_on_each_of_its_slips() -> None:
