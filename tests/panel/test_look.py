@@ -446,11 +446,7 @@ def test_what_holds_the_table_is_shown_with_its_subsection(item: str, rule: str)
     (held,) = held_views(LAYOUT, state)
     assert (held.rule, held.validated, held.position, held.amount) == (rule, False, 3, 5000)
     assert held.told.startswith("Do not pay. A floorperson must validate the win.")
-    validated = SettledRound(
-        round="R1", lines=(), claims=(claim,),
-        decided=(ClaimDecision("C0", "validated"),),
-    )  # fmt: skip
-    (held,) = held_views(LAYOUT, TableState(phase=Phase.HELD, held=("C0",), settled=validated))
+    (held,) = held_views(LAYOUT, decide(state, "C0", "validated"))
     assert held.validated
     assert held.told == (
         "Do not pay. The win is validated. Another floorperson pays it by hand and records the"

@@ -26,6 +26,8 @@ from tests.servers import RedisServer, run_pitlink
 from tests.waiting import Found
 
 PIN = "730482"
+END = "\x04"
+"""The key that ends the input at a terminal."""
 
 
 @pytest.fixture
@@ -166,52 +168,36 @@ def test_a_missing_store_is_reported(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("wrong", "message"),
+    ("typed", "status", "message"),
     [
-        ([], ""),
-        ([PIN, "730481"], "the two PINs differ: try again"),
-        (["111111"], "a PIN of repeated or mirrored digits is one of the first"),
-        (["12345"], "a PIN has 6 to 12 digits: try again"),
+        ([PIN, PIN], 0, ""),
+        ([PIN, "730481", PIN, PIN], 0, "the two PINs differ: try again"),
+        (["111111", PIN, PIN], 0, "a PIN of repeated or mirrored digits is one of the first"),
+        (["12345", PIN, PIN], 0, "a PIN has 6 to 12 digits: try again"),
+        ([PIN, END], 1, "no PIN was given"),
     ],
 )
 def test_a_terminal_is_asked_twice_until_the_pin_is_valid_and_shows_nothing(
-    floor: Path, wrong: list[str], message: str
+    floor: Path, typed: list[str], status: int, message: str
 ) -> None:
-    process, ours = _add_bob_at_a_terminal(floor)
-    shown = ""
-    for pins in (wrong, [PIN, PIN]):
-        for prompt, pin in zip(("PIN (6 to 12 digits): ", "again: "), pins, strict=False):
-            shown += _read_until(ours, prompt)
-            os.write(ours, f"{pin}\n".encode())
-    shown += _read_until(ours, "")
-    assert process.wait(30) == 0
-    os.close(ours)
-    assert message in shown
-    assert "Bob is added as dealer" in shown
-    assert not any(pin in shown for pin in [*wrong, PIN])
-
-
-def test_the_end_of_the_input_at_a_terminal_ends_the_command(floor: Path) -> None:
-    process, ours = _add_bob_at_a_terminal(floor)
-    _read_until(ours, "digits): ")
-    os.write(ours, f"{PIN}\n".encode())
-    _read_until(ours, "again: ")
-    os.write(ours, b"\x04")
-    shown = _read_until(ours, "")
-    assert process.wait(30) == 1
-    os.close(ours)
-    assert "no PIN was given" in shown
-
-
-def _add_bob_at_a_terminal(floor: Path) -> tuple[subprocess.Popen[bytes], int]:
-    """Start `pitlink user add` at a terminal; return the process and this side of the terminal."""
+    """The end of the input ends the command."""
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
         pitlink_command("user", "add", "Bob", "--role", "dealer", "--config", str(floor)),
         stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True,
     )  # fmt: skip
     os.close(theirs)
-    return process, ours
+    shown, again = "", False
+    for text in typed:
+        shown += _read_until(ours, "again: " if again else "PIN (6 to 12 digits): ")
+        os.write(ours, (text if text == END else f"{text}\n").encode())
+        again = not again and text == PIN
+    shown += _read_until(ours, "")
+    assert process.wait(30) == status
+    os.close(ours)
+    assert message in shown
+    assert ("Bob is added as dealer" in shown) == (status == 0)
+    assert not any(pin in shown for pin in typed)
 
 
 def _read_until(terminal: int, end: str) -> str:

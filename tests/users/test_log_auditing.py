@@ -2,8 +2,9 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import cast
+from typing import Self, cast
 
 import msgspec
 import pytest
@@ -29,12 +30,13 @@ pytestmark = pytest.mark.duty("D17")
 class Service:
     """Collects what a service's audit of the log records, publishes and shows."""
 
-    def __init__(self, register: Register, data: Path) -> None:
+    def __init__(self, register: Register, data: Path, secrets: LogSecrets | None = None) -> None:
         self.data = data
         self.posted: list[tuple[str, LedgerSeal, bool]] = []
         self.shown: list[bool] = []
         self.connected = True
-        self.auditing = LogAuditing(register.redis, LogMark(data), self._post, self.shown.append)
+        show = self.shown.append
+        self.auditing = LogAuditing(register.redis, LogMark(data), self._post, show, secrets)
 
     def _post(
         self, topic: str, payload: bytes, *, retain: bool = False, expires_s: int | None = None
@@ -67,20 +69,24 @@ class Service:
     async def shows_a_problem(self, what: str) -> None:
         await eventually_async(lambda: self.shown[-1] is False, what=what)
 
+    @asynccontextmanager
+    async def running(self, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Self]:
+        monkeypatch.setattr(meters.service.log_auditing, "MARK_EVERY_S", 0.01)
+        monkeypatch.setattr(meters.service.log_auditing, "AUDIT_EVERY_S", 0.02)
+        task = asyncio.create_task(self.auditing.run())
+        yield self
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
 
 @pytest.fixture
 async def service(
     register: Register, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> AsyncIterator[Service]:
-    monkeypatch.setattr(meters.service.log_auditing, "MARK_EVERY_S", 0.01)
-    monkeypatch.setattr(meters.service.log_auditing, "AUDIT_EVERY_S", 0.02)
     await register.add("Flo")
-    service = Service(register, tmp_path)
-    task = asyncio.create_task(service.auditing.run())
-    yield service
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
+    async with Service(register, tmp_path).running(monkeypatch) as service:
+        yield service
 
 
 async def test_seal_is_kept_and_published_outside_redis(
@@ -350,24 +356,15 @@ async def test_a_checkpoint_that_no_seal_confirms_or_of_another_secret_is_not_us
 async def test_a_service_writes_the_checkpoint_and_continues_from_it(
     audited: Audited, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(meters.service.log_auditing, "MARK_EVERY_S", 0.01)
-    monkeypatch.setattr(meters.service.log_auditing, "AUDIT_EVERY_S", 0.02)
     monkeypatch.setattr(meters.service.log_auditing, "CHECKPOINT_EVERY", 2)
     before = cast("LogCheckpoint", audited.file.read(audited.mark.seen))
     await audited.register.sign_in("Ada")
     await audited.register.sign_in("Ada")
-    shown: list[bool] = []
-    auditing = LogAuditing(
-        audited.register.redis, LogMark(tmp_path), lambda *_, **__: True, shown.append, THE_SAME
-    )
-    task = asyncio.create_task(auditing.run())
 
     async def is_written() -> bool:
         kept = audited.file.read(LogMark(tmp_path).seen)
         return kept is not None and kept.entries == before.entries + 2
 
-    await eventually_async(is_written, what="a later checkpoint")
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
-    assert set(shown) == {True}
+    async with Service(audited.register, tmp_path, THE_SAME).running(monkeypatch) as service:
+        await eventually_async(is_written, what="a later checkpoint")
+    assert set(service.shown) == {True}

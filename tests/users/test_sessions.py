@@ -1,7 +1,6 @@
 """Signing in, the lock-out, and sessions, in a real Redis; times are those of its keys."""
 
 import asyncio
-import hashlib
 import re
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Mapping
@@ -53,13 +52,9 @@ async def staffed(register: Register) -> Register:
     return register
 
 
-def session_key(register: Register, token: str) -> str:
-    return register.keys.session(hashlib.sha256(token.encode()).hexdigest())
-
-
 async def earlier(register: Register, token: str, field: str, by_ms: int) -> None:
     """Move a time in a session into the past."""
-    await register.redis.hincrby(session_key(register, token), field, -by_ms)
+    await register.redis.hincrby(register.keys.session_of(token), field, -by_ms)
 
 
 async def never(*_: object) -> bool:
@@ -90,7 +85,7 @@ async def test_a_session_is_known_by_the_digest_of_its_token_alone(staffed: Regi
     assert await staffed.whose(opened.token) == person
     assert len(opened.token) >= 43
     assert person.csrf != opened.token
-    key = session_key(staffed, opened.token)
+    key = staffed.keys.session_of(opened.token)
     assert await staffed.redis.keys("*session*") == [key.encode()]
     for wrong in ("", opened.token[:-1], key.rpartition(":")[2], "x" * 9_000):
         assert await staffed.whose(wrong) is None
@@ -137,7 +132,7 @@ async def has_lapsed(register: Register, token: str, *, keep_alive: bool = False
 
 async def test_an_idle_session_lapses_for_good_and_one_in_use_continues(staffed: Register) -> None:
     token = (await staffed.sign_in()).token
-    assert await staffed.redis.pttl(session_key(staffed, token)) > _LONGEST_MS - 5_000
+    assert await staffed.redis.pttl(staffed.keys.session_of(token)) > _LONGEST_MS - 5_000
     await earlier(staffed, token, "touched", IDLE_MS - 5_000)
     assert not await has_lapsed(staffed, token)
     assert not await has_lapsed(staffed, token, keep_alive=True)
@@ -157,7 +152,7 @@ async def test_no_session_outlives_its_longest_life_however_busy(staffed: Regist
     assert await staffed.whose(token, keep_alive=True)
     await earlier(staffed, token, "created", 30_000)
     assert await staffed.whose(token, keep_alive=True) is None
-    assert await staffed.redis.exists(session_key(staffed, token)) == 0
+    assert await staffed.redis.exists(staffed.keys.session_of(token)) == 0
 
 
 async def test_a_wrong_name_and_a_wrong_pin_get_the_same_answer(
@@ -504,11 +499,13 @@ async def sealed(redis: Redis) -> Register:
 async def put(register: Register, token: str, fields: Mapping[str, str], **other: str) -> None:
     """Write a session with a chosen token: a copy of another with some fields changed."""
     for name, value in {**fields, **other}.items():
-        await register.redis.hset(session_key(register, token), name, value)
+        await register.redis.hset(register.keys.session_of(token), name, value)
 
 
 async def kept(register: Register, token: str) -> dict[str, str]:
-    found = cast("dict[bytes, bytes]", await register.redis.hgetall(session_key(register, token)))
+    found = cast(
+        "dict[bytes, bytes]", await register.redis.hgetall(register.keys.session_of(token))
+    )
     return {name.decode(): value.decode() for name, value in found.items()}
 
 

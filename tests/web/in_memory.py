@@ -306,19 +306,17 @@ class LinksInMemory(Links):
     ) -> ProposalRow:  # fmt: skip
         view = self._view_of(link)
         meter = next(each for each in view.meters if each.meter == change.meter)
-        made: dict[str, object]
+        made: dict[str, object] = {"amount": None, "parameter": None}
+        made |= msgspec.to_builtins(change)
+        value = made.pop("value", None)
         if isinstance(change, Adjustment):
             sign = "+" if change.amount > 0 else "\N{MINUS SIGN}"
-            after = f"{sign}{money(abs(change.amount))}"
-            made = {"kind": "adjustment", "before": money(meter.amount), "after": after,
-                    "amount": change.amount, "parameter": None}  # fmt: skip
+            before, after = money(meter.amount), f"{sign}{money(abs(change.amount))}"
         else:
-            before = str(getattr(meter, change.parameter))
-            made = {"kind": "parameter", "before": before, "after": str(change.value),
-                    "amount": None, "parameter": change.parameter}  # fmt: skip
+            before, after = str(getattr(meter, change.parameter)), str(value)
         made |= {
-            "proposal": f"P-{next(self._numbers)}", "link": link, "meter": change.meter,
-            "reason": change.reason, "by": actor, "at": AT, "state": "open",
+            "proposal": f"P-{next(self._numbers)}", "link": link, "before": before, "after": after,
+            "by": actor, "at": AT, "state": "open",
         }  # fmt: skip
         row = msgspec.convert(made, ProposalRow)
         self.note(link, "propose", actor, row.proposal, f"{row.before} → {row.after}")

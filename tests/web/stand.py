@@ -1,7 +1,6 @@
 """The real application on a free port, with in-memory versions of what it uses."""
 
 import asyncio
-import hashlib
 import itertools
 import ssl
 from collections.abc import AsyncIterator, Mapping
@@ -178,8 +177,7 @@ class Stand:
         return await self.redis.hincrby(self.session_key(staff), "touched", -ms)
 
     def session_key(self, staff: Staff) -> str:
-        token = staff.client.headers["Cookie"].partition("=")[2]
-        return self.user_keys.session(hashlib.sha256(token.encode()).hexdigest())
+        return self.user_keys.session_of(staff.client.headers["Cookie"].partition("=")[2])
 
     def client(self, headers: Mapping[str, str] | None = None) -> httpx.AsyncClient:
         # A connection that is idle for as long as the server keeps one may end as it is used.

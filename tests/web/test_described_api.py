@@ -73,7 +73,7 @@ class DescribedApi:
         self.known: dict[str, list[str]] = {
             "link": [*LINKS],
             "claim": [_jackpot(stand) for _ in range(_JACKPOTS)],
-            "ask": self._asks(stand),
+            "ask": _asks(stand),
             "name": [SPARE],
             "proposal": ["1", "P-1"],
         }
@@ -83,21 +83,6 @@ class DescribedApi:
             user_directory = UserDirectory.of(redis, 60)
             for name, role in ((SPARE, Role.DEALER), *((role.value, role) for role in Role)):
                 await user_directory.users.add(name, role, PIN, Actor("the test"), own=True)
-
-    def _asks(self, stand: Stand) -> list[str]:
-        """Have tables request a confirmation of voids, and return the requests."""
-        for _ in range(_ASKS):
-            table = stand.table()
-            table.accept(wagers(1))
-            entered = [{"what": "hand", "position": 3, "cards": list(_SPADES)}]
-            reply = table.ask(void(2, confirm=True, entered=entered))
-            assert reply["error"]["code"] == "unconfirmed", reply
-        rows = httpx.get(
-            f"{self._url}/api/v1/asks",
-            headers=self.session_of(Role.FLOORPERSON.value) | {"X-Forwarded-Proto": "https"},
-            timeout=_WITHIN_S,
-        ).json()
-        return [row["ask"] for row in rows]
 
     async def _forget_tries(self) -> None:
         """Clear failed sign-ins and locks, so that nobody is locked out by earlier requests."""
@@ -185,6 +170,17 @@ class DescribedApi:
             ended = answer.status_code == 401 and not label.endswith("/sign-in")
             if role != NOBODY and (ended or label.endswith("/sign-out")):
                 self._cookies.pop(role, None)
+
+
+def _asks(stand: Stand) -> list[str]:
+    """Have tables request a confirmation of voids, and return the requests."""
+    for _ in range(_ASKS):
+        table = stand.table()
+        table.accept(wagers(1))
+        entered = [{"what": "hand", "position": 3, "cards": list(_SPADES)}]
+        reply = table.ask(void(2, confirm=True, entered=entered))
+        assert reply["error"]["code"] == "unconfirmed", reply
+    return [row["ask"] for row in stand.service.asks()]
 
 
 def _jackpot(stand: Stand) -> str:
