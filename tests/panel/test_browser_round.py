@@ -35,14 +35,6 @@ async def to_the_cards(hand: Hand) -> None:
     await hand.lock(2)
 
 
-async def to_the_settlement(hand: Hand) -> None:
-    await to_the_cards(hand)
-    await hand.type("Dealer's hand", "Js Ts 3d")
-    await hand.type("Hand of position 5", "2h 7d 9c")
-    await hand.type("Hand of position 3", "AsKsQs")
-    await hand.touch("Settle the round")
-
-
 async def test_a_round_from_wagers_to_settlement(
     hand: Hand, panel: PanelStand, service: ScriptedService, page: Page
 ) -> None:
@@ -161,7 +153,11 @@ async def test_a_hand_pay_holds_the_table_until_its_documents_are_done(
     hand: Hand, panel: PanelStand, service: ScriptedService, page: Page
 ) -> None:
     service.settlement = JACKPOT
-    await to_the_settlement(hand)
+    await to_the_cards(hand)
+    await hand.type("Dealer's hand", "Js Ts 3d")
+    await hand.type("Hand of position 5", "2h 7d 9c")
+    await hand.type("Hand of position 3", "AsKsQs")
+    await hand.touch("Settle the round")
     held = page.locator('[data-claim="C1"]')
     await sees(held, "Position 3: 5 of 6 Progressive, $10,000.84", "649a.11(c)(9)(iv)")
     await hand.says("Do not pay: hand pay, cards stay")

@@ -57,10 +57,6 @@ async def earlier(register: Register, token: str, field: str, by_ms: int) -> Non
     await register.redis.hincrby(register.keys.session_of(token), field, -by_ms)
 
 
-async def never(*_: object) -> bool:
-    raise AssertionError("a PIN was looked at")
-
-
 @pytest.mark.duty("D4")
 async def test_the_public_pin_opens_no_session_once_the_floor_is_no_demonstration(
     register: Register,

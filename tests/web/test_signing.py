@@ -252,33 +252,29 @@ async def test_the_refused_sign_ins_are_counted_by_device_and_reason(
 ) -> None:
     """A device that has signed in may go on trying while strangers are slowed or locked out."""
     async with Stand(redis=shared_redis_server).running("Flo") as stand:
-        await check_counts(stand)
-
-
-async def check_counts(stand: Stand) -> None:
-    device = device_of(await sign_in(stand, HERS))
-    for at in range(EVERYBODY.most - 1):
-        await sign_in(stand, f"198.51.100.{at % 9}", WRONG, name=f"Nobody {at}")
-    await sign_in(stand, HERS, WRONG, device=device)
-    for _ in range(5):
-        await sign_in(stand, STRANGER, WRONG)
-    again = await sign_in(stand, HERS, device=device)
-    assert (again.status_code, device_of(again)) == (200, device)
-    for made_up in ("x" * 43, "short", "x" * 5_000):
-        assert (await sign_in(stand, STRANGER, device=made_up)).status_code == 429
-    slowed = await sign_in(stand, "203.0.113.8")
-    assert (slowed.status_code, slowed.json()["error"]["code"]) == (429, "slowed")
-    assert 0 < int(slowed.headers["retry-after"]) <= 10
-    refused = {
-        (sample.labels["device"], sample.labels["reason"]): sample.value
-        for family in stand.metrics.registry.collect()
-        for sample in family.samples
-        if sample.name == "pitlink_sign_ins_refused_total"
-    }
-    assert refused == {
-        ("known", "wrong"): 1, ("known", "locked"): 0, ("known", "slowed"): 0,
-        ("new", "wrong"): EVERYBODY.most, ("new", "locked"): 0, ("new", "slowed"): 8,
-    }  # fmt: skip
+        device = device_of(await sign_in(stand, HERS))
+        for at in range(EVERYBODY.most - 1):
+            await sign_in(stand, f"198.51.100.{at % 9}", WRONG, name=f"Nobody {at}")
+        await sign_in(stand, HERS, WRONG, device=device)
+        for _ in range(5):
+            await sign_in(stand, STRANGER, WRONG)
+        again = await sign_in(stand, HERS, device=device)
+        assert (again.status_code, device_of(again)) == (200, device)
+        for made_up in ("x" * 43, "short", "x" * 5_000):
+            assert (await sign_in(stand, STRANGER, device=made_up)).status_code == 429
+        slowed = await sign_in(stand, "203.0.113.8")
+        assert (slowed.status_code, slowed.json()["error"]["code"]) == (429, "slowed")
+        assert 0 < int(slowed.headers["retry-after"]) <= 10
+        refused = {
+            (sample.labels["device"], sample.labels["reason"]): sample.value
+            for family in stand.metrics.registry.collect()
+            for sample in family.samples
+            if sample.name == "pitlink_sign_ins_refused_total"
+        }
+        assert refused == {
+            ("known", "wrong"): 1, ("known", "locked"): 0, ("known", "slowed"): 0,
+            ("new", "wrong"): EVERYBODY.most, ("new", "locked"): 0, ("new", "slowed"): 8,
+        }  # fmt: skip
 
 
 async def test_a_pin_of_ones_own_is_chosen_and_the_session_continues(stand: Stand) -> None:
