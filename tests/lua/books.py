@@ -1,9 +1,11 @@
 """One link's books for the tests of the scripts, changed by individually written steps."""
 
-from collections.abc import Mapping, Sequence
-from typing import Final, cast
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from typing import Final, TypeVar, cast
 
 import msgspec
+import pytest
 from redis.asyncio import Redis
 
 from bonus.law.cells import Percent, percent_bps
@@ -26,7 +28,7 @@ from meters.books.script_steps import (
     contributions_text,
     reply_of,
 )
-from meters.books.store import APPLY_KEYS, LinkStore
+from meters.books.store import APPLY_KEYS, BooksError, LinkStore
 from meters.floor.floor_file import Link, parse_floor
 from tests.floor_text import floor_text, link_text, meter_text, table_text
 
@@ -54,6 +56,7 @@ OTHER_TERMS: Final = books_floor(meter_text(METER, paytable="B"), meter_text(BON
 """The same link, whose progressive has another paytable."""
 
 Keyspace = dict[str, object]
+Error = TypeVar("Error", bound=Exception)
 
 
 def link_of(text: str = FLOOR) -> Link:
@@ -156,6 +159,10 @@ class Books:
         """Return every balance in micros."""
         return (await self.store.snapshot()).accounts
 
+    async def alter_terms(self) -> None:
+        """Change the digest of the terms in Redis. Every script then refuses to write."""
+        await self.redis.hset(self.keys.meters, "terms", "altered")
+
     async def set_accounts(self, balances: Mapping[str, int]) -> None:
         """Set balances directly in Redis, in micros by account."""
         for account, micros in balances.items():
@@ -175,6 +182,24 @@ class Books:
     async def keyspace(self) -> Keyspace:
         """Return everything that Redis holds, by key."""
         return await keyspace(self.redis)
+
+    @asynccontextmanager
+    async def unchanged(self) -> AsyncIterator[None]:
+        """Check that the block leaves every key as it was."""
+        before = await self.keyspace()
+        yield
+        assert await self.keyspace() == before
+
+    @asynccontextmanager
+    async def refuses(
+        self, error: type[Error], status: str = ""
+    ) -> AsyncIterator[pytest.ExceptionInfo[Error]]:
+        """Check that the block is refused, with a status, and leaves every key as it was."""
+        async with self.unchanged():
+            with pytest.raises(error) as refused:
+                yield refused
+        if isinstance(refused.value, BooksError) and status:
+            assert refused.value.status == status
 
 
 async def keyspace(redis: Redis) -> Keyspace:

@@ -102,9 +102,8 @@ def test_terms_have_every_parameter_that_may_not_change() -> None:
 
 async def test_second_open_changes_nothing(books: Books) -> None:
     await books.accept(wagers(1))
-    before = await books.keyspace()
-    assert await _answer(books.redis, link_of()) == ["open"]
-    assert await books.keyspace() == before
+    async with books.unchanged():
+        assert await _answer(books.redis, link_of()) == ["open"]
 
 
 async def test_workers_that_open_together_seed_once(redis: Redis) -> None:
@@ -152,9 +151,8 @@ async def test_link_that_cannot_be_opened_is_left_as_it_was(
         await books.redis.delete(books.keys.meters)
     elif lost:
         await books.redis.hdel(books.keys.meters, lost)
-    before = await books.keyspace()
-    assert await _answer(books.redis, link) == status
-    assert await books.keyspace() == before
+    async with books.unchanged():
+        assert await _answer(books.redis, link) == status
     with pytest.raises(TermsError, match=status[1]):
         await Books(books.redis, link).store.open("service")
 
@@ -162,13 +160,12 @@ async def test_link_that_cannot_be_opened_is_left_as_it_was(
 async def test_new_meter_next_to_one_that_differs_is_not_seeded(redis: Redis) -> None:
     """Everything is checked before anything is written, even if the new meter comes first."""
     await Books(redis, link_of(ONE_METER)).store.open("service")
-    before = await Books(redis).keyspace()
-    assert (await _answer(redis, link_of(SWAPPED)))[:2] == ["differs", METER]
-    assert await Books(redis).keyspace() == before
+    async with Books(redis).unchanged():
+        assert (await _answer(redis, link_of(SWAPPED)))[:2] == ["differs", METER]
 
 
 async def test_state_is_refused_if_the_terms_are_not_those_opened(books: Books) -> None:
     await books.store.state()
-    await books.redis.hset(books.keys.meters, "terms", "altered")
+    await books.alter_terms()
     with pytest.raises(TermsError):
         await books.store.state()
