@@ -6,7 +6,6 @@ import itertools
 import json
 import subprocess
 from collections.abc import Iterable, Iterator
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +13,8 @@ import pytest
 import zstandard
 from redis.asyncio import Redis
 
-from meters.archive.archive_days import ArchiveFiles
-from meters.archive.archiver import Archiver
-from tests.model.days import Days
+from tests.model.days import A_DAY
+from tests.model.kept import Kept
 from tests.model.pit import Pit
 from tests.model.tampering import play_a_while
 
@@ -57,12 +55,12 @@ def check(paths: Iterable[Path]) -> str:
 
 @pytest.mark.duty("D17")
 async def test_the_recipe_holds(redis: Redis, tmp_path: Path) -> None:
-    pit = await Pit.opened(redis)
-    days, archive = Days(pit), ArchiveFiles(tmp_path, pit.link.id)
-    await days.open()
+    kept = Kept(await Pit.opened(redis), tmp_path)
+    pit = kept.pit
+    await kept.days.open()
     await play_a_while(pit)
-    await days.keep(timedelta(days=1), timedelta(days=1))
-    outcome = await Archiver(pit.store, archive, 400).run(lambda *_: None)
+    await kept.days.keep(A_DAY, A_DAY)
+    outcome = await kept.run(live_days=400)
     paths = [file.path for file in outcome.written]
     command = f'zstd -dc {paths[0]} | grep \'"table":"T-1"\' | grep \'"seq":"2"\''
     printed = subprocess.run(["sh", "-c", command], check=True, capture_output=True).stdout  # noqa: ASYNC221

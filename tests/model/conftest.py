@@ -14,6 +14,7 @@ import meters.service.ledger_auditing
 import meters.service.link
 from tests.model.kept import Kept
 from tests.model.pit import Pit
+from tests.model.running import Running, operating
 from tests.model.tampering import play_a_while
 from tests.redis_versions import emptied
 from tests.restore.stores import Kept as Copy
@@ -30,9 +31,17 @@ _SETTINGS = {
 
 
 @pytest.fixture
-async def pit(redis: Redis) -> Pit:
-    """Return a link whose meters have just been seeded."""
-    return await Pit.opened(redis)
+async def pit(request: pytest.FixtureRequest, redis: Redis) -> AsyncIterator[Pit]:
+    """Yield a link whose meters have just been seeded. It can be audited after the test."""
+    pit = await Pit.opened(redis)
+    yield pit
+    if left_sound.__name__ in request.fixturenames:
+        assert (await pit.audit()).problems == ()
+
+
+@pytest.fixture
+def left_sound() -> None:
+    """Have an audit of `pit` find nothing after the test."""
 
 
 _PLAYED: list[tuple[Copy, dict[str, int]]] = []
@@ -58,6 +67,21 @@ async def played(redis: Redis) -> Pit:
 async def keeping_pit(keeping_redis: Redis) -> Pit:
     """Return a link on a Redis on which its service can operate."""
     return await Pit.opened(keeping_redis)
+
+
+@pytest.fixture
+async def keeping_played(keeping_pit: Pit) -> Pit:
+    """Return such a link on which an event of each kind happened; a round is open."""
+    await play_a_while(keeping_pit)
+    return keeping_pit
+
+
+@pytest.fixture
+async def link(soon: None, keeping_played: Pit, tmp_path: Path) -> AsyncIterator[Running]:
+    """Yield a link in operation, on which an event of each kind happened."""
+    await keeping_played.void(table="T-2", round_id="R3")  # the other table is held for its wins
+    async with operating(keeping_played, tmp_path) as link:
+        yield link
 
 
 @pytest.fixture

@@ -37,6 +37,7 @@ from meters.selfcheck.approval_checks import Configuration
 from meters.wire.messages import Jackpot, Reply
 from tests.approving import approve
 from tests.floor_text import METERS, ONE_REJECTS, floor_text, link_text, meter_text, table_text
+from tests.restore.stores import hold_alike, keys_of, read_store
 
 AT: Final = "2026-11-20T02:14:07.250Z"
 PROGRESSIVE: Final = "progressive"
@@ -292,6 +293,12 @@ class Pit:
 
     async def audit(self) -> Finding:
         return await LinkAudit(self.store).run()
+
+    async def check_sound(self) -> None:
+        """Check that an audit finds nothing, and that the ledger makes the same store again."""
+        assert (await self.audit()).problems == ()
+        keys, made = self.store.keys, keys_of((await self.rebuild()).snapshot())
+        hold_alike(made, await read_store(self.redis, keys), keys)
 
 
 def event_bytes(seq: int, kind: str, round_id: str, **fields: object) -> bytes:

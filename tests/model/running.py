@@ -133,3 +133,11 @@ async def running(
                 for task in waiting:
                     task.cancel()
                 await asyncio.wait(waiting, timeout=0.1)
+
+
+@asynccontextmanager
+async def operating(pit: Pit, data: Path, *, adopts: bool = False) -> AsyncIterator[Running]:
+    """Yield a link when it is operable."""
+    async with running(pit, data, adopts=adopts) as link:
+        await link.comes_up()
+        yield link

@@ -22,8 +22,8 @@ from meters.books.ledger_mark import LedgerMark
 from meters.books.ledger_replay import Replay
 from tests.model.kept import Kept
 from tests.model.pit import PROGRESSIVE, STRICT, Pit
-from tests.model.running import running
-from tests.model.tampering import Fields, move_balance, play_a_while, rewrite
+from tests.model.running import operating, running
+from tests.model.tampering import Fields, move_balance, rewrite
 from tests.servers import eventually_async
 
 pytestmark = [pytest.mark.usefixtures("soon"), pytest.mark.duty("D10", "D17")]
@@ -45,8 +45,7 @@ def _path(data: Path) -> Path:
 
 async def _audited(pit: Pit, data: Path) -> AuditCheckpoint:
     """Let a service audit the link; return the checkpoint that it wrote."""
-    async with running(pit, data) as link:
-        await link.comes_up()
+    async with operating(pit, data):
         # The start can add an entry. After the last entry's checkpoint, the file changes no more.
         last = (await pit.store.snapshot()).last_entry
         await eventually_async(lambda: _written(data) >= last, what="the checkpoint")
@@ -65,11 +64,9 @@ async def _read(pit: Pit, data: Path) -> AuditCheckpoint | None:
 
 
 @pytest.fixture
-async def played(keeping_redis: Redis) -> Pit:
+def played(keeping_played: Pit) -> Pit:
     """Return a link with a round that is open, a win that waits, and an owed Envy Bonus."""
-    pit = await Pit.opened(keeping_redis)
-    await play_a_while(pit)
-    return pit
+    return keeping_played
 
 
 async def test_a_start_replays_only_the_entries_after_the_checkpoint(
@@ -85,8 +82,8 @@ async def test_a_start_replays_only_the_entries_after_the_checkpoint(
         apply_entry(replay, number, *rest)  # type: ignore[arg-type]
 
     monkeypatch.setattr(Replay, "apply_entry", watched)
-    async with running(played, tmp_path) as link:
-        await link.comes_up()
+    async with operating(played, tmp_path):
+        pass
     last = (await played.store.snapshot()).last_entry
     assert replayed[0] == state.checkpoint.entries + 1
     assert replayed[-1] == last
@@ -159,8 +156,8 @@ async def test_a_day_that_was_archived_after_the_checkpoint_is_the_one_that_was_
     await kept.days.keep(timedelta(days=3))
     await kept.run(live_days=0)
     assert await _read(kept.pit, tmp_path) is None
-    async with running(kept.pit, tmp_path) as link:
-        await link.comes_up()
+    async with operating(kept.pit, tmp_path):
+        pass
 
 
 def _with(state: AuditCheckpoint, **values: object) -> AuditCheckpoint:
@@ -250,8 +247,7 @@ async def test_a_damaged_digit_in_the_file_stops_nothing(played: Pit, tmp_path: 
 
     more = {f"meter:{PROGRESSIVE}": 10_000}
     _of(lambda state: _with(state, balances=_moved(state, more)))(_path(tmp_path))
-    async with running(played, tmp_path) as link:
-        await link.comes_up()
+    async with operating(played, tmp_path) as link:
         assert all(b"differ" not in payload for _, payload, _ in link.posted)
 
 
@@ -286,8 +282,7 @@ async def test_what_was_changed_before_the_checkpoint_is_found_when_it_is_read_a
 ) -> None:  # fmt: skip
     await _audited(played, tmp_path)
     said = await change(played, tmp_path)
-    async with running(played, tmp_path) as link:
-        await link.comes_up()
+    async with operating(played, tmp_path) as link:
         monkeypatch.setattr(meters.service.ledger_auditing, "AUDITED_AGAIN", 7)
         await link.goes_down(said)
 
@@ -296,8 +291,7 @@ async def test_a_checkpoint_that_cannot_be_written_stops_nothing(
     played: Pit, tmp_path: Path
 ) -> None:
     _path(tmp_path).mkdir(parents=True)
-    async with running(played, tmp_path) as link:
-        await link.comes_up()
+    async with operating(played, tmp_path) as link:
         await played.void(table="T-2", round_id="R3")
         sealed = (await played.store.snapshot()).last_entry
         await eventually_async(lambda: link.service.seen.sealed >= sealed, what="the seal")

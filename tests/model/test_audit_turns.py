@@ -17,7 +17,7 @@ from meters.books.ledger_replay import Replay
 from meters.service import batches_in_work, ledger_auditing
 from meters.service.batches_in_work import BatchesInWork
 from tests.model.pit import PROGRESSIVE, Pit, event_bytes
-from tests.model.running import running
+from tests.model.running import operating, running
 from tests.servers import eventually_async
 
 ROUNDS = 30
@@ -65,8 +65,7 @@ async def test_other_tasks_run_between_the_entries_of_a_page(
 async def test_audit_of_a_link_in_operation_waits_for_the_events_in_work(
     waited_for: Pit, tmp_path: Path
 ) -> None:
-    async with running(waited_for, tmp_path) as link:
-        await link.comes_up()
+    async with operating(waited_for, tmp_path) as link:
         sealed = link.service.seen.sealed
         applied = asyncio.Event()
         batch = asyncio.create_task(_until(applied))
@@ -93,8 +92,7 @@ async def test_audit_that_is_far_behind_does_not_wait(
     monkeypatch.setattr(ledger_auditing, "BEHIND_MAX", ROUNDS)
     applied = asyncio.Event()
     batch = asyncio.create_task(_until(applied))
-    async with running(waited_for, tmp_path) as link:
-        await link.comes_up()
+    async with operating(waited_for, tmp_path) as link:
         sealed = link.service.seen.sealed
         link.batches.add(batch)
         positions = [{"position": 3, "wagers": {PROGRESSIVE: 100}}]
@@ -120,8 +118,7 @@ async def test_audit_that_is_far_behind_takes_more_entries_in_each_turn(
     monkeypatch.setattr(ledger_auditing, "BEHIND_MAX", 1)
     monkeypatch.setattr(ledger_auditing, "SLICE_MAX_S", 600.0)
     monkeypatch.setattr(ledger_auditing, "SLICE_S", 600.0)
-    async with running(waited_for, tmp_path) as link:
-        await link.comes_up()
+    async with operating(waited_for, tmp_path) as link:
         auditing = link.service.auditing
         monkeypatch.setattr(ledger_auditing.LedgerAuditing, "behind", 2)
         turns = 0

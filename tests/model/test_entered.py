@@ -14,6 +14,8 @@ from tests.model.pit import DEALER, PROGRESSIVE, RAGS, Pit, event_bytes
 HAND = {"what": "hand", "position": 1, "cards": ["As", "Ks", "Qs"]}
 BEFORE = HAND | {"taken_back": True, "reason": "Typed wrong"}
 
+pytestmark = pytest.mark.usefixtures("left_sound")
+
 
 async def acts_of_tables(pit: Pit) -> list[ActRow]:
     return [act for act in await pit.link_acts.acts("pit", None, 50) if act.table]
@@ -47,7 +49,6 @@ async def test_a_void_after_cards_has_them_in_the_ledger_on_the_acts_page_and_in
     assert (line["table"], line["round"], line["hands"], str(line["entry"])) == (
         "T-1", "R1", 1, entry["id"],
     )  # fmt: skip
-    assert (await pit.audit()).problems == ()
 
 
 @pytest.mark.duty("D17")
@@ -66,7 +67,6 @@ async def test_a_hand_entered_differently_has_both_on_the_acts_page_and_is_count
         f"round R1: position 1 As Ks Qs, taken back: Typed wrong; settled as {RAGS}"
     )
     assert count_of(pit, "pitlink_table_hands_reentered_total", "pit", "T-1") == 1
-    assert (await pit.audit()).problems == ()
 
 
 async def test_other_voids_and_results_are_no_acts(pit: Pit) -> None:

@@ -8,7 +8,10 @@ from meters.floor_api.types import ClaimRow
 from meters.restore.output import waiting_line
 from tests.model.pit import CENT, FLOOR, PROGRESSIVE, RAGS, Pit, refused
 
-pytestmark = [pytest.mark.section("649a.11(c)(5)(v)", "649a.12(e)(5)")]
+pytestmark = [
+    pytest.mark.section("649a.11(c)(5)(v)", "649a.12(e)(5)"),
+    pytest.mark.usefixtures("left_sound"),
+]
 
 ROYAL = "As Ks Qs"
 OTHER_RAGS = "2h 5c 9d"
@@ -26,10 +29,8 @@ async def _won(pit: Pit) -> ClaimRow:
 
 
 async def _owed(pit: Pit) -> int:
-    """Return what is owed for Envy Bonuses in total, in cents; check that the books balance."""
-    assert (await pit.audit()).problems == ()
+    """Return what is owed for Envy Bonuses in total, in cents."""
     accounts = await pit.accounts()
-    assert sum(accounts.values()) == 0
     return sum(of for name, of in accounts.items() if name.startswith("envy:")) // CENT
 
 

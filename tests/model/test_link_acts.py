@@ -12,12 +12,11 @@ from meters.floor_api.types import Adjustment, LinkView, ParameterChange
 from meters.selfcheck.approval_checks import Configuration
 from tests.approving import approve_never_approved
 from tests.model.pit import BONUS, CENT, FLOOR, PROGRESSIVE, RAGS, Pit, refused, to
-from tests.model.running import running
+from tests.model.running import operating, running
 
 LINK = "pit"
 
 pytestmark = pytest.mark.usefixtures("soon")
-
 
 PAYTABLE_B = to(PROGRESSIVE, "paytable", "B")
 
@@ -84,8 +83,7 @@ async def test_wagers_are_judged_and_audited_by_the_parameters_of_their_time(
     pit = keeping_pit
     await pit.round({1: PROGRESSIVE}, {1: RAGS})
     before = await pit.meter(PROGRESSIVE)
-    async with running(pit, tmp_path) as link:
-        await link.comes_up()
+    async with operating(pit, tmp_path) as link:
         await pit.link_acts.close(LINK, "sue", "five-dollar felt")
         change = to(PROGRESSIVE, "wager", 500)
         with pytest.raises(ActError, match="less than the chapter's seed"):
@@ -171,8 +169,7 @@ async def test_service_publishes_to_every_display_that_a_link_is_closed(
     keeping_pit: Pit, tmp_path: Path
 ) -> None:
     pit = keeping_pit
-    async with running(pit, tmp_path) as link:
-        await link.comes_up()
+    async with operating(pit, tmp_path) as link:
         await pit.link_acts.close(LINK, "sue", "the felt is changed")
         await link.service.reload()
         assert (link.beat().state, link.beat().reason) == ("closed", "the felt is changed")

@@ -9,12 +9,10 @@ from pathlib import Path
 from typing import cast
 
 import pytest
-from redis.asyncio import Redis
 
 from meters.books.ledger_mark import LedgerMark, MarkError
 from tests.model.pit import Pit, event_bytes
 from tests.model.running import Running
-from tests.model.tampering import play_a_while
 
 pytestmark = pytest.mark.duty("D10")
 
@@ -47,10 +45,9 @@ async def put_head(pit: Pit, head: dict[str, str]) -> None:
 )
 @pytest.mark.parametrize("raised", [0, 1, 1_000])
 async def test_head_that_the_ledger_does_not_have_is_not_in_the_mark(
-    keeping_redis: Redis, tmp_path: Path, sees: Callable[[Running], Awaitable[object]], raised: int
+    keeping_played: Pit, tmp_path: Path, sees: Callable[[Running], Awaitable[object]], raised: int
 ) -> None:
-    pit = await Pit.opened(keeping_redis)
-    await play_a_while(pit)
+    pit = keeping_played
     await pit.void(table="T-2", round_id="R3")
     reply = await pit.send("T-2", event_bytes(7, "wagers", "R4", **WAGERS))
     assert b'"accepted"' in (reply or b"")

@@ -5,12 +5,9 @@ from pathlib import Path
 import pytest
 from redis.asyncio import Redis
 
-from meters.archive.archive_audit import audit_link
-from meters.archive.archive_days import ArchiveFiles
-from meters.archive.archiver import Archiver
-from meters.books.ledger_mark import Mark
 from meters.intake.batches import LinkIntake
 from meters.metrics import Metrics
+from tests.model.kept import Kept
 from tests.model.pit import PROGRESSIVE, RAGS, Pit
 from tests.restore.pit import KeptPit
 
@@ -44,11 +41,9 @@ async def test_a_round_that_was_open_gets_its_result(pit: Pit, tmp_path: Path) -
     settled = await pit.event("T-1", "result", _ROUND, **dealt)
     assert settled.status == "accepted"
     assert (await pit.audit()).balanced
-    archive = ArchiveFiles(tmp_path, pit.link.id)
-    await Archiver(pit.store, archive, 1).run(lambda _done, _of: None)
-    assert (
-        await audit_link(pit.store, archive, Mark(pit.link.id), lambda _done, _of: None)
-    ).balanced
+    kept = Kept(pit, tmp_path)
+    await kept.run()
+    assert (await kept.audit()).balanced
 
 
 async def test_a_round_that_was_open_is_voided(pit: Pit) -> None:

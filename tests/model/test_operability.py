@@ -5,7 +5,7 @@ itself when the cause is gone. Nothing is ever written halfway.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Final, cast
 
@@ -27,24 +27,13 @@ from meters.service.outages import REASON_LENGTH_MAX, REASONS_MAX, Outages
 from tests.lua.books import keyspace
 from tests.model.conftest import end_the_writing_of_the_file, keeps
 from tests.model.pit import PROGRESSIVE, Pit, event_bytes, refused
-from tests.model.running import Running, running
-from tests.model.tampering import Fields, move_balance, play_a_while, rewrite
+from tests.model.running import Running, operating, running
+from tests.model.tampering import Fields, move_balance, rewrite
 from tests.servers import RedisServer, eventually_async
 
 pytestmark = pytest.mark.usefixtures("soon")
 
 WAGERS = {"positions": [{"position": 3, "wagers": {"progressive": 100}}]}
-
-
-@pytest.fixture
-async def link(keeping_redis: Redis, tmp_path: Path) -> AsyncIterator[Running]:
-    """Yield a link in operation, on which an event of each kind happened."""
-    pit = await Pit.opened(keeping_redis)
-    await play_a_while(pit)
-    await pit.void(table="T-2", round_id="R3")  # the other table is held for its wins
-    async with running(pit, tmp_path) as link:
-        await link.comes_up()
-        yield link
 
 
 def _next_wagers(link: Running) -> bytes:
@@ -140,16 +129,13 @@ async def test_operating_link_finds_an_entry_that_was_taken_out_and_put_back(
     ],
 )
 async def test_link_that_starts_on_an_altered_ledger_never_operates(
-    keeping_redis: Redis, tmp_path: Path, altered: Fields | None, said: str
+    keeping_played: Pit, tmp_path: Path, altered: Fields | None, said: str
 ) -> None:
-    pit = await Pit.opened(keeping_redis)
-    await play_a_while(pit)
-
     def alter(number: int, fields: Fields) -> Fields | None:
         return fields if number != 5 else altered and fields | altered
 
-    await rewrite(pit, alter, chained=altered is None)
-    async with running(pit, tmp_path) as link:
+    await rewrite(keeping_played, alter, chained=altered is None)
+    async with running(keeping_played, tmp_path) as link:
         await link.goes_down(said)
         assert await link.take("T-2", _next_wagers(link)) == []
 
@@ -293,15 +279,13 @@ def test_another_redis_that_writes_its_file_may_lack_it() -> None:
 
 @pytest.mark.duty("D10")
 async def test_a_service_that_starts_meanwhile_waits_too_but_one_that_runs_does_not(
-    keeping_redis: Redis, keeping_server: RedisServer, tmp_path: Path
+    keeping_played: Pit, keeping_server: RedisServer, tmp_path: Path
 ) -> None:
     """A service that was not there before cannot know that Redis had a file all the time."""
-    pit = await Pit.opened(keeping_redis)
-    await play_a_while(pit)
+    pit = keeping_played
     # A changed setting makes the service look again at the file, so it is changed before.
     await pit.redis.config_set("rdb-key-save-delay", "10000000")
-    async with running(pit, tmp_path) as link:
-        await link.comes_up()
+    async with operating(pit, tmp_path) as link:
         await pit.redis.bgrewriteaof()
         await pit.void(table="T-2", round_id="R3")
         await link.looks_again()
@@ -517,8 +501,7 @@ async def test_an_outage_of_the_store_is_in_the_ledger_when_it_is_back(
     keeping_redis: Redis, keeping_server: RedisServer, tmp_path: Path
 ) -> None:
     pit = Pit(keeping_redis)
-    async with running(pit, tmp_path) as link:
-        await link.comes_up()
+    async with operating(pit, tmp_path) as link:
         assert await noted(pit) == [], "a start is none"
         keeping_server.kill()
         await link.goes_down("Redis")
@@ -537,8 +520,7 @@ async def test_a_link_that_comes_and_goes_makes_an_entry_a_minute(
     keeping_redis: Redis, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pit = Pit(keeping_redis)
-    async with running(pit, tmp_path) as link:
-        await link.comes_up()
+    async with operating(pit, tmp_path) as link:
         await fails_and_comes_back(link, 1)
         await is_noted(pit, 1)
         for micros in (2, 3, 4, 5):
@@ -551,8 +533,7 @@ async def test_a_link_that_comes_and_goes_makes_an_entry_a_minute(
             True, True, True, False,
         ], f"no more than {REASONS_MAX} reasons"  # fmt: skip
     monkeypatch.setattr(meters.service.outages, "NOTED_EVERY_S", 0.0)
-    async with running(Pit(keeping_redis), tmp_path) as link:
-        await link.comes_up()
+    async with operating(Pit(keeping_redis), tmp_path) as link:
         for count, micros in enumerate((1, 2), start=3):
             await fails_and_comes_back(link, micros)
             await is_noted(pit, count)
@@ -563,15 +544,13 @@ async def test_an_outage_that_outlives_the_service_is_noted_by_the_next(
     keeping_redis: Redis, tmp_path: Path
 ) -> None:
     pit = Pit(keeping_redis)
-    async with running(pit, tmp_path) as link:
-        await link.comes_up()
+    async with operating(pit, tmp_path) as link:
         await move_balance(pit, "meter:progressive", 7)
         await link.goes_down("+7")
     (waiting,) = kept(tmp_path)
     assert await noted(pit) == [], "nothing is written to books that do not hold"
     await move_balance(pit, "meter:progressive", -7)
-    async with running(Pit(keeping_redis), tmp_path) as link:
-        await link.comes_up()
+    async with operating(Pit(keeping_redis), tmp_path) as link:
         (act,) = await is_noted(pit, 1)
     assert ": +7" in act.told
     entry = (await pit.entries())[-1]

@@ -4,14 +4,13 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from redis.asyncio import Redis
 
 import meters.service.other_services
 from meters.service.other_services import OtherServices
 from meters.wire.messages import ControllerBeat
 from tests.model.pit import AT, PROGRESSIVE, Pit
-from tests.model.running import Running, running
-from tests.model.tampering import move_balance, play_a_while
+from tests.model.running import Running, operating, running
+from tests.model.tampering import move_balance
 from tests.servers import eventually_async
 
 pytestmark = [pytest.mark.usefixtures("soon"), pytest.mark.duty("D14")]
@@ -35,10 +34,8 @@ def noted(data: Path) -> bool:
 
 
 @pytest.fixture
-async def pit(keeping_redis: Redis) -> Pit:
-    pit = await Pit.opened(keeping_redis)
-    await play_a_while(pit)
-    return pit
+def pit(keeping_played: Pit) -> Pit:
+    return keeping_played
 
 
 @pytest.mark.duty("D13")
@@ -47,8 +44,7 @@ async def test_what_is_wrong_with_this_service_alone_is_said_once_no_other_is_he
 ) -> None:
     """The ledger records nothing about a time at which the other service operated the link."""
     monkeypatch.setattr(meters.service.other_services, "HEARD_FOR_S", 3_600.0)
-    async with running(pit, tmp_path) as link:
-        await link.comes_up()
+    async with operating(pit, tmp_path) as link:
         link.service.hear_beat(beat(1), retained=False)
         link.unfit = "the self-check failed here"
         await eventually_async(lambda: link.service.problem == link.unfit, what="inoperable")
@@ -106,8 +102,7 @@ async def test_of_two_that_stop_together_each_says_that_the_link_is_inoperable(
 ) -> None:
     """The other's last heartbeat does not prove that it continues. The final report stays."""
     monkeypatch.setattr(meters.service.other_services, "HEARD_FOR_S", 3_600.0)
-    async with running(pit, tmp_path) as link:
-        await link.comes_up()
+    async with operating(pit, tmp_path) as link:
         announcer = link.service.announcer
         link.service.hear_beat(beat(1), retained=False)
         announcer.fall_silent()
@@ -135,8 +130,7 @@ async def test_an_operable_link_publishes_its_meters_again_if_another_reports_it
     pit: Pit, tmp_path: Path
 ) -> None:
     """The retained meter values may be the other's last report."""
-    async with running(pit, tmp_path) as link:
-        await link.comes_up()
+    async with operating(pit, tmp_path) as link:
         before = link.meter(PROGRESSIVE)
         count = len(link.posted)
         link.service.hear_beat(beat(9, "inoperable"), retained=False)

@@ -1,10 +1,6 @@
 """A release works on the layout of its own version and writes to no other."""
 
-from collections.abc import AsyncIterator
-from pathlib import Path
-
 import pytest
-from redis.asyncio import Redis
 from redis.exceptions import ResponseError
 
 from meters.books.schema import SCHEMA, STEPS
@@ -13,7 +9,7 @@ from meters.books.upgrades import upgrade_link
 from meters.links.act_rows import act_row
 from tests.lua.books import keyspace
 from tests.model.pit import Pit, event_bytes
-from tests.model.running import Running, running
+from tests.model.running import Running
 from tests.model.tampering import play_a_while
 from tests.restore.stores import Kept
 from tests.stored_tables import held_by, make_earlier
@@ -22,15 +18,6 @@ pytestmark = [pytest.mark.usefixtures("soon"), pytest.mark.duty("D10")]
 
 LATER = SCHEMA + 1
 WAGERS = {"positions": [{"position": 3, "wagers": {"progressive": 100}}]}
-
-
-@pytest.fixture
-async def link(keeping_redis: Redis, tmp_path: Path) -> AsyncIterator[Running]:
-    pit = await Pit.opened(keeping_redis)
-    await play_a_while(pit)
-    async with running(pit, tmp_path) as link:
-        await link.comes_up()
-        yield link
 
 
 async def note(link: Running, schema: object) -> None:

@@ -16,7 +16,7 @@ from meters.restore.rebuild import Rebuild, RebuildError
 from meters.restore.store_writing import StoreWriter
 from tests.model.machine import Floor
 from tests.model.pit import PROGRESSIVE, Pit, to
-from tests.model.running import running
+from tests.model.running import operating
 from tests.model.tampering import ledger, play_a_while
 from tests.restore.stores import Copy, hold_alike, keys_of, read_store, rebuilt
 from tests.servers import RedisServer
@@ -66,8 +66,8 @@ def test_whatever_happened_the_ledger_makes_the_store_again(memory_server: Redis
 
 async def run_a_while(pit: Pit, data: Path) -> None:
     """Play until the ledger holds entries of every kind, including acts on the link."""
-    async with running(pit, data) as link:
-        await link.comes_up()
+    async with operating(pit, data):
+        pass
     await play_a_while(pit)
     await pit.claims.decide("pit.T-1-2-1", "validate", "fp-1", reason="seen on the recording")
     # "pit.T-1-2-3" was rejected: two people reopen it, and somebody requests another rejection.

@@ -27,7 +27,7 @@ from meters.wire.messages import Reply
 from tests.floor_text import table_text
 from tests.model.days import Days
 from tests.model.pit import BONUS, FIVE_CARD, FLOOR, PROGRESSIVE, RAGS, code, to
-from tests.model.running import running
+from tests.model.running import operating, running
 from tests.model.test_asks import confirm, correct, refuse, result, void
 from tests.restore.pit import KeptPit
 from tests.restore.stores import Copy, Kept, hold_restored, read_store
@@ -580,8 +580,8 @@ async def test_an_interrupted_restoring_opens_no_link_and_is_begun_again(
     restored = await pit.restoring(copy).run()
     assert not restored.found.writes, "what was written stands"
     hold_restored(await read_store(pit.redis, pit.store.keys), was, pit.store.keys)
-    async with running(pit, tmp_path) as link:
-        await link.comes_up()
+    async with operating(pit, tmp_path) as link:
+        pass
 
 
 async def test_books_without_meters_are_damage_and_no_loss(pit: KeptPit) -> None:

@@ -15,8 +15,6 @@ from hypothesis.stateful import initialize, invariant, run_state_machine_as_test
 from redis.asyncio import Redis
 
 from meters.archive import archiver, verification
-from meters.archive.archive_days import ArchiveFiles
-from meters.archive.archiver import Archiver
 from meters.archive.day_file import ArchiveError, DayFile
 from meters.floor.floor_file import Floor as FloorFile
 from meters.redis_client.link_keys import LinkKeys
@@ -185,7 +183,7 @@ async def archived(redis: Redis, tmp_path: Path) -> KeptPit:
     for day in range(4):
         await _play_a_day(pit, day)
         await days.keep(A_DAY)
-        await _archive(pit)
+        await pit.archive()
     return pit
 
 
@@ -194,11 +192,6 @@ async def _play_a_day(pit: KeptPit, day: int) -> None:
     won = await pit.round({3: PROGRESSIVE}, {3: "As Ks Qs"}, round_id=f"R{day}")
     for claim in won.claims or ():
         await pit.pay(claim.claim, f"A-{day}")
-
-
-async def _archive(pit: KeptPit) -> None:
-    files = ArchiveFiles(pit.home / "archive", pit.link.id)
-    await Archiver(pit.store, files, pit.floor.archive.live_days).run(lambda *_: None)
 
 
 @pytest.fixture(params=["here", "in other processes"])
@@ -284,10 +277,10 @@ def _pay_another(day: DayContent) -> None:
 async def test_a_damaged_file_is_named_and_nothing_is_written(
     archived: KeptPit, damage: Callable[[Sequence[DayFile]], None], reason: str
 ) -> None:
-    damage(ArchiveFiles(archived.home / "archive", archived.link.id).files())
+    damage(archived.files.files())
     await archived.redis.flushall()
     with pytest.raises((ArchiveError, RestoreError), match=reason):
-        await archived.restoring(ArchivedLedger(archived.home / "archive", archived.link.id)).look()
+        await archived.restoring(archived.archived).look()
     assert await archived.redis.keys() == []
 
 
@@ -301,7 +294,7 @@ async def test_a_process_that_dies_while_it_verifies_is_replaced_by_this_one(
     monkeypatch.setattr(verification, "_WORTHWHILE_BYTES", 0)
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
     monkeypatch.setattr(verification, "_verify", _die)
-    files = ArchiveFiles(archived.home / "archive", archived.link.id).files()
+    files = archived.files.files()
     with verification.Verification(files) as verified:
         assert [len([*verified.lines(file)]) for file in files] == [
             file.head.last - file.head.first + 1 for file in files

@@ -10,8 +10,6 @@ from redis.asyncio import Redis
 from redis.exceptions import ResponseError
 
 from meters.archive.archive_audit import audit_link
-from meters.archive.archive_days import ArchiveFiles
-from meters.archive.archiver import Archiver
 from meters.books.audit import LinkAudit
 from meters.books.kept_texts import keep_texts
 from meters.books.ledger_mark import LedgerMark
@@ -21,7 +19,6 @@ from meters.books.stored_entries import PACKED, StreamEntry
 from meters.books.stored_tables import REPLIES_KEPT
 from meters.books.upgrades import upgrade_link
 from meters.restore.errors import RestoreError
-from meters.restore.ledger_copy import ArchivedLedger
 from tests.model.days import Days
 from tests.model.pit import FIVE_CARD, FLOOR, PROGRESSIVE, RAGS, Pit
 from tests.restore.pit import KeptPit
@@ -69,9 +66,7 @@ async def pit(redis: Redis, tmp_path: Path) -> Sent:
                             round_id=name)  # fmt: skip
             assert (await pit.void(table=table, round_id="R-x")).status == "refused"
         await days.keep(timedelta(days=1))
-    await Archiver(pit.store, ArchiveFiles(tmp_path / "archive", pit.link.id), 1).run(
-        lambda *_: None
-    )
+    await pit.archive()
     assert (await pit.store.checkpoint()).entries
     for number in range(20):
         await pit.wagers({1: PROGRESSIVE}, table="T-2", round_id=f"V{number}")
@@ -113,8 +108,7 @@ async def test_an_upgraded_store_has_all_and_plays_on(pit: Sent) -> None:
     assert after[: len(entries)] == entries
     assert [fields["kind"] for _, fields in after[len(entries) :]] == [b"upgrade"] * (SCHEMA - 3)
     assert await pit.store.schema() == SCHEMA
-    head = (await pit.store.state()).head
-    pit.mark.note(head.entry, head.chain)
+    await pit.note()
     await pit.goes_on()
     assert (await pit.audit()).problems == ()
     await pit.check_repeats()
@@ -130,34 +124,28 @@ async def test_an_upgraded_store_has_all_and_plays_on(pit: Sent) -> None:
     assert (await pit.audit()).problems == ()
 
 
-async def test_days_of_both_layouts_are_archived_trimmed_and_restored(
-    pit: Sent, tmp_path: Path
-) -> None:
+async def test_days_of_both_layouts_are_archived_trimmed_and_restored(pit: Sent) -> None:
     await make_earlier(pit.store)
     await upgrade_link(pit.store, "pitlink")
     await pit.goes_on()
     await pit.result({2: RAGS}, table="T-2", round_id="R-open")
     await pit.reject_what_waits()
-    days, archive = Days(pit), ArchiveFiles(tmp_path / "archive", pit.link.id)
+    days = Days(pit)
     days.clock.now += timedelta(days=4)
     await days.keep()
-    archiver = Archiver(pit.store, archive, 1)
     for number in range(3):
         await pit.wagers({1: PROGRESSIVE}, round_id=f"A{number}")
         await pit.void(round_id=f"A{number}")
         await days.keep(timedelta(days=1))
-        await archiver.run(lambda *_: None)
+        await pit.archive()
     ((first, fields), *_) = await stream(pit)
     assert PACKED.encode() in fields, "the entries of the old layout are in the archive"
     assert first == b"%d-0" % ((await pit.store.checkpoint()).entries + 1)
     mark = LedgerMark(pit.home, pit.link.id).seen
-    assert (await audit_link(pit.store, archive, mark, lambda *_: None)).problems == ()
-    head, was = (await pit.store.state()).head, await held_data(pit)
-    pit.mark.note(head.entry, head.chain)
-    await pit.redis.flushall()
-    copy = ArchivedLedger(tmp_path / "archive", pit.link.id)
-    restored = await pit.restoring(copy).run()
-    assert restored.finding.problems == ()
+    assert (await audit_link(pit.store, pit.files, mark, lambda *_: None)).problems == ()
+    was = await held_data(pit)
+    await pit.note()
+    await pit.lost_and_restored(pit.archived)
     made = await held_data(pit)
     assert made["accounts"] == was["accounts"]
     assert made["tallies"] == was["tallies"]
