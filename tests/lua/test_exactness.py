@@ -48,13 +48,6 @@ async def test_balance_takes_what_fits_to_the_micro(books: Books, below: int) ->
     assert await books.transfers() == [["table:T-1", "meter:progressive", 7, 1]]
 
 
-async def test_balance_takes_not_a_micro_more(books: Books) -> None:
-    await _fill(books, MAX - 7)
-    before = await books.accounts()
-    assert (await books.one(wagers(1, added(8)))).status is Status.METER_FULL
-    assert await books.accounts() == before
-
-
 @pytest.mark.reading("G3")
 @pytest.mark.reading("T17")
 @pytest.mark.parametrize("shares", [1, 3, 7])

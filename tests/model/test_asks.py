@@ -23,7 +23,7 @@ from tests.model.pit import (
     event_bytes,
     refused,
 )
-from tests.model.test_entered import BEFORE, HAND, acts_of_tables, count_of
+from tests.model.test_entered import BEFORE, HAND, count_of
 
 OTHER = HAND | {"cards": ["2h", "3h", "4h"]}
 
@@ -120,18 +120,6 @@ async def test_a_void_after_cards_waits_for_a_floorperson(pit: Pit) -> None:
         "void", "confirm_correction",
     ]  # fmt: skip
     assert await pit.redis.hgetall(pit.store.keys.asks) == {}
-
-
-async def test_a_hand_entered_differently_is_shown_with_what_is_settled(pit: Pit) -> None:
-    await opened(pit)
-    assert code(await result(pit)) == "unconfirmed"
-    (cards,) = (await the_ask(pit)).cards
-    assert (cards.before, cards.after) == (("As", "Ks", "Qs"), tuple(RAGS.split()))
-    assert (cards.taken_back, cards.reason) == (True, "Typed wrong")
-    await confirm(pit)
-    assert code(await result(pit)) == "accepted"
-    (act, _) = await acts_of_tables(pit)
-    assert act.by == "table:T-1, confirmed by Ada"
 
 
 async def test_another_makers_agent_needs_no_confirmation_unless_the_floor_file_says_so(

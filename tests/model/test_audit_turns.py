@@ -16,8 +16,9 @@ from meters.books.ledger_mark import Mark
 from meters.books.ledger_replay import Replay
 from meters.service import batches_in_work, ledger_auditing
 from meters.service.batches_in_work import BatchesInWork
-from tests.model.pit import PROGRESSIVE, Pit, event_bytes
+from tests.model.pit import PROGRESSIVE, Pit
 from tests.model.running import operating, running
+from tests.mqtt.events import encode, void, wagers
 from tests.servers import eventually_async
 
 ROUNDS = 30
@@ -95,10 +96,9 @@ async def test_audit_that_is_far_behind_does_not_wait(
     async with operating(waited_for, tmp_path) as link:
         sealed = link.service.seen.sealed
         link.batches.add(batch)
-        positions = [{"position": 3, "wagers": {PROGRESSIVE: 100}}]
         for seq in range(1, 2 * ROUNDS, 2):
-            await link.take("T-1", event_bytes(seq, "wagers", f"R{seq}", positions=positions))
-            await link.take("T-1", event_bytes(seq + 1, "void", f"R{seq}", reason="misdeal"))
+            await link.take("T-1", encode(wagers(seq, f"R{seq}")))
+            await link.take("T-1", encode(void(seq + 1, f"R{seq}")))
         link.service.auditing.hurry()
         last = link.service.store.head.entry
         await eventually_async(

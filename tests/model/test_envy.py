@@ -83,8 +83,8 @@ async def test_envy_below_validate_from_for_a_hand_that_nobody_decides_is_only_r
     redis: Redis, validate_from: int, *, owed: bool
 ) -> None:
     """So is a payout at odds below it. If the hand's win waits, its Envy Bonuses wait too."""
-    zone = 'timezone = "America/New_York"\n'
-    pit = await Pit.opened(redis, FLOOR.replace(zone, f"{zone}validate_from = {validate_from}\n"))
+    setting = f"[facility]\nvalidate_from = {validate_from}"
+    pit = await Pit.opened(redis, FLOOR.replace("[facility]", setting))
     await pit.round({1: PROGRESSIVE}, {1: RAGS, 3: ROYAL})
     assert await _owed(pit) == (ENVY if owed else 0)
     assert await _paid(pit) == ((0, 0) if owed else (ENVY, ENVY))

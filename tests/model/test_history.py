@@ -18,10 +18,8 @@ OTHER_RAGS = "2h 5c 9d"
 @pytest.fixture
 async def pit(redis: Redis) -> Pit:
     """Return a link that requires tax documents above $1,200."""
-    timezone = 'timezone = "America/New_York"\n'
-    return await Pit.opened(
-        redis, FLOOR.replace(timezone, f"{timezone}tax_documents_above = 120_000\n")
-    )
+    setting = "[facility]\ntax_documents_above = 120_000"
+    return await Pit.opened(redis, FLOOR.replace("[facility]", setting))
 
 
 async def _find(pit: Pit, **asked: object) -> list[ClaimRow]:

@@ -8,8 +8,8 @@ import pytest
 import meters.books.refusals
 from meters.books.refusals import BY_STATUS, refused_by_script, refused_for_hold
 from meters.books.script_loader import load_script
-from meters.wire.messages import REPLY
-from tests.model.pit import PROGRESSIVE, Pit, event_bytes
+from tests.model.pit import PROGRESSIVE, Pit
+from tests.mqtt.events import Event, encode, void, wagers
 from tests.stored_tables import held_by, set_reply, stored_table
 
 MAX = 9_007_199_254_740_991
@@ -19,15 +19,6 @@ Given = Callable[[Pit], Awaitable[object]]
 
 async def _nothing(_: Pit) -> None:
     pass
-
-
-def _wagers(seq: int, round_id: str) -> bytes:
-    bets = [{"position": 1, "wagers": {PROGRESSIVE: 100}}]
-    return event_bytes(seq, "wagers", round_id, positions=bets)
-
-
-def _void(seq: int) -> bytes:
-    return event_bytes(seq, "void", "R1", reason="misdeal")
 
 
 async def _open_round(pit: Pit) -> None:
@@ -54,19 +45,19 @@ async def _spent_house(pit: Pit) -> None:
 
 
 REFUSED = (
-    pytest.param("round_open", _open_round, _wagers(2, "R2"), id="round_open"),
-    pytest.param("after_lockout", _open_round, _wagers(2, "R1"), id="after_lockout"),
-    pytest.param("round_over", _void_round, _void(3), id="round_over"),
-    pytest.param("unknown_round", _nothing, _void(1), id="unknown_round"),
+    pytest.param("round_open", _open_round, wagers(2, "R2"), id="round_open"),
+    pytest.param("after_lockout", _open_round, wagers(2), id="after_lockout"),
+    pytest.param("round_over", _void_round, void(3), id="round_over"),
+    pytest.param("unknown_round", _nothing, void(1), id="unknown_round"),
     pytest.param(
         "link_closed",
         lambda pit: pit.redis.hset(pit.store.keys.meters, "closed", "no dealers"),
-        _wagers(1, "R1"),
+        wagers(1),
         id="link_closed",
     ),
-    pytest.param("meter_full", _full_meter, _wagers(1, "R1"), id="meter_full"),
-    pytest.param("books_full", _spent_house, _void(2), id="books_full"),
-    pytest.param("held", _two_wins, _wagers(3, "R2"), id="held"),
+    pytest.param("meter_full", _full_meter, wagers(1), id="meter_full"),
+    pytest.param("books_full", _spent_house, void(2), id="books_full"),
+    pytest.param("held", _two_wins, wagers(3, "R2"), id="held"),
 )
 
 
@@ -85,9 +76,9 @@ def later_release(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], None
     load_script.cache_clear()
 
 
-@pytest.mark.parametrize(("code", "given", "payload"), REFUSED)
+@pytest.mark.parametrize(("code", "given", "event"), REFUSED)
 async def test_repeat_gets_the_words_of_the_release_that_refused_it(
-    pit: Pit, later_release: Callable[[], None], code: str, given: Given, payload: bytes
+    pit: Pit, later_release: Callable[[], None], code: str, given: Given, event: Event
 ) -> None:
     """The script builds the reply as the rest of the service encodes it from its type.
 
@@ -95,9 +86,8 @@ async def test_repeat_gets_the_words_of_the_release_that_refused_it(
     """
     await given(pit)
     held = await held_by(pit.store, "T-1")
+    payload, seq = encode(event), event["seq"]
     first = await pit.send("T-1", payload)
-    seq = REPLY.decode(first or b"").seq
-    assert seq is not None
     status = next(status for status in BY_STATUS if status.value == code)
     due = refused_for_hold(seq, held) if code == "held" else refused_by_script(seq, status)
     assert first == due
@@ -109,5 +99,5 @@ async def test_repeat_gets_the_words_of_the_release_that_refused_it(
     later_release()
     later = Pit(pit.redis)
     assert await later.send("T-1", payload) == first
-    other = await later.send("T-1", payload.replace(b'"seq":%d' % seq, b'"seq":%d' % (seq + 1)))
+    other = await later.send("T-1", encode(event | {"seq": seq + 1}))
     assert b"other" in (other or b""), "what it refuses itself, it words itself"

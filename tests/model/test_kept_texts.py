@@ -11,22 +11,16 @@ from meters.books.stored_tables import entry_of, reply_field
 from meters.wire.clock import now_text
 from tests.model.days import A_DAY
 from tests.model.kept import Kept
-from tests.model.pit import AT, PROGRESSIVE, Pit, event_bytes
+from tests.model.pit import AT, Pit
+from tests.mqtt.events import encode, void, wagers
 from tests.stored_tables import set_table, stored_table
 
 pytestmark = pytest.mark.duty("D17")
 
-BETS = [{"position": 3, "patron": "p3", "wagers": {PROGRESSIVE: 100}}]
-
 
 async def _opened(pit: Pit) -> list[tuple[bytes, bytes]]:
     """Play a void round and open another at table T-2. Return its events and their replies."""
-    events = [
-        event_bytes(1, "wagers", "R1", at=AT, positions=BETS),
-        event_bytes(2, "void", "R1", at=AT, reason="misdeal"),
-        event_bytes(3, "void", "R7", at=AT, reason="misdeal"),
-        event_bytes(4, "wagers", "R2", at=AT, positions=BETS),
-    ]
+    events = [encode(one) for one in (wagers(1), void(2), void(3, "R7"), wagers(4, "R2"))]
     replies = [await pit.send("T-2", event) for event in events]
     assert None not in replies
     return [(event, reply or b"") for event, reply in zip(events, replies, strict=True)]
@@ -53,8 +47,7 @@ async def test_a_table_needs_no_entry_that_left_redis(kept: Kept) -> None:
     assert record.wagers == sent[-1][0]
     assert (await pit.audit()).problems == ()
     assert (await kept.audit()).problems == ()
-    ended = event_bytes(5, "void", "R2", at=AT, reason="misdeal")
-    assert b'"accepted"' in (await pit.send("T-2", ended) or b"")
+    assert b'"accepted"' in (await pit.send("T-2", encode(void(5, "R2"))) or b"")
     assert not await pit.redis.hexists(pit.store.keys.rounds, "T-2")
     assert (await pit.audit()).problems == ()
 
@@ -118,8 +111,7 @@ async def test_an_entry_named_for_a_round_that_began_before_the_audit_is_a_probl
     await kept.days.keep(A_DAY)
     await kept.run(live_days=0)
     assert (await pit.audit()).problems == ()
-    event = event_bytes(1, "wagers", "R1", at=AT, positions=BETS)
-    assert b'"accepted"' in (await pit.send("T-1", event) or b"")
+    assert b'"accepted"' in (await pit.send("T-1", encode(wagers(1))) or b"")
     entry = (await stored_table(pit.store, "T-1")).state.entry
     await set_table(pit.store, "T-2", entry=entry)
     (problem,) = (await pit.audit()).problems

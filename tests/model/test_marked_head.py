@@ -11,18 +11,19 @@ from typing import cast
 import pytest
 
 from meters.books.ledger_mark import LedgerMark, MarkError
-from tests.model.pit import Pit, event_bytes
+from tests.model.pit import Pit
 from tests.model.running import Running
+from tests.mqtt.events import encode, wagers
 
 pytestmark = pytest.mark.duty("D10")
 
-WAGERS = {"positions": [{"position": 3, "wagers": {"progressive": 100}}]}
+WAGERS = encode(wagers(7, "R4"))
 
 
 async def event_taken(link: Running) -> None:
     """Send an event again, which changes nothing and gets the same answer."""
     link.service._problem = None
-    if not await link.take("T-2", event_bytes(7, "wagers", "R4", **WAGERS)):
+    if not await link.take("T-2", WAGERS):
         raise MarkError(link.service.problem)
 
 
@@ -49,7 +50,7 @@ async def test_head_that_the_ledger_does_not_have_is_not_in_the_mark(
 ) -> None:
     pit = keeping_played
     await pit.void(table="T-2", round_id="R3")
-    reply = await pit.send("T-2", event_bytes(7, "wagers", "R4", **WAGERS))
+    reply = await pit.send("T-2", WAGERS)
     assert b'"accepted"' in (reply or b"")
     had = await head_of(pit)
     link, mark = Running(pit, tmp_path), LedgerMark(tmp_path, pit.link.id)

@@ -79,30 +79,35 @@ async def test_a_house_that_requires_all_hands_refuses_it(pit: Pit) -> None:
     assert code(await result(strict, declared(1, 2))) == "accepted"
 
 
-@pytest.mark.parametrize("won", [True, False])
-async def test_a_declaration_and_a_winning_hand_of_a_round_are_both_in_the_books(
-    pit: Pit, *, won: bool
-) -> None:
-    """A floorperson confirms a declared hand that in truth won.
+CARDS, HAND = {"cards": ROYAL.split()}, tuple(ROYAL.split())
+NOTHING = "declared to win nothing"
 
-    They also confirm a winning hand that becomes a declaration: a dealer cannot take a jackpot from
-    a patron without a trace.
-    """
+
+@pytest.mark.parametrize(
+    ("before", "settled", "shown", "words"),
+    [
+        ({"no_win": True}, dealt(1, ROYAL), ((), True, HAND, False), (NOTHING, ROYAL)),
+        (CARDS, declared(1)[0], (HAND, False, (), True), (ROYAL, NOTHING)),
+        (CARDS, dealt(1, RAGS), (HAND, False, tuple(RAGS.split()), False), (ROYAL, RAGS)),
+    ],
+    ids=["a win that was declared", "a declaration of a win", "other cards"],
+)
+async def test_what_was_entered_and_what_is_settled_are_both_in_the_books(
+    pit: Pit, before: dict[str, object], settled: dict[str, object], shown: object,
+    words: tuple[str, str],
+) -> None:  # fmt: skip
+    """A floorperson confirms it, because a dealer cannot take a jackpot away without a trace."""
     await pit.wagers({1: PROGRESSIVE})
-    royal = tuple(ROYAL.split())
-    entered = {"what": "hand", "position": 1, "taken_back": True}
-    entered |= {"no_win": True} if won else {"cards": royal}
+    entered = {"what": "hand", "position": 1, "taken_back": True, "reason": "Misread"} | before
     fields = {"entered_before": [entered], "confirm": True}
-    settled = [dealt(1, ROYAL)] if won else declared(1)
-    assert code(await result(pit, settled, **fields)) == "unconfirmed"
+    assert code(await result(pit, [settled], **fields)) == "unconfirmed"
     (cards,) = (await the_ask(pit)).cards
-    shown = (cards.before, cards.before_no_win, cards.after, cards.after_no_win)
-    assert shown == (((), True, royal, False) if won else (royal, False, (), True))
+    assert (cards.before, cards.before_no_win, cards.after, cards.after_no_win) == shown
+    assert (cards.taken_back, cards.reason) == (True, "Misread")
     await confirm(pit)
-    assert code(await result(pit, settled, **fields)) == "accepted"
-    (act, _) = await acts_of_tables(pit)
-    said = ("declared to win nothing", ROYAL) if won else (ROYAL, "declared to win nothing")
-    assert act.told == f"round R1: position 1 {said[0]}, taken back; settled as {said[1]}"
+    assert code(await result(pit, [settled], **fields)) == "accepted"
+    (act, _), (was, now) = await acts_of_tables(pit), words
+    assert act.told == f"round R1: position 1 {was}, taken back: Misread; settled as {now}"
     assert act.by == "table:T-1, confirmed by Ada"
 
 

@@ -26,22 +26,20 @@ from meters.redis_client.health import FileWatch, NotSyncedError
 from meters.service.outages import REASON_LENGTH_MAX, REASONS_MAX, Outages
 from tests.lua.books import keyspace
 from tests.model.conftest import end_the_writing_of_the_file, keeps
-from tests.model.pit import PROGRESSIVE, Pit, event_bytes, refused
+from tests.model.pit import PROGRESSIVE, Pit, refused
 from tests.model.running import Running, operating, running
 from tests.model.tampering import Fields, move_balance, rewrite
+from tests.mqtt.events import encode, void, wagers
 from tests.servers import RedisServer, eventually_async
 
 pytestmark = pytest.mark.usefixtures("soon")
 
-WAGERS = {"positions": [{"position": 3, "wagers": {"progressive": 100}}]}
-
-
-def _next_wagers(link: Running) -> bytes:
-    return event_bytes(7, "wagers", "R4", **WAGERS)
+NEXT_WAGERS: Final = encode(wagers(7, "R4"))
+"""The next event of table T-2 on `link`."""
 
 
 async def _accepts(link: Running) -> None:
-    (reply,) = await link.take("T-2", _next_wagers(link))
+    (reply,) = await link.take("T-2", NEXT_WAGERS)
     assert b'"accepted"' in reply
 
 
@@ -56,9 +54,9 @@ async def test_link_seeds_its_meters_and_comes_up_only_when_all_is_checked(
     pit = Pit(keeping_redis)
     async with running(pit, tmp_path) as link:
         assert link.service.problem is not None
-        assert await link.take("T-1", event_bytes(1, "wagers", "R1", **WAGERS)) == []
+        assert await link.take("T-1", encode(wagers(1))) == []
         await link.comes_up()
-        assert await link.take("T-1", event_bytes(1, "wagers", "R1", **WAGERS)) != []
+        assert await link.take("T-1", encode(wagers(1))) != []
     states = [payload for topic, payload, _ in link.posted if topic.endswith("/controller")]
     assert b'"inoperable"' in states[0]
     kinds = [entry["kind"] for entry in await pit.entries()]
@@ -82,7 +80,7 @@ async def test_meter_that_is_not_its_ledger_stops_the_link_by_how_much(
     )
     assert link.meter(PROGRESSIVE).state == "inoperable"
     before = await keyspace(link.pit.redis)
-    assert await link.take("T-2", _next_wagers(link)) == []
+    assert await link.take("T-2", NEXT_WAGERS) == []
     link.pit.inoperable = reason  # this is how its service reports it
     change = Adjustment(meter="progressive", amount=-1, reason="malfunction")
     with refused("link_inoperable", rf"\{micros:+d}"):
@@ -137,7 +135,7 @@ async def test_link_that_starts_on_an_altered_ledger_never_operates(
     await rewrite(keeping_played, alter, chained=altered is None)
     async with running(keeping_played, tmp_path) as link:
         await link.goes_down(said)
-        assert await link.take("T-2", _next_wagers(link)) == []
+        assert await link.take("T-2", NEXT_WAGERS) == []
 
 
 Change = Callable[[Running, RedisServer], Awaitable[object]]
@@ -250,16 +248,16 @@ async def test_what_redis_lacks_stops_the_link_until_it_is_back(
     await take_away(link, keeping_server)
     before = await keyspace(pit.redis)
     await link.goes_down(said)
-    assert await link.take("T-2", _next_wagers(link)) == []
+    assert await link.take("T-2", NEXT_WAGERS) == []
     if "memory is full" in said:
         with refused("link_inoperable"):
             await pit.decide("pit.T-1-2-4", "validate")
     assert await keyspace(pit.redis) == before
     await mend(link, keeping_server)
     await link.comes_up()
-    (reply,) = await link.take("T-2", _next_wagers(link))
+    (reply,) = await link.take("T-2", NEXT_WAGERS)
     assert b'"accepted"' in reply
-    assert await link.take("T-2", _next_wagers(link)) == [reply]
+    assert await link.take("T-2", NEXT_WAGERS) == [reply]
     assert await pit.meter(PROGRESSIVE) == held + 140_000
     assert (await pit.audit()).balanced
 
@@ -330,7 +328,7 @@ async def test_not_one_event_is_answered_once_redis_syncs_no_write_any_more(
     await _at_rest(link)
     held = await link.pit.meter(PROGRESSIVE)
     await link.pit.redis.config_set(setting, value)
-    assert await link.take("T-2", _next_wagers(link)) == []
+    assert await link.take("T-2", NEXT_WAGERS) == []
     assert link.service.problem == f"Redis has {setting} {value}; it must be {kept}"
     await link.pit.redis.config_set(setting, kept)
     await eventually_async(lambda: keeps(link.pit.redis), what="the whole append-only file")
@@ -398,7 +396,7 @@ async def test_link_that_plays_while_it_is_audited_stays_up(
 
     monkeypatch.setattr(meters.service.ledger_auditing, "AUDIT_EVERY_S", 60.0)
     monkeypatch.setattr(link.service.store, "entries", slowly)
-    (first,) = await link.take("T-2", _next_wagers(link))
+    (first,) = await link.take("T-2", NEXT_WAGERS)
     assert b"accepted" in first
 
     def under_way() -> bool:
@@ -407,7 +405,7 @@ async def test_link_that_plays_while_it_is_audited_stays_up(
         return replaying.is_set()
 
     await eventually_async(under_way, what="an audit under way")
-    await link.take("T-2", event_bytes(8, "void", "R4", reason="misdeal"))
+    await link.take("T-2", encode(void(8, "R4")))
     last = (await link.pit.store.snapshot()).last_entry
     await eventually_async(
         lambda: LedgerMark(link.data, link.pit.link.id).seen.entries == last,

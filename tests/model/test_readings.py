@@ -123,10 +123,8 @@ async def test_reading_validation_odds_below_validate_from_are_only_recorded(
     redis: Redis, validate_from: int, *, waits: bool
 ) -> None:
     """A percentage waits whatever the floor file says. Rejected odds go back to the house."""
-    timezone = 'timezone = "America/New_York"\n'
-    pit = await Pit.opened(
-        redis, FLOOR.replace(timezone, f"{timezone}validate_from = {validate_from}\n")
-    )
+    setting = f"[facility]\nvalidate_from = {validate_from}"
+    pit = await Pit.opened(redis, FLOOR.replace("[facility]", setting))
     house = (await pit.accounts())["house"]
     reply = await pit.round({1: PROGRESSIVE}, {1: "4h 5s 6d"})
     assert paid_of(reply, PROGRESSIVE) == [(1, 600)]
@@ -200,27 +198,18 @@ def _wagers(pit: Pit, names: str, *, table: str = "T-1") -> Wagers:
 @pytest.mark.reading("T19")
 @pytest.mark.reading("T20")
 @pytest.mark.section("649a.12(i)(3)")
-async def test_reading_draws_every_round_if_the_fraction_is_one(redis: Redis) -> None:
-    pit = await _pit(redis, 1, 1)
-    for number in range(40):
-        reply = await pit.wagers({1: BONUS}, round_id=f"R{number}")
-        assert reply.draw is not None
-        assert reply.draw.magic_card is not None
-        assert reply.draw.lucky_position in (*range(1, 8), "dealer")
-        await pit.void(round_id=f"R{number}")
-
-
-@pytest.mark.reading("draws")
-async def test_reading_draws_never_if_the_fraction_is_zero(redis: Redis) -> None:
-    for magic, lucky in ((0, 1), (1, 0)):
-        await redis.flushall()
-        pit = await _pit(redis, magic, lucky)
-        for number in range(20):
-            reply = await pit.wagers({1: DEALER_BONUS}, round_id=f"R{number}")
+@pytest.mark.parametrize(("magic", "lucky"), [(1, 1), (0, 1), (1, 0)])
+async def test_reading_draws_every_round_if_the_fraction_is_one_and_never_if_it_is_zero(
+    redis: Redis, magic: int, lucky: int
+) -> None:
+    pit = await _pit(redis, magic, lucky)
+    for number in range(20):
+        for name, wager in (("A", BONUS), ("B", DEALER_BONUS)):
+            reply = await pit.wagers({1: wager}, round_id=f"{name}{number}")
             assert reply.draw is not None
             assert (reply.draw.magic_card is not None) == bool(magic)
-            assert (reply.draw.lucky_position is not None) == bool(lucky)
-            await pit.void(round_id=f"R{number}")
+            assert reply.draw.lucky_position in ((*range(1, 8), "dealer") if lucky else (None,))
+            await pit.void(round_id=f"{name}{number}")
 
 
 @pytest.mark.reading("draws")

@@ -15,26 +15,8 @@ from meters.intake.repeated_wagers import AddedByWagers, RepeatedWagers
 from meters.intake.validation import judge_wagers
 from meters.wire.messages import EVENT_BYTES_MAX, Wagers
 from tests.fuzz.service_targets import BOXES, known_table
-from tests.model.pit import RAGS, Pit, event_bytes
+from tests.model.pit import Pit
 from tests.mqtt.events import encode, result, void, wagers
-
-BETS = {"positions": [{"position": 1, "wagers": {"progressive": 100}}]}
-HANDS = {
-    "positions": [{"position": 1, "cards": RAGS.split()}],
-    "dealer": ["2c", "7d", "9h"],
-}
-
-
-def _wagers(seq: int, round_id: str = "R1") -> bytes:
-    return event_bytes(seq, "wagers", round_id, **BETS)
-
-
-def _void(seq: int, round_id: str = "R1") -> bytes:
-    return event_bytes(seq, "void", round_id, reason="misdeal")
-
-
-def _result(seq: int, round_id: str = "R1") -> bytes:
-    return event_bytes(seq, "result", round_id, **HANDS)
 
 
 @pytest.fixture
@@ -54,13 +36,14 @@ async def test_worker_that_remembers_an_old_round_settles_on_the_one_in_the_book
     pair: Pit,
 ) -> None:
     """R1 comes again with other wagers while worker 0 still remembers the first one."""
-    await _answer(pair, _wagers(1), 0)
-    for seq, payload in enumerate((_void(2), _wagers(3, "R2"), _void(4, "R2")), start=2):
-        assert b'"accepted"' in await _answer(pair, payload, 1), seq
-    more = [{"position": 1, "wagers": {"five_of_six_progressive": 100}}]
-    await _answer(pair, event_bytes(5, "wagers", "R1", positions=more), 1)
-    assert await pair.send("T-1", _result(6), worker=0) is None, "the table repeats it"
-    reply = await pair.send("T-1", _result(6), worker=0)
+    await _answer(pair, encode(wagers(1)), 0)
+    for event in (void(2), wagers(3, "R2"), void(4, "R2")):
+        assert b'"accepted"' in await _answer(pair, encode(event), 1), event
+    more = [{"position": 3, "wagers": {"five_of_six_progressive": 100}}]
+    await _answer(pair, encode(wagers(5, positions=more)), 1)
+    settled = encode(result(6))
+    assert await pair.send("T-1", settled, worker=0) is None, "the table repeats it"
+    reply = await pair.send("T-1", settled, worker=0)
     assert reply is not None
     assert b"five_of_six_progressive" in reply
     assert b'"item":"progressive"' not in reply
@@ -81,9 +64,9 @@ async def test_answers_that_come_in_another_order_do_not_turn_the_head_back(pit:
         return rows
 
     store._apply = apply_late  # type: ignore[assignment]
-    slow = asyncio.create_task(pit.send("T-1", _wagers(1)))
+    slow = asyncio.create_task(pit.send("T-1", encode(wagers(1))))
     await applied.wait()
-    await pit.send("T-2", _wagers(1))
+    await pit.send("T-2", encode(wagers(1)))
     head = store.head
     overtaken.set()
     await slow

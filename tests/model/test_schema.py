@@ -8,16 +8,17 @@ from meters.books.store import LinkStore, TermsError
 from meters.books.upgrades import upgrade_link
 from meters.links.act_rows import act_row
 from tests.lua.books import keyspace
-from tests.model.pit import Pit, event_bytes
+from tests.model.pit import Pit
 from tests.model.running import Running
 from tests.model.tampering import play_a_while
+from tests.mqtt.events import encode, wagers
 from tests.restore.stores import Kept
 from tests.stored_tables import held_by, make_earlier
 
 pytestmark = [pytest.mark.usefixtures("soon"), pytest.mark.duty("D10")]
 
 LATER = SCHEMA + 1
-WAGERS = {"positions": [{"position": 3, "wagers": {"progressive": 100}}]}
+WAGERS = encode(wagers(3, "R2"))
 
 
 async def note(link: Running, schema: object) -> None:
@@ -30,7 +31,7 @@ async def untouched(link: Running) -> None:
     """Check that nothing is written while the link checks again, and no event is accepted."""
     redis = link.pit.store.redis
     before = await keyspace(redis)
-    assert await link.take("T-1", event_bytes(3, "wagers", "R2", **WAGERS)) == []
+    assert await link.take("T-1", WAGERS) == []
     with pytest.raises(TermsError, match="schema version"):
         await link.pit.store.open("service")
     with pytest.raises(ResponseError, match="the data is of version"):
@@ -56,7 +57,7 @@ async def test_an_earlier_version_waits_for_its_upgrade(link: Running) -> None:
         await upgrade_link(store, "pitlink")
         assert await store.schema() == SCHEMA
     await link.comes_up()
-    assert await link.take("T-1", event_bytes(3, "wagers", "R2", **WAGERS)) != []
+    assert await link.take("T-1", WAGERS) != []
     assert not (await link.pit.audit()).problems
     rows = [
         act_row(number, {name: value.decode() for name, value in fields.items()})
@@ -80,7 +81,7 @@ async def test_tables_of_version_2_are_held_by_what_they_had_won(link: Running) 
     assert await held_by(store, "T-1") == held
     assert await held_by(store, "T-2") == b""
     await link.comes_up()
-    (reply,) = await link.take("T-1", event_bytes(3, "wagers", "R2", **WAGERS))
+    (reply,) = await link.take("T-1", WAGERS)
     assert b'"held"' in reply
     assert not (await link.pit.audit()).problems
 

@@ -16,7 +16,8 @@ from meters.books.stored_entries import (
     unpack_entry,
 )
 from meters.books.upgrades import upgrade_link
-from tests.model.pit import AT, PROGRESSIVE, Pit, event_bytes
+from tests.model.pit import AT, Pit
+from tests.mqtt.events import encode, void, wagers
 from tests.stored_tables import make_earlier
 
 pytestmark = pytest.mark.duty("D17")
@@ -27,12 +28,9 @@ Batch = tuple[bytes, dict[bytes, bytes]]
 
 async def play(pit: Pit, rounds: Sequence[int] = (1, 2)) -> None:
     """Play rounds at both tables. Each script call gets the events of both."""
-    bets = [{"position": 3, "wagers": {PROGRESSIVE: 100}}]
     for each in rounds:
-        for kind, fields in (("wagers", {"positions": bets}), ("void", {"reason": "misdeal"})):
-            seq = 2 * each - (kind == "wagers")
-            payload = event_bytes(seq, kind, f"R{each}", at=AT, **fields)
-            replies = (await pit.take([(table, payload) for table in TABLES])).replies
+        for event in (wagers(2 * each - 1, f"R{each}"), void(2 * each, f"R{each}")):
+            replies = (await pit.take([(table, encode(event)) for table in TABLES])).replies
             assert [b'"accepted"' in reply for _, reply in replies] == [True, True]
 
 
@@ -104,7 +102,7 @@ async def test_the_head_is_compared_with_the_last_of_the_entries(pit: Pit) -> No
     values = values_of(last)
     await put(pit, [*others, with_values(last, [*values[:-1], [*values[-1][:-1], "0" * 40]])])
     assert not (await pit.store.state()).head.in_ledger
-    repeat = event_bytes(4, "void", "R2", at=AT, reason="misdeal")
+    repeat = encode(void(4, "R2"))
     for digest, in_ledger in (("0" * 40, False), (values[-1][-1], True)):
         await put(pit, [*others, with_values(last, [*values[:-1], [*values[-1][:-1], digest]])])
         other = Pit(pit.redis)
