@@ -133,7 +133,4 @@ async def keeps(redis: Redis) -> bool:
 
 @pytest.fixture
 async def kept(redis: Redis, tmp_path: Path) -> Kept:
-    kept = Kept(Pit(redis), tmp_path / "archive")
-    await kept.pit.store.open("service")
-    await kept.open()
-    return kept
+    return await Kept.opened(redis, tmp_path)

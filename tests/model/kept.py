@@ -3,6 +3,8 @@
 from datetime import date, datetime
 from pathlib import Path
 
+from redis.asyncio import Redis
+
 from meters.archive.archive_audit import audit_link
 from meters.archive.archive_days import ArchiveFiles
 from meters.archive.archiver import Archiver, ArchiveResult
@@ -11,7 +13,7 @@ from meters.books.ledger_mark import Mark
 from meters.selfcheck.approval_checks import Configuration
 from tests.approving import approve
 from tests.model.days import A_DAY, Days
-from tests.model.pit import BONUS, FIVE_CARD, FIVE_OF_SIX, PROGRESSIVE, RAGS, Pit
+from tests.model.pit import BONUS, FIVE_CARD, FIVE_OF_SIX, FLOOR, PROGRESSIVE, RAGS, Pit
 from tests.restore.stores import Kept as Copy
 
 _WEEK: list[tuple[Copy, dict[str, int], datetime]] = []
@@ -27,6 +29,14 @@ class Kept:
         self.archive = ArchiveFiles(home, pit.link.id)
         self.rounds = 0
         self._table = "T-1"
+
+    @classmethod
+    async def opened(cls, redis: Redis, home: Path, floor: str = FLOOR) -> "Kept":
+        """Return a link whose meters have just been seeded."""
+        kept = Kept(Pit(redis, floor), home / "archive")
+        await kept.pit.store.open("service")
+        await kept.open()
+        return kept
 
     async def open(self) -> None:
         await self.days.open()

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -13,11 +13,11 @@ import pytest
 import zstandard
 
 from meters.archive.archive_days import ArchiveFiles
-from meters.archive.day_file import ArchiveError, DayWriter
+from meters.archive.day_file import ArchiveError, DayFile, DayWriter
 from meters.archive.integrity import check_archive_files
 from meters.books.audit import LinkAudit
 from meters.books.audit_notes import CheckedLink
-from meters.books.chain import link_entry
+from meters.books.chain import link_and_seal
 from meters.books.ledger_mark import Mark
 from meters.books.ledger_replay import Replay
 from tests.archive.day_content import DayContent, Line, edit
@@ -48,6 +48,22 @@ def alter_a_byte(path: Path) -> None:
     content[-len(content) // 4] ^= 1
     path.chmod(0o644)
     path.write_bytes(content)
+
+
+def forge(
+    file: DayFile,
+    change: Callable[[int, Mapping[str, bytes]], Mapping[str, bytes]],
+    claims: Mapping[str, Mapping[str, str]],
+) -> None:
+    """Write a file again with other fields of its entries, and with correct digests."""
+    day, replay, entries = file.day, Replay.after(file.day.opening), [*file.entries()]
+    with DayWriter(file.path.with_suffix(".forged")) as writer:
+        for number, fields in entries:
+            made = {**fields, **change(number, fields)}
+            made["chain"] = link_and_seal(replay.chain, "", number, made)[0].encode()
+            replay.apply_entry(number, made)
+            writer.add((number, made))
+        writer.finish(replace(day, closing=replay.checkpoint), claims, file.path).verify()
 
 
 def _replace(line: Line, name: str, old: str, new: str) -> None:
@@ -197,18 +213,8 @@ async def test_a_rewritten_file_with_correct_digests_is_not_the_one_archived(
     await kept.week(2)
     await kept.run()
     last = kept.archive.files()[-1]
-    replay = Replay.after(last.day.opening)
-    with DayWriter(last.path.with_suffix(".forged")) as writer:
-        for number, fields in last.entries():
-            forged = dict(fields)
-            if number == last.head.first + 1:
-                forged["at"] = b"2026-11-20T00:00:00.000Z"
-            content = [(name.encode(), value) for name, value in forged.items() if name != "chain"]
-            forged["chain"] = link_entry(replay.chain, f"{number}-0", content).encode()
-            writer.add((number, forged))
-            replay.apply_entry(number, forged)
-        day = replace(last.day, closing=replay.checkpoint)
-        writer.finish(day, last.claims(), last.path).verify()
+    other = {"at": b"2026-11-20T00:00:00.000Z"}
+    forge(last, lambda number, _: other if number == last.head.first + 1 else {}, last.claims())
     finding = await kept.audit()
     assert any("is not the file that was archived" in problem for problem in finding.problems)
 

@@ -1,25 +1,22 @@
 """Audits, reports and checks that open only the archive files that they need (duty D19)."""
 
 import itertools
-from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
 import pytest
 
 from meters.archive.archive_audit import audit_link
-from meters.archive.day_file import DayWriter
 from meters.archive.integrity import check_archive_files
 from meters.books.audit import Finding
 from meters.books.audit_notes import CheckedLink
-from meters.books.chain import link_and_seal
 from meters.books.ledger_mark import Mark
-from meters.books.ledger_replay import Replay
 from tests.age.opened_files import opened_files
 from tests.archive.day_content import edit
 from tests.model.days import A_DAY
 from tests.model.kept import Kept
 from tests.model.pit import PROGRESSIVE
+from tests.model.test_archive_damage import forge
 
 pytestmark = pytest.mark.duty("D19")
 
@@ -69,21 +66,12 @@ async def test_a_report_finds_that_its_last_file_was_forged(kept: Kept) -> None:
     await kept.week(6)
     await kept.run()
     file = kept.archive.files()[2]
-    day, entries = file.day, [*file.entries()]
-    replay = Replay.after(day.opening)
-    with DayWriter(kept.archive.directory / "forged.new") as writer:
-        for number, fields in entries:
-            made = dict(fields)
-            if fields["kind"] == b"validate":
-                made["by"] = b"eve"
-            made["chain"] = link_and_seal(replay.chain, "", number, made)[0].encode()
-            replay.apply_entry(number, made)
-            writer.add((number, made))
-        claims = {
-            claim: {name: "eve" if name == "validate_by" else fields[name] for name in fields}
-            for claim, fields in file.claims().items()
-        }
-        writer.finish(replace(day, closing=replay.checkpoint), claims, file.path)
+    claims = {
+        claim: {name: "eve" if name == "validate_by" else fields[name] for name in fields}
+        for claim, fields in file.claims().items()
+    }
+    eve = {"by": b"eve"}
+    forge(file, lambda _, fields: eve if fields["kind"] == b"validate" else {}, claims)
     assert not (await _audit(kept, SECOND, THIRD)).balanced
     assert not (await _audit(kept, THIRD, date(2126, 11, 23))).balanced
 

@@ -136,9 +136,7 @@ async def test_requests_of_two_people_are_known_after_a_start(
 async def test_a_day_that_was_archived_after_the_checkpoint_is_the_one_that_was_closed(
     keeping_redis: Redis, tmp_path: Path
 ) -> None:
-    kept = Kept(Pit(keeping_redis), tmp_path / "archive")
-    await kept.pit.store.open("service")
-    await kept.open()
+    kept = await Kept.opened(keeping_redis, tmp_path)
     await kept.week(2)
     await kept.play(decide=False)
     state = await _audited(kept.pit, tmp_path)

@@ -12,7 +12,7 @@ from meters.books.ledger_replay import Replay
 from meters.floor_api.types import Adjustment
 from meters.selfcheck.approval_checks import Configuration, Unapproved
 from meters.wire.messages import Reply
-from tests.approving import approve as approve_as_people
+from tests.approving import approve
 from tests.floor_text import floor_text, link_text, meter_text, table_text
 from tests.games.texts import envy_text, game_text, wager_text
 from tests.model.pit import Pit, to
@@ -81,11 +81,21 @@ async def restarted(pit: Pit, text: str) -> tuple[Pit, Unapproved | None]:
     return again, await Configuration(again.floor, again.store).unapproved()
 
 
-async def approve(pit: Pit, found: Unapproved | None) -> None:
+async def barred(pit: Pit, text: str) -> str | None:
+    """Return why the present files cannot be approved."""
+    _, found = await restarted(pit, text)
+    assert found is not None
+    return found.barred
+
+
+async def approved(pit: Pit, text: str) -> Pit:
+    """Return the link after a start with the present files, which people approve."""
+    again, found = await restarted(pit, text)
     assert found is not None
     assert found.barred is None, found.barred
-    await approve_as_people(Configuration(pit.floor, pit.store))
-    await pit.open()
+    await approve(Configuration(again.floor, again.store))
+    await again.open()
+    return again
 
 
 async def test_a_meter_in_use_can_gain_a_game(keeping_redis: Redis, games: Path) -> None:
@@ -93,10 +103,11 @@ async def test_a_meter_in_use_can_gain_a_game(keeping_redis: Redis, games: Path)
     await wager(pit, "T-1", "own", "R1")
     await win(pit, "T-1", "R1")
     (games / "second.toml").write_text(SECOND)
-    more, found = await restarted(pit, floor_of(games, ("T-1", "first"), ("T-2", "second")))
+    both = floor_of(games, ("T-1", "first"), ("T-2", "second"))
+    _, found = await restarted(pit, both)
     assert found is not None
     assert "meter m wagers: own → other, own" in found.changed
-    await approve(more, found)
+    more = await approved(pit, both)
     for table, name in (("T-1", "own"), ("T-2", "other")):
         await wager(more, table, name, f"R2 {table}")
         assert [item for item, _ in await win(more, table, f"R2 {table}")] == [name]
@@ -109,8 +120,7 @@ async def test_a_cell_can_gain_a_fixed_win(keeping_redis: Redis, games: Path) ->
     await wager(pit, "T-1", "own", "R1")
     assert await win(pit, "T-1", "R1") == [("own", 1_000)]
     (games / "first.toml").write_text(BESIDES)
-    more, found = await restarted(pit, text)
-    await approve(more, found)
+    more = await approved(pit, text)
     await wager(more, "T-1", "own", "R2")
     assert [item for item, _ in await win(more, "T-1", "R2")] == ["own", "m_jackpot"]
     assert (await LinkAudit(more.store).run()).balanced
@@ -122,12 +132,9 @@ async def test_a_game_file_cannot_change_under_an_open_round(
     pit, text = await begun(keeping_redis, games, *ONE_TABLE, ("T-2", "first"))
     await wager(pit, "T-2", "own", "R1")
     (games / "first.toml").write_text(BESIDES)
-    _, found = await restarted(pit, text)
-    assert found is not None
-    assert found.barred == OPEN_ROUND.format(table="T-2")
+    assert await barred(pit, text) == OPEN_ROUND.format(table="T-2")
     await win(pit, "T-2", "R1")
-    more, found = await restarted(pit, text)
-    await approve(more, found)
+    await approved(pit, text)
 
 
 async def test_the_rates_of_a_meter_in_use_cannot_change(keeping_redis: Redis, games: Path) -> None:
@@ -169,12 +176,9 @@ async def test_a_table_cannot_lose_a_meter_or_a_position_under_an_open_round(
     less = text.replace(has, loses)
     assert less != text
     await wager(pit, "T-1", "own", "R1")
-    _, found = await restarted(pit, less)
-    assert found is not None
-    assert found.barred == OPEN_ROUND.format(table="T-1")
+    assert await barred(pit, less) == OPEN_ROUND.format(table="T-1")
     await win(pit, "T-1", "R1")
-    more, found = await restarted(pit, less)
-    await approve(more, found)
+    more = await approved(pit, less)
     assert (await LinkAudit(more.store).run()).balanced
 
 
@@ -189,9 +193,7 @@ async def test_a_game_cannot_change_before_its_hand_pay_is_final(
     if act:
         await pit.decide(claim.claim, act)
     (games / "first.toml").write_text(FIRST.replace('"10% of meter"', '"200 for 1"'))
-    _, found = await restarted(pit, text)
-    assert found is not None
-    assert found.barred == (
+    assert await barred(pit, text) == (
         f"claim {claim.claim} of table T-1 was rejected, and can still be reopened: leave its asset"
         " number, game, game file, meters and positions as they were until this gaming day is"
         " closed"
@@ -220,12 +222,11 @@ async def test_a_restore_needs_no_game_file(keeping_redis: Redis, games: Path) -
     )  # fmt: skip
     assert five.count("[[wager.envy.schedule]]") == 1
     (games / "first.toml").write_text(five)
-    more, found = await restarted(pit, text.replace("wager = 100", "wager = 500"))
-    await approve(more, found)
+    more = await approved(pit, text.replace("wager = 100", "wager = 500"))
     meters = (await more.store.snapshot()).meters
     rebuilt = (await more.rebuild()).snapshot().at(more.store.keys.meters)
     for field in ("terms:m", "file:m"):
         assert rebuilt[field].decode() == meters[field]
-    approved = await more.redis.hget(more.store.keys.approved, "text")
-    assert isinstance(approved, bytes)
-    assert approved_terms(approved.decode()) == {"m": meters["terms:m"]}
+    filed = await more.redis.hget(more.store.keys.approved, "text")
+    assert isinstance(filed, bytes)
+    assert approved_terms(filed.decode()) == {"m": meters["terms:m"]}

@@ -43,13 +43,6 @@ async def strict(redis: Redis) -> AsyncIterator[Pit]:
     await pit.check_sound()
 
 
-async def _archived(redis: Redis, tmp_path: Path, floor: str = STRICT) -> Kept:
-    kept = Kept(Pit(redis, floor), tmp_path / "archive")
-    await kept.pit.store.open("service")
-    await kept.open()
-    return kept
-
-
 async def _hand_pay(pit: Pit, *, envy: bool = False) -> ClaimRow:
     """Win all of the meter of T-1; return the hand pay."""
     bets = {1: PROGRESSIVE, 2: PROGRESSIVE} if envy else {1: PROGRESSIVE}
@@ -146,7 +139,7 @@ async def test_the_audit_finds_a_win_that_was_reopened_after_the_close(
     redis: Redis, tmp_path: Path
 ) -> None:
     """Somebody who writes into Redis can set the number of the last reading back."""
-    kept = await _archived(redis, tmp_path)
+    kept = await Kept.opened(redis, tmp_path, STRICT)
     pit = kept.pit
     await _hand_pay(pit)
     await _reject(pit)
@@ -185,7 +178,7 @@ async def test_the_audit_knows_the_amount_of_the_approved_floor_file(
     redis: Redis, tmp_path: Path
 ) -> None:
     floor = STRICT.replace("[facility]\n", "[facility]\ntwo_people_reject_above = 0\n")
-    kept = await _archived(redis, tmp_path, floor)
+    kept = await Kept.opened(redis, tmp_path, floor)
     await _hand_pay(kept.pit)
     await _reject(kept.pit)
     (entry,) = [one for one in await kept.pit.entries() if one["kind"] == "reject"]
@@ -245,7 +238,7 @@ async def test_nobody_rejects_alone_under_a_floor_file_that_is_no_longer_approve
 
 async def test_a_request_to_reopen_waits_for_a_second_person(redis: Redis, tmp_path: Path) -> None:
     """It waits until it is confirmed, or until the gaming day is closed."""
-    kept = await _archived(redis, tmp_path)
+    kept = await Kept.opened(redis, tmp_path, STRICT)
     pit = kept.pit
 
     async def waiting() -> list[tuple[str, str | None]]:
@@ -291,7 +284,7 @@ async def test_rejection_of_a_win_of_no_cents_agrees_with_the_ledger(keeping_red
 async def test_the_house_gets_its_part_back_after_the_day_was_archived(
     redis: Redis, tmp_path: Path
 ) -> None:
-    kept = await _archived(redis, tmp_path)
+    kept = await Kept.opened(redis, tmp_path, STRICT)
     pit = kept.pit
     await _hand_pay(pit)
     await _reject(pit)
