@@ -164,15 +164,13 @@ async def test_terms_that_are_not_those_opened_come_before_everything(
     books: Books, step: ScriptStep
 ) -> None:
     await books.accept(wagers(1))
+    """Terms that were never opened are not those opened either."""
     await books.alter_terms()
     async with books.refuses(TermsError):
         await books.one(step)
-
-
-async def test_terms_that_were_never_opened_are_not_taken_for_open(books: Books) -> None:
     await books.redis.flushall()
     async with books.refuses(TermsError):
-        await books.one(wagers(1))
+        await books.one(step)
 
 
 async def test_batch_judges_each_event_on_the_books_that_the_ones_before_it_left(

@@ -1,6 +1,5 @@
 """One wager corrected before the first card: added or taken back, confirmed, and exact in money."""
 
-from datetime import timedelta
 from pathlib import Path
 from typing import Any, cast
 
@@ -14,6 +13,7 @@ from meters.intake import validation
 from meters.wire.messages import Reply
 from tests.floor_text import floor_text, link_text, meter_text, table_text
 from tests.games.texts import DRAWN
+from tests.model.days import A_DAY
 from tests.model.kept import Kept
 from tests.model.pit import AT, BONUS, FIVE_CARD, PROGRESSIVE, Pit, code, event_bytes
 from tests.model.test_asks import (
@@ -200,8 +200,7 @@ async def test_a_correction_that_nobody_confirmed_is_named_and_not_archived(kept
     assert (await pit.audit()).problems == (problem,)
     pit.intakes[0] = intake
     assert (await pit.result({1: "3h 6s Jc", 2: "4h 8s Qc"})).status == "accepted"
-    for _ in range(3):
-        await kept.days.keep(timedelta(days=1))
+    await kept.days.keep(A_DAY, A_DAY, A_DAY)
     with pytest.raises(ArchiveError, match=problem):
         await kept.run()
     assert [one for one in (await pit.audit()).problems if problem in one]

@@ -2,12 +2,7 @@
 
 import pytest
 
-from tests.model.pit import (
-    PROGRESSIVE,
-    Pit,
-    code,
-    refused,
-)
+from tests.model.pit import PROGRESSIVE, Pit, code, refused
 
 pytestmark = [
     pytest.mark.section(
@@ -16,18 +11,11 @@ pytestmark = [
     pytest.mark.usefixtures("left_sound"),
 ]
 
-ROYAL = "As Ks Qs"
-BELOW = "9s 8s 7s"
-
-
-async def _win(pit: Pit, bets: dict[int, str], hands: dict[int, str]) -> list[str]:
-    reply = await pit.round(bets, hands)
-    return [claim.claim for claim in reply.claims or ()]
-
 
 async def test_a_table_with_an_unpaid_hand_pay_has_its_wagers_refused(pit: Pit) -> None:
     """A validated hand pay is still unpaid. The refusal uses up its seq and names the win."""
-    (claim,) = await _win(pit, {1: PROGRESSIVE}, {1: ROYAL})
+    reply = await pit.round({1: PROGRESSIVE}, {1: "As Ks Qs"})
+    (claim,) = [one.claim for one in reply.claims or ()]
     before = (await pit.store.snapshot(), await pit.entries())
     answer = await pit.wagers({2: PROGRESSIVE}, round_id="R2")
     assert code(answer) == "held"

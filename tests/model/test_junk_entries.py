@@ -2,6 +2,7 @@
 
 import asyncio
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -96,10 +97,6 @@ def test_a_mark_of_another_user_is_not_to_be_removed(
     assert "remove" not in str(refused.value)
 
 
-def _fields() -> dict[str | bytes, bytes]:
-    return dict.fromkeys(FIELDS, b"")
-
-
 @pytest.mark.parametrize(
     "junk",
     [
@@ -117,8 +114,8 @@ async def test_one_act_that_cannot_be_read_hides_no_other(
     store = pit.store
     before = await pit.link_acts.acts("pit", None, 50)
     last = (await store.snapshot()).last_entry
-    entry = junk if b"\xff" in junk else _fields() | junk
-    await pit.redis.xadd(store.keys.ledger, entry, id=f"{last + 1}-0")  # type: ignore[arg-type]
+    entry: dict[Any, Any] = junk if b"\xff" in junk else {**dict.fromkeys(FIELDS, b""), **junk}
+    await pit.redis.xadd(store.keys.ledger, entry, id=f"{last + 1}-0")
     await pit.redis.zadd(store.keys.acts, {str(last + 1): last + 1})
     unreadable, *others = await pit.link_acts.acts("pit", None, 50)
     assert (unreadable.entry, unreadable.what, unreadable.at) == (last + 1, "unreadable", "")

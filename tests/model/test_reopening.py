@@ -1,7 +1,6 @@
 """Two people reject a large win, and reopen a rejected win; a wrong slip number is corrected."""
 
 from collections.abc import AsyncIterator
-from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -14,6 +13,7 @@ from meters.floor_api.types import ClaimRow
 from meters.selfcheck.approval_checks import Configuration
 from tests.approving import approve
 from tests.floor_text import METERS, ONE_REJECTS, floor_text, link_text, meter_text, table_text
+from tests.model.days import A_DAY
 from tests.model.kept import Kept
 from tests.model.pit import (
     BONUS,
@@ -143,7 +143,7 @@ async def test_the_audit_finds_a_win_that_was_reopened_after_the_close(
     pit = kept.pit
     await _hand_pay(pit)
     await _reject(pit)
-    await kept.days.keep(timedelta(days=1))
+    await kept.days.keep(A_DAY)
     await redis.hset(pit.store.keys.meters, "reading", "0")
     await _reopen(pit)
     problems = (await pit.audit()).problems
@@ -256,7 +256,7 @@ async def test_a_request_to_reopen_waits_for_a_second_person(redis: Redis, tmp_p
     await _reject(pit)
     await pit.claims.request_reopening(CLAIM, "cal", reason="x")
     assert await waiting() == [(CLAIM, "amy")]
-    await kept.days.keep(timedelta(days=1))
+    await kept.days.keep(A_DAY)
     assert await waiting() == []
 
 
@@ -291,8 +291,7 @@ async def test_the_house_gets_its_part_back_after_the_day_was_archived(
     await pit.round({1: PROGRESSIVE}, {1: ROYAL}, table="T-2", round_id="R2")
     rejected = await pit.accounts()
     await _reopen(pit)
-    for _ in range(3):
-        await kept.days.keep(timedelta(days=1))
+    await kept.days.keep(A_DAY, A_DAY, A_DAY)
     await kept.run()
     assert (await pit.store.checkpoint()).house_paid.keys() == {CLAIM}
     await _reject(pit)
