@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections import defaultdict
-from collections.abc import Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
@@ -11,7 +11,7 @@ from typing import Any, Final
 import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import precondition, rule
-from hypothesis.strategies import DataObject
+from hypothesis.strategies import DataObject, SearchStrategy
 
 from meters.archive.archive_days import ArchiveFiles
 from meters.archive.archiver import Archiver
@@ -50,6 +50,15 @@ def _altered(payload: bytes) -> bytes:
     return payload.replace(AT.encode(), b"2026-11-20T02:14:08Z")
 
 
+def rule_of_a_table(
+    tables: Sequence[str] = TABLES, **more: SearchStrategy[Any]
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Return the decorator of a rule for a table and a worker, with further parameters."""
+    table, worker = st.sampled_from(tables), st.sampled_from(WORKERS)
+    given: dict[str, Any] = {"data": st.data(), "table": table, "worker": worker, **more}
+    return rule(**given)
+
+
 class Floor(HeldFloor):
     """Tables that play, err, repeat and race. After each step both sets of books must agree."""
 
@@ -85,28 +94,23 @@ class Floor(HeldFloor):
         event = result_event(data.draw, self.books.tables[table], flawed=flawed) | {"round": now}
         return event | data.draw(st.sampled_from(({}, {"entered_before": ENTERED})))
 
-    @rule(data=st.data(), table=st.sampled_from(TABLES), worker=st.sampled_from(WORKERS))
+    @rule_of_a_table()
     def play(self, data: DataObject, table: str, worker: int) -> None:
         """Send the next event of a table."""
         self._send(table, self._bytes(table, self._next_event(data, table)), worker)
 
-    @rule(data=st.data(), table=st.sampled_from(TABLES), worker=st.sampled_from(WORKERS))
+    @rule_of_a_table()
     def play_on(self, data: DataObject, table: str, worker: int) -> None:
         """Send the next two events of a table, each through the other worker."""
         self._send(table, self._bytes(table, self._next_event(data, table)), worker)
         self._send(table, self._bytes(table, self._next_event(data, table)), 1 - worker)
 
-    @rule(data=st.data(), table=st.sampled_from(TABLES), worker=st.sampled_from(WORKERS))
+    @rule_of_a_table()
     def win_it_all(self, data: DataObject, table: str, worker: int) -> None:
         """Deal a royal flush to the first position that wagered."""
         self._win(data, table, worker, ROYAL)
 
-    @rule(
-        data=st.data(),
-        table=st.sampled_from(TABLES),
-        worker=st.sampled_from(WORKERS),
-        stack=st.sampled_from(STACKS),
-    )
+    @rule_of_a_table(stack=st.sampled_from(STACKS))
     def win_several(self, data: DataObject, table: str, worker: int, stack: Stack) -> None:
         """Deal hands that win meters or parts of them to the positions that wagered."""
         self._win(data, table, worker, stack)
@@ -117,12 +121,7 @@ class Floor(HeldFloor):
         event = stacked_event(at, stack) | {"round": at.round}
         self._send(table, self._bytes(table, event), worker)
 
-    @rule(
-        data=st.data(),
-        table=st.sampled_from(TABLES[:2]),
-        worker=st.sampled_from(WORKERS),
-        stack=st.sampled_from((ROYAL, STRAIGHT_FLUSH)),
-    )
+    @rule_of_a_table(TABLES[:2], stack=st.sampled_from((ROYAL, STRAIGHT_FLUSH)))
     def win_on_the_dealer(self, data: DataObject, table: str, worker: int, stack: Stack) -> None:
         """Play several wagers on the dealer's hand, which wins all of the meter or a tenth."""
         at = self.books.tables[table]
@@ -134,7 +133,7 @@ class Floor(HeldFloor):
         event = stacked_event(at, stack, to_dealer=True) | {"round": at.round}
         self._send(table, self._bytes(table, event), worker)
 
-    @rule(data=st.data(), table=st.sampled_from(TABLES), worker=st.sampled_from(WORKERS))
+    @rule_of_a_table()
     def void(self, data: DataObject, table: str, worker: int) -> None:
         """Play a round that is voided."""
         self._begin(data, table, worker)
@@ -143,8 +142,7 @@ class Floor(HeldFloor):
         event |= data.draw(st.sampled_from(({}, {"entered": ENTERED}, asks, asks)))
         self._send(table, self._bytes(table, event), worker)
 
-    @rule(
-        data=st.data(), table=st.sampled_from(TABLES), worker=st.sampled_from(WORKERS),
+    @rule_of_a_table(
         decided=st.sampled_from((True, True, True, False, None)), stray=st.integers(0, 5),
     )  # fmt: skip
     def correct_a_wager(
@@ -251,15 +249,12 @@ class Floor(HeldFloor):
         assert len(replies) == 1, replies
         self._hold(table, payload, verdict, replies.pop())
 
-    @rule(data=st.data(), table=st.sampled_from(TABLES), worker=st.sampled_from(WORKERS))
+    @rule_of_a_table()
     def flawed(self, data: DataObject, table: str, worker: int) -> None:
         """Send an event that may not be accepted."""
         self._send(table, self._bytes(table, self._next_event(data, table, flawed=True)), worker)
 
-    @rule(
-        data=st.data(),
-        table=st.sampled_from(TABLES),
-        worker=st.sampled_from(WORKERS),
+    @rule_of_a_table(
         kind=st.sampled_from(("wagers", "result", "void")),
         which=st.sampled_from(("now", "over", "new")),
     )
@@ -275,7 +270,7 @@ class Floor(HeldFloor):
             event = {"type": "void", "reason": "misdeal"}
         self._send(table, self._bytes(table, event | {"round": round_id}), worker)
 
-    @rule(data=st.data(), table=st.sampled_from(TABLES), worker=st.sampled_from(WORKERS))
+    @rule_of_a_table()
     def wager_again(self, data: DataObject, table: str, worker: int) -> None:
         """Send wagers for the open round, otherwise for the last one."""
         at = self.books.tables[table]
@@ -298,12 +293,7 @@ class Floor(HeldFloor):
         table, payload = data.draw(st.sampled_from(self.sent))
         self._send(table, _altered(payload), worker)
 
-    @rule(
-        data=st.data(),
-        table=st.sampled_from(TABLES),
-        worker=st.sampled_from(WORKERS),
-        ahead=st.integers(2, 2 * REPLIES_KEPT),
-    )
+    @rule_of_a_table(ahead=st.integers(2, 2 * REPLIES_KEPT))
     def run_ahead(self, data: DataObject, table: str, worker: int, ahead: int) -> None:
         """Send an event before its turn."""
         event = self._next_event(data, table)
@@ -484,7 +474,7 @@ class Floor(HeldFloor):
             run = Archiver(self.pit.store, files, 0).run(lambda *_: None)
             self.books.entries += len(self.runner.run(run).written)
 
-    @rule(data=st.data(), table=st.sampled_from(TABLES), worker=st.sampled_from(WORKERS))
+    @rule_of_a_table()
     def require_all_hands(self, data: DataObject, table: str, worker: int) -> None:
         """Have the floor file require all hands for one result."""
         self._begin(data, table, worker)

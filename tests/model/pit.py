@@ -37,7 +37,7 @@ from meters.selfcheck.approval_checks import Configuration
 from meters.wire.messages import Jackpot, Reply
 from tests.approving import approve
 from tests.floor_text import METERS, ONE_REJECTS, floor_text, link_text, meter_text, table_text
-from tests.restore.stores import hold_alike, keys_of, read_store
+from tests.restore.stores import hold_alike, keys_of, read_store, rebuilt
 
 AT: Final = "2026-11-20T02:14:07.250Z"
 PROGRESSIVE: Final = "progressive"
@@ -286,10 +286,8 @@ class Pit:
 
     async def rebuild(self) -> Rebuild:
         """Return what the ledger alone makes of the store."""
-        rebuild = Rebuild(self.link, GamingDays.of_facility(self.floor.facility))
-        for number, fields in await self.store.entries(0, 10_000):
-            rebuild.apply_entry(number, fields)
-        return rebuild
+        days = GamingDays.of_facility(self.floor.facility)
+        return await rebuilt(Rebuild(self.link, days), self.store)
 
     async def audit(self) -> Finding:
         return await LinkAudit(self.store).run()
