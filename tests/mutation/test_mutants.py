@@ -4,7 +4,7 @@ import pytest
 
 from tests.mutation.mutants import ROOT, Mutant, mutants, named_tests, simulated
 
-ALL = {*mutants(), *(each for changes in simulated().values() for each in changes)}
+ALL = dict.fromkeys([*mutants(), *(each for changes in simulated().values() for each in changes)])
 ROWS = {row for mutant in mutants() for row in mutant.rows}
 TESTS = {row for row in ROWS if row.startswith("tests/")}
 

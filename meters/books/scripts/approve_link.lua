@@ -34,7 +34,8 @@ local TERMS, CONTINUED = ARGV[12], ARGV[13]
 --include present
 --include two_people
 
-local function has_event(fields, event)
+local function has_event(noted, event)
+  local _, fields = unpack(noted)
   for i = 1, #fields, 2 do
     if fields[i] == 'event1' then return fields[i + 1] == event end
   end
@@ -51,7 +52,7 @@ if MODE == 'empty' and last_entry > 0 then return { 'stale' } end
 if MODE == 'second' then
   -- After a loss of the last writes, another approval can have the number of the entry.
   local noted = redis.call('XRANGE', LEDGER, FIRST, FIRST)[1]
-  if noted and not has_event(noted[2], FIRST_RECORD) then return { 'stale' } end
+  if noted and not has_event(noted, FIRST_RECORD) then return { 'stale' } end
   local who, setter = one_person(FIRST_BY, FIRST_RECORD, BY, SETTERS)
   if who then return { 'same_person', who, setter } end
 end
