@@ -30,6 +30,7 @@ from meters.books.approved_configuration import (
     LinkConfiguration,
     approved_tables,
 )
+from meters.books.facility_note import Noted
 from meters.books.hand_pay_holds import ReopenableHolds, TableHold, holding_claims
 from meters.books.link_state import Snapshot
 from meters.books.money_terms import adopted, terms_text
@@ -196,8 +197,10 @@ class Configuration:
         try:
             approved = await self._book.current()
         except ForgedError as error:
+            await self._read_note()
             return await self._unapproved((str(error),), None, error.held)
         if approved is None:
+            await self._read_note()
             if await self._was_approved():
                 return await self._unapproved((_LOST,), None, "")
             first = await self._is_first()
@@ -209,6 +212,7 @@ class Configuration:
         same = counts and approved.digest == self.filed.digest
         if same and self._has_its_tables:
             return None
+        await self._read_note()
         since = () if await self._is_of_program() else await self._lost_tables(approved)
         if same and not since:
             return await self._back_too_early(approved)
@@ -289,6 +293,7 @@ class Configuration:
             await self._adopt(found, by, order, setters.own)
             return found.changed
         # An approval that takes a table after this has a larger order.
+        await self._read_note()
         if await self._last_order() != found.after:
             raise BooksError("stale")
         if setters.by_command:
@@ -323,10 +328,9 @@ class Configuration:
         Raises:
             RedisError: Redis failed.
         """
-        noted = await self._store.facility.read()
+        noted = await self._read_note()
         try:
-            links = await self._all_links()
-            names = [one.by for each in links if (one := await each.book.current())]
+            names = [one.by for each in self._all_links if (one := await each.book.current())]
         except ForgedError:
             return True
         return any(is_person(name) for name in (noted.by, *names) if name)
@@ -382,12 +386,12 @@ class Configuration:
         them, and a service can open the links that it has reached. After anything else happened on
         one of them, two people approve the others.
         """
-        noted = await self._store.facility.read()
         if (await self._store.snapshot()).last_entry:
             return False
+        noted = await self._read_note()
         if noted.floor not in ("", self._floor_digest):
             return False
-        for each in await self._other_links():
+        for each in self._others.values():
             held = await each.store.snapshot()
             if not held.last_entry:
                 continue
@@ -403,7 +407,7 @@ class Configuration:
 
     async def _note(self, by: str) -> tuple[bool, int]:
         """Note that somebody approves the link; see `FacilityNote.note` for what it returns."""
-        known = [await _approved(each.book) for each in await self._all_links()]
+        known = [await _approved(each.book) for each in self._all_links]
         last = max((approved.order for approved in known if approved), default=0)
         return await self._store.facility.note(self._floor_digest, by, self._link.id, last)
 
@@ -412,13 +416,16 @@ class Configuration:
         return tuple(
             f"table {table} was approved on link {link} since"
             for table, (order, link) in sorted((await self._last_approvals()).items())
-            if order > approved.order and link != self._link.id
+            if order > approved.order
         )
 
     async def _last_approvals(self) -> Mapping[str, tuple[int, str]]:
-        """Return by id the last approval that had a table of this link: its order, and its link."""
+        """Return the last approval on another link that had a table: its order, and the link.
+
+        They are by the ids of this link's tables.
+        """
         last = dict.fromkeys(self._assets, (0, ""))
-        for each in await self._all_links():
+        for each in self._others.values():
             approved = await _approved(each.book)
             had = approved.had if approved else {}
             for table, asset in self._assets.items():
@@ -427,20 +434,28 @@ class Configuration:
         return last
 
     async def _last_order(self) -> int:
-        """Return the order of the last approval that had a table of this link."""
-        return max((order for order, _ in (await self._last_approvals()).values()), default=0)
+        """Return the order of the last approval, on any link, that had a table of this link."""
+        own = await _approved(self._book)
+        had = own.had if own else {}
+        elsewhere = [order for order, _ in (await self._last_approvals()).values()]
+        return max(0, *elsewhere, *(had.get(name, 0) for name in table_names(self._assets)))
 
-    async def _all_links(self) -> Sequence[_KnownLink]:
-        return (self._own, *await self._other_links())
+    @property
+    def _all_links(self) -> Sequence[_KnownLink]:
+        return (self._own, *self._others.values())
 
-    async def _other_links(self) -> Sequence[_KnownLink]:
-        """Return the data of all other links: those of the floor file, and former ones."""
+    async def _read_note(self) -> Noted:
+        """Read the note of the facility, and with it which other links there are.
+
+        They are those of the floor file, and former ones.
+        """
+        noted = await self._store.facility.read()
         named = {link.id: link for link in self._floor.link}
-        for each in sorted((await self._store.facility.read()).links | {*named}):
+        for each in sorted(noted.links | {*named}):
             if each not in self._others and each != self._link.id:
                 link = named.get(each) or Link(id=each, name=each, games=self._floor.games)
                 self._others[each] = _KnownLink.of(self._store.beside(link))
-        return tuple(self._others.values())
+        return noted
 
     async def _was_approved(self) -> bool:
         if self._seen:
@@ -502,8 +517,8 @@ class Configuration:
         if barred:
             found = await self._unapproved((_ALSO,), approved, approved.digest)
             return replace(found, barred=barred)
-        others = await self._other_links()
-        self._has_its_tables = not any([await self._tables_here(one.book) for one in others])
+        others = [await self._tables_here(each.book) for each in self._others.values()]
+        self._has_its_tables = not any(others)
         return None
 
     async def _tables_here(self, book: ApprovalBook) -> Sequence[str]:
@@ -526,7 +541,7 @@ class Configuration:
         Such a hand pay waits, or was rejected and can be reopened. Elsewhere means: under another
         link or another name. If no table has such a hand pay, the result is None.
         """
-        for each in await self._all_links():
+        for each in self._all_links:
             link = each.store.link.id
             # A claim that is rejected between these two reads is in the second one.
             for held in await holding_claims(each.store):
@@ -557,15 +572,16 @@ class Configuration:
         such limit, because a demonstration's floor is new in each run.
         """
         ids = {table.id for table in self._link.table}
-        gone = [table for table in await _approved_tables(self._book) if table not in ids]
+        before = await _approved_tables(self._book)
+        gone = [table for table in before if table not in ids]
         if table := await _with_open_round(self._store, gone):
             return _open_round_text(table, self._store)
-        if table := await _with_open_round(self._store, await self._changed_tables()):
+        if table := await _with_open_round(self._store, self._changed_tables(before)):
             return (
                 f"table {table} has an open round: leave {_UNCHANGED} until the round is settled,"
                 " or voided at the panel"
             )
-        for each in await self._other_links():
+        for each in self._others.values():
             moved = await self._tables_here(each.book)
             # With a round of a table on both links, each would wait for the other one.
             moved = [one for one in moved if not await _with_open_round(self._store, [one])]
@@ -580,7 +596,7 @@ class Configuration:
         A table that forgot the round, for example after its machine was replaced, finds the win of
         such a hand pay in its present game. With another game, it would show another win.
         """
-        if not (changed := await self._changed_tables()):
+        if not (changed := self._changed_tables(await _approved_tables(self._book))):
             return None
         # A claim that is rejected between these two reads is in the second one.
         for held in await holding_claims(self._store):
@@ -597,9 +613,9 @@ class Configuration:
                 )
         return None
 
-    async def _changed_tables(self) -> list[str]:
+    def _changed_tables(self, approved: Mapping[str, ApprovedTable]) -> list[str]:
         """Return the tables that change, other than by a new meter or more positions."""
-        approved, filed = await _approved_tables(self._book), approved_tables(self.filed.text)
+        filed = approved_tables(self.filed.text)
         return [
             table
             for table, before in sorted(approved.items())
