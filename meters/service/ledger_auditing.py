@@ -18,30 +18,14 @@ from meters.metrics import Metrics
 from meters.metrics.families import Audited
 from meters.service.announcer import Announcer
 from meters.service.batches_in_work import BatchesInWork
+from meters.service.pace import Pace
 
 log = structlog.get_logger()
 
-AUDIT_EVERY_S: Final = 60.0
 FOLLOWED_EVERY_S: Final = 5.0
 """Seconds after which new ledger entries are read between two audits. So an audit after a failure
 has few entries to read. It must be short, because the link does not operate during this audit."""
-AUDITED_AGAIN: Final = 1_000
-"""Number of entries that each audit reads again although an earlier audit found them correct. The
-number is fixed, so every audit causes the same load."""
-CHECKPOINT_EVERY: Final = 5_000
-"""Number of new entries after which an audit writes the audit checkpoint again. A start replays
-about so many entries, and those of the last minute."""
-BEHIND_MAX: Final = 300_000
-"""Number of entries from which an audit waits no longer for the tables' events. After a failure, a
-link does not operate until these entries are replayed, which takes about ten seconds."""
-SLICE_S: Final = 0.005
-"""Seconds for which an audit runs before other tasks do, if it is `BEHIND_MAX` entries behind."""
-SLICE_MAX_S: Final = 0.02
-"""The same, at most. An audit that is further behind runs longer, so it does not fall back further
-and further, even if the tables send more events than the worker can apply and audit."""
 NOT_AUDITED: Final = "the ledger is being audited"
-
-_AUDIT_AGAIN_S: Final = 1.0
 
 
 class LedgerAuditing:
@@ -63,6 +47,7 @@ class LedgerAuditing:
         *,
         batches: BatchesInWork,
         ended: Callable[[], None],
+        pace: Pace,
     ) -> None:
         self.problem: str | None = NOT_AUDITED
         self.books_differ = False
@@ -77,6 +62,7 @@ class LedgerAuditing:
         self._metrics = metrics
         self._describe = describe
         self._batches = batches
+        self._pace = pace
         self._ended = ended
         self._wanted = asyncio.Event()
         self._times_wanted = 0
@@ -102,7 +88,7 @@ class LedgerAuditing:
         """
         while True:
             self._wanted.clear()
-            pause_s, began, problems = AUDIT_EVERY_S, self._times_wanted, list[str]()
+            pause_s, began, problems = self._pace.audit_every_s, self._times_wanted, list[str]()
             began_s, result = time.perf_counter(), Audited.FAILED
             try:
                 problems = await self._find()
@@ -110,7 +96,7 @@ class LedgerAuditing:
                 result = Audited.DIFFERS if problems else Audited.BALANCED
             except (RedisError, OSError, ValueError) as error:
                 found = self._describe(error)
-                pause_s = _AUDIT_AGAIN_S
+                pause_s = self._pace.audit_again_s
             self._metrics.books.show_audit(self._link, result, time.perf_counter() - began_s)
             if began == self._times_wanted:
                 self.problem, self.books_differ = found, bool(problems)
@@ -128,7 +114,10 @@ class LedgerAuditing:
                     return
             if self.problem is None and loop.time() < due_s:
                 try:
-                    if not (audit and await audit.follow(self._mark.seen, again=AUDITED_AGAIN)):
+                    if not (
+                        audit
+                        and await audit.follow(self._mark.seen, again=self._pace.audited_again)
+                    ):
                         return
                 except ValueError:
                     return
@@ -141,11 +130,11 @@ class LedgerAuditing:
         """Audit the ledger and return its problems. If there are none, publish the seal."""
         seen = self._mark.seen
         self._audit = audit = self._audit or await self._first_audit(seen)
-        finding = await audit.run(seen, again=AUDITED_AGAIN)
+        finding = await audit.run(seen, again=self._pace.audited_again)
         if finding.problems and self._resumed:
             # The file of the audit checkpoint can be wrong. Only a whole audit can tell.
             self._audit = audit = self._new_audit()
-            finding = await audit.run(seen, again=AUDITED_AGAIN)
+            finding = await audit.run(seen, again=self._pace.audited_again)
         self._resumed = False
         lost = self._mark.problem(finding.stored, seen.entries)
         if finding.entries and not seen.entries:
@@ -153,7 +142,7 @@ class LedgerAuditing:
         problems = [lost] if lost else list(finding.problems[:3])
         if not problems and finding.entries > seen.sealed:
             await self._seal(finding)
-            if finding.entries >= self._checkpointed + CHECKPOINT_EVERY:
+            if finding.entries >= self._checkpointed + self._pace.checkpoint_every:
                 await self._keep_checkpoint(audit)
         return problems
 
@@ -181,11 +170,15 @@ class LedgerAuditing:
         If tables keep the service busy all the time, the audit waits until it is far behind. Then
         it runs for some milliseconds before it lets other tasks run.
         """
-        behind = self.behind
-        if self.problem is None and not self._wanted.is_set() and behind < BEHIND_MAX:
+        behind, pace = self.behind, self._pace
+        if self.problem is None and not self._wanted.is_set() and behind < pace.behind_max:
             await self._batches.give_way()
             return
-        slice_s = min(SLICE_MAX_S, SLICE_S * behind / BEHIND_MAX) if self.problem is None else 0.0
+        slice_s = (
+            min(pace.slice_max_s, pace.slice_s * behind / pace.behind_max)
+            if self.problem is None
+            else 0.0
+        )
         if time.monotonic() - self._slice_began_s >= slice_s:
             await asyncio.sleep(0)
             self._slice_began_s = time.monotonic()

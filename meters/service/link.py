@@ -35,16 +35,13 @@ from meters.service.batches_in_work import BatchesInWork
 from meters.service.jackpots import JackpotDisplay
 from meters.service.ledger_auditing import NOT_AUDITED, LedgerAuditing
 from meters.service.outages import Outages
+from meters.service.pace import Pace
 from meters.service.server_watch import watch_servers
 from meters.wire.messages import seq_of
 from meters.wire.topics import TableAddress
 
 log = structlog.get_logger()
 
-BEAT_S: Final = 1.0
-CHECK_WITHIN_S: Final = 2.0
-"""Seconds without an answer after which Redis counts as failed. Displays report a failure after a
-longer time."""
 OLD_AFTER_S: Final = 0.5
 """Longest time in seconds for an answer of Redis. The data in a slower answer can be old, so it is
 not published as the current state."""
@@ -107,12 +104,14 @@ class LinkService:
         adopt: Callable[[Link], None],
         ring: Callable[[], None],
         batches: BatchesInWork,
+        pace: Pace,
     ) -> None:
         self.store = store
         store.must_keep = True
         self.announcer = announcer
         self.configuration = configuration
         self._unfit = unfit
+        self._pace = pace
         self._metrics = metrics
         self._adopt = adopt
         self._ring = ring
@@ -123,7 +122,7 @@ class LinkService:
         self._check_now = asyncio.Event()
         self.auditing = LedgerAuditing(
             store, mark, announcer, metrics, _failure_text,
-            batches=batches, ended=self._check_now.set,
+            batches=batches, ended=self._check_now.set, pace=pace,
         )  # fmt: skip
         self._figures = LinkStatsReader(store)
         self._mark = mark
@@ -301,7 +300,7 @@ class LinkService:
         loop = asyncio.get_running_loop()
         last_s = loop.time()
         while True:
-            await asyncio.sleep(max(0.0, last_s + BEAT_S - loop.time()))
+            await asyncio.sleep(max(0.0, last_s + self._pace.check_every_s - loop.time()))
             took_s, last_s = loop.time() - last_s, loop.time()
             self.publish_heartbeat()
             self._show_beat(took_s)
@@ -313,18 +312,18 @@ class LinkService:
             began_s = loop.time()
             # No report is needed here: if Redis fails, the link's check every second reports it.
             with contextlib.suppress(RedisError, OSError, TimeoutError):
-                async with asyncio.timeout(CHECK_WITHIN_S):
+                async with asyncio.timeout(self._pace.answered_within_s):
                     # A Redis that refuses writes can refuse a ping too, but it answers.
                     with contextlib.suppress(ResponseError):
                         await self.store.redis.ping()
                 self._answered_s = loop.time()
-            await asyncio.sleep(max(0.0, began_s + BEAT_S - loop.time()))
+            await asyncio.sleep(max(0.0, began_s + self._pace.check_every_s - loop.time()))
 
     async def _keep_checking(self) -> None:
         """Check the link every second and after each audit, and publish what has changed."""
         loop = asyncio.get_running_loop()
         while True:
-            due_s, problem = loop.time() + BEAT_S, self._problem
+            due_s, problem = loop.time() + self._pace.check_every_s, self._problem
             self._check_now.clear()
             await self._check()
             if self._problem != problem:
@@ -359,8 +358,8 @@ class LinkService:
         self._step_s = began_s = loop.time()
 
         def due() -> float:
-            silent_s = max(began_s, self._answered_s) + CHECK_WITHIN_S
-            return min(silent_s, self._step_s + max(_STEP_WITHIN_S, CHECK_WITHIN_S))
+            silent_s = max(began_s, self._answered_s) + self._pace.answered_within_s
+            return min(silent_s, self._step_s + max(_STEP_WITHIN_S, self._pace.answered_within_s))
 
         looking = asyncio.create_task(self._check_state(), name="look")
         try:
@@ -380,7 +379,7 @@ class LinkService:
             await _ended(looking)
         if looking.cancelled():
             self._metrics.running.show_redis(self.store.link.id, ready=False)
-            self._fail(f"Redis has not answered for {CHECK_WITHIN_S:.0f} seconds")
+            self._fail(f"Redis has not answered for {self._pace.answered_within_s:.0f} seconds")
             return
         try:
             problem, audit = looking.result()
@@ -538,7 +537,7 @@ class LinkService:
             self.store.link.id,
             operable=self._problem is None and self.broker_problem is None,
             closed=self._closed is not None,
-            missed=max(0, round(took_s / BEAT_S) - 1),
+            missed=max(0, round(took_s / self._pace.check_every_s) - 1),
             lasted_s=took_s,
         )
 

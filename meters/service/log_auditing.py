@@ -12,8 +12,8 @@ from meters.logs.throttled import ThrottledLog
 from meters.redis_client.shards import AnyRedis, redis_of
 from meters.redis_client.user_keys import USERS_TAG, UserKeys
 from meters.service.announcer import Post
-from meters.service.ledger_auditing import AUDIT_EVERY_S, AUDITED_AGAIN, CHECKPOINT_EVERY
 from meters.service.link import SERVICE
+from meters.service.pace import USUAL, Pace
 from meters.users.errors import UsersError
 from meters.users.log_audit import Entry, LogAudit, LogFinding, as_altered
 from meters.users.log_checkpoint import LogCheckpointFile
@@ -26,9 +26,6 @@ from meters.wire.messages import LedgerSeal
 
 log = structlog.get_logger()
 
-MARK_EVERY_S: Final = 1.0
-"""Seconds after which the log's mark is written again. The mark has the number of the last
-entry."""
 NOT_HOLDING_MAX: Final = 3
 _REFUSED: Final = "refused"
 
@@ -43,6 +40,7 @@ class LogAuditing:
         show: a function that receives True if the log and the users are correct, otherwise False.
         secrets: the secrets for the MACs (signatures) of the log's entries; None if the entries
             have no MACs.
+        pace: how often the log is noted and audited.
     """
 
     def __init__(
@@ -52,6 +50,8 @@ class LogAuditing:
         post: Post,
         show: Callable[[bool], None],
         secrets: LogSecrets | None = None,
+        *,
+        pace: Pace = USUAL,
     ) -> None:
         self._redis = redis_of(redis, USERS_TAG)
         self._store = UserStore(redis, secrets)
@@ -62,6 +62,7 @@ class LogAuditing:
         self._mark = mark
         self._post = post
         self._show = show
+        self._pace = pace
         self._said = ThrottledLog()
         self._problems: tuple[str, ...] = ()
         self._unposted = b""
@@ -77,7 +78,11 @@ class LogAuditing:
             try:
                 self._publish()
                 goes_on = await self._note_head()
-                if not goes_on or audited_s is None or loop.time() - audited_s >= AUDIT_EVERY_S:
+                if (
+                    not goes_on
+                    or audited_s is None
+                    or loop.time() - audited_s >= self._pace.audit_every_s
+                ):
                     await self._check()
                     audited_s = loop.time()
             except (AuthenticationError, NoPermissionError) as error:
@@ -93,7 +98,7 @@ class LogAuditing:
                 # Before Python 3.12 asyncio.wait_for, which redis uses to send, may lose a
                 # cancellation.
                 raise asyncio.CancelledError
-            await asyncio.sleep(MARK_EVERY_S)
+            await asyncio.sleep(self._pace.mark_every_s)
 
     async def _note_head(self) -> bool:
         """Note the last log entry in the mark. Return False if the log must be audited now.
@@ -133,7 +138,7 @@ class LogAuditing:
 
     async def _check(self) -> None:
         seen = self._mark.seen
-        finding = await self._audit.run(seen, again=AUDITED_AGAIN)
+        finding = await self._audit.run(seen, again=self._pace.audited_again)
         lost = self._mark.problem(finding.entries, seen.entries)
         problems = (lost,) if lost else finding.problems
         self._report(problems)
@@ -146,7 +151,7 @@ class LogAuditing:
             )
         if finding.entries > seen.sealed:
             await self._seal(finding)
-        if finding.entries >= self._checkpointed + CHECKPOINT_EVERY:
+        if finding.entries >= self._checkpointed + self._pace.checkpoint_every:
             await self._keep_checkpoint()
 
     async def _keep_checkpoint(self) -> None:

@@ -49,6 +49,7 @@ from meters.service.batches_in_work import BatchesInWork
 from meters.service.link import LinkService
 from meters.service.log_auditing import LogAuditing
 from meters.service.other_services import HEARD_FOR_S
+from meters.service.pace import USUAL, Pace
 from meters.service.run_notes import note_start
 from meters.service.stopping import stays_true
 from meters.users.demonstration import let_in
@@ -83,11 +84,13 @@ class ServeOptions:
         auto_floor_after_s: the seconds after which the simulated floorperson decides a win.
         demo_users: whether the users of a demonstration, whose PIN is public, are allowed to sign
             in. They are not added to a floor of people.
+        pace: how often the service checks and audits.
     """
 
     auto_floor: bool = False
     auto_floor_after_s: float = 0.0
     demo_users: bool = False
+    pace: Pace = USUAL
 
 
 class MeterService:
@@ -139,6 +142,7 @@ class MeterService:
             self._post,
             self._metrics.books.show_operators_log,
             log_secrets,
+            pace=options.pace,
         )
         stores = {link.id: LinkStore(redis, link) for link in floor.link}
         days = GamingDays.of_facility(floor.facility)
@@ -156,6 +160,7 @@ class MeterService:
                 adopt=self._adopt,
                 ring=self._ring,
                 batches=self._batches,
+                pace=options.pace,
             )
             for link, store in stores.items()
         }

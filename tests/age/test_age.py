@@ -14,10 +14,9 @@ from typing import Final, cast
 
 import pytest
 
-import meters.service.ledger_auditing
-import meters.service.log_auditing
 from meters.embedded.broker import embedded_address
 from meters.redis_client.connect import open_redis
+from meters.service.pace import Pace
 from meters.service.process import end
 from meters.service.service import MeterService, ServeOptions
 from meters.users.log_mark import LogMark
@@ -71,9 +70,10 @@ async def _command(place: Place, *words: str) -> Reads:
 
 async def _service(place: Place) -> Reads:
     """Return what a service reads until its links operate and the operators' log is sealed."""
-    floor = place.floor
+    # With ledgers and logs of that many entries, it writes checkpoints.
+    floor, options = place.floor, ServeOptions(pace=Pace(checkpoint_every=10))
     async with open_redis(floor) as redis, _counted(place) as reads:
-        service = MeterService(floor, redis, ServeOptions())
+        service = MeterService(floor, redis, options)
         spared = asyncio.all_tasks()
         serving = asyncio.create_task(
             service.run(lambda: embedded_address(place.parts.broker), asyncio.Event())
@@ -117,12 +117,7 @@ async def _daily_reads(days: int) -> dict[str, Reads]:
 
 @pytest.mark.slow
 @pytest.mark.duty("D19")
-def test_a_day_of_an_old_house_reads_as_much_as_one_of_a_young_house(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """With ledgers and logs of that many entries, a service writes checkpoints."""
-    monkeypatch.setattr(meters.service.ledger_auditing, "CHECKPOINT_EVERY", 10)
-    monkeypatch.setattr(meters.service.log_auditing, "CHECKPOINT_EVERY", 10)
+def test_a_day_of_an_old_house_reads_as_much_as_one_of_a_young_house() -> None:
     young, old = asyncio.run(_daily_reads(YOUNG_DAYS)), asyncio.run(_daily_reads(OLD_DAYS))
     for what, reads in old.items():
         assert reads.files == young[what].files, what

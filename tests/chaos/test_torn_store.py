@@ -17,8 +17,6 @@ from typing import Final
 import pytest
 from redis.asyncio import Redis
 
-import meters.service.ledger_auditing
-import meters.service.link
 from meters.books.ledger_mark import LedgerMark
 from tests.model.pit import Pit, event_bytes
 from tests.model.running import running
@@ -28,14 +26,6 @@ from tests.servers import RedisServer
 WAGERS: Final = {"positions": [{"position": 3, "wagers": {"progressive": 100}}]}
 VOID: Final = event_bytes(6, "void", "R3", reason="misdeal")
 """Seq of the next event of a table without a hold, after `play_a_while`."""
-pytestmark = pytest.mark.usefixtures("soon")
-
-
-@pytest.fixture
-def soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(meters.service.ledger_auditing, "AUDIT_EVERY_S", 0.02)
-    monkeypatch.setattr(meters.service.ledger_auditing, "_AUDIT_AGAIN_S", 0.02)
-    monkeypatch.setattr(meters.service.link, "BEAT_S", 0.02)
 
 
 @pytest.fixture

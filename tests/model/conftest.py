@@ -10,8 +10,6 @@ from pathlib import Path
 import pytest
 from redis.asyncio import Redis
 
-import meters.service.ledger_auditing
-import meters.service.link
 from tests.model.kept import Kept
 from tests.model.pit import Pit
 from tests.model.running import Running, operating
@@ -77,24 +75,11 @@ async def keeping_played(keeping_pit: Pit) -> Pit:
 
 
 @pytest.fixture
-async def link(soon: None, keeping_played: Pit, tmp_path: Path) -> AsyncIterator[Running]:
+async def link(keeping_played: Pit, tmp_path: Path) -> AsyncIterator[Running]:
     """Yield a link in operation, on which an event of each kind happened."""
     await keeping_played.void(table="T-2", round_id="R3")  # the other table is held for its wins
     async with operating(keeping_played, tmp_path) as link:
         yield link
-
-
-@pytest.fixture
-def soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Run heartbeats and audits many times a second.
-
-    On a busy machine Redis may answer late without being gone. The wait for Redis stays long,
-    because otherwise the link would stop and record that in its ledger.
-    """
-    monkeypatch.setattr(meters.service.link, "BEAT_S", 0.02)
-    monkeypatch.setattr(meters.service.link, "CHECK_WITHIN_S", 60.0)
-    monkeypatch.setattr(meters.service.ledger_auditing, "AUDIT_EVERY_S", 0.02)
-    monkeypatch.setattr(meters.service.ledger_auditing, "_AUDIT_AGAIN_S", 0.02)
 
 
 @pytest.fixture(scope="session")

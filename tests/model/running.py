@@ -5,6 +5,7 @@ import contextlib
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Final
 
 from redis.exceptions import RedisError
 
@@ -17,18 +18,33 @@ from meters.selfcheck.approval_checks import Configuration
 from meters.service.announcer import Announcer
 from meters.service.batches_in_work import BatchesInWork
 from meters.service.link import LinkService
+from meters.service.pace import Pace
 from meters.wire import topics
 from meters.wire.messages import CONTROLLER_BEAT, METER_VALUE, ControllerBeat, MeterValue
 from tests.approving import approve_never_approved
 from tests.model.pit import Pit
 from tests.servers import eventually_async
 
+SOON: Final = Pace(
+    check_every_s=0.02, answered_within_s=60.0, audit_every_s=0.02, audit_again_s=0.02
+)
+"""Heartbeats and audits many times a second.
+
+On a busy machine Redis may answer late without being gone. The wait for Redis stays long, because
+otherwise the link would stop and record that in its ledger."""
+
 
 class Running:
     """A link's service and what it published; the broker is a list."""
 
     def __init__(
-        self, pit: Pit, data: Path, *, adopts: bool = False, unfit: str | None = None
+        self,
+        pit: Pit,
+        data: Path,
+        *,
+        adopts: bool = False,
+        unfit: str | None = None,
+        pace: Pace = SOON,
     ) -> None:
         self.pit = pit
         self.data = data
@@ -49,6 +65,7 @@ class Running:
             adopt=lambda _: None,
             ring=lambda: None,
             batches=self.batches,
+            pace=pace,
         )
 
     def _post(
@@ -108,6 +125,7 @@ async def running(
     adopts: bool = False,
     unfit: str | None = None,
     approved: bool = True,
+    pace: Pace = SOON,
 ) -> AsyncIterator[Running]:
     """Yield a link in operation until the end of the block. Its ledger mark is kept in `data`.
 
@@ -118,11 +136,12 @@ async def running(
         unfit: why the service as a whole may not operate; `Running.unfit` may be set later.
         approved: whether people approve the floor file first, if none was ever approved. Nobody
             approves a Redis that has lost what the ledger mark in `data` has.
+        pace: how often the link is checked and audited.
     """
     if approved and not adopts and not LedgerMark(data, pit.link.id).seen.entries:
         with contextlib.suppress(RedisError, OSError, ValueError):
             await approve_never_approved(Configuration(pit.floor, pit.store), pit.store)
-    link = Running(pit, data, adopts=adopts, unfit=unfit)
+    link = Running(pit, data, adopts=adopts, unfit=unfit, pace=pace)
     async with asyncio.TaskGroup() as group:
         tasks = [group.create_task(job) for job in link.service.jobs().values()]
         try:
@@ -136,8 +155,10 @@ async def running(
 
 
 @asynccontextmanager
-async def operating(pit: Pit, data: Path, *, adopts: bool = False) -> AsyncIterator[Running]:
+async def operating(
+    pit: Pit, data: Path, *, adopts: bool = False, pace: Pace = SOON
+) -> AsyncIterator[Running]:
     """Yield a link when it is operable."""
-    async with running(pit, data, adopts=adopts) as link:
+    async with running(pit, data, adopts=adopts, pace=pace) as link:
         await link.comes_up()
         yield link

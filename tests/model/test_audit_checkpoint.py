@@ -1,15 +1,15 @@
 """A service that starts again continues from its audit checkpoint (duties D10, D17, D19)."""
 
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Final, cast
 
 import msgspec
 import pytest
 from redis.asyncio import Redis
 
-import meters.service.ledger_auditing
 from meters.books import audit_checkpoint
 from meters.books.audit import LinkAudit
 from meters.books.audit_checkpoint import (
@@ -22,21 +22,18 @@ from meters.books.ledger_mark import LedgerMark
 from meters.books.ledger_replay import Replay
 from tests.model.kept import Kept
 from tests.model.pit import PROGRESSIVE, STRICT, Pit
-from tests.model.running import operating, running
+from tests.model.running import SOON, operating, running
 from tests.model.tampering import Fields, move_balance, rewrite
 from tests.servers import eventually_async
 
-pytestmark = [pytest.mark.usefixtures("soon"), pytest.mark.duty("D10", "D17")]
+pytestmark = pytest.mark.duty("D10", "D17")
 
 CLAIM = "pit.T-1-2-1"
 ROYAL = "As Ks Qs"
 
 
-@pytest.fixture(autouse=True)
-def every_entry(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Write the checkpoint after each audit with new entries; read old entries again slowly."""
-    monkeypatch.setattr(meters.service.ledger_auditing, "CHECKPOINT_EVERY", 1)
-    monkeypatch.setattr(meters.service.ledger_auditing, "AUDITED_AGAIN", 0)
+EVERY_ENTRY: Final = replace(SOON, checkpoint_every=1, audited_again=0)
+"""The checkpoint is written after each audit with new entries, and old entries are read slowly."""
 
 
 def _path(data: Path) -> Path:
@@ -45,7 +42,7 @@ def _path(data: Path) -> Path:
 
 async def _audited(pit: Pit, data: Path) -> AuditCheckpoint:
     """Let a service audit the link; return the checkpoint that it wrote."""
-    async with operating(pit, data):
+    async with operating(pit, data, pace=EVERY_ENTRY):
         # The start can add an entry. After the last entry's checkpoint, the file changes no more.
         last = (await pit.store.snapshot()).last_entry
         await eventually_async(lambda: _written(data) >= last, what="the checkpoint")
@@ -82,7 +79,7 @@ async def test_a_start_replays_only_the_entries_after_the_checkpoint(
         apply_entry(replay, number, *rest)  # type: ignore[arg-type]
 
     monkeypatch.setattr(Replay, "apply_entry", watched)
-    async with operating(played, tmp_path):
+    async with operating(played, tmp_path, pace=EVERY_ENTRY):
         pass
     last = (await played.store.snapshot()).last_entry
     assert replayed[0] == state.checkpoint.entries + 1
@@ -154,7 +151,7 @@ async def test_a_day_that_was_archived_after_the_checkpoint_is_the_one_that_was_
     await kept.days.keep(timedelta(days=3))
     await kept.run(live_days=0)
     assert await _read(kept.pit, tmp_path) is None
-    async with operating(kept.pit, tmp_path):
+    async with operating(kept.pit, tmp_path, pace=EVERY_ENTRY):
         pass
 
 
@@ -234,7 +231,7 @@ async def test_what_was_changed_in_redis_before_the_start_is_found_at_the_start(
     after = {field: text.replace(was, becomes) for field, text in before.items()}
     assert after != before
     await played.redis.hset(name, mapping=cast("dict[Any, Any]", after))
-    async with running(played, tmp_path) as link:
+    async with running(played, tmp_path, pace=EVERY_ENTRY) as link:
         assert await link.goes_down("the ledger")
         assert all(b'"operable"' not in payload for _, payload, _ in link.posted)
 
@@ -245,7 +242,7 @@ async def test_a_damaged_digit_in_the_file_stops_nothing(played: Pit, tmp_path: 
 
     more = {f"meter:{PROGRESSIVE}": 10_000}
     _of(lambda state: _with(state, balances=_moved(state, more)))(_path(tmp_path))
-    async with operating(played, tmp_path) as link:
+    async with operating(played, tmp_path, pace=EVERY_ENTRY) as link:
         assert all(b"differ" not in payload for _, payload, _ in link.posted)
 
 
@@ -275,13 +272,12 @@ async def _forge_checkpoint_and_balances(pit: Pit, data: Path) -> str:
     "change", [_change_an_entry, _change_a_decided_claim, _forge_checkpoint_and_balances]
 )
 async def test_what_was_changed_before_the_checkpoint_is_found_when_it_is_read_again(
-    played: Pit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
-    change: Callable[[Pit, Path], Awaitable[str]],
+    played: Pit, tmp_path: Path, change: Callable[[Pit, Path], Awaitable[str]],
 ) -> None:  # fmt: skip
     await _audited(played, tmp_path)
     said = await change(played, tmp_path)
-    async with operating(played, tmp_path) as link:
-        monkeypatch.setattr(meters.service.ledger_auditing, "AUDITED_AGAIN", 7)
+    async with operating(played, tmp_path, pace=EVERY_ENTRY) as link:
+        link.service.auditing._pace = replace(EVERY_ENTRY, audited_again=7)
         await link.goes_down(said)
 
 
@@ -289,7 +285,7 @@ async def test_a_checkpoint_that_cannot_be_written_stops_nothing(
     played: Pit, tmp_path: Path
 ) -> None:
     _path(tmp_path).mkdir(parents=True)
-    async with operating(played, tmp_path) as link:
+    async with operating(played, tmp_path, pace=EVERY_ENTRY) as link:
         await played.void(table="T-2", round_id="R3")
         sealed = (await played.store.snapshot()).last_entry
         await eventually_async(lambda: link.service.seen.sealed >= sealed, what="the seal")

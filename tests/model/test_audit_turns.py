@@ -6,6 +6,7 @@ It also waits while events of tables are in work.
 import asyncio
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,8 +15,10 @@ from redis.asyncio import Redis
 from meters.books.audit import LinkAudit
 from meters.books.ledger_mark import Mark
 from meters.books.ledger_replay import Replay
-from meters.service import batches_in_work, ledger_auditing
+from meters.service import batches_in_work
 from meters.service.batches_in_work import BatchesInWork
+from meters.service.ledger_auditing import LedgerAuditing
+from meters.service.pace import Pace
 from tests.model.pit import PROGRESSIVE, Pit
 from tests.model.running import operating, running
 from tests.mqtt.events import encode, void, wagers
@@ -66,7 +69,7 @@ async def test_other_tasks_run_between_the_entries_of_a_page(
 async def test_audit_of_a_link_in_operation_waits_for_the_events_in_work(
     waited_for: Pit, tmp_path: Path
 ) -> None:
-    async with operating(waited_for, tmp_path) as link:
+    async with operating(waited_for, tmp_path, pace=Pace()) as link:
         sealed = link.service.seen.sealed
         applied = asyncio.Event()
         batch = asyncio.create_task(_until(applied))
@@ -86,14 +89,11 @@ async def test_audit_of_a_link_in_operation_waits_for_the_events_in_work(
 
 
 @pytest.mark.duty("D19")
-async def test_audit_that_is_far_behind_does_not_wait(
-    waited_for: Pit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_audit_that_is_far_behind_does_not_wait(waited_for: Pit, tmp_path: Path) -> None:
     """Otherwise the link would have to wait long for the audit after a failure."""
-    monkeypatch.setattr(ledger_auditing, "BEHIND_MAX", ROUNDS)
     applied = asyncio.Event()
     batch = asyncio.create_task(_until(applied))
-    async with operating(waited_for, tmp_path) as link:
+    async with operating(waited_for, tmp_path, pace=Pace(behind_max=ROUNDS)) as link:
         sealed = link.service.seen.sealed
         link.batches.add(batch)
         for seq in range(1, 2 * ROUNDS, 2):
@@ -115,12 +115,10 @@ async def test_audit_that_is_far_behind_takes_more_entries_in_each_turn(
     waited_for: Pit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Otherwise it would fall further behind for as long as the tables send too many events."""
-    monkeypatch.setattr(ledger_auditing, "BEHIND_MAX", 1)
-    monkeypatch.setattr(ledger_auditing, "SLICE_MAX_S", 600.0)
-    monkeypatch.setattr(ledger_auditing, "SLICE_S", 600.0)
-    async with operating(waited_for, tmp_path) as link:
+    pace = Pace(behind_max=1, slice_s=600.0, slice_max_s=600.0)
+    async with operating(waited_for, tmp_path, pace=pace) as link:
         auditing = link.service.auditing
-        monkeypatch.setattr(ledger_auditing.LedgerAuditing, "behind", 2)
+        monkeypatch.setattr(LedgerAuditing, "behind", 2)
         turns = 0
 
         async def take_turns() -> None:
@@ -134,7 +132,7 @@ async def test_audit_that_is_far_behind_takes_more_entries_in_each_turn(
         for _ in range(ROUNDS):
             await auditing._pause()
         assert turns == 0
-        monkeypatch.setattr(ledger_auditing, "SLICE_MAX_S", 0.0)
+        auditing._pace = replace(pace, slice_max_s=0.0)
         await auditing._pause()
         assert turns > 0
         turning.cancel()
@@ -159,7 +157,7 @@ async def test_audit_of_a_link_that_does_not_operate_waits_for_no_events(
     await _play(waited_for, "C")
     applied = asyncio.Event()
     batch = asyncio.create_task(_until(applied))
-    async with running(waited_for, tmp_path) as link:
+    async with running(waited_for, tmp_path, pace=Pace()) as link:
         link.batches.add(batch)
         await link.comes_up()
         assert not link.batches.none

@@ -16,7 +16,6 @@ from tests.model.running import operating, running
 
 LINK = "pit"
 
-pytestmark = pytest.mark.usefixtures("soon")
 
 PAYTABLE_B = to(PROGRESSIVE, "paytable", "B")
 

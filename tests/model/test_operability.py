@@ -6,6 +6,7 @@ itself when the cause is gone. Nothing is ever written halfway.
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Final, cast
 
@@ -27,12 +28,10 @@ from meters.service.outages import REASON_LENGTH_MAX, REASONS_MAX, Outages
 from tests.lua.books import keyspace
 from tests.model.conftest import end_the_writing_of_the_file, keeps
 from tests.model.pit import PROGRESSIVE, Pit, refused
-from tests.model.running import Running, operating, running
+from tests.model.running import SOON, Running, operating, running
 from tests.model.tampering import Fields, move_balance, rewrite
 from tests.mqtt.events import encode, void, wagers
 from tests.servers import RedisServer, eventually_async
-
-pytestmark = pytest.mark.usefixtures("soon")
 
 NEXT_WAGERS: Final = encode(wagers(7, "R4"))
 """The next event of table T-2 on `link`."""
@@ -296,13 +295,10 @@ async def test_a_service_that_starts_meanwhile_waits_too_but_one_that_runs_does_
 
 
 @pytest.fixture
-def unwatched(soon: None, link: Running, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Turn off the checks of Redis, so only the script's own result can show a problem.
-
-    `soon` comes first: after this fixture, it would turn the checks on again.
-    """
-    monkeypatch.setattr(meters.service.link, "BEAT_S", 100_000.0)
-    monkeypatch.setattr(meters.service.ledger_auditing, "AUDIT_EVERY_S", 100_000.0)
+def unwatched(link: Running) -> None:
+    """Turn off the checks of Redis, so only the script's own result can show a problem."""
+    never = replace(SOON, check_every_s=100_000.0, audit_every_s=100_000.0)
+    link.service._pace = link.service.auditing._pace = never
 
 
 async def _at_rest(link: Running) -> None:
@@ -394,7 +390,7 @@ async def test_link_that_plays_while_it_is_audited_stays_up(
         await go_on.wait()
         return found
 
-    monkeypatch.setattr(meters.service.ledger_auditing, "AUDIT_EVERY_S", 60.0)
+    link.service.auditing._pace = replace(SOON, audit_every_s=60.0)
     monkeypatch.setattr(link.service.store, "entries", slowly)
     (first,) = await link.take("T-2", NEXT_WAGERS)
     assert b"accepted" in first

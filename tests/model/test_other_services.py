@@ -13,7 +13,7 @@ from tests.model.running import Running, operating, running
 from tests.model.tampering import move_balance
 from tests.servers import eventually_async
 
-pytestmark = [pytest.mark.usefixtures("soon"), pytest.mark.duty("D14")]
+pytestmark = pytest.mark.duty("D14")
 
 
 def beat(number: int, state: str = "operable") -> bytes:

@@ -15,7 +15,7 @@ from tests.mqtt.events import encode, wagers
 from tests.restore.stores import Kept
 from tests.stored_tables import held_by, make_earlier
 
-pytestmark = [pytest.mark.usefixtures("soon"), pytest.mark.duty("D10")]
+pytestmark = pytest.mark.duty("D10")
 
 LATER = SCHEMA + 1
 WAGERS = encode(wagers(3, "R2"))

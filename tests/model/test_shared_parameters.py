@@ -48,7 +48,7 @@ wager = "$5"
 pays = { royal_flush = "$2,500" }
 """
 
-pytestmark = [pytest.mark.usefixtures("soon"), pytest.mark.duty("D12")]
+pytestmark = pytest.mark.duty("D12")
 
 
 def choice_wager(name: str, letters: str, reseeds: Sequence[str]) -> str:

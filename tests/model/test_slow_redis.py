@@ -7,6 +7,7 @@ from typing import Final
 import pytest
 from redis.asyncio import Redis
 
+from meters.service.pace import Pace
 from tests.model.pit import Pit
 from tests.model.running import running
 from tests.model.tampering import play_a_while
@@ -36,7 +37,7 @@ async def test_a_link_comes_up_and_stays_up_on_a_redis_that_is_slow(
     async with (
         Relay(tcp_redis.port, late_s=ANSWERED_AFTER_S).running() as relay,
         Redis(port=relay.port) as slow,
-        running(Pit(slow), tmp_path) as link,
+        running(Pit(slow), tmp_path, pace=Pace()) as link,
     ):
         await link.comes_up()
         began = len(link.posted)

@@ -1,20 +1,19 @@
 """Metrics of a link: its books, waiting claims, its heartbeat, audits and outages."""
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from redis.asyncio import Redis
 
-import meters.service.ledger_auditing
-import meters.service.link
 from meters.books.accounts import meter_account
 from meters.books.link_stats import LinkStatsReader
 from meters.metrics import Metrics
 from meters.mqtt.incoming import Arrivals
 from tests.model.pit import PROGRESSIVE, RAGS, Pit
-from tests.model.running import running
+from tests.model.running import SOON, running
 from tests.model.test_asks import opened, result, void
 from tests.monitoring.test_service_metrics import read
 from tests.mqtt.test_arrivals import message
@@ -136,11 +135,8 @@ async def test_corrections_are_counted_while_they_wait_with_the_age_of_the_oldes
 
 
 async def test_a_link_that_loses_its_store_and_one_whose_books_differ(
-    pit: Pit, redis_server: RedisServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    pit: Pit, redis_server: RedisServer, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(meters.service.link, "BEAT_S", 0.02)
-    monkeypatch.setattr(meters.service.ledger_auditing, "AUDIT_EVERY_S", 0.02)
-    monkeypatch.setattr(meters.service.ledger_auditing, "_AUDIT_AGAIN_S", 0.02)
     link = pit.link.id
     async with running(pit, tmp_path) as up:
         metrics: Metrics = up.service._metrics
@@ -170,10 +166,10 @@ async def test_a_link_that_loses_its_store_and_one_whose_books_differ(
         await up.comes_up()
         await eventually_async(lambda: figure("redis_ready") == figure("link_operable") == 1)
         # The assertion comes only now, because a disk that is slow for a moment is no outage.
-        with monkeypatch.context() as hasty:
-            hasty.setattr(meters.service.link, "CHECK_WITHIN_S", 0.5)
-            redis_server.freeze()
-            await eventually_async(lambda: figure("redis_ready") == figure("link_operable") == 0)
+        up.service._pace = replace(SOON, answered_within_s=0.5)
+        redis_server.freeze()
+        await eventually_async(lambda: figure("redis_ready") == figure("link_operable") == 0)
+        up.service._pace = SOON
         redis_server.thaw()
         await eventually_async(lambda: figure("redis_ready") == figure("link_operable") == 1)
         await pit.store.redis.hincrby(pit.store.keys.accounts, meter_account("progressive"), 1)

@@ -1,5 +1,5 @@
 """Fixtures: a link on a Redis, for the tests of restoring."""
 
-from tests.model.conftest import keeping_redis, keeping_server, pit, soon
+from tests.model.conftest import keeping_redis, keeping_server, pit
 
-__all__ = ["keeping_redis", "keeping_server", "pit", "soon"]
+__all__ = ["keeping_redis", "keeping_server", "pit"]

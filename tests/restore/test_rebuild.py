@@ -98,7 +98,6 @@ async def run_a_while(pit: Pit, data: Path) -> None:
     await link_acts.close(link_id, "una", "end of the night")
 
 
-@pytest.mark.usefixtures("soon")
 async def test_rewritten_store_equals_the_one_before_and_continues(
     keeping_redis: Redis, keeping_server: RedisServer, tmp_path: Path
 ) -> None:

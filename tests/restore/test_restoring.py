@@ -547,7 +547,6 @@ async def test_an_outbox_is_read_with_the_journal_of_its_killed_agent(
     assert {name: (killed / name).read_bytes() for name in before} == before
 
 
-@pytest.mark.usefixtures("soon")
 async def test_an_interrupted_restoring_opens_no_link_and_is_begun_again(
     keeping_redis: Redis, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

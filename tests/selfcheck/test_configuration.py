@@ -23,15 +23,15 @@ from meters.selfcheck.server_checks import store_checks
 from tests.approving import approve as people_approve
 from tests.floor_text import link_text, meter_text, section_text, table_text
 from tests.lua.books import keyspace
-from tests.model.conftest import keeping_redis, keeping_server, soon
+from tests.model.conftest import keeping_redis, keeping_server
 from tests.model.days import A_DAY, Days
 from tests.model.pit import FLOOR, PROGRESSIVE, RAGS, Pit, refused, to
 from tests.model.running import Running, running
 from tests.waiting import eventually_async
 
-__all__ = ["keeping_redis", "keeping_server", "soon"]
+__all__ = ["keeping_redis", "keeping_server"]
 
-pytestmark = [pytest.mark.usefixtures("soon"), pytest.mark.duty("D12")]
+pytestmark = pytest.mark.duty("D12")
 
 SIX: Final = FLOOR.replace("positions = 7", "positions = 6", 1)
 THIRD: Final = FLOOR + table_text("T-3", PROGRESSIVE, asset="104213")

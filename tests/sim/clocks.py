@@ -1,7 +1,6 @@
 """Time and randomness of the production code, put under the control of a run.
 
-A run also controls how much of a ledger is read per page, and reads the program files once for all
-services.
+A run also reads the program files once for all services.
 """
 
 from collections.abc import Iterator
@@ -18,7 +17,6 @@ import meters.links.links
 import meters.selfcheck.periodic_check
 import meters.service.announcer
 import meters.service.jackpots
-import meters.service.ledger_auditing
 import meters.service.meter_topics
 import meters.service.outages
 import meters.wire.broker_client
@@ -31,9 +29,6 @@ from tests.model.model_floor import Chance
 from tests.sim.loop import current_process
 from tests.sim.world import World
 
-_AUDITED_AGAIN: Final = 20
-_CHECKPOINT_EVERY: Final = 10
-"""Page size so small that a ledger is read in several pages, as a floor's far longer ledger is."""
 read_program_files: Final = cache(read_software)
 """Reads the program files, once for all services; before a fork, for all seeds too."""
 _EPOCH_S: Final = datetime(2026, 11, 20, tzinfo=UTC).timestamp()
@@ -77,8 +72,6 @@ def under_control(world: World) -> Iterator[None]:
         patch.setattr(meters.links.links, "secrets", _Tokens(world.chance("names")))
         patch.setattr(meters.service.outages, "secrets", _Tokens(world.chance("outages")))
         patch.setattr(meters.service.jackpots, "datetime", clock)
-        patch.setattr(meters.service.ledger_auditing, "AUDITED_AGAIN", _AUDITED_AGAIN)
-        patch.setattr(meters.service.ledger_auditing, "CHECKPOINT_EVERY", _CHECKPOINT_EVERY)
         patch.setattr(meters.selfcheck.periodic_check, "read_software", read_program_files)
         patch.setattr(meters.service.meter_topics, "_jitter", world.chance("meter topics"))
         patch.setattr(meters.wire.broker_client, "_jitter", world.chance("broker client"))

@@ -7,12 +7,15 @@ from typing import Any, Final
 
 from meters.floor.broker_address import parse_broker_url
 from meters.floor.floor_file import Floor
+from meters.service.pace import Pace
 from meters.service.service import Connect, MeterService, ServeOptions
 from tests.sim.disk import ServiceDisk
 from tests.sim.loop import Process
 from tests.sim.redis_wire import troubled_redis
 from tests.sim.world import World
 
+_PACE: Final = Pace(audited_again=20, checkpoint_every=10)
+"""A ledger is read in several pages, as a floor's far longer ledger is."""
 _BACK_S: Final = (0.1, 10.0)
 _NOWHERE: Final = parse_broker_url("mqtt://simulated:1883")
 
@@ -46,7 +49,7 @@ class SimulatedService:
     async def _run(self) -> None:
         redis = troubled_redis(self._server, self._world, self._wrote)
         # A simulated person approves the first floor file. The staff of the simulation validates.
-        options = ServeOptions(auto_floor=True)
+        options = ServeOptions(auto_floor=True, pace=_PACE)
         service = MeterService(self._floor, redis, options, self._connect)
         self.running = service
         try:

@@ -3,15 +3,16 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
-from typing import Self, cast
+from typing import Final, Self, cast
 
 import msgspec
 import pytest
 from redis.asyncio import Redis
 
-import meters.service.log_auditing
 from meters.service.log_auditing import LogAuditing
+from meters.service.pace import Pace
 from meters.users.log_audit import LogAudit, LogFinding, check_log
 from meters.users.log_checkpoint import LogCheckpoint, LogCheckpointFile
 from meters.users.log_macs import LogSecrets
@@ -27,6 +28,9 @@ from tests.users.test_log_macs import FIRST, SECOND, THE_SAME
 pytestmark = pytest.mark.duty("D17")
 
 
+SOON: Final = Pace(mark_every_s=0.01, audit_every_s=0.02, checkpoint_every=2)
+
+
 class Service:
     """Collects what a service's audit of the log records, publishes and shows."""
 
@@ -35,8 +39,9 @@ class Service:
         self.posted: list[tuple[str, LedgerSeal, bool]] = []
         self.shown: list[bool] = []
         self.connected = True
-        show = self.shown.append
-        self.auditing = LogAuditing(register.redis, LogMark(data), self._post, show, secrets)
+        self.auditing = LogAuditing(
+            register.redis, LogMark(data), self._post, self.shown.append, secrets, pace=SOON
+        )
 
     def _post(
         self, topic: str, payload: bytes, *, retain: bool = False, expires_s: int | None = None
@@ -70,9 +75,7 @@ class Service:
         await eventually_async(lambda: self.shown[-1] is False, what=what)
 
     @asynccontextmanager
-    async def running(self, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Self]:
-        monkeypatch.setattr(meters.service.log_auditing, "MARK_EVERY_S", 0.01)
-        monkeypatch.setattr(meters.service.log_auditing, "AUDIT_EVERY_S", 0.02)
+    async def running(self) -> AsyncIterator[Self]:
         task = asyncio.create_task(self.auditing.run())
         yield self
         task.cancel()
@@ -81,11 +84,9 @@ class Service:
 
 
 @pytest.fixture
-async def service(
-    register: Register, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> AsyncIterator[Service]:
+async def service(register: Register, tmp_path: Path) -> AsyncIterator[Service]:
     await register.add("Flo")
-    async with Service(register, tmp_path).running(monkeypatch) as service:
+    async with Service(register, tmp_path).running() as service:
         yield service
 
 
@@ -118,7 +119,7 @@ async def test_entry_that_was_rewritten_before_it_was_sealed_is_named(
 ) -> None:
     """Between two audits only the mark has seen it. It accepts no rewritten log."""
     await service.sealed(register)
-    monkeypatch.setattr(meters.service.log_auditing, "AUDIT_EVERY_S", 3_600)
+    service.auditing._pace = replace(SOON, audit_every_s=3_600.0)
     await register.users.disable("Flo", BY_COMMAND)
 
     await service.noted(register)
@@ -196,7 +197,7 @@ async def test_what_cannot_be_read_is_shown_at_once_and_leaves_no_trace_in_the_m
         await eventually_async(lambda: service.shown[-1], what=f"the end of the problem: {what}")
         await service.sealed(register)
         assert LogMark(service.data).seen.entries == number - 1
-    monkeypatch.setattr(meters.service.log_auditing, "AUDIT_EVERY_S", 3_600)
+    service.auditing._pace = replace(SOON, audit_every_s=3_600.0)
     await redis.delete(keys.log_head)
     await service.shows_a_problem("the head is gone")
 
@@ -356,7 +357,6 @@ async def test_a_checkpoint_that_no_seal_confirms_or_of_another_secret_is_not_us
 async def test_a_service_writes_the_checkpoint_and_continues_from_it(
     audited: Audited, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(meters.service.log_auditing, "CHECKPOINT_EVERY", 2)
     before = cast("LogCheckpoint", audited.file.read(audited.mark.seen))
     await audited.register.sign_in("Ada")
     await audited.register.sign_in("Ada")
@@ -365,6 +365,6 @@ async def test_a_service_writes_the_checkpoint_and_continues_from_it(
         kept = audited.file.read(LogMark(tmp_path).seen)
         return kept is not None and kept.entries == before.entries + 2
 
-    async with Service(audited.register, tmp_path, THE_SAME).running(monkeypatch) as service:
+    async with Service(audited.register, tmp_path, THE_SAME).running() as service:
         await eventually_async(is_written, what="a later checkpoint")
     assert set(service.shown) == {True}
