@@ -12,6 +12,7 @@ from typing import Final, cast
 
 import msgspec
 
+from meters.books.act_history import ActIndex
 from meters.books.approved_configuration import approved_tables
 from meters.books.checkpoint import NotedApproval
 from meters.books.script_loader import load_script
@@ -77,7 +78,7 @@ class HalfApproval(msgspec.Struct, frozen=True, omit_defaults=True):
 APPROVAL: Final = msgspec.json.Decoder(Approval)
 HALF: Final = msgspec.json.Decoder(HalfApproval)
 
-_ENTRIES_READ: Final = 1_000
+_ACTS_READ: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +152,6 @@ class ApprovalBook:
         self._store = store
         self._script = store.redis.register_script(load_script("approve_link"))
         self._proven: Approved | None = None
-        self._last_noted: NotedApproval | None = None
 
     async def current(self) -> Approved | None:
         """Return the last approved configuration, or None if no configuration was ever approved.
@@ -170,9 +170,10 @@ class ApprovalBook:
         if digest is None:
             self._proven = None
             return None
-        held, known = [digest.decode(), *((one or b"").decode() for one in where)], self._proven
+        held = [(one or b"").decode("utf-8", "replace") for one in (digest, *where)]
+        known = self._proven
         if known is None or held != [known.digest, str(known.entry), known.at]:
-            self._proven = await self._prove(digest.decode())
+            self._proven = await self._prove(held[0])
         return self._proven
 
     async def _prove(self, held: str) -> Approved:
@@ -182,8 +183,8 @@ class ApprovalBook:
             pipe.hgetall(store.keys.approved)
             pipe.hget(store.keys.tallies, "approvals")
             row, approvals = await pipe.execute()
-        fields = {name.decode(): value.decode() for name, value in row.items()}
         try:
+            fields = {name.decode(): value.decode() for name, value in row.items()}
             noted = await self._noted(int(fields["entry"]))
             approval = APPROVAL.decode(noted.event)
             said = (fields["digest"], fields["text"], fields["by"])
@@ -206,24 +207,22 @@ class ApprovalBook:
         return Approved(**msgspec.structs.asdict(approval), at=at, entry=entry)
 
     async def last_noted(self) -> Approval | None:
-        """Return the last approval in the ledger, whatever Redis has as the approved configuration.
-
-        The call reads the ledger from the checkpoint, and is fast until the next approval.
+        """Return the last approval that the ledger has, whatever Redis has as the approved one.
 
         Raises:
+            CheckpointError: the checkpoint is damaged.
             RedisError: Redis failed.
         """
-        store = self._store
-        approvals = cast("bytes | None", await store.redis.hget(store.keys.tallies, "approvals"))
-        if self._last_noted is None or str(self._last_noted.number).encode() != approvals:
-            checkpoint = await store.checkpoint()
-            self._last_noted, last = checkpoint.approval, checkpoint.entries
-            while page := await store.entries(last, _ENTRIES_READ):
-                for last, fields in page:
-                    if fields["kind"] == b"approve":
-                        self._last_noted = _noted(last, fields)
+        noted, before, acts = (await self._store.checkpoint()).approval, None, ActIndex(self._store)
+        event = noted.event if noted else None
+        while page := await acts.page(before, _ACTS_READ):
+            events = [fields["event"] for _, fields in page if fields.get("kind") == "approve"]
+            if events:
+                event = events[0]
+                break
+            before = page[-1][0]
         try:
-            return APPROVAL.decode(self._last_noted.event) if self._last_noted else None
+            return APPROVAL.decode(event) if event else None
         except msgspec.DecodeError:
             return None
 
@@ -261,7 +260,7 @@ class ApprovalBook:
         `replaces` is the digest of the approved configuration that the new one replaces. It is
         empty if no configuration was approved before. With `of_empty_link`, the link must not have
         any ledger entry. Otherwise, its terms must still have the digest `terms`, and the last
-        approval must be the one in the ledger entry `continues`, if these are given.
+        approval must still have the ledger entry and the time `continues`, if these are given.
 
         Raises:
             BooksError: ``stale`` if the approved configuration is no longer the one with the digest
@@ -360,12 +359,9 @@ class ApprovalBook:
         ((number, fields),) = await self._store.entries(entry - 1, 1)
         if number != entry or fields["kind"] != b"approve":
             raise KeyError(entry)
-        return _noted(entry, fields)
-
-
-def _noted(entry: int, fields: Mapping[str, bytes]) -> NotedApproval:
-    by, event = fields["by"].decode(), fields["event"].decode()
-    return NotedApproval(entry, int(fields["seq"]), by, event)
+        return NotedApproval(
+            entry, int(fields["seq"]), fields["by"].decode(), fields["event"].decode()
+        )
 
 
 def _done(row: Sequence[str], by: str) -> None:

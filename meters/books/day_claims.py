@@ -65,7 +65,7 @@ class DayClaims:
             page = [one for one in await self._acts.page(before, _PAGE) if one[0] > after]
             for entry, fields in page:
                 latest = max(latest, entry)
-                if fields["kind"] == self._kind:
+                if fields.get("kind") == self._kind:
                     claim = _ACT.decode(fields["event"]).claim
                     self._entries[claim] = max(entry, self._entries.get(claim, 0))
             if len(page) < _PAGE:

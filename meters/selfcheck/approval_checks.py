@@ -353,7 +353,7 @@ class Configuration:
             found.replaces,
             of_empty_link=found.first,
             terms=found.in_force,
-            continues=str(found.approved.entry) if found.approved else "",
+            continues=f"{found.approved.entry} {found.approved.at}" if found.approved else "",
         )
 
     async def _approval(
@@ -642,13 +642,12 @@ class Configuration:
         return None
 
 
-async def _approved(book: ApprovalBook) -> Approval | None:
-    """Return the last approval of a link, from the ledger if Redis has lost or altered it."""
+async def _approved(book: ApprovalBook) -> Approved | None:
+    """Return the last approval of a link; None if Redis has none, or one that was altered."""
     try:
-        approved = await book.current()
+        return await book.current()
     except ForgedError:
-        approved = None
-    return approved or await book.last_noted()
+        return None
 
 
 async def _approved_tables(book: ApprovalBook) -> Mapping[str, ApprovedTable]:

@@ -29,11 +29,16 @@ async def _approve(
 
 
 async def _refused(
-    books: Books, status: str, *, replaces: str = "", of_empty_link: bool = False
+    books: Books,
+    status: str,
+    *,
+    replaces: str = "",
+    of_empty_link: bool = False,
+    continues: str = "",
 ) -> None:
     async with books.refuses(BooksError, status):
         await ApprovalBook(books.store).approve_alone(
-            _approval(OTHER, "ben"), replaces, of_empty_link=of_empty_link
+            _approval(OTHER, "ben"), replaces, of_empty_link=of_empty_link, continues=continues
         )
 
 
@@ -55,6 +60,10 @@ async def test_only_what_was_shown_is_replaced(books: Books) -> None:
     await _approve(books)
     await _refused(books, "stale")
     await _refused(books, "stale", replaces=OTHER.digest)
+    before = await ApprovalBook(books.store).current()
+    assert before is not None
+    for continues in (f"{before.entry - 1} {before.at}", f"{before.entry} {before.at[:-1]}"):
+        await _refused(books, "stale", replaces=FILED.digest, continues=continues)
     await _approve(books, OTHER, "ben", FILED.digest)
     approved = await ApprovalBook(books.store).current()
     assert approved is not None
@@ -148,3 +157,6 @@ async def test_the_ledger_says_what_was_approved_last_if_redis_does_not(books: B
         noted = await book.last_noted()
         assert noted is not None
         assert noted.order == order
+    for _ in range(101):
+        await book.approve_first(_approval(OTHER), "", 0, await book.waiting())
+    assert await book.last_noted() == noted, "although many acts followed"

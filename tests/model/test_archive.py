@@ -9,14 +9,17 @@ import pytest
 from meters.archive.archiver import Archiver
 from meters.archive.day_file import ArchiveError
 from meters.archive.retention import delete, expired
+from meters.books.approvals import ApprovalBook
 from meters.books.audit import LinkAudit
 from meters.books.schema import SCHEMA
 from meters.books.store import LinkStore
+from meters.floor.floor_file import parse_floor
 from meters.selfcheck.approval_checks import Configuration
+from tests.approving import approve as people_approve
 from tests.lua.books import keyspace
 from tests.model.days import A_DAY
 from tests.model.kept import Kept
-from tests.model.pit import PROGRESSIVE, RAGS, to
+from tests.model.pit import FLOOR, PROGRESSIVE, RAGS, to
 from tests.model.tampering import rewrite
 
 
@@ -221,3 +224,21 @@ async def test_a_round_that_is_open_at_the_close_can_win_after_it(kept: Kept) ->
     await pit.result({1: RAGS, 4: "As Ks Qs"}, table="T-2", dealer="2c 7d 9h")
     assert len(await pit.claims.waiting()) == 2
     assert (await pit.audit()).problems == ()
+
+
+@pytest.mark.duty("D4")
+async def test_an_approval_that_is_archived_and_lost_in_redis_is_known_by_the_checkpoint(
+    kept: Kept,
+) -> None:
+    """So people who approve again do not forget which tables the link had."""
+    await kept.week()
+    await kept.run()
+    store = kept.pit.store
+    without = parse_floor(FLOOR.rpartition("[[link.table]]")[0])
+    assert (await kept.live())[0] > 1
+    await store.redis.delete(store.keys.approved)
+    await people_approve(Configuration(without, store))
+    approved = await ApprovalBook(store).current()
+    assert approved is not None
+    assert approved.left.keys() == {"table T-2", "asset 104212"}
+    assert (await kept.pit.audit()).problems == ()

@@ -1,5 +1,6 @@
 """A link operates only under the configuration that was approved last (duties D10, D12)."""
 
+import time
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any, Final, cast
@@ -490,7 +491,6 @@ async def test_a_link_that_left_comes_back_only_if_no_other_link_had_its_tables(
     said = "table T-3 was approved on link side since; two people approve it"
     if note in DAMAGES:
         await DAMAGES[note](keeping_redis)
-        assert said in str(await back.problem())
         await approve_all(keeping_redis, f"{FLOOR}{ON_SIDE}")
         assert (await LinkAudit(now._store).run()).balanced
     assert said in str(await back.problem())
@@ -545,7 +545,8 @@ async def test_two_people_approve_after_every_approval_that_a_ledger_has(
     await approve_all(keeping_redis, side)
     approved = await configuration_of(keeping_redis, side, "side")._book.current()
     assert approved is not None
-    assert approved.order > int(order) if order.startswith("4") else approved.order < 2**52
+    now = approved.order < 2**52 and approved.order >= time.time() * 1_000 - 60_000
+    assert approved.order > int(order) if order.startswith("4") else now
     former = configuration_of(keeping_redis, OLD, "old")
     assert "table T-3 was approved on link side since" in str(await former.problem())
     await keeping_redis.restore(FACILITY_KEY, 0, older, replace=True)

@@ -12,7 +12,8 @@
 --       9 the person who approved first   10 the first approval as text
 --       11 as JSON: who set the actor's PIN, and who must not be the other person of the act
 --       12 the digest of the link's terms for which one person suffices; empty for no check
---       13 the ledger entry of the approval whose place the new one takes; empty for no check
+--       13 the ledger entry and the time of the approval whose place the new one takes, with a blank
+--         between them; empty for no check
 -- Output, in order of precedence
 --   { 'stale' }          another text was approved after ARGV 6 was read
 --   { 'stale' }          another text was approved first after ARGV 8 was read
@@ -45,12 +46,14 @@ end
 if (redis.call('HGET', APPROVED, 'digest') or '') ~= REPLACED then return { 'stale' } end
 if (redis.call('HGET', APPROVED, 'first') or '') ~= FIRST then return { 'stale' } end
 if MODE == 'alone' and TERMS ~= '' and meters['terms'] ~= TERMS then return { 'stale' } end
-if MODE == 'alone' and CONTINUED ~= '' and redis.call('HGET', APPROVED, 'entry') ~= CONTINUED then
-  return { 'stale' }
+if MODE == 'alone' and CONTINUED ~= '' then
+  -- After a loss of the last writes, another approval can have the number of the entry.
+  local entry, at = redis.call('HGET', APPROVED, 'entry'), redis.call('HGET', APPROVED, 'at')
+  if (entry or '') .. ' ' .. (at or '') ~= CONTINUED then return { 'stale' } end
 end
 if MODE == 'empty' and last_entry > 0 then return { 'stale' } end
 if MODE == 'second' then
-  -- After a loss of the last writes, another approval can have the number of the entry.
+  -- After a loss of the last writes, this can be another approval too.
   local noted = redis.call('XRANGE', LEDGER, FIRST, FIRST)[1]
   if noted and not has_event(noted, FIRST_RECORD) then return { 'stale' } end
   local who, setter = one_person(FIRST_BY, FIRST_RECORD, BY, SETTERS)
