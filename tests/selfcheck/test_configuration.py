@@ -19,6 +19,7 @@ from meters.floor.floor_file import Floor, Link, parse_floor
 from meters.floor_api.errors import ActError
 from meters.floor_api.types import UnapprovedRow
 from meters.links.links import Links
+from meters.redis_client.link_keys import LinkKeys
 from meters.selfcheck.approval_checks import Configuration, Unapproved
 from meters.selfcheck.server_checks import store_checks
 from tests.approving import approve as people_approve
@@ -447,7 +448,7 @@ async def test_a_link_does_not_come_back_alone_with_a_table_that_has_moved(
     assert "table T-3 was approved on link old since" in str(await again.problem())
 
 
-APPROVED: Final = "pitlink:{side}:approved"
+APPROVED: Final = LinkKeys("side").approved
 DAMAGES: Final[Mapping[str, Callable[[Redis], Awaitable[object]]]] = {
     "approval lost": lambda redis: redis.delete(APPROVED),
     "approval altered": lambda redis: redis.hset(APPROVED, "by", "x"),
