@@ -100,7 +100,7 @@ def _verdict(mutant: Mutant, failed: frozenset[str], *, quick: bool) -> Verdict:
 
 
 class _BrokenError(Exception):
-    """The tests could not be collected: the defect stops the program instead of changing it."""
+    """The tests could not be collected, or did not end: they say nothing about the defect."""
 
 
 def _run(
@@ -135,6 +135,8 @@ def _run(
             timeout=_SECONDS_MAX,
             check=False,
         )
+    except subprocess.TimeoutExpired:
+        raise _BrokenError(f"the tests do not end within {_SECONDS_MAX} s") from None
     finally:
         if path and kept:
             path.write_bytes(before)
