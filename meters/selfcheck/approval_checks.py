@@ -343,6 +343,10 @@ class Configuration:
         self, found: Unapproved, by: str, order: int, setters: Sequence[str] = ()
     ) -> None:
         """Approve the floor file as one person, or as the service."""
+        # Two people can have approved another file since the look. What they approve from now on
+        # has a larger order.
+        if found.first and not await self._is_first():
+            raise BooksError("stale")
         floor = self._floor_digest if found.first else ""
         # A person can have begun the first approval since a program looked.
         if floor and not is_person(by) and await self.is_of_people():
@@ -437,8 +441,9 @@ class Configuration:
         """Return the order of the last approval, on any link, that had a table of this link."""
         own = await _approved(self._book)
         had = own.had if own else {}
-        elsewhere = [order for order, _ in (await self._last_approvals()).values()]
-        return max(0, *elsewhere, *(had.get(name, 0) for name in table_names(self._assets)))
+        orders = [order for order, _ in (await self._last_approvals()).values()]
+        orders += [had.get(name, 0) for name in table_names(self._assets)]
+        return max(orders, default=0)
 
     @property
     def _all_links(self) -> Sequence[_KnownLink]:

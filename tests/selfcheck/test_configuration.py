@@ -342,6 +342,44 @@ async def test_an_interrupted_first_approval_is_finished_by_the_same_person_befo
 
 
 @pytest.mark.duty("D4")
+async def test_one_person_completes_no_first_approval_after_two_have_approved_another_file(
+    keeping_redis: Redis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Their approval comes between the look of the one person and the number of the approval."""
+    pit, side = (configuration_of(keeping_redis, TWO_LINKS, link) for link in ("pit", "side"))
+    await pit.approve("amy", pit.filed.digest)
+    both = configuration_of(keeping_redis, f"{FLOOR}{progressive_table('T-4', '4')}", "pit")
+    note = side._note
+
+    async def late(by: str) -> tuple[bool, int]:
+        for person in ("ben", "cal"):
+            await both.approve(person, both.filed.digest)
+        return await note(by)
+
+    monkeypatch.setattr(side, "_note", late)
+    with pytest.raises(BooksError, match="stale"):
+        await side.approve("amy", side.filed.digest)
+    assert await both.problem() is None
+
+
+@pytest.mark.duty("D4")
+async def test_a_link_without_tables_is_approved_as_any_other(
+    keeping_redis: Redis, tmp_path: Path
+) -> None:
+    """So a link ends: the technician removes its tables. It can also begin without any."""
+    await approve_all(keeping_redis, f"{FLOOR}{SIDE}")
+    without = configuration_of(keeping_redis, f"{FLOOR}{SIDE}", "side")
+    assert await without.problem() is None
+    await approve_all(keeping_redis, f"{FLOOR}{ON_SIDE}")
+    assert "table T-4 removed; two people" in str(await without.problem())
+    await people_approve(without)
+    assert await without.problem() is None
+    floor = parse_floor(f"{FLOOR}{SIDE}" + section_text("[service]", data=tmp_path))
+    found = {check.what: check.holds async for check in store_checks(floor, keeping_redis)}
+    assert found["configuration of side"]
+
+
+@pytest.mark.duty("D4")
 async def test_the_entry_that_a_link_waited_for_its_first_approval_is_no_play(
     keeping_redis: Redis, tmp_path: Path
 ) -> None:
