@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 import structlog
+from hypothesis import Phase, settings
 from playwright.async_api import Browser
 from redis.asyncio import Redis
 
@@ -27,6 +28,9 @@ from tests.servers import Mosquitto, RedisServer
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGCHLD})
+
+# A run with a known defect has to find it, and not its shortest example, which takes minutes.
+settings.register_profile("unshrunk", phases=[Phase.explicit, Phase.reuse, Phase.generate])
 
 # Code inside a test logs what a service logs by default, not every event.
 structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.INFO))

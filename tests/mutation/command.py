@@ -122,6 +122,7 @@ def _run(
             sys.executable,
             *["-m", "pytest", "-q", "--tb=no", "-rfE", "-p", "no:cacheprovider"],
         ]
+        command += ["--hypothesis-profile", "unshrunk"]
         command += ["-m", "slow and not system" if slow else "not slow and not system"]
         if mutant and len(mutant.rows) == 1:
             command.append("-x")  # one test that finds it is enough
