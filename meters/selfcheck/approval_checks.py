@@ -301,7 +301,9 @@ class Configuration:
         if found.confirmed and found.approved:
             await self._adopt(found, by, found.approved.order, setters.own)
             return found.changed
-        first_by = found.first_by or ""
+        first_by, half = found.first_by or "", found.waiting.half
+        if first_by == by and half and not {*half.pin_set_by} <= {*setters.own}:
+            first_by = ""  # who set the PIN then does not know the present one: approve first again
         approval = await self._approval(found, by, order, first_by=first_by, setters=setters.own)
         if not first_by:
             await self._book.approve_first(approval, found.replaces, found.after, found.waiting)

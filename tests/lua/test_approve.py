@@ -8,6 +8,7 @@ import pytest
 from meters.books.approvals import Approval, ApprovalBook, HalfApproval, Waiting
 from meters.books.approved_configuration import LinkConfiguration
 from meters.books.store import BooksError
+from meters.books.stored_entries import pack_entries
 from meters.books.two_people import NO_SETTERS, PinSetters
 from meters.floor.floor_file import parse_floor
 from tests.lua.books import FLOOR, Books, wagers
@@ -108,6 +109,22 @@ async def test_two_people_approve_and_only_the_second_has_effect(books: Books) -
     assert approved is not None
     assert (approved.digest, approved.by) == (OTHER.digest, "cal")
     assert await book.waiting() == Waiting()
+
+
+@pytest.mark.duty("D4")
+async def test_a_first_approval_that_a_restore_has_packed_with_others_counts(books: Books) -> None:
+    await _approve(books)
+    book, store = ApprovalBook(books.store), books.store
+    await book.approve_first(_approval(OTHER, "ben"), FILED.digest, 0, Waiting())
+    entries = await store.entries(0, 100)
+    packed = pack_entries([fields for _, fields in entries])
+    await books.redis.delete(store.keys.ledger)
+    await books.redis.xadd(store.keys.ledger, dict(packed.items()), id=str(entries[-1][0]))
+    waiting = await book.waiting()
+    await book.approve_second(_approval(OTHER, "cal"), FILED.digest, waiting, NO_SETTERS)
+    approved = await book.current()
+    assert approved is not None
+    assert (approved.digest, approved.first_by, approved.by) == (OTHER.digest, "", "cal")
 
 
 @pytest.mark.duty("D4")

@@ -263,6 +263,24 @@ async def test_a_new_link_on_a_running_floor_waits_for_two_people(
 
 
 @pytest.mark.duty("D4")
+async def test_the_first_person_approves_again_when_nobody_else_knows_their_pin(
+    keeping_redis: Redis,
+) -> None:
+    """The second person had set it, so the first approval never counts beside theirs."""
+    await approve_all(keeping_redis, FLOOR)
+    six = configuration_of(keeping_redis, SIX, "pit")
+    await six.approve("ben", six.filed.digest, PinSetters.of("ben", [("ben", "amy")]))
+    for person in ("amy", "ben"):
+        with pytest.raises(BooksError) as error:
+            await six.approve(person, six.filed.digest, PinSetters.of(person, [("ben", "amy")]))
+        assert error.value.status == "same_person"
+    for person in ("ben", "amy"):  # a day later
+        await six.approve(person, six.filed.digest)
+    assert await six.problem() is None
+    assert (await LinkAudit(six._store).run()).balanced
+
+
+@pytest.mark.duty("D4")
 async def test_tables_that_get_a_new_meter_at_its_seed_wait_for_two_people(
     keeping_redis: Redis, tmp_path: Path
 ) -> None:
