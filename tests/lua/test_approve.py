@@ -1,6 +1,7 @@
 """Approval of a floor file: every status in its order, and what the ledger records."""
 
 from dataclasses import replace
+from functools import partial
 
 import msgspec
 import pytest
@@ -11,7 +12,9 @@ from meters.books.store import BooksError
 from meters.books.stored_entries import pack_entries
 from meters.books.two_people import NO_SETTERS, PinSetters
 from meters.floor.floor_file import parse_floor
+from meters.wire.clock import now_text
 from tests.lua.books import FLOOR, Books, wagers
+from tests.waiting import eventually_async
 
 FILED = LinkConfiguration.of(parse_floor(FLOOR), parse_floor(FLOOR).link[0])
 OTHER = LinkConfiguration(FILED.text.replace('"positions":7', '"positions":6'))
@@ -154,6 +157,10 @@ async def test_a_first_approval_in_the_name_of_another_person_does_not_count(boo
     assert (await book.waiting()).half is None
 
 
+def is_after(at: str) -> bool:
+    return now_text() > at
+
+
 async def test_an_approval_is_read_again_if_redis_lost_the_one_before(books: Books) -> None:
     """Both have the same ledger entry, but not the same time."""
     book = ApprovalBook(books.store)
@@ -163,6 +170,7 @@ async def test_an_approval_is_read_again_if_redis_lost_the_one_before(books: Boo
         approved = await book.current()
         assert approved is not None
         assert (approved.order, approved.entry) == (order, 1)
+        await eventually_async(partial(is_after, approved.at), what="another millisecond")
 
 
 async def test_the_ledger_says_what_was_approved_last_if_redis_does_not(books: Books) -> None:
