@@ -111,7 +111,7 @@ async def test_an_older_outbox_does_not_know_the_wagers_of_the_open_round(
 ) -> None:
     """The round has the same name, and other wagers: the table is locked out until its void."""
     older = await _older_outbox(mosquitto.url, service, outbox)
-    async with Agent(*link_and_table(), mosquitto.url, older, timing=SWIFT) as agent:
+    async with live_agent(mosquitto.url, older) as agent:
         await eventually_async(lambda: agent.state == "locked_out")
         assert "events of round R1" in agent.table_state.reason
         await say_all(agent, "void; wager 3 progressive; lockout; chips 1")
