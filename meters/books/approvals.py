@@ -47,7 +47,7 @@ class Approval(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of the tables, as `table_names` has them. None if the text cannot be read."""
+        """The names of the tables; empty if the text cannot be read."""
         try:
             tables = approved_tables(self.text)
         except msgspec.DecodeError:

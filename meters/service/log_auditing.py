@@ -13,7 +13,7 @@ from meters.redis_client.shards import AnyRedis, redis_of
 from meters.redis_client.user_keys import USERS_TAG, UserKeys
 from meters.service.announcer import Post
 from meters.service.link import SERVICE
-from meters.service.pace import USUAL, Pace
+from meters.service.pace import Pace
 from meters.users.errors import UsersError
 from meters.users.log_audit import Entry, LogAudit, LogFinding, as_altered
 from meters.users.log_checkpoint import LogCheckpointFile
@@ -51,7 +51,7 @@ class LogAuditing:
         show: Callable[[bool], None],
         secrets: LogSecrets | None = None,
         *,
-        pace: Pace = USUAL,
+        pace: Pace,
     ) -> None:
         self._redis = redis_of(redis, USERS_TAG)
         self._store = UserStore(redis, secrets)
