@@ -1,5 +1,6 @@
 """`python -m tests bench`: measure the service, or how large a floor becomes."""
 
+import asyncio
 import shutil
 import signal
 import sys
@@ -99,7 +100,22 @@ def run_command(command: Callable[..., None], name: str) -> None:
 
 
 def _interrupt(*_: object) -> None:
-    """Interrupt also what blocks the event loop, which would take the signal for itself."""
+    """Interrupt also a task that blocks the event loop, which would take the signal for itself.
+
+    Between tasks the loop raises it: uvloop would make an error of the connection of an exception
+    in a protocol's callback.
+    """
+    try:
+        between_tasks = asyncio.current_task() is None
+    except RuntimeError:  # no loop runs
+        between_tasks = False
+    if between_tasks:
+        asyncio.get_running_loop().call_soon_threadsafe(_raise_interrupt)
+    else:
+        _raise_interrupt()
+
+
+def _raise_interrupt() -> None:
     raise KeyboardInterrupt
 
 
