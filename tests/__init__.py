@@ -1,1 +1,0 @@
-"""Tests of pitlink, one package for each subject."""

@@ -14,7 +14,6 @@ RUNS: Final = {
     "naive": "tests.naive.run",
     "sim": "tests.sim.command",
 }
-"""Names of the runs, each with the module that runs it."""
 
 
 def main() -> None:

@@ -24,7 +24,6 @@ _OPENING: Final = ("--auto-floor", "--demo-people")
 
 
 async def approve(configuration: Configuration) -> None:
-    """Approve a link's settings in the floor file, as one or two people."""
     for person in PEOPLE:
         found = await configuration.unapproved()
         if found is None:
@@ -59,8 +58,8 @@ def approve_before_serve(
     """Approve the first floor file for a `pitlink serve` that a test is about to start.
 
     Nothing is approved without a usable floor file or its Redis, or if the floor has played: nobody
-    approves a Redis that lost its data. If the test has `filled`
-    Redis itself, the floor is not empty, and two people approve it.
+    approves a Redis that lost its data. If the test has `filled` Redis itself, the floor is not
+    empty, and two people approve it.
     """
     if arguments[:1] != ("serve",) or "--config" not in arguments:
         return

@@ -85,7 +85,6 @@ class Finger:
         self._touching: CDPSession | None = None
 
     async def down(self, at: Locator) -> None:
-        """Press on the middle of an element."""
         box = await at.bounding_box()
         assert box is not None
         x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
@@ -131,7 +130,6 @@ async def stop_clock(page: Page) -> None:
 
 
 async def sees(where: Locator, *texts: str) -> None:
-    """Wait until an element contains each of some texts."""
     for text in texts:
         await expect(where).to_contain_text(text)
 
@@ -143,6 +141,5 @@ async def check_accessible(page: Page, where: str = "") -> None:
 
 
 async def check_fits(page: Page, least_px: float, where: str = "") -> None:
-    """Check that nothing overflows the side, and that touch targets are large enough."""
     assert await page.evaluate(_TOO_SMALL, least_px) == [], where
     assert not await page.evaluate(WIDER), where

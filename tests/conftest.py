@@ -1,5 +1,3 @@
-"""Fixtures that several packages of tests use."""
-
 import contextlib
 import gc
 import importlib
@@ -143,7 +141,6 @@ def memory_server() -> Iterator[RedisServer]:
 
 @pytest.fixture
 async def redis(memory_server: RedisServer) -> AsyncIterator[Redis]:
-    """Yield a connection to an empty Redis."""
     async with emptied(memory_server) as client:
         yield client
 
@@ -164,7 +161,6 @@ def shared_mosquitto() -> Iterator[Mosquitto]:
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def shared_browser() -> AsyncIterator[SharedBrowser]:
-    """Yield a real browser for all tests of one worker."""
     async with SharedBrowser() as shared:
         yield shared
 

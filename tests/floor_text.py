@@ -26,13 +26,7 @@ ONE_REJECTS: Final = 10**9
 def floor_text(
     *sections: str, service: Mapping[str, Value] | None = None, **facility: Value
 ) -> str:
-    """Build the floor file of a facility.
-
-    Args:
-        sections: links, each built by `link_text`, and further sections.
-        service: settings of the section `service`; None omits the section.
-        facility: settings of the facility. They add to name and time zone or replace them.
-    """
+    """Build the floor file of a facility, whose settings add to name and time zone."""
     named: dict[str, Value] = {"name": "Test House", "timezone": "America/New_York"}
     parts = [section_text("[facility]", **named | facility)]
     if service is not None:
@@ -66,7 +60,6 @@ def table_text(table: str, *meters: str, **settings: Value) -> str:
 
 
 def section_text(head: str, **settings: Value) -> str:
-    """Build a section with one setting on each line."""
     lines = (f"{key} = {_toml(value)}\n" for key, value in settings.items() if value is not None)
     return f"{head}\n{''.join(lines)}"
 

@@ -9,6 +9,5 @@ from meters.redis_client.link_keys import LinkKeys
 
 
 def read_ledger(store: redis.Redis, link: str = "main") -> list[tuple[int, dict[str, bytes]]]:
-    """Return the entries of a link's ledger that Redis has, each with its number."""
     rows: Any = store.xrange(LinkKeys(link).ledger)
     return [entry for row in rows for entry in unpack_entry(row)]

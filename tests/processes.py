@@ -42,7 +42,6 @@ def run_pitlink(
     env: Mapping[str, str] | None = None,
     cwd: Path | None = None,
 ) -> subprocess.CompletedProcess[str]:
-    """Run `pitlink` until it exits; return its exit status, output and errors as text."""
     done = subprocess.run(
         dies_with_us(program(*arguments)),
         input=stdin.encode() if isinstance(stdin, str) else (stdin or b""),
@@ -104,18 +103,9 @@ os.execv(sys.argv[1], sys.argv[1:])
 class Pitlink:
     """Running `pitlink` process whose output goes to files; ended on exit.
 
-    Args:
-        arguments: arguments of the command.
-        program: builds the command line from them.
-        stdin: whether standard input stays open.
-        env: environment of the process.
-        cwd: working directory of the process.
-        deaf: start it with SIGINT, SIGTERM and SIGCHLD ignored and blocked.
-        approved: whether a person approves the floor file before `pitlink serve`, if the floor is
-            empty.
-
-    Attributes:
-        process: the process. Its standard input is open if `stdin` was set.
+    If it is `deaf`, it starts with SIGINT, SIGTERM and SIGCHLD ignored and blocked. If it is
+    `approved`, a person approves the floor file before `pitlink serve`, if the floor is empty. With
+    `stdin`, its standard input stays open.
     """
 
     def __init__(
@@ -170,7 +160,6 @@ class Pitlink:
         self.process.stdin.close()
 
     def wait(self, *, within_s: float = LONG_S) -> int:
-        """Wait until it ends and return its exit status."""
         try:
             return self.process.wait(within_s)
         except subprocess.TimeoutExpired:
@@ -194,13 +183,11 @@ class Pitlink:
         return eventually(look, within_s=within_s, what=what)
 
     def stop(self, *, within_s: float = STOP_WITHIN_S) -> int:
-        """Stop it cleanly with SIGTERM and return its exit status."""
         if self.running:
             self.process.terminate()
         return self.wait(within_s=within_s)
 
     def kill(self) -> None:
-        """Kill it with SIGKILL. Do nothing if it has ended."""
         if self.running:
             self.process.kill()
         self.process.wait()

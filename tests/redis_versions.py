@@ -39,7 +39,6 @@ def both_servers(request: pytest.FixtureRequest) -> Iterator[RedisServer]:
 
 @asynccontextmanager
 async def emptied(server: RedisServer) -> AsyncIterator[Redis]:
-    """Yield a connection to a server after deleting all its keys."""
     async with Redis.from_url(server.url) as client:
         await client.flushall()
         yield client

@@ -146,10 +146,8 @@ class Server(ABC):
 class RedisServer(Server):
     """Private redis-server that syncs every write to disk before it answers.
 
-    Args:
-        tcp: listen on a free loopback port too.
-        options: further lines of its configuration, such as ``{"maxmemory": "4mb"}``. They come
-            before the defaults.
+    Options such as ``{"maxmemory": "4mb"}`` come before the defaults. With `tcp` it listens on a
+    free loopback port too.
     """
 
     def __init__(self, *, tcp: bool = False, options: Mapping[str, str] | None = None) -> None:
@@ -164,7 +162,6 @@ class RedisServer(Server):
         return self.home / "redis.sock"
 
     def client(self) -> redis.Redis:
-        """Return a client over its Unix socket."""
         return redis.Redis(unix_socket_path=str(self.socket_path))
 
     @property
@@ -200,11 +197,7 @@ class RedisServer(Server):
 
 
 class Mosquitto(Server):
-    """Private mosquitto on a free loopback port, without limits on its queues.
-
-    Args:
-        options: further lines of its configuration, such as ``["max_connections 4"]``.
-    """
+    """Private mosquitto without queue limits; options are lines, such as ``max_connections 4``."""
 
     def __init__(self, *, options: Sequence[str] = ()) -> None:
         self._program = require("mosquitto")

@@ -50,7 +50,6 @@ class Colleague:
         return httpx.post(self._url + path, headers=self.headers, json=body, timeout=_WITHIN_S)
 
     def decide(self, claim: str, act: str, **body: object) -> dict[str, Any]:
-        """Decide a claim, which must succeed; return the claim as the service then shows it."""
         answer = self.post(f"/api/v1/claims/{claim}/{act}", **body)
         assert answer.status_code == 200, answer.text
         found: dict[str, Any] = answer.json()

@@ -96,7 +96,6 @@ def parsed(path: Path) -> ast.Module:
 
 @functools.cache
 def nodes(path: Path) -> tuple[ast.AST, ...]:
-    """Return all nodes of a Python file."""
     return tuple(ast.walk(parsed(path)))
 
 
@@ -133,7 +132,6 @@ def may_import(room: str, module: str) -> bool:
 
 
 def marks_in(text: str, name: str) -> frozenset[str]:
-    """Return the arguments of the marks with one name in a text of Python."""
     texts = r"""(?:\s*["'][^"']*["'],?)*"""
     written = re.findall(rf"pytest\.mark\.{name}\(({texts})\s*\)", text)
     return frozenset(mark for each in written for mark in re.findall(r"""["']([^"']*)["']""", each))

@@ -96,10 +96,7 @@ def eventually(
 ) -> Found:
     """Wait until `check` returns a true value, and return that value.
 
-    Args:
-        check: called repeatedly. If it raises one of `NOT_YET`, that counts as not yet true.
-        within_s: the longest wait, in seconds.
-        what: the error message if the condition never holds.
+    An error in `NOT_YET` counts as not yet true. `what` is in the message if it never holds.
     """
     last: object = None
     for pause_s in _pauses_s(within_s):

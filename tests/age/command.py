@@ -105,7 +105,6 @@ async def _measure_house(age: Age, report_step: ReportStep) -> dict[str, Any]:
 
 
 async def _checkpoints(place: Place, stores: list[LinkStore]) -> None:
-    """Wait until the service has written the checkpoints of its audits."""
     links = sum([await store.last_entry() >= CHECKPOINTED for store in stores])
     marks = Path(place.parts.data) / "marks"
 

@@ -70,15 +70,9 @@ def _today() -> date:
 
 @dataclass(frozen=True, slots=True)
 class Age:
-    """The size of a house.
+    """The size of a house: tables on two links; rounds of each table and sign-ins on each day.
 
-    Attributes:
-        days: number of gaming days.
-        tables: number of tables, on two links.
-        rounds: number of rounds that each table plays on each day.
-        sign_ins: number of sign-ins on each day, each with its sign-out.
-        last_day: the last gaming day. It is over, and still open: the first service that starts
-            closes it.
+    The last day is over, and still open: the first service that starts closes it.
     """
 
     days: int
@@ -103,7 +97,6 @@ class _PastTime(datetime):
 
     @classmethod
     def now(cls, tz: tzinfo | None = None) -> Self:
-        """Return the time that was set last."""
         return cls.fromtimestamp(cls.moment.timestamp(), tz)
 
 
@@ -127,7 +120,6 @@ def house_text(parts: FloorParts, age: Age, year: int) -> str:
 
 
 async def _play_link(age: Age, parts: FloorParts, archive: Path, link: str) -> None:
-    """Play all days of one link, and archive those that are closed."""
     floors = [_with_link(house_text(parts, age, year), link) for year in range(age.last_year + 1)]
     with _past_time(age) as clock:
         async with open_redis(floors[0]) as redis:
@@ -161,7 +153,6 @@ def _with_link(text: str, link: str) -> Floor:
 
 
 async def _sign_in_daily(age: Age, parts: FloorParts) -> None:
-    """Sign users in and out on every day."""
     floor = parse_floor(house_text(parts, age, 0))
     with _past_time(age) as clock:
         async with open_redis(floor) as redis:
@@ -179,17 +170,12 @@ async def _sign_in_daily(age: Age, parts: FloorParts) -> None:
 
 
 def empty_house(age: Age) -> AbstractAsyncContextManager[Place]:
-    """Return the servers, the directory and the floor file of a house without data."""
     return a_place(partial(house_text, age=age, year=age.last_year))
 
 
 @asynccontextmanager
 async def made_house(age: Age) -> AsyncIterator[Place]:
-    """Play all days of a house: each link, and the sign-ins, in a process of its own.
-
-    Raises:
-        UserError: an event or a sign-in was refused, or a file cannot be written.
-    """
+    """Play all days of a house: each link, and the sign-ins, in a process of its own."""
     links = LINKS[: age.tables]
     async with empty_house(age) as place:
         # A sync of each write would take most of the time. The files are synced at the end.

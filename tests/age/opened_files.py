@@ -1,5 +1,3 @@
-"""A count of the archive files that this process opens."""
-
 import os
 import sys
 from collections.abc import Iterator
@@ -17,7 +15,6 @@ class OpenedFiles:
 
     @property
     def days(self) -> list[str]:
-        """The gaming days of the opened files, each once."""
         return sorted({Path(path).name.partition(".")[0] for path in self.paths})
 
 
@@ -36,7 +33,6 @@ sys.addaudithook(_hear)
 
 @contextmanager
 def opened_files(archive: Path) -> Iterator[OpenedFiles]:
-    """Count the files of an archive that are opened until the end of the block."""
     counting = OpenedFiles(f"{archive.resolve()}{os.sep}")
     _COUNTING.append(counting)
     try:

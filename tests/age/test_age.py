@@ -49,7 +49,6 @@ class Reads:
 
 @asynccontextmanager
 async def _counted(place: Place) -> AsyncIterator[Reads]:
-    """Count what is read until the end of the block."""
     reads = Reads()
     await place.redis.config_resetstat()
     with opened_files(place.archive) as opened:
@@ -61,7 +60,6 @@ async def _counted(place: Place) -> AsyncIterator[Reads]:
 
 
 async def _command(place: Place, *words: str) -> Reads:
-    """Run a `pitlink` command in this process, and return what it reads."""
     async with _counted(place) as reads:
         done = await asyncio.to_thread(invoke_pitlink, *words, "--config", str(place.config))
     assert done.returncode == 0, (words, done)

@@ -29,7 +29,6 @@ def _play(table: Asker, rounds: range) -> None:
 
 
 def _close_the_day(stand: Stand) -> None:
-    """Make the service find that the open day was over long ago."""
     with redis.Redis(unix_socket_path=str(stand.redis.socket_path), decode_responses=True) as store:
         for link in ("main", "other"):
             store.hset(f"pitlink:{{{link}}}:meters", "day", LONG_AGO)

@@ -13,8 +13,6 @@ Hear = Callable[[str, bytes], None]
 
 
 class LoadClient(Mqtt5Connection):
-    """One connection that carries the events of many tables."""
-
     def __init__(self, port: int, identifier: str, hear: Hear = lambda _topic, _data: None) -> None:
         def take(message: Message) -> bool:
             hear(message.topic, message.payload)
@@ -25,5 +23,4 @@ class LoadClient(Mqtt5Connection):
 
     @property
     def lost(self) -> BrokerError | None:
-        """Why the connection ended, if it did."""
         return self._ended

@@ -67,7 +67,6 @@ def bench(
 
 
 def step_reporter() -> Callable[[str], None]:
-    """Return what reports the steps of a run on standard error."""
     log_to(sys.stderr, level=LogLevel.WARNING)
     began, console = time.monotonic(), PlainConsole(stderr=True)
     return lambda what: console.print(f"{time.monotonic() - began:5.0f} s  {what}")

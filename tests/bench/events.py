@@ -23,8 +23,6 @@ _QUEEN_SIX_FOUR: Final = three_card_strength([parse_card(name) for name in ("Qc"
 
 
 class EventWriter:
-    """Writes the events of a run."""
-
     def __init__(
         self, seed: int, positions: int = POSITIONS, meters: Sequence[str] = METERS
     ) -> None:

@@ -22,8 +22,6 @@ WAGERS_AN_EVENT: Final = POSITIONS * len(METERS)
 
 @dataclass(frozen=True, slots=True)
 class FloorParts:
-    """Addresses of the benchmark's servers, as a floor file names them."""
-
     broker: str
     redis: str
     http: str
@@ -56,7 +54,6 @@ def bench_floor_text(parts: FloorParts, tables: int) -> str:
 
 
 def bare_floor_text(parts: FloorParts, links: int, meters: int) -> str:
-    """Build a floor file of links and meters without tables."""
     of_each = [
         meter_text("progressive", WAGER_CENTS, id=f"progressive-{meter:03d}")
         for meter in range(meters)

@@ -60,7 +60,6 @@ class LatencyWatch:
             self.times_s["wagers_to_meter_seen"].append(at_s - sent_s)
 
     def note_answer(self, table: Table, kind: str, at_s: float) -> None:
-        """Record an accepted event. After wagers, send the result immediately."""
         self.times_s[f"{kind}_to_reply"].append(at_s - table.sent_s)
         if kind == "wagers":
             self._await_display(table.tally, table.sent_s)
@@ -80,10 +79,7 @@ class LatencyWatch:
             display.awaited.append((cents, sent_s))
 
     async def run(self, tables: Sequence[Table], rounds_per_s: int, seconds: float) -> float:
-        """Begin rounds at a steady pace, table after table, and wait until all are over.
-
-        Return the rounds a second that were begun.
-        """
+        """Begin rounds at a steady pace until all are over; return the rounds begun a second."""
         self._traffic.answered = self.note_answer
         began, rounds = time.monotonic(), max(1, round(rounds_per_s * seconds))
         for number in range(rounds):

@@ -41,8 +41,6 @@ class Seconds(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The floor and its books."""
-
     home: Path
     broker: Mosquitto
     server: RedisServer
@@ -93,7 +91,6 @@ class Place:
             serving.stop()
 
     def run(self, *words: str) -> str:
-        """Run one of our commands to its end, and return what it prints."""
         command = (*words, "--config", str(self.config))
         done = run_pitlink(*command, cwd=self.home, timeout_s=_COMMAND_WITHIN_S)
         if done.returncode:
@@ -101,7 +98,6 @@ class Place:
         return done.stdout
 
     def timed(self, *words: str) -> Seconds:
-        """Run one of our commands to its end, and return the time that this took."""
         before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
         self.run(*words)
         elapsed_s, after = time.monotonic() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -111,7 +107,6 @@ class Place:
 
 @asynccontextmanager
 async def a_place(text: Callable[[FloorParts], str]) -> AsyncIterator[Place]:
-    """Yield a floor with its own servers; on exit end them and delete their files."""
     with ExitStack() as stack:
         home = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="pitlink-bench-")))
         broker = stack.enter_context(Mosquitto())

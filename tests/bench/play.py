@@ -57,8 +57,6 @@ MIXES: Final = (
 
 
 class PlayedFloor:
-    """Plays round after round at every table of a floor, and decides the wins."""
-
     def __init__(
         self, floor: Floor, redis: Redis, mix: Mix, seed: int, begins: datetime | None = None
     ) -> None:
@@ -90,14 +88,12 @@ class PlayedFloor:
         return self.rounds * self._mix.wagers_a_round
 
     async def open(self) -> None:
-        """Seed the meters, and begin a gaming day."""
         for store in self.stores:
             await store.open(_ACTOR)
         await self._keep_days()
         await self.close_day()
 
     async def play(self, rounds: int) -> None:
-        """Play a number of rounds at each table, and decide all their claims."""
         self._writer.at = text_of(self.now).encode()
         for _ in range(rounds):
             self._played += 1
@@ -146,7 +142,6 @@ class PlayedFloor:
 
 
 async def withdraw_a_proposal(store: LinkStore, number: int) -> str:
-    """Propose a correction of a meter, and withdraw it; return the key of the proposal."""
     proposal, meter = f"proposal-{number:016d}", store.link.meter[0]
     asked = Adjustment(meter=meter.meter_id, amount=100, reason="miscount")
     change = adjustment(proposal, "Ada Lane", meter, (10**9, 1), asked)

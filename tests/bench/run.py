@@ -34,7 +34,6 @@ PACES: Final = {"latency": 200, "busy_latency": 1_000}
 _SEED: Final = 649
 _ONE_WINDOW_S: Final = 0.001
 _PROCESSES: Final = ("load", "mosquitto", "service", "redis")
-"""Processes whose CPU time is reported."""
 
 METHOD: Final = (
     "A window of wagers: every table sends one wagers event at once, and the time runs from the"
@@ -48,8 +47,6 @@ METHOD: Final = (
 
 
 class Measured(NamedTuple):
-    """Events of the time measured, and the CPU seconds of each process."""
-
     events: int
     elapsed_s: float
     cpu_s: Mapping[str, float]
@@ -61,8 +58,6 @@ class Measured(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Size of a run."""
-
     tables: int
     seconds: float
     passes: int
@@ -73,8 +68,6 @@ QUICK: Final = Plan(tables=40, seconds=0.3, passes=1)
 
 
 class Load:
-    """The tables of the floor on one connection, and what is measured with them."""
-
     def __init__(self, tables: int, pids: Mapping[str, int]) -> None:
         self.traffic = Traffic(tables, EventWriter(_SEED), self._see)
         self.interruptions: dict[str, int] = {}
@@ -83,7 +76,6 @@ class Load:
 
     @contextlib.asynccontextmanager
     async def connected(self, port: int) -> AsyncIterator[None]:
-        """Connect to the broker."""
         seen = [topics.table_in("+", "+"), topics.controller("+"), topics.meter("+", "+")]
         async with LoadClient(port, "bench-load", self.traffic.hear) as client:
             await client.subscribe(*seen)
@@ -94,7 +86,6 @@ class Load:
             yield
 
     def _see(self, topic: str, payload: bytes, at_s: float) -> None:
-        """Handle messages that are not replies: a controller's state, or a meter's value."""
         if topic.endswith("/controller"):
             beat = CONTROLLER_BEAT.decode(payload)
             if beat.state != "operable":
@@ -142,11 +133,7 @@ class Load:
 
 
 async def run_bench(plan: Plan, report_step: ReportStep) -> dict[str, Any]:
-    """Run a benchmark and return its figures.
-
-    Raises:
-        UserError: a part does not answer; the message has the end of the service's log.
-    """
+    """Raise UserError, with the end of the service's log, if a part does not answer."""
     began, tables = time.monotonic(), plan.tables * TEN_TIMES
     report_step("starting the parts")
     async with a_place(partial(bench_floor_text, tables=tables)) as place:
@@ -188,7 +175,6 @@ async def run_bench(plan: Plan, report_step: ReportStep) -> dict[str, Any]:
 
 
 async def _measure(load: Load, plan: Plan, of: str, report_step: ReportStep) -> dict[str, Any]:
-    """Measure one pass. Its phases follow each other closely."""
     tables, seconds, found = plan.tables, plan.seconds, dict[str, Any]()
     report_step(f"{of}wagers from {tables:,} tables")
     found["wagers"] = await load.wagers(tables, seconds)

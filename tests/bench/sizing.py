@@ -58,16 +58,10 @@ _FIVES: Final = {
 class Sizes(NamedTuple):
     """Sizes at which the run measures.
 
-    Attributes:
-        mixes: the mixes of wagers.
-        tables: numbers of tables of the floors that are compared.
-        rounds_a_table: rounds that each of these tables plays.
-        play_tables: tables of the floor whose ledger grows.
-        play_rounds: rounds that each of those tables plays, step by step.
-        links: numbers of links, and of meters in a link, that are compared.
-        service_tables: numbers of tables of the floors whose services are compared.
-        outbox_rounds: rounds that each agent at a table plays, with the same outbox.
-        settle_s: wait before the memory that Redis has freed is measured.
+    Floors of so many `tables` are compared, where each table plays `rounds_a_table`. One floor of
+    `play_tables` grows, step by step, by `play_rounds` at each of them. `links` are numbers of
+    links, and of meters in a link; `service_tables` those of floors whose services are compared.
+    All `outbox_rounds` go to one outbox. Redis has `settle_s` to free memory.
     """
 
     mixes: Sequence[Mix]
@@ -85,7 +79,6 @@ WHOLE: Final = Sizes(
     MIXES, (30, 60, 90), 80, 100, (40, 80, 120), (20, 40, 60), (100, 400, 700), (100, 200, 400), 15
 )
 QUICK: Final = Sizes(MIXES[:1], (2, 4), 20, 8, (4, 8), (2, 4), (4, 8), (2, 40), 0)
-"""Shows that it works, and measures little."""
 
 
 def slope(points: Sequence[tuple[float, float]]) -> float:
@@ -116,7 +109,6 @@ def slopes(points: Sequence[Point], **units: int) -> dict[str, dict[str, float]]
 
 
 async def measure_sizing(sizes: Sizes, report_step: ReportStep) -> dict[str, Any]:
-    """Measure everything in turn."""
     began, mixes = time.monotonic(), dict[str, Any]()
     for mix in sizes.mixes:
         found = []
@@ -162,7 +154,6 @@ async def _of_tables(mix: Mix, tables: int, rounds: int) -> Point:
 
 
 async def _of_links(links: int, meters: int) -> Point:
-    """Measure freshly opened links and meters."""
     async with a_place(partial(bare_floor_text, links=links, meters=meters)) as place:
         for link in place.floor.link:
             await LinkStore(place.redis, link).open("benchmark")
@@ -229,7 +220,6 @@ def _has_answered(agent: Pitlink, said: int) -> bool:
 
 
 def _round() -> Iterator[dict[str, object]]:
-    """Yield the device events of a round with seven positions and two wagers each."""
     for position in _FIVES:
         for wager in ("progressive", "five_card_progressive"):
             amount = {"amount": 100, "patron": f"p{position}"}
@@ -245,7 +235,6 @@ def _round() -> Iterator[dict[str, object]]:
 
 
 async def _grow(mix: Mix, sizes: Sizes, report_step: ReportStep) -> dict[str, Any]:
-    """Measure a floor as it continues to play, and as its days are archived."""
     async with a_place(partial(bench_floor_text, tables=sizes.play_tables)) as place:
         place.write_floor(_KEEP_ALL)
         played = PlayedFloor(place.floor, place.redis, mix, _SEED)
@@ -297,7 +286,6 @@ async def _archive(
     first: Point,
     settle_s: float,
 ) -> dict[str, Any]:
-    """Archive all days of a floor, and measure the memory that Redis frees."""
     before, entries = await _memory_of(place.redis), await played.entries()
     writing, nothing = place.timed("archive"), place.timed("archive")
     # The last day on which wins were decided is deleted from Redis once a later day is closed.
@@ -400,7 +388,6 @@ async def bytes_of(redis: Redis, keys: Sequence[str]) -> int:
 
 
 async def rewrite(redis: Redis) -> None:
-    """Rewrite the append-only file."""
     await redis.bgrewriteaof()
 
     async def ended() -> bool:

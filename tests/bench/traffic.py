@@ -39,8 +39,6 @@ def contribution_micros(meter: str) -> int:
 
 @dataclass(slots=True)
 class Tally:
-    """Count of one link, updated as its replies arrive."""
-
     wagers: int = 0
     voids: int = 0
     rounds: int = 0
@@ -98,8 +96,6 @@ _REPLY_HEAD: Final = msgspec.json.Decoder(_ReplyHead)
 
 
 class Table:
-    """A table's place in the sequence, and the reply that it waits for."""
-
     __slots__ = ("held", "payload", "round", "sent_s", "seq", "tally", "topic", "waits_for")
 
     def __init__(self, tally: Tally, topic: str) -> None:
@@ -124,8 +120,6 @@ def _nothing(_table: Table, _kind: str, _at_s: float) -> None:
 
 
 class Traffic:
-    """The tables and their unanswered events."""
-
     def __init__(self, tables: int, writer: EventWriter, other: Other) -> None:
         self.tallies = {link: Tally() for link in LINKS}
         self.answered: Answered = _nothing
@@ -182,10 +176,7 @@ class Traffic:
 
     @property
     def counts(self) -> dict[str, object]:
-        """Events sent, each counted once, and what became of them.
-
-        A held wager was refused because its table waits for a hand pay, which nobody pays here.
-        """
+        """A held wager was refused: its table waits for a hand pay, which nobody pays here."""
         return {
             "events_sent": self.sent,
             "events_accepted": self.accepted,
@@ -200,15 +191,9 @@ class Traffic:
         send: Callable[[Table], None],
         answered: Answered = _nothing,
     ) -> float:
-        """Have each table send one event without waiting between them; wait until all are answered.
+        """Have each table send one event, back to back; return the seconds to the last answer.
 
-        Args:
-            tables: tables without an unanswered event.
-            send: sends a table's first event.
-            answered: called for every accepted event; it may send the table's next.
-
-        Returns:
-            The seconds from the first publish until the last answer.
+        `answered` is called for each accepted event, and may send the table's next.
         """
         self.answered = answered
         began = time.monotonic()

@@ -34,9 +34,8 @@ _BYTES_PER_ENTRY: Final = 16_000
 class Report:
     """Counts of a run, and the problems found, in words.
 
-    Attributes:
-        percentages: how often each item won a percentage of a meter.
-        memory_bytes: resident memory of each part, at first sight and at most.
+    `percentages` counts how often each item won a percentage of a meter; `memory_bytes` has each
+    part's resident memory, at first sight and at most.
     """
 
     seed: int
@@ -105,7 +104,6 @@ def _count(report: Report, kind: str, event: Mapping[str, Any], reply: Mapping[s
 
 
 def grown(name: str, first: int, most: int, entries: int) -> str | None:
-    """Return why a part's memory seems to grow without limit, or None."""
     bound = first * _GROWN_MAX + _GROWN_ALLOWED_BYTES
     if name == "redis":
         bound += entries * _BYTES_PER_ENTRY

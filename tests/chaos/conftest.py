@@ -1,5 +1,3 @@
-"""Fixtures of this package."""
-
 from tests.mqtt.conftest import stand
 
 __all__ = ["stand"]

@@ -19,7 +19,6 @@ class Copier:
         self._held = b""
 
     def feed(self, data: bytes) -> bytes:
-        """Accept what a client has sent, and return what to pass on."""
         self._held += data
         passed = []
         while (size := _packet_size(self._held)) is not None:

@@ -43,13 +43,11 @@ class TableAgent:
         self._up.set()
 
     def ask(self, line: bytes) -> bytes:
-        """Send a line to one agent after the other until one has answered it."""
         while (heard := self._say(line)) is None:
             pass
         return heard
 
     def end(self) -> int:
-        """End its input, and return its status."""
         process = self._running()
         assert process.stdin is not None
         with contextlib.suppress(BrokenPipeError):
@@ -57,7 +55,6 @@ class TableAgent:
         return process.wait(LONG_S)
 
     def close(self) -> None:
-        """Let no agent run any more."""
         self._closed = True
         self.kill()
         self._up.set()
@@ -86,7 +83,6 @@ class TableAgent:
         return None
 
     def _running(self) -> subprocess.Popen[bytes]:
-        """Return the agent; start a new one if the last was killed."""
         while self._process is None or self._process.poll() is not None:
             self._up.wait()
             if self._closed:
@@ -124,7 +120,6 @@ class DrivenTable(threading.Thread):
         return len(self.answers) == len(self._lines)
 
     def stop(self) -> None:
-        """Have the agent ended wherever it is, and wait for the thread to end."""
         self._agent.close()
         self.join(LONG_S)
 

@@ -65,7 +65,6 @@ def tables_of(link: str, tables: int) -> Mapping[str, SecondGame]:
 
 
 def _table(name: str, game: SecondGame) -> tuple[str, SecondTable]:
-    """Return a table's section of the floor file, and the table of the second books."""
     fed = {kind: kind for meters in game.fed.values() for kind in meters}
     if not isinstance(game, HouseGame):
         return table_text(name, *fed), SecondTable(game, 7, fed)
@@ -74,7 +73,6 @@ def _table(name: str, game: SecondGame) -> tuple[str, SecondTable]:
 
 
 def model_of(name: str, tables: int) -> ModelFloor:
-    """Return a link's part of the floor file, and its second books."""
     link = LINKS[name]
     meters = (
         meter_text(meter, terms.wager_cents, paytable=terms.paytable)
@@ -97,7 +95,6 @@ def model_of(name: str, tables: int) -> ModelFloor:
 
 
 def write_floor(path: Path, *, tables: int, broker: str, redis: str, port: int) -> Path:
-    """Write the floor file; its data directory is next to it."""
     service: dict[str, Value] = {
         "broker": broker,
         "redis": redis,

@@ -94,11 +94,8 @@ class ServicePart:
 def strike(part: Part, fault: Fault, hands: Executor) -> None:
     """Apply a fault to a part, and repair the part afterwards.
 
-    Args:
-        part: the part.
-        fault: the fault.
-        hands: threads that start processes. The kernel ends a process together with the thread
-            that started it.
+    The threads of `hands` start the processes: the kernel ends a process with the thread that
+    started it.
     """
     match fault.kind:
         case "kill":

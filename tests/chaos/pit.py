@@ -42,8 +42,6 @@ _MEMORY_EVERY_S: Final = 5.0
 
 
 class Pit:
-    """All parts, from entry to exit."""
-
     def __init__(self, tables: int, seed: int) -> None:
         self.failed: list[str] = []
         self._seed = seed
@@ -146,7 +144,6 @@ class Pit:
             strike(self._parts[fault.target], fault, self._hands)
 
     def look(self) -> None:
-        """Watch for a while: memory in use, failures."""
         rest(_LOOK_EVERY_S)
         now_s = time.monotonic()
         if now_s - self._measured_s >= _MEMORY_EVERY_S:
@@ -170,7 +167,6 @@ class Pit:
         )
 
     def settle(self, *, seconds: float) -> Report:
-        """Let the faults end and the tables finish; then compare everything."""
         self._ending.set()
         self._striking.join()
         report, players = self._report, [*self._players.values()]

@@ -25,8 +25,6 @@ _LONG_PART: Final = 0.3
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A fault of one part."""
-
     target: str
     kind: Kind
     lasts_s: float
@@ -42,7 +40,6 @@ class Blow:
 
 
 def blows(seed: int, tables: tuple[str, ...]) -> Iterator[Blow]:
-    """Yield the blows of a run, without end."""
     rng = random.Random(f"chaos {seed}")
     last: tuple[str, ...] = ()
     while True:

@@ -16,7 +16,6 @@ LINKS: Final = (
 
 
 def write_floor(home: Path, *, broker: str, redis: str, port: int) -> Path:
-    """Write the recorded floor with the parts that a test has started."""
     path = home / "floor.toml"
     service = section_text(
         "[service]",

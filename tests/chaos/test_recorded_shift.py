@@ -19,7 +19,6 @@ PLAYED_WITHIN_S = 600.0
 
 
 def play_in_turn(config: Path, tables: Sequence[str]) -> list[dict[str, Any]]:
-    """Play each table's whole recording; every line must be accepted."""
     answers: list[dict[str, Any]] = []
     for table in tables:
         driven = DrivenTable(config, table, lines_of(table))

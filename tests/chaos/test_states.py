@@ -34,8 +34,6 @@ def stand(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stand]:
 
 
 class Seat:
-    """A table that nobody else uses, its devices, and its known state."""
-
     def __init__(self, stand: Stand) -> None:
         self.stand = stand
         self.table = stand.table().table

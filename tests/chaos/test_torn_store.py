@@ -49,8 +49,6 @@ def last_step(data: bytes) -> int:
 
 
 def cut(place: Callable[[bytes], int]) -> Callable[[RedisServer], None]:
-    """Return what cuts the file at a place."""
-
     def tear(server: RedisServer) -> None:
         data = incr(server).read_bytes()
         incr(server).write_bytes(data[: place(data)])
@@ -157,7 +155,6 @@ async def test_nothing_is_answered_while_the_mark_cannot_be_written(
 
 
 async def wager_and_kill(server: RedisServer, client: Redis, home: Path) -> None:
-    """Have the link accept wagers, and kill Redis."""
     async with running(Pit(client), home) as link:
         await link.comes_up()
         assert await link.take("T-1", event_bytes(1, "wagers", "R1", **WAGERS))

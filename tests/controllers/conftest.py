@@ -1,5 +1,3 @@
-"""Fixtures: a table's agent with a service that the test controls."""
-
 from collections.abc import AsyncIterator
 from pathlib import Path
 

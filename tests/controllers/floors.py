@@ -61,7 +61,6 @@ def link_and_table(table_id: str = "T-1") -> tuple[Link, Table]:
 
 
 def refusal_code(answer: DeviceAnswer) -> str | None:
-    """Return the code with which an answer refuses an event, or None."""
     return None if answer.ok else getattr(answer.error, "code", "")
 
 
@@ -109,11 +108,9 @@ class HandTable:
         return self.say_line(line_of(text))
 
     def refusal(self, text: str) -> str | None:
-        """Send one device event in short form; return the code that refuses it, or None."""
         return refusal_code(self.say_short(text))
 
     def last(self, kind: type[Sent]) -> Sent:
-        """Return the event that was sent last, which must be of a kind."""
         sent = self.sent[-1]
         assert isinstance(sent, kind)
         return sent
@@ -168,7 +165,6 @@ class HandTable:
             assert self.answer.error.message
 
     def prepare(self, what: str, words: list[str]) -> None:
-        """Prepare the reply to the next event that is sent."""
         match what:
             case "knows":
                 self.state = reconcile(self.state, None if words[0] == "none" else words[0])
@@ -190,7 +186,6 @@ class HandTable:
                 raise ValueError(f"no service {what}")
 
     def hear(self, claim: str, *words: str) -> None:
-        """Hear what the floor did with a win, or with an Envy Bonus."""
         message = published_win(claim, *words)
         if message.item.endswith("_envy"):
             self.state = hear_envy(self.state, message, claim.removesuffix("-envy"))
@@ -211,7 +206,6 @@ def steps_of(story: str) -> list[str]:
 
 
 def _positions(table: HandTable) -> Iterator[str]:
-    """Yield the positions of the last event with their cards or wagers."""
     sent = table.sent[-1]
     if isinstance(sent, Result):
         for dealt in sent.positions:

@@ -54,24 +54,12 @@ LINK, TABLE = "one", "T-1"
 class ScriptedService:
     """Service of one table.
 
-    Attributes:
-        heard: bytes of every event with a seq, each time it came, including late repeats.
-        last_seq: the last seq that was used up.
-        open_round: the open round.
-        hellos: number of hellos.
-        mute: number of next events whose replies are dropped after they are applied.
-        answering: whether events are applied and answered at all.
-        twice: whether every reply is sent twice.
-        beating: whether the heartbeat is published.
-        state: state of the controller.
-        refuse: code with which the next event is refused.
-        holding: claims for which the books hold the table, as the contract lists claims.
-        settlement: lines and claims of the next result.
-        draw: draw for the next wagers.
-        finals: jackpot events that follow every hello.
-        confirming: whether corrections wait for a floorperson.
-        decided: decision of that person: ``confirmed``, ``refused`` or nothing yet.
-        statuses: the table's retained status, each time it changed.
+    `heard` has the bytes of every event with a seq, each time it came, late repeats too. While it
+    is not `answering`, it applies no event either; of the next `mute` events it applies each and
+    drops the reply. `refuse` is the code for the next event, `draw` is for the next wagers,
+    `settlement` for the next result, and the `finals` follow every hello. `holding` has the claims
+    for which the books hold the table, as the contract lists claims. If it is `confirming`,
+    corrections wait until `decided` is ``confirmed`` or ``refused``.
     """
 
     def __init__(self, url: str) -> None:
@@ -140,7 +128,6 @@ class ScriptedService:
                 await self._client.publish(topic, payload, qos=1, retain=retain)
 
     async def jackpot(self, claim: str, event: str, **fields: object) -> None:
-        """Publish a claim's jackpot event."""
         await self.say(topics.jackpot(LINK), jackpot(claim, event, **fields))
 
     async def meter(self, amount: int, version: int, *, state: str = "open", at: int = 0) -> None:
@@ -275,13 +262,10 @@ async def say_all(agent: Agent, text: str) -> DeviceAnswer:
 
 
 async def code_of(agent: Agent, text: str) -> str | None:
-    """Send one event and return the code that refuses it, or None."""
     return refusal_code(await say(agent, text))
 
 
 async def until_code(agent: Agent, text: str, code: str | None) -> None:
-    """Send one event repeatedly until the answer has this code."""
-
     async def asked() -> bool:
         found = await code_of(agent, text)
         if found is None and code is not None:
@@ -314,7 +298,6 @@ class LiveTable(HandTable):
         self._up = contextlib.AsyncExitStack()
 
     async def live(self, story: str) -> None:
-        """Play a story, and stop the agent."""
         try:
             for step in steps_of(story):
                 await self._act(step)

@@ -32,7 +32,6 @@ ROUND = "wager 3 progressive; lockout; chips 1; hand 3 As Ks Qs; dealer 2c 3c 4c
 
 
 def settlement(text: str) -> dict[str, object]:
-    """Return lines and claims as the service sends them: see `paid_lines`."""
     lines, claims = paid_lines(text)
     found: dict[str, object] = msgspec.to_builtins({"lines": lines, "claims": claims})
     return found

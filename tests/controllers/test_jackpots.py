@@ -55,7 +55,6 @@ POSITIONS, WINNER = [1, 3, 4], 3
 
 
 def meters_of(layout: Layout, wager: str | None = None) -> dict[str, dict[str, int]]:
-    """Return the meters of a table, or those of a wager, with an amount."""
     return {
         kind: {"wager": terms.wager_cents, "amount": 10_000_000}
         | ({"reserve": 500} if terms.reserve_bps else {})
@@ -65,7 +64,6 @@ def meters_of(layout: Layout, wager: str | None = None) -> dict[str, dict[str, i
 
 
 def settled(layout: Layout, wager: str, deck: list[int], stakes: Mapping[str, int]) -> list[Any]:
-    """Deal a deck, and return the lines of a round in which each position made the wager."""
     community = layout.community_cards if layout.rules.placings[wager].cards in OF_COMMUNITY else 0
     dealt = deal(
         [DECK[card] for card in deck],

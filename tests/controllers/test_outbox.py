@@ -161,7 +161,6 @@ def test_a_file_that_is_no_outbox_is_refused(tmp_path: Path) -> None:
 
 
 def filled(path: Path) -> bytes:
-    """Write an outbox with some history and close it; return its bytes."""
     outbox = Outbox.open(path, "one", "T-1")
     for seq in range(1, 30):
         outbox.write_event(seq, b"x" * 3000, STATE, LINE)

@@ -20,7 +20,6 @@ VIEW = "held view: C1 3 Progressive 5000"
 
 
 def rejected(lines: str, rounds_after: int = 0) -> HandTable:
-    """Play a round with a win that is rejected, then other rounds."""
     table = HandTable()
     table.play(f"{TO_SETTLE}; service pays {lines}; settle; C1 rejected")
     for _ in range(rounds_after):

@@ -103,7 +103,6 @@ def settle_again(data: Path) -> None:
 
 
 def settle_again_as_printed(output: str, cwd: Path) -> None:
-    """Run the last line that a demonstration printed, in the directory of the demonstration."""
     command = output.splitlines()[-1]
     assert "settle --config" in command
     done = subprocess.run(["bash", "-o", "pipefail", "-c", command], cwd=cwd, check=False)

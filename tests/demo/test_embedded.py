@@ -30,7 +30,6 @@ from tests.waiting import LONG_S, dies_with_us, eventually, eventually_async, re
 
 @pytest.fixture
 def parts(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Set PATH to redis-server and mosquitto, or to an empty directory."""
     which: str = request.param
     if which == "carried along":
         monkeypatch.setenv("PATH", "")

@@ -40,7 +40,6 @@ async def agent(
 
 
 async def touch_all(agent: BookedAgent, text: str) -> None:
-    """Send several events as the panel sends them; each must be accepted."""
     touches = PanelEvents(agent, within_s=20)
     for part in text.split(";"):
         answer = await touches.submit(line_of(part))

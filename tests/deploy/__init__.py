@@ -1,1 +1,0 @@
-"""Tests of deploy/: its files are accepted by the tools that read them, and they work."""

@@ -151,7 +151,6 @@ def test_the_services_cannot_set_the_time_of_the_backup(machine: Machine) -> Non
 
 
 def put(path: Path, make: Callable[[Path], object]) -> None:
-    """Make something else where a file or directory is."""
     shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
     make(path)
 

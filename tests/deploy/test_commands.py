@@ -36,7 +36,6 @@ _SOURCE: Final = re.compile(r"(?:[\w-]+/)*\w+\.(?:py|lua|js)")
 
 
 def typed() -> Iterator[tuple[str, list[str]]]:
-    """Yield each command, and the file that has it."""
     for path in TEXTS:
         for words in typed_in_text(path):
             yield str(path.relative_to(ROOT)), words
@@ -45,10 +44,7 @@ def typed() -> Iterator[tuple[str, list[str]]]:
 
 
 def refusal(words: list[str]) -> str:
-    """Return the reason why the program refuses a command line, or an empty string.
-
-    With `--help` nothing is carried out, but everything before it is read.
-    """
+    """Return why a command line is refused: before `--help`, all is read and nothing is done."""
     done = CliRunner().invoke(command_line(words), [*words, "--help"])
     return "" if done.exit_code == 0 else done.output
 

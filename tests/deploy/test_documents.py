@@ -25,7 +25,6 @@ def anchors(path: Path) -> set[str]:
 
 
 def broken_links(path: Path) -> Iterator[str]:
-    """Yield the links of a page that lead nowhere."""
     for found in _LINK.finditer(prose(path)):
         name, _, anchor = found["target"].partition("#")
         page = (path.parent / name).resolve() if name else path

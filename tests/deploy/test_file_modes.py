@@ -21,7 +21,6 @@ pytestmark = pytest.mark.duty("D20")
 
 
 def open_to_others(directory: Path) -> list[str]:
-    """Return everything under a directory that users other than its owner may access."""
     return [
         f"{stat.S_IMODE(path.stat().st_mode):o} {path.relative_to(directory)}"
         for path in [directory, *directory.rglob("*")]
@@ -108,7 +107,6 @@ def test_no_unit_and_no_container_leaves_a_core_file() -> None:
 
 
 def copy_image_files(home: Path, change: Callable[[str], str]) -> None:
-    """Write the files that name images, each changed."""
     named = [DEPLOY / "compose.yaml", DEPLOY / "container" / "Containerfile"]
     for path in (*named, *(DEPLOY / "kubernetes").glob("*.yaml")):
         copy = home / path.relative_to(DEPLOY)

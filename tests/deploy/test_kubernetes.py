@@ -124,7 +124,6 @@ def _labels(manifest: dict[str, Any]) -> dict[str, str]:
 
 
 def _apps(selector: dict[str, Any]) -> set[str]:
-    """Return the values of the label `app` that a selector accepts."""
     found = {selector["matchLabels"]["app"]} if "matchLabels" in selector else set[str]()
     for one in selector.get("matchExpressions", ()):
         assert (one["key"], one["operator"]) == ("app", "In")
@@ -171,7 +170,6 @@ def test_what_pods_refer_to_is_made(tmp_path: Path) -> None:
 
 
 def referred() -> list[tuple[str, set[str]]]:
-    """Return the ConfigMaps and Secrets that pods mount, with the files that must be in them."""
     found = []
     for manifest in RUNNING:
         spec = pod(manifest)

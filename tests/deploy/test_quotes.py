@@ -81,7 +81,6 @@ def patterns() -> tuple[re.Pattern[str], ...]:
 
 
 def is_printed(clause: str) -> bool:
-    """Check whether a clause is in a string of the code."""
     words = len(_WORD.findall(clause))
     for pattern in patterns():
         if found := pattern.fullmatch(clause):

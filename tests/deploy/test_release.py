@@ -30,7 +30,6 @@ def git(place: Path, *arguments: str) -> None:
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
-    """Return a repository with the files of this checkout, an entry of the changelog, and a tag."""
     place = tmp_path / "checkout"
     listed = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],

@@ -28,7 +28,6 @@ _MESSAGES: Final = {
 
 
 def again(sample: str, kind: object) -> object:
-    """Return a sample after it was decoded as a type and encoded again, as plain JSON."""
     return msgspec.json.decode(msgspec.json.encode(msgspec.json.decode(sample, type=kind)))
 
 

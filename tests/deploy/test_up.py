@@ -23,11 +23,7 @@ _PORTS: Final = 8
 
 
 class Up(Pitlink):
-    """A running `deploy/up`, which ends everything that it started.
-
-    Attributes:
-        base: the first of its ports; the services use the next two.
-    """
+    """A running `deploy/up`, which ends all it started; its services use two ports after `base`."""
 
     def __init__(self, data: Path, base: int, *options: str) -> None:
         for program in ("redis-server", "mosquitto", "prometheus"):
@@ -74,7 +70,6 @@ class Up(Pitlink):
         return int(found[0]["value"][1]) if found else 0
 
     def end(self) -> int:
-        """End it as Ctrl-C does, and return its exit status."""
         self.process.send_signal(signal.SIGINT)
         return self.wait(within_s=_WITHIN_S)
 

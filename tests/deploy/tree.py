@@ -1,5 +1,3 @@
-"""Helpers for the tests of deploy/: its files, and the pitlink commands in them."""
-
 import os
 import re
 import shlex
@@ -26,7 +24,6 @@ _WRITTEN: Final = re.compile(r"(?:^|[\s`'\"=]|bin/)pitlink(?P<typed> [a-z][^`#|<
 
 
 def run_script(name: str, *arguments: str | Path, **env: str) -> subprocess.CompletedProcess[str]:
-    """Run a script of deploy/ until it ends."""
     return subprocess.run(
         [DEPLOY / name, *arguments], capture_output=True, text=True, check=False, timeout=LONG_S,
         env=os.environ | env,
@@ -68,7 +65,6 @@ def typed_in_text(path: Path) -> Iterator[list[str]]:
 
 
 def typed_in_containers() -> Iterator[list[str]]:
-    """Yield the commands of the containers of our image."""
     for service in compose()["services"].values():
         if service["image"].startswith("pitlink:") and service["command"]:
             yield list(map(str, service["command"]))
@@ -79,7 +75,6 @@ def typed_in_containers() -> Iterator[list[str]]:
 
 
 def pod(manifest: dict[str, Any]) -> dict[str, Any] | None:
-    """Return the pod that an object runs, or None if it runs none."""
     spec = manifest.get("spec", {})
     spec = spec.get("jobTemplate", {}).get("spec", spec)
     found: dict[str, Any] | None = spec.get("template", {}).get("spec")

@@ -59,7 +59,6 @@ class SecuredMachines:
         return self._client(self.stores[number].ports[0], *_OPERATOR)
 
     def sentinel(self, number: int) -> redis.Redis:
-        """Return a client of a sentinel, with the password that services have."""
         password = (self.keys / "sentinels" / "password").read_text().strip()
         return self._client(self._sentinel_ports[number], None, password)
 

@@ -68,8 +68,6 @@ class ClusterNode(Follower):
 
 
 class Sentinel(Server):
-    """A sentinel that watches one Redis."""
-
     def __init__(self, primary: RedisServer, quorum: int = 2) -> None:
         self._program = require("redis-server")
         super().__init__()
@@ -145,7 +143,6 @@ class Watched:
         return [server for server in self.servers if server is not primary]
 
     def strike(self, how: Callable[[Follower], None]) -> Follower:
-        """Apply a fault to the present primary, and return that server."""
         primary = self.primary
         how(primary)
         for sentinel in self.sentinels:
@@ -177,8 +174,7 @@ class Watched:
 class Cluster:
     """Three primaries with a replica each, and a second replica for the slot of a key.
 
-    Args:
-        key: after a kill of the primary of its slot, the new primary still has a replica.
+    So after a kill of that slot's primary, the new primary still has a replica.
     """
 
     def __init__(self, key: str) -> None:
@@ -200,7 +196,6 @@ class Cluster:
         raise AssertionError(f"nobody serves {key}")
 
     def strike(self, how: Callable[[Follower], None]) -> Follower:
-        """Apply a fault to the node that serves the key now, and return that node."""
         primary = self.primary_of(self._key)
         how(primary)
         return primary

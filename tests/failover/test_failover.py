@@ -37,11 +37,7 @@ def until(check: Callable[[], bool]) -> None:
 
 
 def under_load(players: Players, strike: Callable[[], Follower]) -> tuple[Follower, float]:
-    """Play, apply a fault, and play on.
-
-    Return the server that was hit, and the seconds from the fault to the next answer at every
-    table.
-    """
+    """Play on through a fault; return the server hit, and the seconds to all next answers."""
     with players.playing():
         players.go_on(10)
         struck = strike()

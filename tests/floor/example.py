@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import Final
 
 SHIPPED: Final = Path(__file__).parents[2] / "deploy" / "floor.toml"
-"""The example that comes with the project."""
 
 FLOOR: Final = """\
 [facility]

@@ -41,7 +41,6 @@ def floor_file(home: Path, *, broker: str, redis: str) -> str:
 
 @pytest.fixture
 def floor(tmp_path: Path, shared_redis_server: RedisServer, shared_mosquitto: Mosquitto) -> str:
-    """Return a good floor file, with an empty database of the worker's Redis."""
     address = f"{shared_redis_server.url}?db=12"
     with Redis.from_url(address) as redis:
         redis.flushdb()
@@ -49,7 +48,6 @@ def floor(tmp_path: Path, shared_redis_server: RedisServer, shared_mosquitto: Mo
 
 
 def check(path: str, status: int, line: str) -> str:
-    """Check a floor; return the one line of the output that begins with some words."""
     done = invoke_pitlink("check", "--config", path)
     assert done.returncode == status, done.stdout
     assert "s3cret" not in done.stdout + done.stderr
@@ -456,7 +454,6 @@ MORE: Final = {
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a floor with keys, a logo, a game of the house, and the chapters."""
     house = tmp_path_factory.mktemp("whole")
     config = write_floor(
         house / "floor.toml", broker=f"mqtts://{NOWHERE}", redis=f"rediss://{NOWHERE}/0",

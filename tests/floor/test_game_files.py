@@ -317,7 +317,6 @@ draws = {{ rule = "H.4", magic_card = "1 for 1", lucky_bonus = "5 for 1" }}
 
 
 def draws_text(name: str) -> str:
-    """Return the text of a wager with the Magic Card and the Lucky Bonus."""
     text = wager_text(name, f"{name}_meter")
     return DRAWS.format(name) + text[text.index("[[wager.table]]") :]
 

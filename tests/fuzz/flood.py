@@ -42,7 +42,6 @@ _MIB: Final = 1 << 20
 
 
 def payloads(kind: str) -> list[bytes]:
-    """Return the payloads: the same good event, bad ones, or ones that are far too long."""
     random = Random(1)
     match kind:
         case "repeats":
@@ -139,7 +138,6 @@ async def measure(rate: int, seconds: float, kinds: Sequence[str]) -> bool:
 
 
 def main() -> None:
-    """Read the arguments, and measure."""
     parser = argparse.ArgumentParser(prog=sys.argv[0], description=__doc__)
     parser.add_argument(
         "--rate", type=int, default=10_000, help="messages a second in the flood (default 10000)"

@@ -26,7 +26,6 @@ _CHAPTERS: Final = files("bonus.law").joinpath("chapters")
 
 
 def _seeds() -> list[bytes]:
-    """Return the house games of the tests, and the chapters under other names."""
     chapters = [
         _CHAPTERS.joinpath(f"{name}.toml").read_bytes() for name in ("649a", "679a", "682a")
     ]
@@ -47,7 +46,6 @@ make_game: Final = toml_with(
 
 
 def check_game(data: bytes) -> None:
-    """Check that a file is refused with a line and a reason, or that its game can be settled."""
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError:
@@ -64,7 +62,6 @@ def check_game(data: bytes) -> None:
 
 
 def _settle(game: Chapter, games: Games) -> None:
-    """Settle a round with every wager that feeds a meter, at every paytable."""
     rules = meter_rules(game.game, games)
     random = Random(game.title)
     for choice in (None, "A", "B"):

@@ -105,7 +105,6 @@ def toml_with(*values: bytes) -> Callable[[Random, Sequence[bytes]], bytes]:
 
 
 def _with_word(random: Random, line: bytes, other: bytes) -> bytes:
-    """Return a line in which one word is replaced by a word of another line."""
     words, others = (re.findall(rb"[\w$%,.]+", each) for each in (line, other))
     if not words or not others:
         return line

@@ -55,8 +55,6 @@ class FoundError(AssertionError):
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """Figures of a run over one target."""
-
     inputs: int
     seconds: float
     slowest_s: float
@@ -64,16 +62,10 @@ class Tally:
 
 
 def input_of(target: Target, seed: int, number: int) -> bytes:
-    """Return the input with a number."""
     return target.make(Random(f"{target.name} {seed} {number}"), target.seeds)
 
 
 async def fuzz(target: Target, inputs: int, seed: int, *, first: int = 0) -> Tally:
-    """Check a number of inputs with a target.
-
-    Raises:
-        FoundError: the target failed on one of them.
-    """
     began = time.perf_counter()
     slowest_s, slowest_bytes = 0.0, 0
     async with target.opened() as check:
@@ -112,7 +104,6 @@ def shares(inputs: int, targets: Sequence[Target]) -> dict[str, int]:
 
 
 async def run(targets: Sequence[Target], inputs: int, seed: int, first: int) -> bool:
-    """Fuzz each target and print its figures; return whether none failed."""
     stood, done = True, 0
     print(f"{'target':12} {'inputs':>9} {'seconds':>8} {'slowest ms':>11} {'of bytes':>9}")  # noqa: T201
     for name, share in shares(inputs, targets).items():
@@ -156,7 +147,6 @@ def guided(target: Target, inputs: int, seed: int) -> None:
 
 
 def main() -> None:
-    """Read the arguments, and fuzz."""
     parser = argparse.ArgumentParser(prog=sys.argv[0], description=__doc__)
     parser.add_argument(
         "--inputs", type=int, default=100_000, help="number of inputs in total (default 100000)"

@@ -76,13 +76,11 @@ STATUSES: Final = (encode({"online": True, "state": "open", "at": AT}),)
 
 
 def known_table() -> CatalogTable:
-    """Return a table that feeds all four meters."""
     floor = parse_floor(FLOOR)
     return table_topics(floor, floor.link[0])[TableAddress("pit", "T-1")]
 
 
 def opened_round() -> OpenRound:
-    """Return the round whose results are judged."""
     event = TABLE_EVENT.decode(EVENTS[0])
     assert isinstance(event, Wagers)
     return OpenRound(1, event, None, ())
@@ -154,7 +152,6 @@ def check_wagers(fields: dict[str, Any]) -> int:
 
 
 def check_dealt(fields: dict[str, Any]) -> None:
-    """Check an accepted result: real cards, each once."""
     known = {"seq", "at", "type", "round", "positions", "dealer", "community", "entered_before",
              "confirm"}  # fmt: skip
     assert set(fields) <= known
@@ -167,7 +164,6 @@ def check_dealt(fields: dict[str, Any]) -> None:
 
 
 def check_entered(entered: list[dict[str, Any]]) -> None:
-    """Check cards that are reported as entered before."""
     for one in entered:
         assert set(one) <= {"what", "position", "cards", "taken_back", "reason"}
         assert one["what"] in {"hand", "dealer", "community"}
@@ -176,7 +172,6 @@ def check_entered(entered: list[dict[str, Any]]) -> None:
 
 
 def check_status(payload: bytes) -> None:
-    """Check that a table's status is read, or ignored."""
     try:
         status = TABLE_STATUS.decode(payload)
     except UNREADABLE:
@@ -186,7 +181,6 @@ def check_status(payload: bytes) -> None:
 
 
 def check_topic(data: bytes) -> None:
-    """Check that a topic names a table, or none."""
     topic = data.decode("utf-8", "replace")
     found = parse_table_out(topic)
     if found is not None:
@@ -196,7 +190,6 @@ def check_topic(data: bytes) -> None:
 
 
 def make_topic(random: Random, seeds: Sequence[bytes]) -> bytes:
-    """Return a topic with a foreign piece in it."""
     parts = random.choice(seeds).split(b"/")
     pieces = (b"", b"+", b"#", b"$share", b"\n", b"T-1\n", b"x" * 33, b"\xc3\xa9", b"a b", b"\x00")
     parts[random.randrange(len(parts))] = random.choice((*pieces, random.randbytes(3)))

@@ -67,7 +67,6 @@ def _spoil(path: Path, data: bytes) -> None:
 
 @asynccontextmanager
 async def outboxes() -> AsyncIterator[Check]:
-    """Yield the check of a damaged outbox, which is opened as an agent opens it."""
     with tempfile.TemporaryDirectory(prefix="plt-") as home:
         good, path = Path(home) / "good.sqlite", Path(home) / "T-1.sqlite"
         outbox = Outbox.open(good, "one", "T-1")
@@ -96,7 +95,6 @@ async def outboxes() -> AsyncIterator[Check]:
 
 
 def home_files(path: Path) -> Iterator[Path]:
-    """Yield the files of an outbox and SQLite's files next to it."""
     for ending in ("", "-wal", "-shm", "-journal"):
         yield path.with_name(path.name + ending)
 
@@ -108,7 +106,6 @@ _OTHER_TIME: Final = b"2026-11-20T02:14:08.250Z"
 
 
 Batch = list[tuple[str, bytes]]
-"""Events with their tables."""
 
 
 class Intake:
@@ -127,7 +124,6 @@ class Intake:
             await self.send()
 
     async def send(self) -> None:
-        """Send the batch with copies, and compare the books with the answers."""
         batch, self.waiting = self.waiting, []
         if self.before is None:
             await self.pit.open()
@@ -247,7 +243,6 @@ def _is_accepted(reply: bytes, event: bytes) -> bool:
 
 @asynccontextmanager
 async def intakes() -> AsyncIterator[Check]:
-    """Yield the check of a link's intake on its own Redis."""
     with RedisServer() as server:
         redis = Redis(unix_socket_path=str(server.socket_path))
         intake = Intake(redis)

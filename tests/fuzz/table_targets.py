@@ -109,13 +109,11 @@ _TOPICS: Final = (
 
 
 def check_state(state: TableState) -> None:
-    """Check that a table's state can be stored, read again, and shown on the panel."""
     assert _STATE.decode(msgspec.json.encode(state)) == state
     msgspec.json.encode(view_table(_LAYOUT, state, fault=None, values=_VALUES))
 
 
 def played(state: TableState, line: bytes, seq: int) -> Transition:
-    """Send a line that a valid round contains."""
     return play(_LAYOUT, state, parse_event(line), Stamp(seq, _NOW))
 
 
@@ -146,12 +144,7 @@ class Devices:
 
 
 class Heard:
-    """An agent's delivery, and a table with an unanswered event, without a broker.
-
-    Attributes:
-        hellos: the service's reports of the table's position.
-        jackpots: the messages about wins at this table.
-    """
+    """An agent's delivery, and a table with an unanswered event, without a broker."""
 
     def __init__(self) -> None:
         self.hellos: list[HelloReply] = []
@@ -210,13 +203,11 @@ def _stages() -> list[tuple[TableState, MoneyEvent]]:
 
 @asynccontextmanager
 async def devices() -> AsyncIterator[Check]:
-    """Yield the check of a new table."""
     yield Devices().take
 
 
 @asynccontextmanager
 async def heard() -> AsyncIterator[Check]:
-    """Yield the check of a new agent."""
     yield Heard().take
 
 
@@ -226,7 +217,6 @@ def make_line(random: Random, seeds: Sequence[bytes]) -> bytes:
 
 
 def check_kept(data: bytes) -> None:
-    """Check that a stored table state is read, or refused as invalid."""
     try:
         state = _STATE.decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError):

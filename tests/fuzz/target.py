@@ -19,15 +19,7 @@ CODE: Final = re.compile(r"[a-z_]{3,40}")
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A parser that reads from outside.
-
-    Attributes:
-        name: its name on the command line.
-        seeds: good input.
-        opened: yields the check with all its resources, from entry to exit.
-        make: makes bad input from the seeds.
-        share: its percentage of the inputs in a run over all targets.
-    """
+    """A parser that reads from outside; `share` is its percentage of the inputs of a whole run."""
 
     name: str
     seeds: Sequence[bytes]
@@ -37,8 +29,6 @@ class Target:
 
 
 def pure(check: Callable[[bytes], None]) -> Callable[[], AbstractAsyncContextManager[Check]]:
-    """Return a check that needs no resources."""
-
     async def once(data: bytes) -> None:
         check(data)
 
@@ -50,12 +40,10 @@ def pure(check: Callable[[bytes], None]) -> Callable[[], AbstractAsyncContextMan
 
 
 def plain(data: bytes | str) -> Any:  # noqa: ANN401  (looked into as a stranger would)
-    """Return JSON as parsed by the standard library."""
     return json.loads(data)
 
 
 def check_refusal(payload: bytes, seq: int | None) -> Reply:
-    """Check a refusal against the contract: code, message for people, seq, and readable JSON."""
     reply = REPLY.decode(payload)
     assert (reply.status, reply.seq) == ("refused", seq), payload[:200]
     assert reply.error is not None
@@ -67,7 +55,6 @@ def check_refusal(payload: bytes, seq: int | None) -> Reply:
 
 
 def check_message(message: str, file: str, data: bytes) -> None:
-    """Check that an error names the file, an existing line, and a reason."""
     where, line, reason = message.split(":", 2)
     assert where == file
     assert 1 <= int(line) <= data.count(b"\n") + 1, message

@@ -65,7 +65,6 @@ ROUNDS: Final = tuple(
 
 
 def check_settle(data: bytes) -> None:
-    """Check that each line has an answer in JSON: a settlement with sane sums, or a refusal."""
     sink = io.BytesIO()
     all_settled = settle_lines(io.BytesIO(data), sink)
     answers = [plain(line) for line in sink.getvalue().splitlines()]
@@ -83,14 +82,12 @@ def check_settle(data: bytes) -> None:
 
 
 def make_rounds(random: Random, seeds: Sequence[bytes]) -> bytes:
-    """Return mostly one line, sometimes several."""
     count = 1 if random.random() < 0.9 else random.randrange(2, 5)
     return b"\n".join(mutated(random, seeds) for _ in range(count))
 
 
 @asynccontextmanager
 async def floor_files() -> AsyncIterator[Check]:
-    """Yield the check of floor files in a separate directory."""
     with tempfile.TemporaryDirectory(prefix="plt-") as home:
         path = Path(home) / "floor.toml"
 
@@ -119,7 +116,6 @@ make_floor: Final = toml_with(
 
 
 def check_card(data: bytes) -> None:
-    """Check that a text is the name of a card, or is refused."""
     text = data.decode("utf-8", "surrogateescape")
     try:
         card = parse_card(text)
@@ -145,7 +141,6 @@ _SVG: Final = (
 
 
 def make_logo(random: Random, seeds: Sequence[bytes]) -> bytes:
-    """Return a drawing with a foreign element in it."""
     data = random.choice(seeds)
     for _ in range(random.randrange(1, 4)):
         at = random.randrange(len(data) + 1)
@@ -155,7 +150,6 @@ def make_logo(random: Random, seeds: Sequence[bytes]) -> bytes:
 
 @asynccontextmanager
 async def logos() -> AsyncIterator[Check]:
-    """Yield the check of logos in a separate directory."""
     with tempfile.TemporaryDirectory(prefix="plt-") as home:
         path = Path(home) / "logo"
 
@@ -205,7 +199,6 @@ ADDRESSES: Final = (
 
 
 def check_address(data: bytes) -> None:
-    """Check that an accepted address can be parsed into valid hosts, ports and passwords."""
     text = data.decode("utf-8", "replace")
     if is_broker(text):
         address = parse_broker_url(text)
@@ -229,7 +222,6 @@ def check_address(data: bytes) -> None:
 
 
 def check_name(data: bytes) -> None:
-    """Check that a user's name is stored in one spelling, or refused."""
     text = data.decode("utf-8", "surrogateescape")
     try:
         name = clean_name(text)

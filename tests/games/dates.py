@@ -56,5 +56,4 @@ def dated_floor(
 
 
 def today_in_the_west() -> str:
-    """Return the date of today in the west."""
     return datetime.now(ZoneInfo(WEST)).date().isoformat()

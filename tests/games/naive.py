@@ -27,7 +27,6 @@ _DECK: Final = tuple(rank + suit for rank in "29364857TKJAQ" for suit in "cdhs")
 
 @cache
 def law_of(game: str) -> Law:
-    """Return the text of a game file as a mapping."""
     return tomllib.loads((HOUSE / f"{game}.toml").read_text())
 
 
@@ -86,27 +85,22 @@ def wins_with_every_hand(played: Law, position: Law) -> bool:
 
 
 def terms_of(wager: Law, meter: str) -> Law:
-    """Return the printed terms of a meter that a wager feeds: seed, reseed and rates."""
     table = wager["table"][0]
     terms: Law = table.get("progression") or table["progressions"][meter]
     return {key: each if isinstance(each, str) else each[0] for key, each in terms.items()}
 
 
 def reseed_cents(wager: Law, meter: str, wagered: int) -> int:
-    """Return the reseed of a meter in cents."""
     return _dollars(terms_of(wager, meter)["reseed"].removesuffix(" for 1")) // 100 * wagered
 
 
 def fed_by(wager: Law) -> Sequence[str]:
-    """Return the meters that a wager feeds."""
     one = wager.get("meter")
     several: Sequence[str] = [one] if one else wager.get("meters", [])
     return several
 
 
 class NaiveRound:
-    """A round that is settled step by step."""
-
     def __init__(self, played: Mapping[str, Any]) -> None:
         self.played = played
         self.law = law_of(played["game"])
@@ -117,7 +111,6 @@ class NaiveRound:
                 self._settle(position, wager)
 
     def report(self, line: Line) -> None:
-        """Note a line when it is settled."""
         self.lines.append(line)
 
     def _settle(self, position: Law, wager: Law) -> None:
@@ -221,7 +214,6 @@ class NaiveRound:
 
 
 def settled(played: Mapping[str, Any]) -> tuple[Sequence[Line], Mapping[str, Any]]:
-    """Return the lines of a round, and its meters after it."""
     naive = NaiveRound(played)
     meters = {
         name: {key: held[key] for key in ("amount", "reserve", "overflow") if key in held}

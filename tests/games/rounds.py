@@ -12,7 +12,6 @@ GAMES = read_games(HOUSE)
 
 
 def choices_of(game: str) -> dict[str, str]:
-    """Return the paytables of a table of a game."""
     return {"seven_progressive": "B"} if game == "lucky_seven" else {}
 
 

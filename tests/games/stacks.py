@@ -13,8 +13,6 @@ DECK: Final = tuple(rank + suit for rank in "29364857TKJAQ" for suit in "cdhs")
 
 
 class Deal(Protocol):
-    """Number of cards that are dealt to each position, to the dealer, and for all."""
-
     @property
     def hand(self) -> int:
         """Cards of each position."""
@@ -30,12 +28,9 @@ class Deal(Protocol):
 
 @dataclass(frozen=True)
 class Stack:
-    """Hands that win together.
+    """Hands of two cards each that win together with the three `shared` cards.
 
-    Attributes:
-        hands: two cards of each winner. If a game deals fewer than three shared cards, the first
-            hand has the rest of them.
-        shared: three cards that the winners share.
+    If a game deals fewer than three shared cards, the first hand has the rest of them.
     """
 
     hands: tuple[str, ...]
@@ -59,8 +54,6 @@ STACKS: Final = (
 
 @dataclass(frozen=True)
 class Dealt:
-    """The cards of a round, by position, of the dealer, and for all."""
-
     hands: Mapping[int, Sequence[str]]
     dealer: Sequence[str]
     community: Sequence[str]
@@ -71,12 +64,8 @@ def deal_stack(
 ) -> Dealt:
     """Deal a stack: the first positions have its hands, and all others have low cards.
 
-    Args:
-        stack: the cards that win.
-        deal: the number of cards that the game deals.
-        positions: the positions with cards, the winners first.
-        to_dealer: whether the dealer has the first hand, and the first position what the dealer
-            would have.
+    With `to_dealer`, the dealer has the first hand, and the first position what the dealer would
+    have.
     """
     shared = stack.shared.split()
     common = deal.community or deal.dealer

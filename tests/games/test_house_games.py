@@ -220,7 +220,6 @@ def test_the_odds_of_the_game_against_the_dealer_are_those_of_the_same_rules() -
 
 
 def entry_of_wager(game: str, wager: str) -> OddsEntry:
-    """Return the odds of a wager of a house game."""
     offers = offers_of(GAMES[game], {}, DrawOdds())
     return entry_of(next(offer for offer in offers if offer.wager == wager), Enumerator())
 

@@ -12,11 +12,9 @@ ROWS = {
     "straight": "10 for 1",
     "three_of_a_kind": "3 for 1",
 }
-"""Payouts of a wager that feeds one meter."""
 
 
 def tier_rows(first: str, second: str) -> dict[str, str]:
-    """Return the payouts of a wager that feeds two meters."""
     return {**ROWS, "royal_flush": f"100% of {first}", "straight_flush": f"100% of {second}"}
 
 
@@ -77,7 +75,6 @@ def game_text(
     dealer: int = 0,
     community: int = 3,
 ) -> str:
-    """Return the text of a game file with some wagers."""
     titles = "".join(f'[[meter]]\nname = "{meter}"\ntitle = "{meter}"\n' for meter in meters)
     return f"""
 chapter = "H"

@@ -18,7 +18,6 @@ from tests.waiting import LONG_S
 from tests.web.floor_hand import go, press, type_sign_in
 
 ARTEFACTS: Final = Path(__file__).resolve().parents[2] / "test-artefacts" / "journey"
-"""Directory for the screenshots of the journey."""
 
 TABLE: Final = "S-1"
 SEED: Final = "$10,000.00"
@@ -30,8 +29,6 @@ WON: Final = "$20,001.12"
 
 
 class Screens:
-    """Screens of a journey, each in its own browser, and the pictures of them."""
-
     def __init__(self, browser: Browser) -> None:
         self._browser = browser
         self._taken = 0

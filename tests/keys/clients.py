@@ -25,7 +25,6 @@ _numbers: Final = itertools.count(1)
 def believing(
     keys: Path, shown: tuple[Path, Path] | None = None, *, party: Identity | None = None
 ) -> ssl.SSLContext:
-    """Return TLS settings that trust the floor's authority and show a client's certificate."""
     if party is not None:
         home = keys / party.place
         shown = (home / f"{party.stem}.crt", home / f"{party.stem}.key")
@@ -55,7 +54,6 @@ def by_certificate(
 def with_session(
     broker: SecuredMosquitto, keys: Path, party: Identity, *, clean: bool = False
 ) -> aiomqtt.Client:
-    """Return an identity's client, whose session survives its connection unless it is clean."""
     shown = believing(keys, party=party)
     return by_certificate(broker, shown, identifier=party.username, clean=clean)
 
@@ -63,7 +61,6 @@ def with_session(
 def by_password(
     broker: SecuredMosquitto, keys: Path, username: str | None, password: str | None
 ) -> aiomqtt.Client:
-    """Return a client of the listener for passwords; it shows no certificate."""
     return aiomqtt.Client(
         "localhost", broker.password_port, tls_context=believing(keys), username=username,
         password=password, identifier=uuid.uuid4().hex, timeout=WITHIN_S, socket_options=_NO_DELAY,
@@ -71,8 +68,6 @@ def by_password(
 
 
 class Ears:
-    """Messages that a client receives, in order."""
-
     def __init__(self, client: aiomqtt.Client) -> None:
         self.client = client
         self.heard: list[tuple[str, bytes]] = []
@@ -90,11 +85,7 @@ class Ears:
 
 
 class Observer(Ears):
-    """Client that receives every message which the broker accepted.
-
-    Attributes:
-        kept: topics with a retained message when this client connected.
-    """
+    """Receives all that the broker accepted; `kept` has topics retained before it connected."""
 
     kept: set[str]
 
@@ -109,7 +100,6 @@ class Observer(Ears):
         return await self.until("observer/marker", marker)
 
     async def next_of(self, topic: str) -> None:
-        """Wait for a message on a topic and return it."""
         async with asyncio.timeout(WITHIN_S):
             async for message in self.client.messages:
                 if str(message.topic) == topic:
@@ -124,7 +114,6 @@ class Observer(Ears):
 
 @asynccontextmanager
 async def observing(broker: SecuredMosquitto, keys: Path) -> AsyncIterator[Observer]:
-    """Yield a client that may do everything, and receives everything from now on."""
     async with by_password(broker, keys, *OBSERVER) as client:
         await client.subscribe("#", qos=1)
         observer = Observer(client)

@@ -1,5 +1,3 @@
-"""Keys made once, and servers that trust them."""
-
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,14 +24,12 @@ def mine(keys: Path, tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def broker(keys: Path) -> Iterator[SecuredMosquitto]:
-    """Yield a broker for all tests of a file that run in one worker."""
     with SecuredMosquitto(keys) as server:
         yield server
 
 
 @pytest.fixture(scope="module")
 def store(keys: Path) -> Iterator[SecuredRedis]:
-    """Yield a Redis for all tests of a file that run in one worker."""
     with SecuredRedis(keys) as server:
         yield server
 

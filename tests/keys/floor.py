@@ -37,7 +37,6 @@ def write_floor(
     data: Path | None = None,
     keys: Path | None = None,
 ) -> Path:
-    """Write the floor file to a path, and return the path."""
     service: dict[str, Value] = {
         "broker": broker,
         "redis": redis,
@@ -57,7 +56,6 @@ def with_moved_table(text: str) -> str:
 
 
 def make_keys(floor: Path, out: Path, *options: str) -> str:
-    """Run `pitlink keys`, which must succeed; return its output."""
     done = invoke_pitlink("keys", "--config", str(floor), "--out", str(out), *options)
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout

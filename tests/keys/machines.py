@@ -32,7 +32,6 @@ class Floor:
 
 
 def service_at(home: Path, broker: SecuredMosquitto, redis_url: str, *options: str) -> Service:
-    """Return a service with its floor file, data and keys in a directory; it is not started."""
     port, path, keys = free_port(), home / "floor.toml", Path("keys")
     config = write_floor(path, broker=broker.url, redis=redis_url, http=port, keys=keys)
     return Service(config, port, *options)
@@ -40,7 +39,6 @@ def service_at(home: Path, broker: SecuredMosquitto, redis_url: str, *options: s
 
 @contextlib.contextmanager
 def running(service: Service) -> Iterator[Service]:
-    """Run a service until the end of the block."""
     try:
         service.start()
         eventually(lambda: len(service.meters()) == METERS, what="all meters known")

@@ -49,7 +49,6 @@ def is_let_in(
 def connected(
     port: int, context: ssl.SSLContext | None, packet: bytes, *, host: str = "localhost"
 ) -> Iterator[socket.socket]:
-    """Yield a connection to a broker that has accepted its first packet, a CONNECT."""
     with (
         socket.create_connection(("127.0.0.1", port), timeout=WITHIN_S) as plain,
         context.wrap_socket(plain, server_hostname=host) if context else plain as connection,
@@ -77,5 +76,4 @@ def takes_huge_packet(connection: socket.socket, first: bytes) -> bool:
 
 
 def connect_packet(name: str, *, flags: int = _CLEAN) -> bytes:
-    """Return a CONNECT packet of MQTT 3.1.1."""
     return packet(b"\x10", text("MQTT"), bytes([4, flags, 0, 60]), text(name))

@@ -17,9 +17,7 @@ OBSERVER: Final = ("observer", "sees all")
 class SecuredMosquitto(WrittenServer):
     """mosquitto with `deploy/mosquitto.conf` and one more user, who sees all messages.
 
-    Args:
-        keys: the directory of keys; the server has a copy of its part.
-        made_at: the directory named in the part's configuration.
+    `made_at` is the directory that the part's configuration names.
     """
 
     def __init__(self, keys: Path, *, made_at: Path | None = None) -> None:

@@ -89,7 +89,6 @@ def client_of(broker: SecuredMosquitto, keys: Path, party: Identity, way: str) -
 def enter(
     broker: SecuredMosquitto, keys: Path, party: Identity, way: str, *, will: str | None = None
 ) -> bool:
-    """Connect with an identity and leave a will; return whether the broker accepted it."""
     if way == "certificate":
         return is_let_in(broker.port, believing(keys, party=party), will=will)
     return is_let_in(

@@ -45,7 +45,6 @@ def floor(tmp_path: Path) -> Floor:
 
 
 def fill(keys: Path, floor: Floor, *renewed: str, services: int = 1) -> dict[str, str]:
-    """Fill the directory; return what happened to each part."""
     held = holders(floor, services, (), ())
     return {entry.place: entry.act for entry in Keyring(keys, floor).fill(held, renewed)}
 
@@ -179,7 +178,6 @@ def test_only_what_is_renewed_changes(mine: Path, floor: Floor) -> None:
 
 
 def shared(keys: Path, name: str) -> list[list[str]]:
-    """Return the lines of each service's file of a name."""
     return [path.read_text().splitlines() for path in sorted(keys.glob(f"services/*/{name}"))]
 
 

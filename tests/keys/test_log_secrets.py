@@ -30,7 +30,6 @@ pytestmark = [pytest.mark.duty("D17"), pytest.mark.slow]
 
 @pytest.fixture
 def service(keys: Path, mine: Path, broker: SecuredMosquitto) -> Iterator[Service]:
-    """Yield a running floor with its own keys and Redis."""
     with (
         SecuredRedis(keys) as store,
         running(service_at(mine.parent, broker, store.url)) as service,
@@ -39,7 +38,6 @@ def service(keys: Path, mine: Path, broker: SecuredMosquitto) -> Iterator[Servic
 
 
 def said(command: str, service: Service) -> tuple[int, str]:
-    """Return a command's exit status, and what it says of the operators' log."""
     done = run_pitlink(command, "--config", str(service.config))
     lines = done.stdout.splitlines()
     return done.returncode, "\n".join(line for line in lines if "operators' log" in line)

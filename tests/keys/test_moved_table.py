@@ -34,12 +34,10 @@ class MovingFloor:
         self.outboxes = home / "data" / "tables"
 
     def serve(self, link: str) -> None:
-        """Start the service again with a floor file that has the table on a link."""
         self.config.write_text(self.texts[link])
         self.service.launch()
 
     def approve(self, link: str) -> str:
-        """Approve the floor file of a link as two people, and return what the commands printed."""
         printed = ""
         for by in (BY, SECOND):
             done = run_pitlink(
@@ -49,7 +47,6 @@ class MovingFloor:
         return printed
 
     def renew_lists(self) -> str:
-        """Run `pitlink keys` and restart the broker with the new lists."""
         printed = make_keys(self.config, self.keys)
         self.broker.kill()
         self.broker.take_lists(self.keys)
@@ -57,7 +54,6 @@ class MovingFloor:
         return printed
 
     def play(self, link: str, amount: int) -> None:
-        """Play a round at the table, which raises the meter of a link."""
         eventually(self.service.ready, what="both links")
         before = self.service.meter(link, "progressive")["version"]
         with Devices(self.config, "A-1", plays=False) as devices:

@@ -44,13 +44,11 @@ FLOOD: Final = 40_000
 
 @pytest.fixture
 def own_broker(keys: Path) -> Iterator[SecuredMosquitto]:
-    """Yield a broker whose memory no other test has used."""
     with SecuredMosquitto(keys) as server:
         yield server
 
 
 def memory_kb(broker: SecuredMosquitto) -> int:
-    """Return the memory of the broker's process; 0 if it has ended."""
     status = Path(f"/proc/{broker.pid}/status").read_text()
     found = (int(line.split()[1]) for line in status.splitlines() if line.startswith("VmRSS:"))
     return next(found, 0)

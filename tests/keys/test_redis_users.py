@@ -57,7 +57,6 @@ async def add_user(redis: AnyRedis, name: str) -> None:
 
 
 async def looked(floor: Floor) -> dict[str, Check]:
-    """Return what `pitlink check` says of the store."""
     async with open_redis(floor) as redis:
         return {check.what: check async for check in store_checks(floor, redis)}
 

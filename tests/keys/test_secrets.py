@@ -52,7 +52,6 @@ def check_silent(texts: Mapping[str, str], *secrets: str) -> None:
 
 @pytest.fixture(scope="module")
 def locked_redis() -> Iterator[RedisServer]:
-    """Yield a Redis that requires a password which nobody here knows."""
     with RedisServer(tcp=True) as server:
         with redis.Redis(unix_socket_path=str(server.socket_path)) as client:
             client.config_set("requirepass", "another")

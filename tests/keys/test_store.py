@@ -107,7 +107,6 @@ def writes(key: str) -> list[list[str]]:
 
 
 def refuses_all(user: redis.Redis, key: str, own: str) -> None:
-    """Check that a user cannot access a key: alone, with an own key, in a script, in a batch."""
     more = [["DEL", own, key], ["EXISTS", own, key], ["RENAME", own, key], ["COPY", own, key]]
     for command in [*writes(key), *more, ["FLUSHALL"]]:
         with pytest.raises(NoPermissionError):
@@ -128,7 +127,6 @@ def refuses_all(user: redis.Redis, key: str, own: str) -> None:
 
 @pytest.fixture
 def clients(keys: Path, store: SecuredRedis) -> Iterator[dict[str, redis.Redis]]:
-    """Yield a client of each of our Redis users, by its name."""
     with contextlib.ExitStack() as stack:
         yield {user: stack.enter_context(client(keys, store, user)) for user in PLACES}
 

@@ -103,7 +103,6 @@ async def play(floor: Floor, rounds: int = ROUNDS, *, replies: int = 1) -> list[
 
 
 def accepted(answers: Sequence[Sequence[bytes]]) -> bool:
-    """Return whether every event was accepted, and all of its replies are identical."""
     return all(
         len(set(replies)) == 1 and json.loads(replies[0])["status"] == "accepted"
         for replies in answers

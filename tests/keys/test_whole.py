@@ -17,7 +17,6 @@ from tests.mqtt.stand import Service
 from tests.servers import eventually, run_pitlink
 
 SHARED: Final = {"event-group", "log-secrets"}
-"""Settings that all services have in common."""
 
 
 @pytest.fixture(scope="module")

@@ -69,7 +69,6 @@ class Stated:
 
 @functools.cache
 def all_cases() -> tuple[Case, ...]:
-    """Return the headings of all files with their rounds."""
     return tuple(_cases())
 
 
@@ -92,7 +91,6 @@ def _settings(lines: Sequence[str]) -> dict[str, str]:
 
 
 def rounds_of(case: Case) -> Iterator[tuple[str, Stated]]:
-    """Yield each round of a case with its line."""
     for line in case.lines:
         if " -> " not in line:
             yield from ((line, stated) for stated in _ladder(case, line.split(" > ")))
@@ -126,8 +124,6 @@ def _cents(text: str) -> int:
 
 
 class _Reader:
-    """Reads one round."""
-
     def __init__(self, shared: Mapping[str, str]) -> None:
         self._shared = shared
         self._paytables: JSON = {}
@@ -142,7 +138,6 @@ class _Reader:
         self._held: JSON | None = None
 
     def stated(self, before: str, after: str) -> Stated:
-        """Return the round that a line tells."""
         self._read(before.split())
         stated = Stated({})
         if after.startswith("refused "):

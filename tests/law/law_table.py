@@ -21,10 +21,7 @@ _ROUNDS_TEST: Final = "tests/law/test_rounds.py::test_a_round_is_settled_as_the_
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row of a table: a subsection, what it requires, and what covers it.
-
-    This is a test of a file, or the rounds of a file that are marked with the subsection.
-    """
+    """A subsection, what it asks, and the tests or files of marked rounds that cover it."""
 
     subsection: str
     asks: str
@@ -32,7 +29,6 @@ class Row:
 
     @property
     def tests(self) -> tuple[str, ...]:
-        """The tests as pytest names them."""
         rounds = {path for path, test in self.carried_by if not test}
         return tuple(f"{path}::{test}" for path, test in self.carried_by if test) + tuple(
             f"{_ROUNDS_TEST}[{case.id}]"
@@ -44,13 +40,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class LawTable:
-    """Contents of law.md.
-
-    Attributes:
-        rows: subsections about money.
-        listed: the other subsections.
-        unread: lines of a table or a list that are neither. There must be none.
-    """
+    """Contents of law.md: rows about money, and the other subsections; nothing may be `unread`."""
 
     rows: tuple[Row, ...]
     listed: tuple[str, ...]
@@ -58,7 +48,6 @@ class LawTable:
 
 
 def read_law(text: str) -> LawTable:
-    """Read the tables and the lists."""
     rows: list[Row] = []
     listed: list[str] = []
     unread: list[str] = []
@@ -78,7 +67,6 @@ def read_law(text: str) -> LawTable:
 
 
 def named(case: Case) -> str:
-    """Return the name of the file of rounds, as the page names it."""
     return case.path.relative_to(ROOT).as_posix()
 
 
@@ -88,11 +76,7 @@ def _is_heading(line: str) -> bool:
 
 @functools.cache
 def marks_of(path: str) -> dict[str, frozenset[str]]:
-    """Return the subsections in the marks of each test of a file, by the test's name.
-
-    Raises:
-        FileNotFoundError: there is no such file.
-    """
+    """Return the subsections in the marks of each test of a file, by the test's name."""
     tree = ast.parse((ROOT / path).read_text(encoding="utf-8"), path)
     of_all: frozenset[str] = frozenset()
     for node in tree.body:

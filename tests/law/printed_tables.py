@@ -65,12 +65,8 @@ _HEADS_ROWS: Final = "Incrementation rate"
 class Cell:
     """A cell of a printed table.
 
-    Attributes:
-        subsection: subsection of the table.
-        letter: letter of its column; None if the table has one column without a letter.
-        amount: the wager in the table's heading, such as ``$1``; None if there is none.
-        hand: hand of its row.
-        cell: text of the cell, "" for a blank one.
+    The letter is None in a table of one column without letters; the amount is the wager in the
+    table's heading, such as ``$1``, or None.
     """
 
     subsection: str
@@ -86,12 +82,7 @@ def printed_cells(chapter: str) -> tuple[Cell, ...]:
 
 
 def read_tables(text: str) -> Iterator[Cell]:
-    """Yield the cells of tables.
-
-    Raises:
-        ValueError: a line does not belong in a table, is under no subsection or no heading,
-            or has another number of cells than its heading.
-    """
+    """Yield the cells; raise ValueError at a line without a place under a heading."""
     subsection: str | None = None
     amount: str | None = None
     letters: tuple[str | None, ...] = ()
@@ -127,7 +118,6 @@ def _split(line: str) -> list[str]:
 
 
 def _letters(hand: str, headings: list[str]) -> tuple[str | None, ...]:
-    """Return the columns that a table's first row names."""
     if hand not in {"<i>Hand</i>", ""}:
         raise ValueError(f"no heading above {hand!r}")
     if len(headings) == 1 and headings[0] in _ONE_COLUMN:
@@ -140,5 +130,4 @@ def _letters(hand: str, headings: list[str]) -> tuple[str | None, ...]:
 
 
 def _plain(text: str) -> str:
-    """Return a text without the medium's markup."""
     return text.replace("\\$", "$").replace("<br>", " ")

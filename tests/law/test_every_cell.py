@@ -27,8 +27,6 @@ NO_RESERVE: Final = "0%"
 
 
 class Place(NamedTuple):
-    """Position of a cell."""
-
     subsection: str
     letter: str | None
     amount: str | None
@@ -39,7 +37,6 @@ class Place(NamedTuple):
 
 
 def places(cell: Cell) -> Iterator[Place]:
-    """Yield the positions in the data of a printed cell."""
     for name in NAMES[cell.hand]:
         yield Place(cell.subsection, cell.letter, cell.amount, name)
 
@@ -54,7 +51,6 @@ def columns(cells: Cells, choices: tuple[str, ...]) -> Iterator[tuple[str | None
 
 
 def table_cells(table: PrintedTable) -> Iterator[tuple[Place, str]]:
-    """Yield the cells of one of the data's tables, and of its rates."""
     for name, row in table.pays.items():
         for letter, cell in columns(row, table.choices):
             yield Place(table.rule, letter, None, name), cell
@@ -68,7 +64,6 @@ def table_cells(table: PrintedTable) -> Iterator[tuple[Place, str]]:
 
 
 def data_cells(chapter: Chapter) -> Iterator[tuple[Place, str]]:
-    """Yield every cell of a chapter's data."""
     for bonus in chapter.main_game.bonus:
         for table in bonus.table:
             yield from table_cells(table)

@@ -22,13 +22,11 @@ _ROW: Final = re.compile(
 
 
 def rows() -> dict[str, str]:
-    """Return each reading of the page with the text of its last column."""
     return {found[1]: found[5] for found in _ROW.finditer(PAGE) if found[1] != "reading"}
 
 
 @functools.cache
 def marked() -> dict[str, set[str]]:
-    """Return the tests that are marked with each reading."""
     found: dict[str, set[str]] = defaultdict(set)
     for path in of_room("tests"):
         if "pytest.mark.reading(" not in path.read_text(encoding="utf-8"):

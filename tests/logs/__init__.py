@@ -1,1 +1,0 @@
-"""Tests of the processes' logs, and of following one event through them."""

@@ -23,13 +23,11 @@ Line = dict[str, Any]
 
 @pytest.fixture(scope="module")
 def stand(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stand]:
-    """Yield a service that logs each event."""
     with Stand(tmp_path_factory.mktemp("stand"), options=DEBUG) as stand:
         yield stand
 
 
 def lines(log: str) -> list[Line]:
-    """Return the lines of a log, each of which must be an object with the common fields."""
     found: list[Line] = [json.loads(line) for line in log.splitlines()]
     assert all(list(line)[:3] == ["timestamp", "level", "event"] for line in found)
     return found
@@ -44,7 +42,6 @@ def names(log: Sequence[Line]) -> list[str]:
 
 
 def play(stand: Stand, home: Path) -> list[Line]:
-    """Play a round that ends in a void, and return the agent's log."""
     options = ("--config", str(stand.service.config), "--outbox", str(home / "outbox"), *DEBUG)
     with Pitlink("table", "T-1", "--events", *options, stdin=True) as table:
         for event in ROUND:

@@ -33,7 +33,6 @@ raise KeyError(sys.argv[1])
 
 
 def spoken(form: str, level: str) -> list[str]:
-    """Return the output of a process that logs a few lines, with this level and form."""
     done = subprocess.run(
         [sys.executable, "-W", "default", "-c", SPEAK, form, level],
         capture_output=True, text=True, check=False,

@@ -80,7 +80,6 @@ def _event(call: ast.Call, place: str) -> str:
 
 
 def listed() -> dict[str, tuple[str, str, str]]:
-    """Return each listed event with its level, its sources, and its fields."""
     text = (ROOT / "deploy" / "docs" / "reference" / "logs.md").read_text(encoding="utf-8")
     rows = ROW.findall(text)
     found = {event: (level, source, fields.strip()) for event, level, source, fields in rows}

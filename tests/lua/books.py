@@ -44,7 +44,6 @@ BONUS: Final = "five_card_hand_bonus"
 
 
 def books_floor(*meters: str, feeds: Sequence[str] = (METER, BONUS)) -> str:
-    """Return a floor file of one link with these meters, and the one table that feeds them."""
     link = link_text(
         "lua", *meters, table_text("T-1", *feeds, asset="1"), name="Three Card Poker Jackpot"
     )
@@ -60,7 +59,6 @@ Error = TypeVar("Error", bound=Exception)
 
 
 def link_of(text: str = FLOOR) -> Link:
-    """Return the first link of a floor file."""
     return parse_floor(text).link[0]
 
 
@@ -71,8 +69,6 @@ class Step(ScriptStep, frozen=True, array_like=True):
 
 
 class Books:
-    """The books of one link, accessed through its store."""
-
     def __init__(self, redis: Redis, link: Link | None = None) -> None:
         self.redis = redis
         self.store = LinkStore(redis, link or link_of())
@@ -108,11 +104,9 @@ class Books:
         ]
 
     async def one(self, step: ScriptStep) -> ScriptAnswer:
-        """Apply one step alone."""
         return (await self.apply(step))[0]
 
     async def accept(self, *steps: ScriptStep) -> list[ScriptAnswer]:
-        """Apply steps one after the other, all of which must be accepted."""
         answers = [await self.one(step) for step in steps]
         assert [answer.status for answer in answers] == [Status.ACCEPTED] * len(steps)
         return answers
@@ -175,17 +169,14 @@ class Books:
         return {"id": str(number)} | {name: value.decode() for name, value in fields.items()}
 
     async def transfers(self) -> list[list[object]]:
-        """Return the transfers of the last ledger entry."""
         entry = await self.last_entry()
         return msgspec.json.decode(entry["transfers"], type=list[list[object]])
 
     async def keyspace(self) -> Keyspace:
-        """Return everything that Redis holds, by key."""
         return await keyspace(self.redis)
 
     @asynccontextmanager
     async def unchanged(self) -> AsyncIterator[None]:
-        """Check that the block leaves every key as it was."""
         before = await self.keyspace()
         yield
         assert await self.keyspace() == before
@@ -194,7 +185,6 @@ class Books:
     async def refuses(
         self, error: type[Error], status: str = ""
     ) -> AsyncIterator[pytest.ExceptionInfo[Error]]:
-        """Check that the block is refused, with a status, and leaves every key as it was."""
         async with self.unchanged():
             with pytest.raises(error) as refused:
                 yield refused
@@ -203,7 +193,6 @@ class Books:
 
 
 async def keyspace(redis: Redis) -> Keyspace:
-    """Return everything that a Redis holds, by key, as plain values that can be compared."""
     held: Keyspace = {}
     async for key in redis.scan_iter():
         kind = cast("bytes", await redis.type(key)).decode()
@@ -258,7 +247,6 @@ def wagers(
 
 
 def void(seq: int, *, round_id: str = "R1", table: str = "T-1", digest: str = "") -> ScriptStep:
-    """Return a void round."""
     parts = (f'{{"void":{seq}}}',)
     return _step(
         seq, Kind.VOID, round_id, None, table=table, basis=None, digest=digest, reply=parts
@@ -311,15 +299,12 @@ def odds(cents: int, *, claim: str = "", meter: str = METER) -> DueStep:
 
 
 def envy_due(cents: int, claim: str, *, meter: str = METER) -> DueStep:
-    """Return an Envy Bonus that is owed under a claim."""
     return DueStep(0, cents, meter, 0, "", "", envy=claim)
 
 
 def envy_under(claim: str) -> EnvyStep:
-    """Return Envy Bonuses owed under a claim that a win opened."""
     return EnvyStep(0, claim, METER, "")
 
 
 def total(accounts: Mapping[str, int]) -> int:
-    """Return the sum of all accounts."""
     return sum(accounts.values())

@@ -11,7 +11,6 @@ __all__ = ["memory_server"]
 
 @pytest.fixture
 async def books(redis: Redis) -> Books:
-    """Return the books of a link that has just been opened."""
     books = Books(redis)
     await books.store.open("service")
     return books

@@ -34,8 +34,6 @@ NEW: Final = NewTerms(
 
 
 class Hand:
-    """Proposals and confirmations on one link's books."""
-
     def __init__(self, books: Books) -> None:
         self.books = books
         self.change = ChangeBook(books.store)
@@ -59,7 +57,6 @@ class Hand:
         )  # fmt: skip
 
     async def refused(self, **asked: object) -> tuple[str, str]:
-        """Return the refusal of a confirmation; nothing may have changed."""
         async with self.books.refuses(BooksError) as refused:
             await self.decide(**asked)  # type: ignore[arg-type]
         return refused.value.status, refused.value.detail

@@ -186,7 +186,6 @@ ACTS: Final[tuple[AskAct, ...]] = ("confirm_correction", "refuse_correction")
 
 @pytest.fixture
 async def asked(books: Books) -> Books:
-    """Return books in which a table has asked for a void."""
     text = msgspec.json.encode(ASK).decode()
     step = AskStep(CORRECTION.digest, ASK.ask, text, known_text(CORRECTION.entered))
     await books.accept(wagers(1))

@@ -30,7 +30,6 @@ SWAPPED = books_floor(meter_text(BONUS), meter_text(METER, paytable="B"))
 
 
 async def _answer(redis: Redis, link: Link) -> list[str]:
-    """Return the script's own answer."""
     books = Books(redis, link)
     opening = [
         text

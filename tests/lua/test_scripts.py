@@ -26,7 +26,6 @@ _WORD = re.compile(r"'([a-z_]+)'")
 
 
 def _header(name: str, section: str) -> str:
-    """Return one section of a script's header, without comment signs."""
     text = load_script(name)
     head = "\n".join(
         line for line in text.split("\n\n", 1)[0].splitlines() if line.startswith("--")
@@ -36,7 +35,6 @@ def _header(name: str, section: str) -> str:
 
 
 def _code(name: str) -> str:
-    """Return a script without its comments."""
     return re.sub(r"--.*", "", load_script(name))
 
 

@@ -1,5 +1,3 @@
-"""Fixtures: a link on a Redis, and a Redis that syncs every write."""
-
 import asyncio
 import contextlib
 import os
@@ -30,7 +28,6 @@ _SETTINGS = {
 
 @pytest.fixture
 async def pit(request: pytest.FixtureRequest, redis: Redis) -> AsyncIterator[Pit]:
-    """Yield a link whose meters have just been seeded. It can be audited after the test."""
     pit = await Pit.opened(redis)
     yield pit
     if left_sound.__name__ in request.fixturenames:
@@ -63,20 +60,17 @@ async def played(redis: Redis) -> Pit:
 
 @pytest.fixture
 async def keeping_pit(keeping_redis: Redis) -> Pit:
-    """Return a link on a Redis on which its service can operate."""
     return await Pit.opened(keeping_redis)
 
 
 @pytest.fixture
 async def keeping_played(keeping_pit: Pit) -> Pit:
-    """Return such a link on which an event of each kind happened; a round is open."""
     await play_a_while(keeping_pit)
     return keeping_pit
 
 
 @pytest.fixture
 async def link(keeping_played: Pit, tmp_path: Path) -> AsyncIterator[Running]:
-    """Yield a link in operation, on which an event of each kind happened."""
     await keeping_played.void(table="T-2", round_id="R3")  # the other table is held for its wins
     async with operating(keeping_played, tmp_path) as link:
         yield link

@@ -1,5 +1,3 @@
-"""A link's gaming days, with a clock that the test sets."""
-
 import asyncio
 from datetime import UTC, datetime, time, timedelta
 from zoneinfo import ZoneInfo
@@ -29,8 +27,6 @@ class Clock:
 
 
 class Days:
-    """Gaming days of a link, kept by one service or by two."""
-
     def __init__(self, pit: Pit) -> None:
         self.pit = pit
         self.clock = Clock()

@@ -88,14 +88,7 @@ def correction_event(
 def wagers_event(
     draw: Draw[Any], table: SecondTable, amounts: dict[str, int], *, flawed: bool
 ) -> Event:
-    """Return a `wagers` event of a few positions; with one flaw if requested.
-
-    Args:
-        draw: Hypothesis draws with it.
-        table: table that sends the event.
-        amounts: cents of each wager that the table offers.
-        flawed: whether to spoil the event.
-    """
+    """Return wagers of a few positions, with one flaw if asked; `amounts` has cents by wager."""
     offered = table.offered
     places = draw(st.lists(st.integers(1, table.positions), min_size=1, max_size=4, unique=True))
     positions: list[Event] = []
@@ -158,10 +151,7 @@ def stacked_event(table: SecondTable, stack: Stack, *, to_dealer: bool = False) 
 
 
 def wagers_on_the_dealer(draw: Draw[Any], table: SecondTable, amounts: dict[str, int]) -> Event:
-    """Return wagers on the dealer's hand at two to four positions, some of one patron.
-
-    If the game has no such wager, return others.
-    """
+    """Return wagers on the dealer's hand at two to four positions, or others if there are none."""
     wager = table.game.on_dealer or table.offered[0]
     places = draw(st.lists(st.integers(1, table.positions), min_size=2, max_size=4, unique=True))
     patrons = draw(st.lists(st.sampled_from(("ann", "bob", None)), min_size=4, max_size=4))

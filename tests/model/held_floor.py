@@ -1,5 +1,3 @@
-"""Checks of the service after each step of the state machine."""
-
 import asyncio
 import json
 from collections import defaultdict
@@ -29,7 +27,6 @@ _MEMORY: Final = Path("/dev/shm")  # noqa: S108  (archives are written often)
 
 
 def _slip(claim: Mapping[str, str]) -> str:
-    """Return the present number of a claim's slip, from the fields of the claim in the store."""
     slip: str = json.loads(claim.get("slip_correction", claim.get("decision", "{}"))).get(
         "slip", ""
     )
@@ -102,7 +99,6 @@ class HeldFloor(RuleBasedStateMachine):
         raise AssertionError(f"{payload!r} of {table} was not answered twice")
 
     def _hold(self, table: str, payload: bytes, verdict: Verdict, reply: bytes) -> None:
-        """Check a reply against its verdict, and book what was accepted."""
         if verdict.status == "again":
             assert reply == verdict.reply, (reply, verdict)
             return

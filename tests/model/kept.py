@@ -1,5 +1,3 @@
-"""A link whose closed gaming days are archived."""
-
 from datetime import date, datetime
 from pathlib import Path
 
@@ -32,7 +30,6 @@ class Kept:
 
     @classmethod
     async def opened(cls, redis: Redis, home: Path, floor: str = FLOOR) -> "Kept":
-        """Return a link whose meters have just been seeded."""
         kept = Kept(Pit(redis, floor), home / "archive")
         await kept.pit.store.open("service")
         await kept.open()
@@ -87,7 +84,6 @@ class Kept:
         return [number for number, _ in await self.pit.store.entries(0, 10_000)]
 
     async def audit(self, seen: Mark | None = None, since: date | None = None) -> Finding:
-        """Return what an audit across archive and Redis finds."""
         link = self.pit.link.id
         return await audit_link(
             self.pit.store, self.archive, seen or Mark(link), lambda *_: None, since=since

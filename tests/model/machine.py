@@ -53,7 +53,6 @@ def _altered(payload: bytes) -> bytes:
 def rule_of_a_table(
     tables: Sequence[str] = TABLES, **more: SearchStrategy[Any]
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Return the decorator of a rule for a table and a worker, with further parameters."""
     table, worker = st.sampled_from(tables), st.sampled_from(WORKERS)
     given: dict[str, Any] = {"data": st.data(), "table": table, "worker": worker, **more}
     return rule(**given)
@@ -86,7 +85,6 @@ class Floor(HeldFloor):
         return wagers_event(data.draw, at, self._amounts(table), flawed=flawed)
 
     def _next_event(self, data: DataObject, table: str, *, flawed: bool = False) -> dict[str, Any]:
-        """Return the event that the table sends next if nothing goes wrong."""
         now = self.books.tables[table].round
         if now is None:
             event = self._wagers(data, table, flawed=flawed)
@@ -96,23 +94,19 @@ class Floor(HeldFloor):
 
     @rule_of_a_table()
     def play(self, data: DataObject, table: str, worker: int) -> None:
-        """Send the next event of a table."""
         self._send(table, self._bytes(table, self._next_event(data, table)), worker)
 
     @rule_of_a_table()
     def play_on(self, data: DataObject, table: str, worker: int) -> None:
-        """Send the next two events of a table, each through the other worker."""
         self._send(table, self._bytes(table, self._next_event(data, table)), worker)
         self._send(table, self._bytes(table, self._next_event(data, table)), 1 - worker)
 
     @rule_of_a_table()
     def win_it_all(self, data: DataObject, table: str, worker: int) -> None:
-        """Deal a royal flush to the first position that wagered."""
         self._win(data, table, worker, ROYAL)
 
     @rule_of_a_table(stack=st.sampled_from(STACKS))
     def win_several(self, data: DataObject, table: str, worker: int, stack: Stack) -> None:
-        """Deal hands that win meters or parts of them to the positions that wagered."""
         self._win(data, table, worker, stack)
 
     def _win(self, data: DataObject, table: str, worker: int, stack: Stack) -> None:
@@ -135,7 +129,6 @@ class Floor(HeldFloor):
 
     @rule_of_a_table()
     def void(self, data: DataObject, table: str, worker: int) -> None:
-        """Play a round that is voided."""
         self._begin(data, table, worker)
         event = {"type": "void", "reason": "misdeal", "round": self.books.tables[table].round}
         asks = {"entered": ENTERED, "confirm": True}
@@ -182,7 +175,6 @@ class Floor(HeldFloor):
 
     @rule(data=st.data(), worker=st.sampled_from(WORKERS))
     def play_together(self, data: DataObject, worker: int) -> None:
-        """Send the next events of several tables in one batch."""
         tables = data.draw(st.permutations(TABLES))[: data.draw(st.integers(2, 3))]
         events = [(one, self._bytes(one, self._next_event(data, one))) for one in tables]
         outcome = self.runner.run(self.pit.take(events, worker=worker))
@@ -214,7 +206,6 @@ class Floor(HeldFloor):
         self._send_together(data.draw(st.permutations(batch)), worker)
 
     def _send_together(self, batch: Sequence[tuple[str, bytes]], worker: int) -> None:
-        """Send a batch, and send each event that it left unanswered once more by itself."""
         outcome = self.runner.run(self.pit.take(batch, worker=worker))
         replies: defaultdict[tuple[str, int], list[bytes]] = defaultdict(list)
         for address, reply in outcome.replies:
@@ -251,7 +242,6 @@ class Floor(HeldFloor):
 
     @rule_of_a_table()
     def flawed(self, data: DataObject, table: str, worker: int) -> None:
-        """Send an event that may not be accepted."""
         self._send(table, self._bytes(table, self._next_event(data, table, flawed=True)), worker)
 
     @rule_of_a_table(
@@ -259,7 +249,6 @@ class Floor(HeldFloor):
         which=st.sampled_from(("now", "over", "new")),
     )
     def stray(self, data: DataObject, table: str, worker: int, kind: str, which: str) -> None:
-        """Send an event of any kind about any round, in turn or not."""
         at = self.books.tables[table]
         round_id = {"now": at.round, "over": at.over}.get(which) or self._next_round(table)
         if kind == "wagers":
@@ -272,7 +261,6 @@ class Floor(HeldFloor):
 
     @rule_of_a_table()
     def wager_again(self, data: DataObject, table: str, worker: int) -> None:
-        """Send wagers for the open round, otherwise for the last one."""
         at = self.books.tables[table]
         round_id = at.round or at.over or self._next_round(table)
         self._send(
@@ -282,7 +270,6 @@ class Floor(HeldFloor):
     @precondition(lambda self: self.sent)
     @rule(data=st.data(), worker=st.sampled_from(WORKERS))
     def repeat(self, data: DataObject, worker: int) -> None:
-        """Send any past event once more."""
         table, payload = data.draw(st.sampled_from(self.sent))
         self._send(table, payload, worker)
 
@@ -295,18 +282,15 @@ class Floor(HeldFloor):
 
     @rule_of_a_table(ahead=st.integers(2, 2 * REPLIES_KEPT))
     def run_ahead(self, data: DataObject, table: str, worker: int, ahead: int) -> None:
-        """Send an event before its turn."""
         event = self._next_event(data, table)
         self._send(table, self._bytes(table, event, ahead=ahead), worker)
 
     @rule(worker=st.sampled_from(WORKERS))
     def restart(self, worker: int) -> None:
-        """Restart a worker, which then remembers nothing."""
         self.pit.restart(worker)
 
     @rule()
     def forget_scripts(self) -> None:
-        """Make Redis forget the scripts."""
         self.runner.run(self._flush_scripts())
 
     async def _flush_scripts(self) -> None:
@@ -317,7 +301,6 @@ class Floor(HeldFloor):
     @precondition(lambda self: self.books.waiting())
     @rule(data=st.data(), reject=st.integers(0, 3).map(lambda number: number == 0))
     def decide_what_waits(self, data: DataObject, *, reject: bool) -> None:
-        """Do the next act on a claim that is not decided."""
         claim = data.draw(st.sampled_from(self.books.waiting()))
         if self.books.claims[claim].state == "validated":
             self._decide(claim, "pay", slip=data.draw(st.sampled_from(SLIPS)))
@@ -346,7 +329,6 @@ class Floor(HeldFloor):
         envy_too=st.booleans(),
     )  # fmt: skip
     def request_anything(self, data: DataObject, by: str, *, reopens: bool, envy_too: bool) -> None:
-        """Reject any claim or request it, or request to reopen the claim, in turn or not."""
         claim = data.draw(st.sampled_from(sorted({*self.books.claims, *self.books.envy})))
         if reopens:
             self._request_reopening(claim, by)
@@ -421,7 +403,6 @@ class Floor(HeldFloor):
     @precondition(lambda self: self.books.claims)
     @rule(data=st.data(), slip=st.sampled_from(SLIPS[1:]), known=st.booleans())
     def correct_a_slip(self, data: DataObject, slip: str, *, known: bool) -> None:
-        """Correct the slip number of a paid claim, or of another claim."""
         paid = [claim for claim, one in self.books.claims.items() if one.slip]
         claim = data.draw(st.sampled_from(paid or sorted(self.books.claims)))
         self._correct(claim, slip, self.books.claims[claim].slip if known else "A-9")
@@ -466,7 +447,6 @@ class Floor(HeldFloor):
 
     @rule(archive=st.booleans())
     def close_the_day(self, *, archive: bool) -> None:
-        """Close the gaming day, and archive it at times."""
         self.runner.run(self.days.keep(A_DAY))
         self.books.close_day()
         if archive and self.archives:
@@ -476,7 +456,6 @@ class Floor(HeldFloor):
 
     @rule_of_a_table()
     def require_all_hands(self, data: DataObject, table: str, worker: int) -> None:
-        """Have the floor file require all hands for one result."""
         self._begin(data, table, worker)
         known, self.books.all_hands = self.pit.known, True
         self.pit.known = {each: replace(one, require_all_hands=True) for each, one in known.items()}
@@ -486,18 +465,15 @@ class Floor(HeldFloor):
     @precondition(lambda self: self.books.waiting_envy())
     @rule(data=st.data(), act=st.sampled_from(("pay_envy", "pay_envy", "reject_envy")))
     def settle_envy_that_waits(self, data: DataObject, act: EnvyAct) -> None:
-        """Confirm that a hand's Envy Bonuses were paid, or refuse them as not due."""
         self._settle_envy(data.draw(st.sampled_from(self.books.waiting_envy())), act)
 
     @precondition(lambda self: self.books.claims or self.books.envy)
     @rule(data=st.data(), act=st.sampled_from(("pay_envy", "reject_envy")))
     def settle_any_envy(self, data: DataObject, act: EnvyAct) -> None:
-        """Settle the Envy Bonuses of any hand, in turn or not; it may have brought none."""
         claims = sorted({*self.books.claims, *self.books.envy})
         self._settle_envy(data.draw(st.sampled_from(claims)), act)
 
     def settle_all_envy(self) -> None:
-        """Settle the Envy Bonuses of every hand, paid and not due in turn, and each once more."""
         for number, claim in enumerate(self.books.waiting_envy()):
             act: EnvyAct = "reject_envy" if number % 2 else "pay_envy"
             self._settle_envy(claim, act)
@@ -520,7 +496,6 @@ class Floor(HeldFloor):
         assert [(one.claim, one.event, one.position, one.amount) for one in published] == envy
 
     def _pay_what_holds(self, table: str) -> None:
-        """Have two floorpersons pay the hand pays that hold a table."""
         for claim in self.books.waiting():
             one = self.books.claims[claim]
             if one.hand_pay and one.table == table:
@@ -532,7 +507,6 @@ class Floor(HeldFloor):
     @precondition(lambda self: self.books.waiting())
     @rule()
     def decide_all_that_waits(self) -> None:
-        """Decide claims until none is waiting."""
         while waiting := self.books.waiting():
             for claim in waiting:
                 if self.books.claims[claim].state == "validated":
@@ -542,7 +516,6 @@ class Floor(HeldFloor):
 
     @rule(data=st.data(), act=st.sampled_from(("confirm_correction", "refuse_correction")))
     def decide_what_a_table_asks(self, data: DataObject, act: AskAct) -> None:
-        """Confirm or refuse a waiting void after cards, once."""
         asking = [table for table in TABLES if self.books.tables[table].asks]
         open_asks = self.runner.run(self.pit.asks.asks())
         undecided = [table for table in asking if not self.books.tables[table].decided]
@@ -599,7 +572,6 @@ class Floor(HeldFloor):
     def decide_anything(
         self, data: DataObject, act: Act, by: str, slip: str, *, envy_too: bool
     ) -> None:
-        """Do any act on any claim, in turn or not, by anybody."""
         claim = data.draw(st.sampled_from(sorted(self.books.claims)))
         self._decide(claim, act, by, envy_too=envy_too, slip=slip if act == "pay" else "")
 
@@ -617,6 +589,5 @@ class Floor(HeldFloor):
 
     @rule(act=st.sampled_from(("validate", "reject", "pay")))
     def decide_nothing(self, act: Act) -> None:
-        """Decide a claim that never existed."""
         claim = "T-1-999999-1"
         self._check_act(claim, "unknown_claim", self.pit.decide(claim, act))

@@ -47,14 +47,7 @@ class Change:
 
 @dataclass(frozen=True)
 class ModelFloor:
-    """A floor of one link with the tables `TABLES`.
-
-    Attributes:
-        text: the floor file.
-        second_books: makes the second set of books of the link.
-        changes: the parameters that people change.
-        laws: the terms of each paytable, of the meters with a choice of paytables.
-    """
+    """A floor of one link with the tables `TABLES`; `laws` has each paytable's terms, by meter."""
 
     text: str
     second_books: Callable[[], SecondBooks]

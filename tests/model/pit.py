@@ -86,13 +86,7 @@ class OpenBooks:
 
 
 class Pit:
-    """The first link of a floor, played event by event.
-
-    Args:
-        redis: client of the Redis with its books.
-        floor_text: the floor file.
-        workers: number of intakes that share the events.
-    """
+    """The first link of a floor, played event by event; the workers share the events."""
 
     def __init__(self, redis: Redis, floor_text: str = FLOOR, *, workers: int = 1) -> None:
         self.redis = redis
@@ -128,14 +122,12 @@ class Pit:
 
     @classmethod
     async def opened(cls, redis: Redis, floor_text: str = FLOOR, *, workers: int = 1) -> "Pit":
-        """Return a link whose meters have just been seeded."""
         pit = Pit(redis, floor_text, workers=workers)
         await pit.open()
         return pit
 
     @property
     def inoperable(self) -> str | None:
-        """Reason for which acts on the link are refused, or None."""
         return self.books.problem
 
     @inoperable.setter
@@ -170,7 +162,7 @@ class Pit:
         return outcome
 
     async def send(self, table: str, payload: bytes, *, worker: int = 0) -> bytes | None:
-        """Have a worker process one event; return its reply, or None if it must be repeated."""
+        """Return the reply, or None if the event must be repeated."""
         outcome = await self.take([(table, payload)], worker=worker)
         return outcome.replies[0][1] if outcome.replies else None
 
@@ -237,12 +229,10 @@ class Pit:
         return await self.claims.decide(claim, act, by, envy_paid=True)
 
     async def pay(self, claim: str, slip: str | None = None) -> ClaimRow:
-        """Have Amy validate a claim, and Ben pay it."""
         await self.claims.decide(claim, "validate", "amy")
         return await self.claims.decide(claim, "pay", "ben", slip=slip)
 
     async def pay_all(self, claims: Iterable[str]) -> None:
-        """Have claims validated, and the hand pays among them paid."""
         for claim in claims:
             if (await self.decide(claim, "validate")).paid_from == "hand_pay":
                 await self.decide(claim, "pay")
@@ -256,7 +246,6 @@ class Pit:
         return next(one for one in view.meters if one.meter == meter)
 
     async def reject_what_waits(self) -> None:
-        """Reject every undecided win and every Envy Bonus that is owed."""
         for row in await self.claims.waiting():
             if row.state == "pending":
                 await self.claims.decide(row.claim, "reject", "fp-1", envy_not_due=True)
@@ -264,7 +253,6 @@ class Pit:
                 await self.claims.decide_envy(row.claim, "reject_envy", "fp-1")
 
     async def pay_envy(self, claim: str, *, by: str = "fp-1") -> ClaimRow:
-        """Have a floorperson confirm that the table has paid a hand's Envy Bonuses."""
         return await self.claims.decide_envy(claim, "pay_envy", by)
 
     async def accounts(self) -> dict[str, int]:
@@ -285,7 +273,6 @@ class Pit:
         ]
 
     async def rebuild(self) -> Rebuild:
-        """Return what the ledger alone makes of the store."""
         days = GamingDays.of_facility(self.floor.facility)
         return await rebuilt(Rebuild(self.link, days), self.store)
 
@@ -293,7 +280,6 @@ class Pit:
         return await LinkAudit(self.store).run()
 
     async def check_sound(self) -> None:
-        """Check that an audit finds nothing, and that the ledger makes the same store again."""
         assert (await self.audit()).problems == ()
         keys, made = self.store.keys, keys_of((await self.rebuild()).snapshot())
         hold_alike(made, await read_store(self.redis, keys), keys)
@@ -313,18 +299,15 @@ def paid_of(reply: Reply, item: str) -> list[tuple[int, int]]:
 
 
 def code(reply: Reply) -> str:
-    """Return the status of a reply, or the code of its refusal."""
     return reply.error.code if reply.error else reply.status
 
 
 def to(meter: str, parameter: Parameter, value: int | str) -> ParameterChange:
-    """Return the change of a meter's parameter."""
     return ParameterChange(meter=meter, parameter=parameter, value=value, reason="as planned")
 
 
 @contextmanager
 def refused(code: str, words: str | None = None) -> Iterator[None]:
-    """Check that the act in the block is refused with a code, and with these words."""
     with pytest.raises(ActError, match=words) as error:
         yield
     assert error.value.code == code, f"refused with {error.value.code}, and not with {code}"

@@ -35,8 +35,6 @@ otherwise the link would stop and record that in its ledger."""
 
 
 class Running:
-    """A link's service and what it published; the broker is a list."""
-
     def __init__(
         self,
         pit: Pit,
@@ -127,16 +125,11 @@ async def running(
     approved: bool = True,
     pace: Pace = SOON,
 ) -> AsyncIterator[Running]:
-    """Yield a link in operation until the end of the block. Its ledger mark is kept in `data`.
+    """Yield the link in operation, with its ledger mark in `data`.
 
-    Args:
-        pit: the link.
-        data: data directory of the service.
-        adopts: whether a changed floor file is adopted, as in a demonstration.
-        unfit: why the service as a whole may not operate; `Running.unfit` may be set later.
-        approved: whether people approve the floor file first, if none was ever approved. Nobody
-            approves a Redis that has lost what the ledger mark in `data` has.
-        pace: how often the link is checked and audited.
+    With `adopts`, a changed floor file is adopted, as in a demonstration. `unfit` says why the
+    whole service may not operate. People first approve a floor file that was never approved, but
+    nobody approves a Redis that has lost what the mark in `data` has.
     """
     if approved and not adopts and not LedgerMark(data, pit.link.id).seen.entries:
         with contextlib.suppress(RedisError, OSError, ValueError):
@@ -158,7 +151,6 @@ async def running(
 async def operating(
     pit: Pit, data: Path, *, adopts: bool = False, pace: Pace = SOON
 ) -> AsyncIterator[Running]:
-    """Yield a link when it is operable."""
     async with running(pit, data, adopts=adopts, pace=pace) as link:
         await link.comes_up()
         yield link

@@ -20,8 +20,6 @@ from tests.naive.shapes import Box, Draw, Round
 
 @dataclass(frozen=True)
 class Verdict:
-    """The required answer to an event."""
-
     status: str
     code: str = ""
     expected: int = 0
@@ -30,10 +28,7 @@ class Verdict:
 
 @dataclass
 class SecondTable:
-    """A table: its game, the meters that it feeds, what it sent, and its open round.
-
-    `placed` has, for each wager of the open round and each meter that it fed, the meter's cycle.
-    """
+    """`placed` has the cycle of each meter that a wager of the open round fed."""
 
     game: SecondGame
     positions: int
@@ -58,7 +53,6 @@ class SecondTable:
 
     @property
     def offered(self) -> list[str]:
-        """The wagers that the table offers."""
         return [wager for wager in self.game.fed if self.fed(wager)]
 
 
@@ -83,8 +77,6 @@ class SecondRejection:
 
 @dataclass
 class SecondClaim:
-    """A win that waits for a floorperson or has waited."""
-
     meter: str
     cents: int
     after_cents: int
@@ -111,13 +103,8 @@ class SecondEnvy:
 class SecondBooks:
     """The books of one link.
 
-    Args:
-        link: id of the link.
-        meters: terms of the meters, by id.
-        tables: the tables, by id.
-        validate_from_cents: odds payouts below it need no floorperson.
-        two_people_above_cents: two people reject a larger win.
-        replies_kept: number of a table's replies that are kept.
+    Odds payouts below `validate_from_cents` need no floorperson, and a win above
+    `two_people_above_cents` takes two people to reject. `replies_kept` is a number for each table.
     """
 
     def __init__(
@@ -197,7 +184,6 @@ class SecondBooks:
         return [claim for claim, one in self.envy.items() if one.state == "validated"]
 
     def owe(self, claim: str, meter: str, cents: int, *, alone: bool) -> None:
-        """Owe an Envy Bonus until somebody has paid it."""
         envy = self.envy.setdefault(claim, SecondEnvy(alone=alone))
         envy.cents[meter] = envy.cents.get(meter, 0) + cents
         envy.state = "validated" if alone else "pending"
@@ -205,7 +191,7 @@ class SecondBooks:
         self.tallies[f"envy_owed_cents:{meter}"] += cents
 
     def settle_envy(self, claim: str, act: str) -> str:
-        """Book Envy Bonuses as paid or not due; return the outcome, or the code of a refusal."""
+        """Return the outcome, or the code of the refusal."""
         envy = self.envy.get(claim)
         if envy is None or envy.state != "validated":
             known = envy is not None or claim in self.claims
@@ -226,7 +212,6 @@ class SecondBooks:
         self.entries += 1
 
     def judge(self, table_id: str, payload: bytes) -> Verdict:
-        """Return how an event must be answered by these books."""
         table, event = self.tables[table_id], json.loads(payload)
         seq = event["seq"]
         if seq <= table.last - self._replies_kept:
@@ -510,7 +495,6 @@ class SecondBooks:
     def _decision_refusal(  # noqa: PLR0911
         self, claim_id: str, act: str, by: str, *, envy_too: bool, slip: str, confirms: bool
     ) -> str | None:
-        """Return the code with which a decision is refused, or None."""
         claim = self.claims.get(claim_id)
         if claim is None:
             return "wrong_state" if claim_id in self.envy else "unknown_claim"

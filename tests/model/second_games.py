@@ -26,8 +26,6 @@ Report = Callable[[Line], None]
 
 @dataclass(frozen=True)
 class SecondMeter:
-    """Terms of a meter by law, the wager that feeds it, its limit in cents, and its paytable."""
-
     law: MeterLaw
     wager_cents: int
     limit_cents: int | None = None
@@ -36,8 +34,6 @@ class SecondMeter:
 
 @dataclass(frozen=True)
 class Deal:
-    """Number of cards that are dealt to each position, to the dealer, and for all."""
-
     hand: int
     dealer: int
     community: int
@@ -46,13 +42,9 @@ class Deal:
 class SecondGame(Protocol):
     """A game with wagers that feed meters.
 
-    Attributes:
-        deal: the cards that are dealt.
-        fed: the meters that each wager feeds.
-        meter_of: the meter that pays each item of a settlement line.
-        live: the wagers that a fold does not forfeit.
-        needs_community: the wagers that need the community cards.
-        on_dealer: a wager that the dealer's cards decide; empty if there is none.
+    Each item of a settlement line has in `meter_of` the meter that pays it. A fold does not forfeit
+    the `live` wagers. `on_dealer` is a wager that the dealer's cards decide; empty if there is
+    none.
     """
 
     deal: Deal
@@ -75,8 +67,6 @@ class SecondGame(Protocol):
 
 
 class ThreeCardPoker:
-    """Three Card Poker (Chapter 649a)."""
-
     deal = Deal(hand=3, dealer=3, community=2)
     fed: Mapping[str, tuple[str, ...]] = {wager: (meter,) for wager, meter in METER_OF.items()}
     meter_of: Mapping[str, str] = METER_OF | {
@@ -91,13 +81,11 @@ class ThreeCardPoker:
     on_dealer = "five_card_hand_bonus_dealer"
 
     def refusal(self, played: Round) -> str | None:
-        """Return the code with which a round is refused because of a declared hand, if it is."""
         return refusal(played)
 
     def settle(
         self, played: Round, meters: Mapping[str, SecondMeter], held: Meters, report: Report
     ) -> None:
-        """Settle a round step by step, and report each line when it is settled."""
         laws = {kind: meter.law for kind, meter in meters.items()}
         wagers = MeterWagers(played, laws, held, report)
         for box in wagers.boxes:
@@ -107,19 +95,12 @@ class ThreeCardPoker:
             wagers.settle_five_of_six(box)
 
     def is_validated(self, line: Line) -> bool:
-        """Check whether a floorperson validates a win at odds, if it is large enough."""
         if line["item"] not in METER_OF:
             return False
         return "hand_bonus" not in line["item"] or line["paid"] >= 500 * line["wagered"]
 
 
 class HouseGame:
-    """A game of the house, from the text of its file.
-
-    Args:
-        name: the name of the game.
-    """
-
     def __init__(self, name: str) -> None:
         self.name = name
         law = law_of(name)
@@ -153,7 +134,6 @@ class HouseGame:
         return tuple(name for name, terms in self._metered.items() if cards in terms["cards"][0])
 
     def refusal(self, played: Round) -> str | None:
-        """Return the code with which a round is refused because of a declared hand, if it is."""
         for box in played["positions"]:
             if box.get("no_win") and wins_with_every_hand(self._with_name(played), box):
                 return "no_win_wins"
@@ -165,7 +145,6 @@ class HouseGame:
     def settle(
         self, played: Round, meters: Mapping[str, SecondMeter], held: Meters, report: Report
     ) -> None:
-        """Settle a round step by step, and report each line when it is settled."""
         chosen = {
             wager: meters[fed[0]].paytable
             for wager, fed in self.fed.items()
@@ -174,7 +153,6 @@ class HouseGame:
         _KeptRound({**self._with_name(played), "paytables": chosen}, held, report)
 
     def is_validated(self, line: Line) -> bool:
-        """Check whether a floorperson validates a win at odds, if it is large enough."""
         terms = self._metered.get(line["item"])
         if terms is None:
             return False
@@ -201,7 +179,6 @@ class _KeptRound(NaiveRound):
         super().__init__(played)
 
     def take(self, meter: str, percent: Fraction, wager: Mapping[str, Any], wagered: int) -> int:
-        """Take a percentage off a meter, and return it in cents."""
         return self._held.take(meter, percent, 1)
 
     def report(self, line: dict[str, Any]) -> None:

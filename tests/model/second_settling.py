@@ -61,7 +61,6 @@ class Settling:
         return self._table.meters[self._table.game.meter_of[line["item"]]]
 
     def _waits(self, line: Line) -> bool:
-        """Check whether a floorperson validates a win at odds."""
         large = line["paid"] >= self._books.validate_from_cents
         return large and self._table.game.is_validated(line)
 
@@ -100,5 +99,4 @@ class Settling:
 
 
 def _envy_item(wager: str) -> str:
-    """Return the name of the Envy Bonuses of a wager."""
     return f"{wager.removesuffix('_progressive')}_envy"

@@ -59,11 +59,8 @@ async def rewrite(
 ) -> None:
     """Write the ledger again, each entry as `change` returns it; drop entries for which it is None.
 
-    Args:
-        pit: link of the ledger.
-        change: receives each entry's number and fields.
-        chained: whether the digests are recalculated too.
-        digest: digest of the entry before the first, if earlier entries were trimmed.
+    Unless `chained`, every digest stays as it was. `digest` is that of the entry before the first,
+    if earlier entries were trimmed.
     """
     rows = await ledger(pit)
     key = pit.store.keys.ledger
@@ -89,7 +86,6 @@ async def entry_of(pit: Pit, kind: str) -> int:
 
 
 def change_transfer(fields: Fields, place: int, micros: int) -> Fields:
-    """Return an entry with one of its transfers larger by an amount."""
     transfers = msgspec.json.decode(fields[b"transfers"], type=list[list[object]])
     before = transfers[place][2]
     assert isinstance(before, int)

@@ -24,7 +24,6 @@ FIRST, SECOND, THIRD = (date(2126, 11, day) for day in (20, 21, 22))
 
 
 async def _audit(kept: Kept, since: date, until: date) -> Finding:
-    """Return the finding of a report's audit."""
     link = kept.pit.link.id
     return await audit_link(
         kept.pit.store, kept.archive, Mark(link), lambda *_: None, since=since, until=until

@@ -41,14 +41,12 @@ async def opened(pit: Pit, table: str = "T-1", round_id: str = "R1") -> None:
 
 
 async def void(pit: Pit, table: str = "T-1", round_id: str = "R1", **fields: object) -> Reply:
-    """Try a void after cards."""
     given: dict[str, object] = {"reason": "misdeal", "entered": [HAND], "confirm": True}
     given |= fields
     return await pit.event(table, "void", round_id, **given)
 
 
 async def result(pit: Pit, table: str = "T-1", round_id: str = "R1", **fields: object) -> Reply:
-    """Try a result with a hand that was entered differently before."""
     given: dict[str, object] = {
         "positions": [{"position": 1, "cards": RAGS.split(), "folded": False}],
         "dealer": DEALER.split(), "entered_before": [BEFORE], "confirm": True,

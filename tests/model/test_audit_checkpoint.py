@@ -41,7 +41,6 @@ def _path(data: Path) -> Path:
 
 
 async def _audited(pit: Pit, data: Path) -> AuditCheckpoint:
-    """Let a service audit the link; return the checkpoint that it wrote."""
     async with operating(pit, data, pace=EVERY_ENTRY):
         # The start can add an entry. After the last entry's checkpoint, the file changes no more.
         last = (await pit.store.snapshot()).last_entry
@@ -156,7 +155,6 @@ async def test_a_day_that_was_archived_after_the_checkpoint_is_the_one_that_was_
 
 
 def _with(state: AuditCheckpoint, **values: object) -> AuditCheckpoint:
-    """Return the state with other values in its checkpoint."""
     made = msgspec.structs.replace(state.checkpoint, **values)
     return msgspec.structs.replace(state, checkpoint=made)
 

@@ -20,8 +20,6 @@ AUDITS = 6
 
 
 class Repeated:
-    """A link's audit, in which each run continues the run before."""
-
     def __init__(self, pit: Pit) -> None:
         self.pit = pit
         self._audit = LinkAudit(pit.store)
@@ -30,7 +28,6 @@ class Repeated:
         return await self._audit.run(again=1)
 
     async def found_within(self, audits: int) -> tuple[str, ...]:
-        """Return the problems of the first of some audits that finds one."""
         for _ in range(audits):
             finding = await self.run()
             if finding.problems:
@@ -85,7 +82,6 @@ async def test_audits_without_a_change_stay_balanced(repeated: Repeated) -> None
 
 
 Alter = Callable[[Pit, str], Awaitable[object]]
-"""Alter something about a claim."""
 
 UNINDEXED, WAIT = "claim {} is not in the index of wins", "claims wait in Redis's list, the ledger"
 ALTERED: Final[dict[str, tuple[Alter, str, int]]] = {

@@ -14,7 +14,7 @@ SEED = 100_000
 
 
 async def _pit(redis: Redis, *bounds: str) -> Pit:
-    """Return a link whose progressive has its own bounds; each wager adds 14 cents."""
+    """Each wager adds 14 cents to the progressive of this link, which has bounds of its own."""
     assert HEAD in FLOOR
     return await Pit.opened(redis, FLOOR.replace(HEAD, HEAD + "\n".join(bounds) + "\n", 1))
 

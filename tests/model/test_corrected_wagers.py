@@ -34,7 +34,6 @@ pytestmark = [pytest.mark.duty("D17"), pytest.mark.usefixtures("left_sound")]
 async def corrected(
     pit: Pit, action: str, position: int, after: Bets, *, wager: str = PROGRESSIVE
 ) -> Reply:
-    """Correct a wager with a floorperson's confirmation."""
     assert code(await correct(pit, action, position, after, wager=wager)) == "unconfirmed"
     await confirm(pit)
     reply = await correct(pit, action, position, after, wager=wager)

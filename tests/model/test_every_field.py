@@ -141,8 +141,6 @@ _SECRETS: Final = LogSecrets(lambda: ["a" * 43])
 
 @dataclass(frozen=True)
 class Change:
-    """A change of one field or member of a key, or of one part of a packed field."""
-
     key: str
     field: bytes
     how: str
@@ -151,7 +149,6 @@ class Change:
 
     @property
     def label(self) -> str:
-        """Label of the change in the tables."""
         name, part = self.key.partition("}:")[2] or self.key, self.part and f".{self.part}"
         return f"{name} {self.field.decode('utf-8', 'replace')}{part} {self.how}"
 

@@ -27,7 +27,6 @@ def after(pit: Pit, floor: str) -> Pit:
 
 
 async def royal(pit: Pit, table: str, round_id: str = "R1") -> Reply:
-    """Settle a round with a royal flush, which wins the meter."""
     positions = [{"position": 1, "cards": ROYAL.split()}]
     return await pit.event(
         table, "result", round_id, positions=positions, dealer=[], community=COMMUNITY.split()

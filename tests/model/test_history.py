@@ -17,13 +17,11 @@ OTHER_RAGS = "2h 5c 9d"
 
 @pytest.fixture
 async def pit(redis: Redis) -> Pit:
-    """Return a link that requires tax documents above $1,200."""
     setting = "[facility]\ntax_documents_above = 120_000"
     return await Pit.opened(redis, FLOOR.replace("[facility]", setting))
 
 
 async def _find(pit: Pit, **asked: object) -> list[ClaimRow]:
-    """Return everything that a search finds, page by page."""
     found: list[ClaimRow] = []
     before = None
     while True:

@@ -58,7 +58,6 @@ async def wager(pit: Pit, table: str, name: str, round_id: str) -> None:
 
 
 async def settle(pit: Pit, table: str, round_id: str) -> Reply:
-    """Settle a round with a straight flush."""
     hands = [{"position": 1, "cards": SUITED}]
     reply = await pit.event(
         table, "result", round_id, positions=hands, dealer=[], community=STRAIGHT
@@ -68,14 +67,12 @@ async def settle(pit: Pit, table: str, round_id: str) -> Reply:
 
 
 async def win(pit: Pit, table: str, round_id: str) -> list[tuple[str, int]]:
-    """Settle a round with a straight flush, and pay it. Return items and payouts."""
     reply = await settle(pit, table, round_id)
     await pit.pay_all([claim.claim for claim in reply.claims or ()])
     return [(line.item, line.paid) for line in reply.lines or ()]
 
 
 async def restarted(pit: Pit, text: str) -> tuple[Pit, Unapproved | None]:
-    """Return the link after a start with the present files, and what is not approved."""
     again = Pit(pit.store.redis, text)
     again.seq.update(pit.seq)
     return again, await Configuration(again.floor, again.store).unapproved()
@@ -89,7 +86,6 @@ async def barred(pit: Pit, text: str) -> str | None:
 
 
 async def approved(pit: Pit, text: str) -> Pit:
-    """Return the link after a start with the present files, which people approve."""
     again, found = await restarted(pit, text)
     assert found is not None
     assert found.barred is None, found.barred

@@ -98,7 +98,6 @@ PLAYED = (
 
 
 def titled_floor(directory: Path) -> str:
-    """Write the game, and return a floor file with one table of it."""
     (directory / "stud.toml").write_text(TITLED)
     link = link_text(
         "one",
@@ -109,7 +108,6 @@ def titled_floor(directory: Path) -> str:
 
 
 async def play(pit: Pit, table: HandTable) -> None:
-    """Play the round at the table; the service answers its events."""
     for part in PLAYED.split("; "):
         before = len(table.sent)
         if part in {"lockout", "settle"}:

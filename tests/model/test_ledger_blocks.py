@@ -22,7 +22,6 @@ pytestmark = pytest.mark.duty("D10", "D17")
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Compress all but the last three entries, in blocks of about four."""
     monkeypatch.setattr(meters.books.ledger_blocks, "PLAIN_ENTRIES", 3)
     monkeypatch.setattr(meters.books.ledger_blocks, "BLOCK_ENTRIES", 4)
 

@@ -17,7 +17,6 @@ pytestmark = pytest.mark.duty("D14")
 
 
 def beat(number: int, state: str = "operable") -> bytes:
-    """Publish a heartbeat of another service."""
     return msgspec.json.encode({"state": state, "reason": "", "beat": number, "at": AT})
 
 

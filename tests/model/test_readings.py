@@ -1,5 +1,3 @@
-"""The readings, applied by the service."""
-
 import asyncio
 import json
 import secrets
@@ -294,7 +292,7 @@ BELOW = "9s 8s 7s"
 
 
 async def _transfers_to_claims(pit: Pit) -> list[tuple[str, str]]:
-    """Return number and round of each entry that moved money to a claim, in ledger order."""
+    """Return number and table of each entry that moved money to a claim, in ledger order."""
     return [
         (entry["id"], entry["table"])
         for entry in await pit.entries()

@@ -37,14 +37,12 @@ JACK_TEN = "Js Ts"
 
 @pytest.fixture
 async def strict(redis: Redis) -> AsyncIterator[Pit]:
-    """Yield a link with the default floor file, which every test leaves sound."""
     pit = await Pit.opened(redis, STRICT)
     yield pit
     await pit.check_sound()
 
 
 async def _hand_pay(pit: Pit, *, envy: bool = False) -> ClaimRow:
-    """Win all of the meter of T-1; return the hand pay."""
     bets = {1: PROGRESSIVE, 2: PROGRESSIVE} if envy else {1: PROGRESSIVE}
     await pit.round(bets, {1: ROYAL, 2: RAGS} if envy else {1: ROYAL})
     return await pit.claims.find(CLAIM)

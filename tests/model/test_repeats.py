@@ -82,7 +82,6 @@ KNOWN: Final = known_table()
 
 
 def changed(old: bytes, new: bytes) -> bytes:
-    """Return the first event with other bytes in one place."""
     assert FIRST.count(old) == 1
     return FIRST.replace(old, new)
 

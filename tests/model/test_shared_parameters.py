@@ -52,8 +52,6 @@ pytestmark = pytest.mark.duty("D12")
 
 
 def choice_wager(name: str, letters: str, reseeds: Sequence[str]) -> str:
-    """Return the text of a wager on the meter `m` with a choice of paytables."""
-
     def cells(values: Sequence[str]) -> str:
         return "[" + ", ".join(f'"{value}"' for value in values) + "]"
 
@@ -109,7 +107,6 @@ async def view_of(links: Links) -> LinkView:
 
 
 async def refused(links: Links, request: ParameterChange) -> str:
-    """Propose a value that must be refused. Return the reason."""
     with pytest.raises(ActError) as error:
         await links.propose(LINK, "sue", request)
     assert error.value.code == "bad_value"

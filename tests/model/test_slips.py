@@ -47,7 +47,6 @@ class Facility:
         )
 
     async def open(self) -> None:
-        """Have each table win a hand pay, and validate it."""
         for pit in self.pits:
             await pit.open()
             for table in ("T-1", "T-2"):

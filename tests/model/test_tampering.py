@@ -180,7 +180,6 @@ async def test_entry_that_cannot_be_read_is_reported(played: Pit, field: bytes) 
 
 @pytest.fixture
 async def mark(played: Pit, tmp_path: Path) -> LedgerMark:
-    """Return the mark that the service keeps of the ledger, outside the store."""
     mark = LedgerMark(tmp_path, played.link.id)
     finding = await LinkAudit(played.store).run()
     head = (await played.store.state()).head

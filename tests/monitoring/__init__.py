@@ -1,1 +1,0 @@
-"""Tests of the metrics for Prometheus, the alerts and the dashboards."""

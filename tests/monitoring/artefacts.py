@@ -1,5 +1,3 @@
-"""Readers of the files under ``deploy``: rules, dashboards, the table of metrics."""
-
 import json
 import re
 from collections.abc import Iterator, Mapping
@@ -19,14 +17,11 @@ _ROW: Final = re.compile(r"^\| `([a-z_]+)` \| (.*?) \| (.*?) \| (.+) \|$", re.MU
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A query of a panel, as written in the dashboard."""
-
     dashboard: str
     panel: str
     expr: str
 
     def resolved(self, **variables: str) -> str:
-        """Return the query with the dashboard's and Grafana's variables filled in."""
         found = self.expr
         for name, value in {**variables, "__rate_interval": "10s"}.items():
             found = found.replace(f"${name}", value)
@@ -47,7 +42,6 @@ def dashboard(path: Path) -> dict[str, Any]:
 
 
 def panels() -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield every panel with a drawing, with its dashboard's name."""
     for path in DASHBOARDS:
         for panel in dashboard(path)["panels"]:
             if panel["type"] != "row":

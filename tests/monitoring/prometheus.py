@@ -16,12 +16,7 @@ SCRAPED_EVERY: Final = "scrape_interval: 5s"
 
 
 class Prometheus(Server):
-    """Prometheus that scrapes every second instead of every five; all else is as shipped.
-
-    Args:
-        services: addresses of the service's workers.
-        agents: addresses of the agents.
-    """
+    """Prometheus that scrapes every second instead of every five; all else is as shipped."""
 
     def __init__(self, services: Sequence[str], agents: Sequence[str]) -> None:
         self._program = require("prometheus")

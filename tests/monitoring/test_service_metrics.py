@@ -1,5 +1,3 @@
-"""Metrics of the service, by name and label."""
-
 from pathlib import Path
 
 import msgspec
@@ -40,7 +38,6 @@ def made(now: float = 0.0, data: Path | None = None) -> Metrics:
 
 
 def shows(metrics: Metrics, *labels: str, **values: float | None) -> None:
-    """Check the values of metrics that have the same labels."""
     for name, value in values.items():
         assert read(metrics, f"pitlink_{name}", *labels) == value, name
 

@@ -47,12 +47,9 @@ HOLDS: Final = (
     "sum(pitlink_agent_state) == count(pitlink_agent_playable)",
     'sum(pitlink_agent_replies_total{status="accepted"}) > 0',
 )
-"""Expected values on a healthy floor at play."""
 
 
 class Played:
-    """The running floor as Prometheus sees it."""
-
     def __init__(self, prometheus: Prometheus, service: str, agents: str, data: Path) -> None:
         self.prometheus = prometheus
         self.service = service
@@ -66,7 +63,6 @@ class Played:
         return bool(won and refused)
 
     def scraped(self) -> Mapping[str, frozenset[str]]:
-        """Return every metric that service and agents export now, each with its labels."""
         found: dict[str, frozenset[str]] = {}
         for at in (self.service, self.agents):
             text = httpx.get(f"http://{at}/metrics", timeout=60).raise_for_status().text
@@ -78,7 +74,6 @@ class Played:
 
 
 async def send_as_strangers(data: Path) -> None:
-    """Send events of tables, links, codes and meters that do not exist."""
     address = parse_broker_url(embedded_broker_url(data))
     async with aiomqtt.Client(address.host, address.port) as client:
         for number in range(STRANGERS):
@@ -128,7 +123,6 @@ def check_every_rule_has_its_metrics(floor: Played) -> None:
 
 
 def check_metrics_are_as_described(floor: Played) -> None:
-    """Check that a floor at play exports all described metrics, and no others."""
     eventually(lambda: floor.scraped() == described(), within_s=60, what="metrics as described")
 
 

@@ -16,15 +16,9 @@ Make = Callable[[int], bytes]
 
 @dataclass(frozen=True, slots=True)
 class Bad:
-    """A bad event.
+    """A bad event: `field` is what the refusal names, and only a readable seq is `used` up.
 
-    Attributes:
-        name: what is bad.
-        make: builds the event's bytes for the next seq at the table.
-        code: code of the refusal.
-        field: field that the refusal names, or None.
-        used: whether the seq is readable, and so is used up.
-        opened: whether round R1 must be open at the table before.
+    Round R1 must be `opened` at the table before.
     """
 
     name: str
@@ -36,7 +30,6 @@ class Bad:
 
 
 def opening(seq: int) -> Event:
-    """Return the wagers that open round R1 for the cases that need it open."""
     made = {"progressive": 100, "five_card_progressive": 100, "five_card_hand_bonus": 200}
     return wagers(seq, positions=[{"position": 3, "patron": "p3", "wagers": made}])
 
@@ -47,7 +40,6 @@ def two_wagers(seq: int) -> Event:
 
 
 def full_result(seq: int) -> Event:
-    """Return a result of the open round, with a second position and community cards."""
     event = result(seq, community=["4s", "Jd"])
     event["positions"].append({"position": 4, "cards": ["5h", "6d", "Qs"]})
     return event
@@ -100,7 +92,6 @@ def _rows(
 
 
 def _wagers() -> Iterator[Bad]:
-    """Yield wagers with other amounts, on other meters, or at other positions."""
     at = "positions[0].wagers"
     wrong, bad = ("wrong_amount", f"{at}.progressive"), ("bad_field", f"{at}[...]")
     yield from _rows(wagers, "positions.0.wagers.progressive", {
@@ -166,7 +157,6 @@ def _texts() -> Iterator[Bad]:
 
 
 def _cards() -> Iterator[Bad]:
-    """Yield results that cannot have been dealt."""
     hand, twice = "positions[0].cards", "card_twice"
     missing = "cards_missing"
     places: Mapping[str, Rows] = {
@@ -205,7 +195,6 @@ def _cards() -> Iterator[Bad]:
 
 
 def _fields() -> Iterator[Bad]:
-    """Yield fields that the contract does not know, and events without a required field."""
     yield from _rows(wagers, "tip", {"unknown": (5, "unknown_field")})
     rows: Rows = {"unknown": (3, "unknown_field", "positions[0].seat")}
     yield from _rows(wagers, "positions.0.seat", rows)

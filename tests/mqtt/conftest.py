@@ -1,5 +1,3 @@
-"""Fixtures of this package: servers for each worker and file, one table for each test."""
-
 import socket
 from collections.abc import Iterator
 
@@ -11,7 +9,6 @@ from tests.waiting import LONG_S
 
 @pytest.fixture(scope="module")
 def stand(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stand]:
-    """Yield real servers and a service, for all tests of a file that run in one worker."""
     with Stand(tmp_path_factory.mktemp("stand")) as stand:
         yield stand
 

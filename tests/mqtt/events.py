@@ -13,7 +13,6 @@ def encode(event: object) -> bytes:
 
 
 def wagers(seq: int, round_id: str = "R1", **changes: object) -> Event:
-    """Return a good `wagers` event: a Progressive wager at position 3."""
     return {
         "seq": seq,
         "at": AT,

@@ -24,10 +24,7 @@ ANSWERED_WITHIN_S: Final = 2 * LONG_S
 class Players:
     """Tables that play rounds as fast as they are answered, and repeat events, as agents do.
 
-    Args:
-        port: the port of the broker.
-        tables: the tables.
-        voids: the rounds end with a void, not with a result.
+    With `voids`, the rounds end with a void and not with a result.
     """
 
     def __init__(self, port: int, tables: Sequence[str], *, voids: bool = False) -> None:
@@ -76,7 +73,6 @@ class Players:
             self._client.loop_stop()
 
     def go_on(self, events: int) -> None:
-        """Wait until each table has had so many more answers."""
         due = {table: count + events for table, count in self.counts().items()}
 
         def gone_on() -> bool:
@@ -127,10 +123,7 @@ class Players:
             self._ask_next(table)
 
     def check_ledger(self, primary: RedisServer) -> set[tuple[str, int]]:
-        """Check that the ledger has every reply once and unchanged.
-
-        Return the table and seq of every event with a ledger entry.
-        """
+        """Check that the ledger has each reply once, unchanged; return each event's table, seq."""
         with primary.client() as store:
             entries = read_ledger(store, LINK)
         kept: dict[tuple[str, int], list[bytes]] = defaultdict(list)

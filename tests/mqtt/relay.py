@@ -15,8 +15,6 @@ BREAKS: Final[tuple[Behavior, ...]] = ("close", "reset", "silent", "garbage")
 
 
 class Changer(Protocol):
-    """Changes what one client sends."""
-
     def feed(self, data: bytes) -> bytes: ...
 
 
@@ -26,12 +24,8 @@ _RESET: Final = struct.pack("ii", 1, 0)
 class Relay:
     """Carries bytes both ways between its own port and the server's.
 
-    Args:
-        server_port: the port of the server.
-        behavior: handling of new connections.
-        copier: makes what changes the bytes of a client.
-        late_s: the delay of each part of an answer.
-        soon_bytes: how many bytes of the first answer come without delay.
+    A `copier` makes what changes the bytes of a client. Each part of an answer is `late_s` late,
+    except the first `soon_bytes` of the first.
     """
 
     def __init__(

@@ -50,8 +50,6 @@ def rows_of(answer: httpx.Response) -> list[dict[str, Any]]:
 
 
 class Service:
-    """`pitlink serve` on a floor file; a test can kill and restart it."""
-
     def __init__(self, config: Path, port: int, *options: str) -> None:
         self.config = config
         self.url = f"http://127.0.0.1:{port}"
@@ -66,7 +64,6 @@ class Service:
         return self._process
 
     def start(self) -> None:
-        """Start it and wait until it says that it is ready."""
         self.launch()
         self.process.until(self.ready, within_s=READY_WITHIN_S, what="the service ready")
 
@@ -102,7 +99,6 @@ class Service:
                     return
 
     def shown_controller(self) -> dict[str, Any]:
-        """Return the state of the link that a signage page receives when it connects."""
         states = (data for event, data in self.streamed() if event == "controller")
         found: dict[str, Any] = json.loads(next(states))
         return found
@@ -119,11 +115,9 @@ class Service:
         return rows_of(self._http.get("/api/v1/claims"))
 
     def decide(self, claim: str, act: str, **body: str) -> dict[str, Any]:
-        """Decide a claim as a floorperson; one validates and another pays."""
         return self._signed_in("C. Ito" if act == "pay" else "B. Reyes").decide(claim, act, **body)
 
     def confirm(self, claim: str, request: int) -> dict[str, Any]:
-        """Confirm the request of the floorperson who decides, as another one."""
         return self._signed_in("C. Ito").decide(claim, "confirm", request=request)
 
     def asks(self) -> list[dict[str, Any]]:
@@ -192,7 +186,6 @@ def service_on(
     redis: str,
     draws: Mapping[str, int] | None = None,
 ) -> Service:
-    """Return a service on the floor of many tables, which it writes into a directory."""
     port, config = free_port(), home / "floor.toml"
     config.write_text(
         many_tables_text(broker=broker, redis=redis, port=port, data=home / "data", draws=draws)
@@ -203,9 +196,8 @@ def service_on(
 class Asker:
     """One table played by a stranger: it repeats unanswered events, as agents do.
 
-    Attributes:
-        answers: number of answers to the last event. There are more than one if it had to repeat
-            the event although the first answer was only late.
+    `answers` counts the answers to the last event: several if it had to repeat the event although
+    the first answer was only late.
     """
 
     def __init__(self, stand: "Stand", link: str, table: str) -> None:
@@ -294,7 +286,6 @@ class Stand:
         return self.at("main", f"T-{next(self._numbers)}")
 
     def another(self, home: Path) -> Service:
-        """Return a further service on the same floor, with its own pages and data directory."""
         port = free_port()
         config = home / "floor.toml"
         config.write_text(

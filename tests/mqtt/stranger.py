@@ -37,12 +37,7 @@ class Ear:
     """A client that records all messages on some topics; its connection ends on exit.
 
     After entry it is subscribed: it receives everything that is published from then on. It connects
-    again after a loss.
-
-    Args:
-        port: the port of the broker.
-        topics: the topics.
-        mqtt5: whether it speaks MQTT 5, and leaves out its own messages.
+    again after a loss. With `mqtt5` it leaves out its own messages.
     """
 
     def __init__(self, port: int, *topics: str, mqtt5: bool = False) -> None:
@@ -105,7 +100,6 @@ def publish(port: int, topic: str, payload: bytes, *, retain: bool = False) -> N
 
 
 def publish_all(port: int, messages: Iterable[tuple[str, bytes]], *, retain: bool = False) -> None:
-    """Publish messages over one connection, as fast as the broker accepts them."""
     client = paho.Client(CallbackAPIVersion.VERSION2)
     client.connect("127.0.0.1", port)
     client.loop_start()

@@ -25,7 +25,6 @@ def stand(drawing: Stand) -> Stand:
 
 
 def check_refused(reply: dict[str, Any], bad: Bad, seq: int) -> None:
-    """Check a refusal against the contract: seq, code, message for people, and field."""
     assert reply.keys() == {"seq", "status", "error"}, (bad.name, reply)
     error = reply["error"]
     assert error.keys() <= {"code", "message", "field"}, bad.name
@@ -59,7 +58,6 @@ async def test_each_bad_event_is_refused_and_changes_nothing(redis: Redis) -> No
 
 
 async def books(pit: Pit) -> Sequence[object]:
-    """Return every account, count and ledger entry."""
     found = await pit.store.snapshot()
     return found.accounts, found.tallies, found.last_entry
 

@@ -233,7 +233,7 @@ class TestController:
         before = len(stand.ear.on(topic))
 
         def in_time() -> list[dict[str, Any]]:
-            """Return whether any five heartbeats in a row are a second apart."""
+            """Return five heartbeats in a row that are a second apart, if there are any."""
             beats = [one.json for one in since(before, stand, topic)]
             rows = (beats[first : first + 5] for first in range(len(beats) - 4))
             return next((row for row in rows if 3.0 <= seconds_of(row) <= 6.0), [])

@@ -16,8 +16,6 @@ def value(version: int, state: str = "open", meter: str = "progressive") -> Mete
 
 
 class Service:
-    """A service's meter topics, with a clock that a story sets."""
-
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now_s = 100.0
         self.topics = MeterTopics()

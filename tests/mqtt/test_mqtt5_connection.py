@@ -28,7 +28,6 @@ def address(port: int) -> BrokerAddress:
 async def connected(
     answer: Callable[[mqtt5.Packet], bytes] = answer_all, keepalive_s: int = 60
 ) -> AsyncIterator[tuple[ScriptedBroker, BrokerConnection]]:
-    """Yield a broker that answers as the test says, and a connection to it."""
     async with (
         asyncio.timeout(LONG_S),
         ScriptedBroker(answer).running() as broker,

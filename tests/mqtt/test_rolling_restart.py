@@ -178,7 +178,6 @@ def test_not_one_round_is_refused(
 
 
 def with_unapproved_file(service: Service) -> None:
-    """Start a service on a floor file whose link `main` nobody has approved."""
     filed = service.config.read_text()
     service.config.write_text(filed.replace('asset = "S-1"', 'asset = "S-2"'))
     service.launch()

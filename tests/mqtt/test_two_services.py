@@ -84,7 +84,6 @@ def test_of_wins_at_the_same_time_each_is_paid_what_the_meter_held_at_its_turn(
 
 
 def page_of(service: Service) -> str:
-    """Return the link's signage page, as a display that is switched on now receives it."""
     answer = httpx.get(f"{service.url}/signage/main", timeout=LONG_S)
     assert answer.status_code == 200
     return answer.text

@@ -56,7 +56,6 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def copy_tree(to: Path) -> Path:
-    """Copy the tree and return the copy."""
     for path in files():
         name = path.relative_to(ROOT)
         if name.parts[0] in TOP_LEVEL:
@@ -76,7 +75,6 @@ def _tests_of(chosen: Iterable[Mutant]) -> set[str]:
 
 
 def _try(copies: "SimpleQueue[Path]", mutant: Mutant) -> Verdict:
-    """Run the tests of the mutant's rows in a copy that has the defect."""
     tests = sorted(_tests_of([mutant]))
     try:
         failed = _run(copies, tests, mutant)
@@ -163,7 +161,6 @@ def _report(verdicts: Sequence[Verdict]) -> int:
 
 
 def _shown(mutant: Mutant) -> str:
-    """Return the defect in a line."""
     return f"{mutant.file}: {' '.join(mutant.new.split())[:90] or '(nothing)'}"
 
 

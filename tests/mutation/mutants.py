@@ -32,15 +32,9 @@ class Mutant(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     name: str = ""
 
     def applied(self, root: Path) -> str:
-        """Return the text of the file with the defect."""
         return self.put_into((root / self.file).read_text(encoding="utf-8"))
 
     def put_into(self, text: str) -> str:
-        """Return a text with the defect.
-
-        Raises:
-            ValueError: the old text does not occur once.
-        """
         if (times := text.count(self.old)) != 1:
             raise ValueError(f"{self.file} has {self.old!r} {times} times, not once")
         return text.replace(self.old, self.new)
@@ -52,14 +46,12 @@ class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @cache
 def mutants() -> tuple[Mutant, ...]:
-    """Return all mutants with rows."""
     found = (mutant for path in (*FILES, SIMULATED) for mutant in _read(path))
     return tuple(mutant for mutant in found if mutant.rows)
 
 
 @cache
 def simulated() -> Mapping[str, tuple[Mutant, ...]]:
-    """Return the defects for the simulation by name, each as one change or several."""
     found = _read(SIMULATED)
     return {one.name: tuple(each for each in found if each.name == one.name) for one in found}
 
@@ -70,7 +62,6 @@ def _read(path: Path) -> tuple[Mutant, ...]:
 
 @cache
 def named_tests() -> Mapping[str, tuple[str, ...]]:
-    """Return the tests that each row of law.md and duties.md names."""
     law = read_law(LAW.read_text(encoding="utf-8")).rows
     duties = {
         row: tuple(f"{file}::{test}" for file, test in tests) for row, tests in duty_rows().items()
@@ -97,5 +88,4 @@ class Verdict:
 
     @property
     def survived(self) -> tuple[str, ...]:
-        """The rows whose tests all passed."""
         return tuple(row for row in self.mutant.rows if not self.found_by.get(row))

@@ -17,13 +17,7 @@ REPEATED_EVERY: Final = 4
 
 
 def first_disagreement(game: str, chunk: int, rounds: int) -> str | None:
-    """Return the first of some random rounds on which the settlements differ, or None.
-
-    Args:
-        game: the game.
-        chunk: the seed of the rounds.
-        rounds: how many.
-    """
+    """Return the first difference in so many rounds of a game, or None; `chunk` is their seed."""
     rng = Random(f"{game} {chunk}")
     for number in range(rounds):
         # pitlink plans wagers at their second use, and keeps their lines from then on.
@@ -34,7 +28,6 @@ def first_disagreement(game: str, chunk: int, rounds: int) -> str | None:
 
 
 def disagreement(played: Mapping[str, Any], times: int = 1) -> str | None:
-    """Return what the two settlements of a round say differently, or None."""
     boxes = [{"folded": False, **box} for box in played["positions"]]
     whole = cast("Round", {**played, "positions": boxes})
     by_text = outcome(settle, cast("Round", {"dealer": [], **whole}))
@@ -54,7 +47,6 @@ def outcome(settler: Callable[[Round], Settlement], played: Round) -> Settlement
 
 
 def difference(played: Round, by_text: Settlement, produced: Settlement) -> str:
-    """Describe a round and what only one of its settlements says."""
     ours = [json.dumps(line, sort_keys=True) for line in by_text["lines"]]
     theirs = [json.dumps(line, sort_keys=True) for line in produced["lines"]]
     report = [json.dumps(played)]

@@ -17,7 +17,6 @@ def suited_run(rng: Random) -> list[str]:
 
 
 def low_run(rng: Random) -> list[str]:
-    """Return the ace and the low cards of one suit or of two."""
     suits = rng.sample(SUITS, rng.randint(1, 2))
     return [rank + suit for suit in suits for rank in "A23456"]
 
@@ -38,12 +37,10 @@ def neighbours(rng: Random) -> list[str]:
 
 
 def mini_royals(rng: Random) -> list[str]:
-    """Return the ace, king and queen of two to four suits, one hand after another."""
     return [rank + suit for suit in rng.sample(SUITS, rng.randint(2, 4)) for rank in "AKQ"]
 
 
 def same_color(rng: Random) -> list[str]:
-    """Return the cards of one color."""
     suits = rng.choice(["dh", "cs"])
     return [card for card in DECK if card[1] in suits]
 

@@ -30,7 +30,6 @@ def paid(
 
 
 def returned(position: int, item: str, wagered: int) -> Line:
-    """Return a wager that neither wins nor loses."""
     return {
         "position": position,
         "item": item,
@@ -42,7 +41,6 @@ def returned(position: int, item: str, wagered: int) -> Line:
 
 
 def collected(position: int, item: str, wagered: int) -> Line:
-    """Return a wager that loses."""
     return {
         "position": position,
         "item": item,

@@ -37,9 +37,6 @@ def settle_by_pitlink(played: Round) -> Settlement:
     """Settle a round as ``pitlink settle`` does, without naming the rules.
 
     Hands are named where the wager feeds a meter: there the name goes into claims and books.
-
-    Raises:
-        RefusedError: the round cannot be settled.
     """
     try:
         answer = msgspec.json.encode(settle_line(json.dumps(played).encode()))

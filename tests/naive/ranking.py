@@ -91,7 +91,6 @@ def three_card(cards: Cards) -> str:
 
 
 def is_mini_royal(cards: Cards) -> bool:
-    """Check for ace, king and queen of one suit."""
     return one_suit(cards) and values(cards) == [ACE, KING, QUEEN]
 
 
@@ -144,7 +143,6 @@ def best_five_card(cards: Cards) -> str:
 
 
 def is_six_card_royal(cards: Cards) -> bool:
-    """Check for ace, king, queen, jack, 10 and 9 of one suit."""
     return one_suit(cards) and values(cards) == [ACE, KING, QUEEN, 11, 10, 9]
 
 

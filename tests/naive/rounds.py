@@ -41,7 +41,6 @@ def declare_some(rng: Random, played: Round) -> Round:
 
 
 def some_positions(rng: Random, most: int) -> Positions:
-    """Return the positions that are played, in any order."""
     return rng.sample(range(1, most + 1), rng.randint(1, most))
 
 
@@ -145,7 +144,6 @@ def paytables_649a(rng: Random) -> Paytables:
 
 
 def meters_649a(rng: Random) -> dict[str, Meter]:
-    """Return the meters of the table, with the amount of their wager."""
     meters: dict[str, Meter] = {
         name: {"wager": rng.choice([100, 100, 500])}
         for name in ("progressive", "five_card_progressive", "five_of_six_progressive")

@@ -1,5 +1,3 @@
-"""The settlement of a round of any of the three games."""
-
 from tests.naive.declared import refusal
 from tests.naive.settle_649a import settle_three_card_poker
 from tests.naive.settle_primes import (
@@ -11,11 +9,7 @@ from tests.naive.shapes import RefusedError, Round, Settlement
 
 
 def settle(played: Round) -> Settlement:
-    """Return every line in paying order, and the meters after the round.
-
-    Raises:
-        RefusedError: the cards of a hand that was declared to win nothing are needed.
-    """
+    """Settle in paying order; raise RefusedError if a declared hand's cards are needed."""
     is_void = played.get("irregularity") == "void" or (
         "irregularity" in played and played["game"] == "three_card_poker"
     )

@@ -35,7 +35,6 @@ class GivenMeters:
             self.now["five_card_hand_bonus"].setdefault("reserve", 0)
 
     def take(self, kind: str, percent: int | Fraction, shares: int) -> int:
-        """Take a percentage of the meter's present balance off the meter."""
         meter, terms = self.now[kind], self.laws[kind]
         share = floor(meter["amount"] * Fraction(percent) / 100) // shares
         meter["amount"] -= share * shares
@@ -88,8 +87,6 @@ def without(amount: int, wagered: int, percent: int | Fraction) -> int:
 
 
 class Table:
-    """A Three Card Poker table while its round is settled."""
-
     def __init__(self, played: Round) -> None:
         self.paytables: Paytables = played.get("paytables", {})
         self.boxes = from_the_right(played)
@@ -201,7 +198,6 @@ class Table:
 
 
 def settle_three_card_poker(played: Round) -> Settlement:
-    """Settle all wagers of a round of Three Card Poker, in paying order."""
     table = Table(played)
     if played.get("irregularity") is not None:
         table.return_everything()

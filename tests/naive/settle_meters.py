@@ -24,8 +24,6 @@ ON_DEALER = "five_card_hand_bonus_dealer"
 
 
 class Meters(Protocol):
-    """The meters that a table feeds, while a round of its is settled."""
-
     def take(self, kind: str, percent: int | Fraction, shares: int) -> int:
         """Take a percentage off in equal shares of whole cents. Return the cents of one share.
 

@@ -120,7 +120,6 @@ def pair_bonus(box: Box, community: str | None, paytables: Paytables) -> Line:
 
 
 def settle_three_card_prime(played: Round) -> Settlement:
-    """Settle all wagers of a round of Three Card Prime, in paying order."""
     paytables = played.get("paytables", {})
     dealer = tuple(played["dealer"])
     limit = Limit(paytables.get("payout_limit"))
@@ -199,7 +198,6 @@ def aces_bonus(box: Box, paytables: Paytables) -> Line:
 
 
 def settle_four_card_prime(played: Round) -> Settlement:
-    """Settle all wagers of a round of Four Card Prime, in paying order."""
     paytables = played.get("paytables", {})
     dealer = tuple(played["dealer"])
     limit = Limit(paytables.get("payout_limit"))
@@ -231,19 +229,16 @@ def settle_four_card_prime(played: Round) -> Settlement:
 
 
 def back(box: Box, items: tuple[str, ...]) -> list[Line]:
-    """Return some of a box's wagers to the patron."""
     wagers = box["wagers"]
     return [say.returned(box["position"], item, wagers[item]) for item in items if item in wagers]
 
 
 def lost(box: Box, items: tuple[str, ...]) -> list[Line]:
-    """Collect some of a box's wagers."""
     wagers = box["wagers"]
     return [say.collected(box["position"], item, wagers[item]) for item in items if item in wagers]
 
 
 def return_everything(played: Round) -> Settlement:
-    """Return all wagers of a void round of either game."""
     items = ORDER[played["game"]]
     return {
         "lines": [line for box in from_the_right(played) for line in back(box, items)],

@@ -11,8 +11,6 @@ class MiniRoyal(TypedDict, total=False):
 
 
 class Paytables(TypedDict, total=False):
-    """The choices that the table has made among the chapter's paytables."""
-
     ante_bonus: str
     pair_plus: str
     progressive: str
@@ -46,8 +44,6 @@ class Box(TypedDict, total=False):
 
 
 class Draw(TypedDict, total=False):
-    """The draw of the system for the Magic Card and the Lucky Bonus."""
-
     magic_card: str | None
     lucky_position: int | str | None
 
@@ -63,8 +59,6 @@ class Meter(TypedDict, total=False):
 
 
 class Round(TypedDict, total=False):
-    """A round of any of the three games."""
-
     game: str
     paytables: Paytables
     positions: list[Box]

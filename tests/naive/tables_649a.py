@@ -73,7 +73,6 @@ class MeterLaw:
 def _law(
     payouts: str, terms: str, envy: str | None, letter: str = "", paid_from: str = "table_inventory"
 ) -> MeterLaw:
-    """Return the terms of a meter from its printed tables."""
     seeds, rates = printed(terms, FOR_1)[letter], printed(terms, RATE)[letter]
     return MeterLaw(
         percent=printed(payouts, PERCENT)[letter],

@@ -1,1 +1,0 @@
-"""Tests of the odds: counts, strategies, edges, the cache and the command."""

@@ -267,7 +267,6 @@ def test_a_plot_names_its_axes_and_marks_where_the_house_has_nothing_left(
 
 
 def points(line: Line2D) -> list[list[float]]:
-    """Return the points of a line, each with its x and y position."""
     found: list[list[float]] = np.asarray(line.get_xydata(), float).tolist()
     return found
 

@@ -17,7 +17,6 @@ DEALS = 2_598_960
 
 
 def times_of(game: str, wager: str, wagers_per_hour: int, counted: Enumerator) -> HitTimes:
-    """Return the times of the first paytable of a wager."""
     offers = offers_of(GAMES[game], {"ante_bonus": 5, "pair_plus": 40}, DrawOdds())
     offer = next(each for each in offers if each.wager == wager)
     assert offer.tables is not None

@@ -21,8 +21,6 @@ Shown = Callable[..., str]
 
 @pytest.fixture
 def shown(counted: Enumerator) -> Shown:
-    """Return entries of a wager as printed."""
-
     def print_them(game: str, wager: str, width: int = 100, draws: DrawOdds | None = None) -> str:
         chosen = list(entries(counted, game, wager, draws))
         console = Console(width=width, file=io.StringIO(), highlight=False)
@@ -41,7 +39,6 @@ def entries(
 
 
 def columns(text: str) -> list[tuple[list[str], list[str]]]:
-    """Return the words of each table's heading and of its line of edges."""
     found = []
     head: list[str] = []
     for line in text.splitlines():

@@ -1,1 +1,0 @@
-"""Tests of the dealer's panel: its content, its access control, and its use in a real browser."""

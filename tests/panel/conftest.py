@@ -1,5 +1,3 @@
-"""Fixtures: a panel for each test, and a page in a browser."""
-
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -13,7 +11,6 @@ from tests.servers import Mosquitto
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def service(mosquitto: Mosquitto) -> AsyncIterator[ScriptedService]:
-    """Yield the service of table T-1, which answers according to the contract."""
     async with running(ScriptedService(mosquitto.url)) as service:
         yield service
 

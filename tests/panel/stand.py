@@ -26,8 +26,6 @@ STANDS: Final = ":not([data-fresh])"
 
 @dataclass(slots=True)
 class PanelStand:
-    """One table: its agent while it runs, and the address of its panel."""
-
     broker_url: str
     outbox: Path
     table: str = "T-1"
@@ -55,7 +53,6 @@ class PanelStand:
 
 @contextlib.asynccontextmanager
 async def serving(stand: PanelStand) -> AsyncIterator[PanelStand]:
-    """Run the agent and serve its panel, from entry to exit."""
     found = parse_floor(stand.floor_text).find_table(stand.table)
     assert found is not None
     async with Agent(*found, stand.broker_url, stand.outbox, timing=SWIFT) as agent:
@@ -86,7 +83,6 @@ class Hand:
         self._url = url
 
     async def open(self) -> None:
-        """Open the panel with its key, and wait until it is live."""
         await self.page.goto(f"{self._url}/?key={KEY}")
         await expect(self.page.locator("#standing")).to_contain_text("Link operable")
         assert "key" not in self.page.url
@@ -116,7 +112,6 @@ class Hand:
             await expect(self.button(name)).to_have_attribute("aria-pressed", "true")
 
     async def take_back(self, name: str, reason: str = "Typed wrong") -> None:
-        """Take cards back with a button, and give a reason."""
         await self.touch(name)
         await self.page.locator("#undo-why").select_option(reason)
         await self.touch("Take back")
@@ -150,7 +145,6 @@ class Hand:
             await self.type("Hand of position 3", cards)
 
     async def lock(self, chips: int) -> None:
-        """Lock betting and count the chips."""
         await self.touch("Lock-out: no more bets")
         await self.count(chips)
 
@@ -159,7 +153,6 @@ class Hand:
         await self.touch("Confirm count")
 
     async def type(self, title: str, cards: str) -> None:
-        """Type a hand, once the panel asks for it."""
         await expect(self.heading(title)).to_be_visible()
         await self.page.get_by_label("Or type the cards").fill(cards)
         await self.page.keyboard.press("Enter")

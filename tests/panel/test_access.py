@@ -35,7 +35,6 @@ def later(monkeypatch: pytest.MonkeyPatch, by_s: float) -> None:
 
 
 def own(panel: PanelStand, **changed: str | None) -> dict[str, str]:
-    """Return the headers of the panel's own page, some changed or left out."""
     headers: dict[str, str | None] = {
         "content-type": "application/json",
         "origin": panel.url,
@@ -48,7 +47,6 @@ def own(panel: PanelStand, **changed: str | None) -> dict[str, str]:
 async def send(
     panel: PanelStand, client: httpx.AsyncClient, body: bytes, **changed: str | None
 ) -> httpx.Response:
-    """Send an event of a device, with the headers of the panel's own page."""
     headers = own(panel, **changed)
     return await client.post("/api/v1/events", content=body, headers=headers)
 

@@ -25,12 +25,10 @@ WAITS: Final[dict[str, object]] = {
 
 
 def owed(hand: Hand, round_name: str) -> Locator:
-    """Return the text about an earlier round in the strip."""
     return hand.page.locator(f'#earlier [data-round="{round_name}"]')
 
 
 async def settle(hand: Hand, position: int, cards: str) -> None:
-    """Play a round of one Progressive wager, from lock-out to its settlement."""
     await hand.wager(f"Position {position} Progressive")
     await hand.lock(1)
     await hand.type("Dealer's hand", "2c 3d 9c")

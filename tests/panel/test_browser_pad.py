@@ -162,7 +162,6 @@ PLACES: Final = """() => [
 
 
 async def check_in_sight(page: Page, selector: str, count: int) -> None:
-    """Check that so many elements are whole on the screen at each size."""
     await expect(page.locator(selector)).to_have_count(count)
     for width, height in SIZES:
         await page.set_viewport_size({"width": width, "height": height})

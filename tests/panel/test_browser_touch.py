@@ -77,7 +77,6 @@ async def heard(page: Page, of_view: str) -> None:
 
 
 async def wager_elsewhere(page: Page, panel: PanelStand) -> None:
-    """Accept a wager at position 5, and wait until the page has received it."""
     assert (await say(panel.agent, "wager 5 progressive")).ok
     await heard(page, "positions[4].lit.length > 0")
 

@@ -172,7 +172,6 @@ async def test_a_table_without_linked_wagers_says_so_and_offers_nothing(
 
 
 async def check_at_every_size(page: Page, where: str) -> None:
-    """Check that every size fits, and that tablet and phone size pass axe-core."""
     for name, (width, height) in SIZES.items():
         await page.set_viewport_size({"width": width, "height": height})
         await check_fits(page, 47.5, f"{where}, {name}")

@@ -30,7 +30,6 @@ def stand(tmp_path: Path) -> Iterator[Stand]:
 
 @contextmanager
 def paneled(service: Service, port: int) -> Iterator[tuple[Pitlink, str]]:
-    """Run `pitlink table S-1 --panel`; yield it and the address that it prints."""
     arguments = ("table", "S-1", "--config", str(service.config), "--panel")
     with Pitlink(*arguments, "--at", f"127.0.0.1:{port}") as table:
         found = table.until(lambda: ADDRESS.search(table.output), what="the panel's address")

@@ -22,7 +22,6 @@ TABLE = "TCP-03"
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def stand(mosquitto: Mosquitto, tmp_path: Path) -> AsyncIterator[PanelStand]:
-    """Yield the panel of a table. No service runs."""
     made = PanelStand(mosquitto.url, tmp_path / "table.sqlite", TABLE, floor_text=FLOOR)
     async with serving(made) as stand:
         yield stand

@@ -1,5 +1,3 @@
-"""Fixture: a shop on a Redis."""
-
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -31,7 +29,6 @@ def make_shop(redis: Redis, memory_server: RedisServer, tmp_path: Path) -> Itera
 
 @pytest.fixture
 async def shop(make_shop: MakeShop) -> Shop:
-    """Return a shop in its first gaming day."""
     shop = make_shop("2026-11-20 12:00")
     await shop.open()
     return shop

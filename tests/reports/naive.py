@@ -24,7 +24,6 @@ class NaiveDay:
 def naive_days(
     entries: list[dict[str, str]], zone: ZoneInfo, starts: time
 ) -> dict[date, NaiveDay]:  # fmt: skip
-    """Return every day that has entries."""
     days: dict[date, NaiveDay] = {}
     for entry in entries:
         if entry["kind"] == "reading":

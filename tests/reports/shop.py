@@ -40,8 +40,6 @@ __all__ = [
 
 
 class Clock:
-    """Replacement for the service's source of time."""
-
     def __init__(self, at: datetime) -> None:
         self.at = at
 
@@ -51,7 +49,6 @@ class Clock:
 
 @contextmanager
 def clock_by_hand(at: datetime) -> Iterator[Clock]:
-    """Make the service's clock show what the test sets."""
     clock = Clock(at)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(meters.wire.clock, "datetime", clock)
@@ -59,16 +56,7 @@ def clock_by_hand(at: datetime) -> Iterator[Clock]:
 
 
 class Shop:
-    """One link, day after day.
-
-    Args:
-        redis: client of the Redis with its books.
-        url: address of the same Redis, as the floor file names it.
-        clock: the service's source of time.
-        data: its data directory.
-        day_starts: beginning of a gaming day.
-        floor_text: the floor file, without the section of a service.
-    """
+    """One link, day after day; `floor_text` comes without the section of a service."""
 
     def __init__(
         self, redis: Redis, url: str, clock: Clock, data: Path, *, day_starts: str = "06:00",
@@ -98,7 +86,6 @@ class Shop:
         await self.look()
 
     async def look(self) -> None:
-        """Close the gaming day if it is over, as the service checks every second."""
         await self._readings.keep((await self.pit.store.state()).day)
 
     async def at(self, moment_text: str) -> None:
@@ -141,17 +128,14 @@ class Shop:
         await link_acts.confirm(self.pit.link.id, proposed.proposal, "Sam")
 
     def file(self, home: Path) -> Path:
-        """Write the floor file into a directory."""
         path = home / "floor.toml"
         path.write_text(self.text)
         return path
 
     async def was_out(self, since: str, reason: str) -> None:
-        """Record that the link was inoperable until now."""
         await self._outages.note(Outage(f"o-{since}", since, (reason,)))
 
     async def archive(self, live_days: int = 1) -> ArchiveFiles:
-        """Write the closed days to files, and trim all but the last of them."""
         archive = ArchiveFiles(Path(self.floor.archive.directory), self.pit.link.id)
         await Archiver(self.pit.store, archive, live_days).run(lambda _done, _of: None)
         return archive
@@ -166,14 +150,12 @@ class Shop:
         return found
 
     async def day(self, day_text: str) -> LinkDay:
-        """Return one gaming day, after a check that its figures agree."""
         found = await self.read(one_day(date.fromisoformat(day_text)))
         assert found.problems == []
         (day,) = found.days.values()
         return day
 
     async def all_days(self) -> list[LinkDay]:
-        """Return every gaming day, after a check that their figures agree."""
         found = await self.read(from_to(None, None))
         assert found.problems == []
         return list(found.days.values())

@@ -27,7 +27,6 @@ async def shop(shop: Shop) -> Shop:
 
 
 def _said(paper: ReportDocument) -> str:
-    """Return everything that a document lists, one line for each item."""
     sections = [section for part in paper.parts for section in part.sections]
     lines = [line for one in sections for line in (one.title, *map(" ".join, one.rows), one.note)]
     return "\n".join(lines)

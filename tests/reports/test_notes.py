@@ -37,7 +37,6 @@ pytestmark = pytest.mark.duty("D17", "D19")
 
 @pytest.fixture
 async def shop(make_shop: MakeShop, tmp_path: Path) -> Shop:
-    """Return a link with three archived gaming days, in its fourth."""
     shop: Shop = make_shop("2026-01-17 12:00")
     await shop.open()
     for day in (17, 18, 19):

@@ -36,7 +36,6 @@ LIMITED: Final = FLOOR.replace('paytable = "A"\n', 'paytable = "A"\nlimit = 1000
 
 
 async def _play(shop: Shop, chance: Random, hours: int) -> None:
-    """Play some hours with at least one event in each."""
     waiting: list[str] = []
     rejected: list[str] = []
     for _ in range(hours):
@@ -84,7 +83,6 @@ async def _reopen(shop: Shop, claim: str) -> list[str]:
 
 
 def _moved(day: LinkDay) -> dict[str, int]:
-    """Return by how much each account differs from its balance before."""
     pots = {name: pot.closing_micros - pot.opening_micros for name, pot in day.pots.items()}
     return {name: micros for name, micros in pots.items() if micros}
 
@@ -170,7 +168,6 @@ def _some(counted: dict[tuple[str, str], int]) -> dict[tuple[str, str], int]:
 
 
 async def _check_the_audit(shop: Shop, days: list[LinkDay]) -> None:
-    """Check that all days together equal the audit's totals, to the micro."""
     finding = await shop.pit.audit()
     assert finding.balanced
     span = joined(days)

@@ -23,7 +23,6 @@ METER = f"meter:{PROGRESSIVE}"
 
 
 async def _survey(shop: Shop, day_text: str = "2026-11-20") -> tuple[LinkScan, LinkDay, str]:
-    """Return the data of a day, and its document as text."""
     found = await shop.survey(one_day(date.fromisoformat(day_text)))
     (each,) = found.links
     (day,) = each.days.values()
@@ -98,8 +97,6 @@ async def test_an_entry_that_cannot_be_read_is_left_out_and_said_to_be(
 
 
 async def _rewrite(shop: Shop, number: int, field: bytes, old: bytes, new: bytes) -> None:
-    """Write the whole ledger again with one field of an entry changed."""
-
     def change(entry: int, fields: Fields) -> Fields:
         if entry != number:
             return fields

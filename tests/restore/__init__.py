@@ -1,1 +1,0 @@
-"""Tests of restoring a store that was lost."""

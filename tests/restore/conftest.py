@@ -1,5 +1,3 @@
-"""Fixtures: a link on a Redis, for the tests of restoring."""
-
 from tests.model.conftest import keeping_redis, keeping_server, pit
 
 __all__ = ["keeping_redis", "keeping_server", "pit"]

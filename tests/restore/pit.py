@@ -27,13 +27,7 @@ from tests.restore.stores import Kept
 class KeptPit(Pit):
     """Link that writes each event to its table's outbox before sending it, and the reply after.
 
-    Args:
-        redis: client of the Redis with its books.
-        home: directory with the outboxes, in ``tables``, and the marks.
-        floor_text: the floor file.
-
-    Attributes:
-        clock: time shown by the tables' clocks.
+    `home` has the outboxes, in ``tables``, and the marks; `clock` is what the tables' clocks show.
     """
 
     def __init__(self, redis: Redis, home: Path, floor_text: str = FLOOR) -> None:
@@ -46,13 +40,11 @@ class KeptPit(Pit):
         self.intakes = [LinkIntake(store, self.metrics, replays=True) for store in self._stores]
 
     async def open(self) -> None:
-        """Adopt the floor file and seed the meters, as the service does."""
         configuration = Configuration(self.floor, self.store)
         await approve(configuration)
         await super().open()
 
     async def event(self, table: str, kind: str, round_id: str, **fields: object) -> Reply:
-        """Send a table's next event, one second after the last."""
         self.clock += timedelta(seconds=1)
         return await super().event(table, kind, round_id, at=self.clock, **fields)
 
@@ -80,17 +72,14 @@ class KeptPit(Pit):
 
     @property
     def archived(self) -> ArchivedLedger:
-        """The archive as a copy of the ledger to restore from."""
         return ArchivedLedger(self.home / "archive", self.link.id)
 
     async def archive(self, live_days: int | None = None) -> Sequence[DayFile]:
-        """Write the closed days to files, and trim them; return the new files."""
         live_days = self.floor.archive.live_days if live_days is None else live_days
         outcome = await Archiver(self.store, self.files, live_days).run(lambda *_: None)
         return outcome.written
 
     async def note(self) -> None:
-        """Note the last ledger entry in the mark, as a service does."""
         head = (await self.store.state()).head
         self.mark.note(head.entry, head.chain)
 
@@ -111,7 +100,6 @@ class KeptPit(Pit):
         return restored
 
     async def goes_on(self) -> None:
-        """Have the link use the store in its present state."""
         await self.open()
         await self.adopt()
         for worker in range(len(self.intakes)):
@@ -119,15 +107,12 @@ class KeptPit(Pit):
 
 
 class Attempt:
-    """One run of a restoring."""
-
     def __init__(self, pit: KeptPit, copy: LedgerCopy | None, without: tuple[str, ...]) -> None:
         self._pit = pit
         self._copy = copy
         self._without = without
 
     async def look(self) -> tuple[RestorePlan, bool]:
-        """Return what it finds, and whether there is anything to do."""
         with read_outboxes([self._pit.home / "tables"], self._pit.link.id) as outboxes:
             restoring = self._restoring(outboxes)
             found = await restoring.inspect(_ignore_progress)

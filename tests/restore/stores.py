@@ -1,5 +1,3 @@
-"""Comparison of a link's whole store with one that was rebuilt."""
-
 from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Final, Self, cast
 
@@ -202,7 +200,6 @@ class Kept:
         return cls({key: cast("bytes", await redis.dump(key)) async for key in keys}, match)
 
     async def put_back(self, redis: Redis) -> None:
-        """Make a Redis contain this and nothing else that matches."""
         for key in [key async for key in redis.scan_iter(self._match)]:
             await redis.delete(key)
         for key, value in self._keys.items():
@@ -210,7 +207,6 @@ class Kept:
 
 
 async def rebuilt(rebuild: Rebuild, store: LinkStore) -> Rebuild:
-    """Have a rebuild process the ledger entries that it has not seen."""
     while page := await store.entries(rebuild.entries, 100):
         for number, fields in page:
             rebuild.apply_entry(number, fields)

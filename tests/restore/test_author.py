@@ -42,7 +42,6 @@ class Lost:
         self.config = home / "floor.toml"
 
     def change(self, added: str, *, before: str = "") -> KeptPit:
-        """Add sections to the floor file, at its end or before others. Return the link with it."""
         here, others, rest = self.config.read_text().partition(before or "\0")
         text = f"{here}{added}\n{others}{rest}"
         self.config.write_text(text)
@@ -52,12 +51,10 @@ class Lost:
         return run_pitlink(*command, "--config", str(self.config), stdin=stdin)
 
     def restore(self, *options: str, pin: str = "") -> subprocess.CompletedProcess[str]:
-        """Restore, with a line on standard input."""
         command = ("restore", "--services-stopped", "--yes", "--without", "T-2", *options)
         return self.run(*command, stdin=f"{pin}\n" if pin else "")
 
     async def add_users(self) -> None:
-        """Add a supervisor and a floorperson, with their own PINs, and one with a given PIN."""
         directory = UserDirectory.of(self.pit.redis, 5, PinHashing(time_cost=1, memory_kib=8))
         for name, role, own in (
             ("Sue", Role.SUPERVISOR, True),
@@ -68,7 +65,6 @@ class Lost:
             await directory.users.add(name, role, PIN, Actor("test"), own=own)
 
     async def entry(self) -> dict[str, Any]:
-        """Return the ledger entry of the restore: its event, and the actor as `by`."""
         entries = await self.pit.store.entries(0, 1_000)
         ((by, event),) = [
             (fields["by"], fields["event"]) for _, fields in entries if fields["kind"] == b"restore"
@@ -76,7 +72,6 @@ class Lost:
         return {"by": by.decode(), **json.loads(event)}
 
     async def nothing_is_restored(self) -> bool:
-        """Return whether Redis still has no data of the link but its approval."""
         return not (await self.pit.store.snapshot()).is_opened
 
 

@@ -84,7 +84,6 @@ async def _decided(pit: Pit) -> Keys:
 
 
 async def _begin(server: RedisServer, redis: Redis, home: Path) -> tuple[KeptPit, Days]:
-    """Write a floor file, and have people decide on wins. Return the link and its gaming days."""
     service = section_text("[service]", redis=server.url, data=home)
     floor = STRICT.replace("[[link]]", f"{service}[[link]]", 1)
     (home / "floor.toml").write_text(floor)
@@ -104,7 +103,6 @@ def _run(home: Path, *command: str) -> str:
 
 
 def _audited(home: Path) -> object:
-    """Return the balances that `pitlink audit` prints; they must balance."""
     found = json.loads(_run(home, "audit", "--json"))
     assert (found["balanced"], found["problems"]) == (True, [])
     return found["links"]
@@ -128,7 +126,6 @@ async def test_decisions_of_two_people_are_as_they_were_before_an_upgrade(
 
 
 async def _play_on(pit: KeptPit, home: Path) -> None:
-    """Decide what waits. The table accepts wagers when its hand pays are done."""
     waiting = {row.claim: row for row in await pit.claims.waiting()}
     # The Envy Bonuses of the paid win wait.
     assert [*waiting] == [REOPENED, TO_REJECT, CORRECTED]

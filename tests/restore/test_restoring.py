@@ -53,7 +53,6 @@ PRIME: Final = table_text(
 
 @pytest.fixture
 async def pit(redis: Redis, tmp_path: Path) -> KeptPit:
-    """Return a link whose meters have just been seeded."""
     pit = KeptPit(redis, tmp_path, DRAWN)
     await pit.open()
     return pit

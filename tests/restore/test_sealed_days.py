@@ -46,8 +46,6 @@ def _few_wins(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class EachEntryReader(CopyReader):
-    """Reader that replays every entry of the archive."""
-
     def _sealed_days(self) -> Sequence[DayFile]:
         return ()
 
@@ -59,7 +57,6 @@ def short_live(floor: FloorFile, live_days: int = 1) -> FloorFile:
 
 
 async def read_both_ways(floor: FloorFile, directory: Path) -> tuple[LinkCopy, LinkCopy]:
-    """Read the archive of the first link of a floor: by sealed days, and entry by entry."""
     link = floor.link[0]
     copy = ArchivedLedger(directory, link.id)
     made = [
@@ -96,7 +93,6 @@ def hold_both_alike(sealed: LinkCopy, each: LinkCopy, keys: LinkKeys) -> None:
 
 
 def _gone(each: LinkCopy, keys: LinkKeys) -> set[str]:
-    """Return the wins that `pitlink archive` deletes from the whole data."""
     assert each.trimmed
     snapshot, closing = each.snapshot, each.trimmed.closing
     remain = {*closing.waiting, *snapshot.at(keys.waiting)}
@@ -143,7 +139,6 @@ class SealedFloor(Floor):
             self.compare()
 
     def compare(self) -> None:
-        """Compare both ways, if the archive has enough days."""
         floor, home = short_live(self.pit.floor), Path(self.home.name)
         if len([*home.glob("*/*.zst")]) > 2:
             sealed, each = self.runner.run(read_both_ways(floor, home))
@@ -175,7 +170,6 @@ def test_sealed_days_make_the_store_that_their_entries_make(
 
 @pytest.fixture
 async def archived(redis: Redis, tmp_path: Path) -> KeptPit:
-    """Return a link with four archived days."""
     pit = KeptPit(redis, tmp_path, f"{DRAWN}\n[archive]\nlive_days = 2\n")
     days = Days(pit)
     await days.open()
@@ -188,7 +182,6 @@ async def archived(redis: Redis, tmp_path: Path) -> KeptPit:
 
 
 async def _play_a_day(pit: KeptPit, day: int) -> None:
-    """Play a round with a win, which is paid on its day."""
     won = await pit.round({3: PROGRESSIVE}, {3: "As Ks Qs"}, round_id=f"R{day}")
     for claim in won.claims or ():
         await pit.pay(claim.claim, f"A-{day}")

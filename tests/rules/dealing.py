@@ -35,7 +35,6 @@ def three(names: str) -> tuple[Card, Card, Card]:
 
 
 def terms_at(wager_cents: int = 100, paytable: str = "A") -> dict[str, MeterTerms]:
-    """Return the terms of all four meters for one wager amount."""
     return {
         kind: meter_terms(kind, wager_cents, paytable if kind == "progressive" else None)
         for kind in chapter_games().meters.titles
@@ -57,13 +56,10 @@ def box(
 
 @dataclass(frozen=True)
 class Played:
-    """A settlement with its sums, and the meters after it."""
-
     lines: tuple[Line, ...]
     after: Mapping[str, MeterHolding]
 
     def paid(self, item: str) -> list[tuple[int, int]]:
-        """Return position and payment of each paid line about ``item``, in order."""
         return [
             (line.position, line.paid)
             for line in self.lines

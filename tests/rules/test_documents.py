@@ -21,7 +21,6 @@ GAMES: Final = (PAGES / "game-files.md").read_text()
 
 
 def part(page: str, heading: str) -> str:
-    """Return a page's part with a heading."""
     _, found, rest = page.partition(f"\n## {heading}\n")
     assert found, heading
     return rest.partition("\n## ")[0]
@@ -32,7 +31,6 @@ def fields(*parts: Any) -> set[str]:  # noqa: ANN401  (generic structs have no c
 
 
 def missing(page: str, names: set[str]) -> set[str]:
-    """Return the names that a page does not have in a code span or a sample."""
     code = " ".join(re.findall(r"```.*?```|`[^`]+`", page, re.DOTALL))
     return {name for name in names if not re.search(rf"\b{name}\b", code)}
 

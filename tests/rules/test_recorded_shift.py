@@ -31,8 +31,6 @@ SHIFT = Path(__file__).parent.parent / "shift"
 
 @dataclass
 class Table:
-    """A table's round as its devices report it."""
-
     wagers: defaultdict[int, dict[str, int]] = field(default_factory=lambda: defaultdict(dict))
     hands: dict[int, tuple[Card, Card, Card]] = field(default_factory=dict)
     folded: set[int] = field(default_factory=set)
@@ -40,7 +38,6 @@ class Table:
     community: tuple[Card, Card] | None = None
 
     def take(self, event: dict[str, Any]) -> None:
-        """Apply a device event that changes the round."""
         match event["event"]:
             case "wager":
                 self.wagers[event["position"]][event["wager"]] = event["amount"]
@@ -84,8 +81,6 @@ class Table:
 
 @dataclass
 class Books:
-    """Sums of the shift."""
-
     holdings: dict[str, dict[str, MeterHolding]] = field(default_factory=dict)
     awards: defaultdict[str, list[int]] = field(default_factory=lambda: defaultdict(lambda: [0, 0]))
     rounds: int = 0

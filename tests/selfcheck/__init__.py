@@ -1,1 +1,0 @@
-"""Tests of the self-check: software, configuration, and its effects on a running service."""

@@ -29,7 +29,6 @@ class Installed:
 
     @property
     def env(self) -> dict[str, str]:
-        """Environment in which these programs run."""
         return dict(os.environ) | {"PYTHONPATH": str(self.home), "PYTHONSAFEPATH": "1"}
 
     def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:

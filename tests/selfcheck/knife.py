@@ -18,14 +18,9 @@ READS: Final = frozenset(
 class Knife:
     """The port. After the end, it takes no connection.
 
-    Args:
-        server: the socket of the Redis.
-        at: says of a command that can change something if the client ends there.
-        answered: whether Redis has executed the command, but the client does not hear so.
-
-    Attributes:
-        kill: ends the process of the client; by default it only loses Redis for good.
-        cut: set at the end.
+    `at` says of a command that can change something if the client ends there; if it is `answered`,
+    Redis has executed it, but the client does not hear so. `kill` ends the client's process; by
+    default the client only loses Redis for good.
     """
 
     def __init__(self, server: Path, at: Callable[[bytes], bool], *, answered: bool) -> None:
@@ -92,7 +87,6 @@ class Knife:
 def _read_command(
     line: Callable[[], bytes], read: Callable[[int], bytes]
 ) -> tuple[bytes, bytes] | None:
-    """Return a command as it was sent, with its name; None at the end."""
     head = line()
     if not head:
         return None

@@ -48,7 +48,6 @@ def floor_of(sections: str, url: str) -> Floor:
 
 
 async def approve(floor: Floor, by: str) -> None:
-    """Approve what is not approved on each link, as the command does, and the floor page."""
     async with open_redis(floor) as redis:
         for link in floor.link:
             configuration = Configuration(floor, LinkStore(redis, link))
@@ -57,7 +56,6 @@ async def approve(floor: Floor, by: str) -> None:
 
 
 async def approve_again(floor: Floor, by: str) -> None:
-    """Approve what the interrupted act left."""
     async with open_redis(floor) as redis:
         for link in floor.link:
             configuration = Configuration(floor, LinkStore(redis, link))

@@ -53,7 +53,6 @@ def names_of(tables: dict[str, tuple[str, int]]) -> set[str]:
 
 
 def changed(rng: random.Random, file: File) -> File:
-    """Return another floor file: a link or a table of it is moved, renamed, added or removed."""
     new = {link: dict(tables) for link, tables in file.items()}
     link, other = (rng.choice(sorted(link for link in new if new[link])) for _ in range(2))
     table = rng.choice(sorted(new[link]))
@@ -88,8 +87,6 @@ def is_possible(file: File) -> bool:
 
 
 class History:
-    """The floor files and approvals of a history, in Redis and as the test knows them."""
-
     def __init__(self, redis: Redis, seed: int) -> None:
         self.redis, self.rng = redis, random.Random(seed)
         self.file: File = {"a": {"T-1": ("1", 7)}, "b": {"T-2": ("2", 7)}}
@@ -126,7 +123,6 @@ class History:
             self.half[link] = person, self.file[link], len(self.given)
 
     def take(self, link: str, approved: Approved) -> None:
-        """Hold a new approval against what came before it."""
         self.entries[link], tables = approved.entry, self.file[link]
         alone = None if approved.first_by else (approved.by, self.file)
         if alone:

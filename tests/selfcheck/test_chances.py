@@ -112,7 +112,6 @@ ROYALS, STRAIGHT_FLUSHES, THREES = 4, 44, 52
 
 
 def trio_floor(home: Path, rows: dict[str, str], *, rate: str = "5%", limit: int = 0) -> Floor:
-    """Return a floor with one table of a game of three cards."""
     text = game_text("trio", ["m"], wager_text("w", "m", rows=rows), hand=3, community=0)
     text = text.replace('"five_card"', '"three_card"').replace("hand_and_community", "hand")
     (home / "trio.toml").write_text(text.replace('primary = "5%"', f'primary = "{rate}"'))

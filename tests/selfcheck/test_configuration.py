@@ -84,7 +84,6 @@ async def barred(configuration: Configuration) -> str:
 
 
 async def approve(link: Running, *by: str, digest: str | None = None) -> None:
-    """Approve what the floor page shows, or another digest, as two people."""
     for person in by or ("amy", "sue"):
         row = await unapproved(link)
         await links_of(link).approve("pit", person, digest or row.digest)
@@ -101,7 +100,6 @@ async def unapproved(link: Running) -> UnapprovedRow:
 
 
 async def change_paytable(link: Running) -> None:
-    """Change the paytable of the progressive to B, by two people, while the link is closed."""
     links = links_of(link)
     await links.close("pit", "sue", "new paytable")
     proposed = await links.propose("pit", "sue", to(PROGRESSIVE, "paytable", "B"))

@@ -19,7 +19,6 @@ from tests.waiting import eventually_async
 
 
 def bounded(most: int) -> str:
-    """Return a floor file whose first meter has a largest contribution."""
     return FLOOR.replace("wager = 100\n", f"contribution_max = {most}\nwager = 100\n", 1)
 
 

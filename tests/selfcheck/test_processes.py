@@ -38,7 +38,6 @@ def stand(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stand]:
 
 
 def inoperable_everywhere(stand: Stand, sue: Colleague, link: str, *said: str) -> None:
-    """Wait until every place reports that a link is inoperable, with this reason."""
     url, topic = stand.service.url, f"pitlink/v1/{link}/controller"
 
     def is_inoperable() -> bool:
@@ -63,8 +62,6 @@ def answers(url: str) -> bool:
 
 
 def operable_everywhere(stand: Stand, link: str) -> None:
-    """Wait until a link operates again, and its heartbeat and meters say so."""
-
     def is_operable() -> bool:
         beat = stand.ear.on(f"pitlink/v1/{link}/controller")[-1].json
         shown = {one["state"] for one in stand.service.meters() if one["link"] == link}

@@ -216,7 +216,6 @@ def test_a_checkout_has_nothing_to_be_held_against() -> None:
 
 @pytest.fixture
 async def running(home: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[SelfCheck]:
-    """Yield the self-check of a running service, which checks its software many times a second."""
     monkeypatch.setattr(meters.selfcheck.periodic_check, "SOFTWARE_EVERY_S", 0.01)
     check = SelfCheck(parse_floor(FLOOR.replace('logo = "logo.svg"\n', "")))
     assert check.problem == "the self-check is under way"

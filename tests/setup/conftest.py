@@ -1,5 +1,3 @@
-"""Machines to set up, and keys made once."""
-
 from pathlib import Path
 
 import pytest

@@ -30,7 +30,6 @@ class Machine:
         (root / "etc" / "passwd").write_text("".join(lines))
 
     def setup(self, *options: str) -> subprocess.CompletedProcess[str]:
-        """Run `pitlink setup --yes` on it, to the end."""
         return invoke_pitlink("setup", "--yes", "--root", str(self.root), *options)
 
     def path(self, name: str) -> Path:

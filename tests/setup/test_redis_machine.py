@@ -74,13 +74,11 @@ class Host(Machine):
         return self.setup("--redis", own, "--primary", primary, *where)
 
     def installed(self, own: str = ADDRESSES[1], primary: str = ADDRESSES[0]) -> str:
-        """Install, which must succeed; return the output."""
         done = self.install(own, primary)
         assert (done.returncode, done.stderr) == (0, "")
         return done.stdout
 
     def refused(self, own: str = ADDRESSES[1], primary: str = ADDRESSES[0]) -> str:
-        """Install, which must be refused and write nothing; return the reason."""
         before = self.contents()
         done = self.install(own, primary)
         assert (done.returncode, self.contents()) == (1, before)

@@ -13,10 +13,7 @@ from tests.servers import Server, free_port, require
 class WrittenServer(Server):
     """Server with a configuration file that setup wrote, and with the files around it.
 
-    Args:
-        program: the program.
-        conf: the file, or what writes it below a directory.
-        ports: the ports in the files.
+    `conf` may also be what writes the file below a directory; `ports` are those in the files.
     """
 
     def __init__(self, program: str, conf: Path | Callable[[Path], Path], *ports: int) -> None:
@@ -31,7 +28,6 @@ class WrittenServer(Server):
         self.change(r"^listener (\d+)$", r"listener \1 127.0.0.1")
 
     def change(self, old: str, new: str) -> None:
-        """Replace a pattern in the file and in the files around it."""
         for path in self.conf.parent.rglob("*.conf"):
             path.write_text(re.sub(old, new, path.read_text(), flags=re.MULTILINE))
 

@@ -46,15 +46,10 @@ class AgentReports:
     def answered(
         self, table: str, event: DeviceEvent, answer: DeviceAnswer, *, lost: bool, shaken: bool
     ) -> None:
-        """Check an answer.
+        """Check an answer of a table.
 
-        Args:
-            table: the table that answered.
-            event: the device event that it answers.
-            answer: the answer.
-            lost: whether the table's disk ever lost synced data.
-            shaken: whether the power failed since a lock-out last ended the betting. A light that
-                was lit just before may be out.
+        `lost`: the table's disk has lost synced data before. `shaken`: the power failed since a
+        lock-out last ended the betting, so a light that was lit just before may be out.
         """
         match event:
             case WagerPlaced() | WagerWithdrawn():
@@ -124,7 +119,6 @@ class AgentReports:
             self._world.fail(f"{table} {round_id} reports {reported} {opened}, not {reply}")
 
     def _corrected(self, table: str, answer: DeviceAnswer, *, lost: bool) -> None:
-        """Check an accepted correction: the ledger has it, and the light is as it says."""
         round_id = self._rounds.get(table)
         if not answer.ok or lost:
             return

@@ -70,7 +70,6 @@ class Asks:
         assert entry["by"] == due, f"{event} is by {entry['by']!r}, due {due!r}"
 
     def hold(self, held: Mapping[str, str], rounds: Mapping[str, str | None]) -> None:
-        """Compare the fields of the store's request with the decisions so far."""
         for name, text in held.items():
             table = name.removesuffix("!")
             assert rounds[table] is not None, f"{table} asks, and has no round open"
@@ -84,7 +83,6 @@ class Asks:
 
     @staticmethod
     def _hold_shown(row: AskRow, kind: str, event: Record) -> None:
-        """Check that everything applied was shown to the person who confirmed it."""
         if kind == "correct_wager":
             bets = [bet for bet in event["positions"] if bet["position"] == event["position"]]
             due_wager = AskedWager(
@@ -116,7 +114,6 @@ class Asks:
 
 
 def _keeps(event: Record, shown: AskedCards) -> bool:
-    """Return whether a result has the cards that were entered first."""
     folded = any(
         one.get("folded") for one in event["positions"] if one["position"] == shown.position
     )
@@ -128,7 +125,6 @@ def _keeps(event: Record, shown: AskedCards) -> bool:
 
 
 def _settled(event: Record, entered: Record) -> Sequence[str]:
-    """Return what a result settles instead of the cards that were entered before."""
     if entered["what"] != "hand":
         return list(event.get(entered["what"]) or ())
     return [

@@ -111,7 +111,6 @@ class Checker:
             self._world.fail(f"the asks: {error}")
 
     def open_round(self, table: str) -> str | None:
-        """Return the open round of a table according to the service, if the store can be read."""
         try:
             found: Any = self._redis.hget(self._keys.tables, table)
         except RedisError:
@@ -123,11 +122,7 @@ class Checker:
         self._store.redis = redis.asyncio.Redis(unix_socket_path=str(self._server))
 
     def check(self, *, whole: bool = False) -> None:
-        """Read what was written and compare it with everything; run the audit too when it is due.
-
-        Args:
-            whole: read and audit everything, whether due or not.
-        """
+        """Compare all that was written; audit it too when that is due, or always if `whole`."""
         try:
             changes = self._count_changes()
             if changes == self._changes and not whole:
@@ -264,7 +259,6 @@ class Checker:
             self.asks.decide(entry, event, books.tables[entry["table"]].round)
 
     def _book_claim(self, kind: str, by: str, event: Record) -> str:
-        """Book an act on a win; return the state of the win, or the code of a refusal."""
         books, claim, slip = self.books, event["claim"], event.get("slip", "")
         envy_too = bool(event.get("envy_back") or event.get("envy_paid"))
         if kind in _REQUESTS:
@@ -296,7 +290,6 @@ class Checker:
         assert not wrong, f"balances held and due: {wrong}"
 
     def _hold_counts(self, tallies: _Row) -> None:
-        """Check every count that the second books keep against the store's."""
         for name, count in self.books.tallies.items():
             held = int(tallies.get(name.encode(), 0))
             assert held == count, f"{name}: {held}, due {count}"

@@ -62,7 +62,6 @@ class _Tokens:
 
 @contextmanager
 def under_control(world: World) -> Iterator[None]:
-    """Let time and randomness follow from the seed until the end of the block."""
     clock: Any = _WallClock(world)
     loop = world.loop
     with pytest.MonkeyPatch.context() as patch:

@@ -58,7 +58,6 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _run_broken(defect: str, arguments: Sequence[str]) -> int:
-    """Run the seeds in a copy of the code that has a defect."""
     _, others = _break_option().parse_known_args(arguments)
     with tempfile.TemporaryDirectory(prefix="plt-") as home:
         copy = copy_tree(Path(home))

@@ -19,7 +19,6 @@ def model_floor_of(seed: int) -> ModelFloor:
 
 
 def simulated_floor(data: Path, played: ModelFloor = POKER) -> Floor:
-    """Return a floor of the state machine, for several services that share the tables' events."""
     service = section_text("[service]", broker="mqtt://simulated:1883", data=data)
     text = played.text.replace("[facility]\n", f"[facility]\n{_CLOSES}\n", 1)
     return parse_floor(text + service)

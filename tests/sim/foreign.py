@@ -185,7 +185,6 @@ class ForeignTable:
         return event
 
     def _deal(self, places: list[int]) -> Dealt:
-        """Deal random cards, or at times cards with which the first positions win."""
         deal = self._game.deal
         if self._chance.random() < 0.4:
             return deal_stack(self._chance.choice(STACKS), deal, places)
@@ -195,7 +194,6 @@ class ForeignTable:
         return Dealt(hands, dealer, [next(cards) for _ in range(deal.community)])
 
     def _round_of(self, event: Record, positions: list[Record]) -> Round:
-        """Return a round with declared hands as the second settlements have it."""
         boxes = [
             {"folded": False, "wagers": {wager: self._cents[wager] for wager in self._bets[place]},
              **position}
@@ -225,7 +223,6 @@ class ForeignTable:
         return found
 
     def _noise(self) -> bytes:
-        """Send an event that no table should send: an old one, an altered one or one too early."""
         old = self._chance.choice(self._sent[-8:])
         kind = self._chance.randrange(3)
         if kind == 0:

@@ -17,8 +17,6 @@ _BEGINS_S: Final = 1_000.0
 
 
 class Disk(Protocol):
-    """Executor of a process's blocking calls."""
-
     def call(self, work: Callable[[], object], done: "asyncio.Future[object]") -> None:
         """Run a call, now or later, and return or raise what it did."""
 
@@ -41,7 +39,6 @@ class Process:
         return self._loop.create_task(work, context=self._context.copy())
 
     def again(self, disk: Disk) -> "Process":
-        """Return the process that starts after this one, with the same wall clock."""
         made = Process(self._loop, self.name, disk)
         made.skew_s = self.skew_s
         return made
@@ -75,7 +72,6 @@ class _Pauses(selectors.SelectSelector):
 
 
 def _while_alive(callback: Callable[[*_Ts], object], *args: *_Ts) -> None:
-    """Call back, unless the process of the context is dead."""
     process = _PROCESS.get()
     if process is None or process.alive:
         callback(*args)
@@ -130,7 +126,6 @@ class VirtualLoop(asyncio.SelectorEventLoop):
     def run_in_executor(
         self, executor: Executor | None, func: Callable[[*_Ts], _T], *args: *_Ts
     ) -> "asyncio.Future[_T]":
-        """Have the process's disk run the call, in this same thread."""
         process = current_process()
         if process is None or process.disk is None:
             raise RuntimeError(f"{func} is called where there is no disk")

@@ -1,5 +1,3 @@
-"""Reports of a run, and of many runs together."""
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 

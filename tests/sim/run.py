@@ -42,8 +42,6 @@ _OURS: Final = (3, 2, 3, 0)
 
 
 class Came(msgspec.Struct, frozen=True):
-    """What came of a seed: its report, the failure if there was one, and the trace."""
-
     report: Report
     failure: str | None
     trace: tuple[str, ...]
@@ -98,7 +96,6 @@ class Simulation:
         )
 
     async def run(self, steps: int) -> None:
-        """Run until enough device events were answered, and then until all is well."""
         for service in self._services:
             service.start()
         for table in self._tables:
@@ -163,7 +160,6 @@ class Simulation:
             self._watch.look(self._services, self._tables)
 
     def _not_well(self) -> Sequence[str]:
-        """Return what is not yet as it must be after the last fault."""
         problems = [f"{each.name} is down" for each in self._services if each.running is None]
         problems += [
             f"{service.name}: {reason}"
@@ -186,7 +182,6 @@ class Simulation:
         ]
 
     def _not_shown(self) -> Sequence[str]:
-        """Return the displays that do not show what the books hold."""
         problems = []
         for meter, version in self._checker.versions.items():
             retained = self._broker.retained(topics.meter(self._link.id, meter)) or b""

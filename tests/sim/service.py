@@ -21,8 +21,6 @@ _NOWHERE: Final = parse_broker_url("mqtt://simulated:1883")
 
 
 class SimulatedService:
-    """A worker of the service."""
-
     def __init__(
         self,
         world: World,

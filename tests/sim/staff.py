@@ -32,8 +32,6 @@ _PATIENCE_S: Final = 60.0
 
 
 class Staff:
-    """The people on the floor."""
-
     def __init__(
         self,
         world: World,
@@ -73,7 +71,6 @@ class Staff:
                 self._check_recorded(claim, act, by, *requested)
 
     async def decide_by_two(self) -> None:
-        """Confirm requests, request to reopen wins, and correct slip numbers, forever."""
         chance = self._two_chance
         while True:
             await asyncio.sleep(chance.expovariate(1 / _EVERY_S))
@@ -94,7 +91,6 @@ class Staff:
                 await self._ask(what, "_claims.correct_slip", claim, by, **given)
 
     async def settle_envy(self) -> None:
-        """Confirm that tables have paid Envy Bonuses, forever; at times none is owed."""
         while True:
             await asyncio.sleep(self._envy_chance.expovariate(1 / _EVERY_S))
             claims = self._checker.books.waiting_envy()
@@ -109,7 +105,6 @@ class Staff:
                 self._check_recorded(claim, act, by)
 
     async def decide_asks(self) -> None:
-        """Confirm or refuse correction requests forever; at times two people decide one."""
         chance = self._ask_chance
         while True:
             await asyncio.sleep(chance.expovariate(1 / _EVERY_S))
@@ -150,7 +145,6 @@ class Staff:
             self._world.fail(f"{act} {what} by {by} is reported as done: no such entry")
 
     async def keep_links(self) -> None:
-        """Close and open the link, propose changes and confirm them, forever."""
         while True:
             await asyncio.sleep(self._chance.expovariate(1 / _LINK_EVERY_S))
             if self._world.weather.calm:

@@ -48,8 +48,6 @@ _NO_URL: Final = "mqtt://simulated:1883"
 
 
 class SimulatedTable:
-    """A table of the floor."""
-
     def __init__(
         self, world: World, link: Link, table: Table, connect: Connect, reports: AgentReports
     ) -> None:
@@ -95,14 +93,12 @@ class SimulatedTable:
             self._world.fail(f"the agent of {self.name} ended: {error!r}")
 
     def kill(self) -> None:
-        """Kill the agent; it starts again after a while."""
         if self.process.alive and self._main is not None:
             self.process.kill()
             self.disk.crash()
             self._down()
 
     async def stop(self) -> None:
-        """Stop the agent cleanly; it starts again after a while."""
         process, main = self.process, self._main
         if process.alive and main is not None:
             main.cancel()
@@ -194,7 +190,6 @@ class SimulatedTable:
                 return answer.ok
 
     async def _enter(self, event: DeviceEvent) -> DeviceAnswer:
-        """Say an event. At times a hand is declared to win nothing, as far as that is possible."""
         if isinstance(event, HandRead) and self._declaring.random() < _DECLARES:
             answer = await self.say(NoWinDeclared(position=event.position))
             if answer.ok:
@@ -207,7 +202,6 @@ class SimulatedTable:
             await self.say(Retracted(what="hand", position=event.position, reason="typed wrong"))
 
     async def _correct_wager(self, event: ChipsCounted) -> ChipsCounted:
-        """Have a wager added or taken back, and return the count of the chips after it."""
         agent, chance = self.agent, self._miscounting
         if agent is None or not agent.table_state.wagers:
             return event
@@ -233,7 +227,6 @@ class SimulatedTable:
         return event
 
     async def withdraw(self) -> None:
-        """Withdraw a correction request at times, forever."""
         chance = self._correcting
         while True:
             await asyncio.sleep(chance.expovariate(1 / _WITHDRAW_EVERY_S))
@@ -244,7 +237,6 @@ class SimulatedTable:
                 await self.say(CorrectionWithdrawn(), at_once=True)
 
     async def _clear(self) -> None:
-        """Void the round and put out the lights that were left behind."""
         await self._working.wait()
         while (agent := self.agent) is None or agent.table_state.phase not in {
             Phase.OPEN,

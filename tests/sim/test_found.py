@@ -31,8 +31,6 @@ async def test_a_link_whose_floor_file_is_approved_has_the_state_of_its_ledger(
 
 
 class Spoken:
-    """An announcer, the state of its displays and what it published."""
-
     def __init__(self, data: Path) -> None:
         floor = simulated_floor(data)
         self.board = DisplayState()

@@ -41,8 +41,6 @@ def _matches(topic: str, pattern: str) -> bool:
 
 
 class Session:
-    """One client's connection, as the broker sees it."""
-
     def __init__(self, identifier: str, will: aiomqtt.Will | None) -> None:
         self.identifier = identifier
         self.will = will
@@ -58,12 +56,9 @@ class Session:
 
 
 class Broker:
-    """The broker.
+    """The broker; each listener gets publisher, topic and payload before anything is lost.
 
-    Attributes:
-        up: whether it accepts connections.
-        listeners: called with the publisher, the topic and the payload, before anything is lost.
-        altered: tables whose events also arrive with other bytes, by the topics they send on.
+    `altered` has the tables whose events also arrive with other bytes, by the topics they send on.
     """
 
     def __init__(self, world: World) -> None:
@@ -76,7 +71,6 @@ class Broker:
         self.altered: frozenset[str] = frozenset()
 
     def retained(self, topic: str) -> bytes | None:
-        """Return the retained message that a new subscriber receives on a topic."""
         return self._retained.get(topic)
 
     @property
@@ -145,7 +139,6 @@ class Broker:
                 self._world.loop.outside(0.0, self.cut, session)
 
     def copied(self, batch: Sequence[Message], chance: Random) -> list[Message]:
-        """Return a batch with copies of some events, all of which arrive together."""
         weather, copies = self._world.weather, []
         for message in batch:
             if _OUT.fullmatch(message.topic) is None:
@@ -158,7 +151,6 @@ class Broker:
         return [*batch, *copies]
 
     def _altered(self, message: Message) -> Message:
-        """Return an event with other bytes under the same number."""
         topic, payload = message.topic, message.payload + b" "
         for listener in self.listeners:
             listener("", topic, payload)
@@ -205,8 +197,6 @@ class Broker:
 
 
 class _Carried:
-    """Base of both kinds of clients: a session with the broker in memory."""
-
     def __init__(
         self, world: World, broker: Broker, identifier: str, will: aiomqtt.Will | None = None
     ) -> None:

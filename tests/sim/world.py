@@ -81,8 +81,6 @@ class SimulationError(Exception):
 
 
 class World:
-    """One run."""
-
     def __init__(self, seed: int, home: Path, loop: VirtualLoop) -> None:
         self.seed = seed
         self.home = home
@@ -103,7 +101,6 @@ class World:
 
     @property
     def digest(self) -> str:
-        """Digest of the whole trace: the same for the same seed."""
         return self._digest.hexdigest()[:16]
 
     def note(self, what: str) -> None:
@@ -114,7 +111,6 @@ class World:
         self._digest.update(line.encode())
 
     def fail(self, why: str) -> None:
-        """End the run because a condition that must hold was violated."""
         self.note(f"FAILED {why}")
         if not self.failed.done():
             self.failed.set_exception(SimulationError(why))

@@ -40,11 +40,7 @@ _WIN: Final = (
 
 
 class Pit:
-    """A floor with real servers, one service and three tables.
-
-    Attributes:
-        agents: the running agents, by table.
-    """
+    """A floor with real servers, one service and three tables; `agents` are those that run."""
 
     def __init__(self, home: Path, stack: ExitStack) -> None:
         self.redis = stack.enter_context(RedisServer())
@@ -76,7 +72,6 @@ class Pit:
         self.agents[table] = self._stack.enter_context(Pitlink(*words, stdin=True))
 
     def status(self, *options: str) -> subprocess.CompletedProcess[str]:
-        """Run the command once."""
         done = run_pitlink("status", "--config", str(self.config), "--once", *options)
         assert "Traceback" not in done.stderr
         assert "\x1b" not in done.stdout, "no terminal, so no colors"
@@ -84,8 +79,6 @@ class Pit:
         return done
 
     def comes_to_show(self, *texts: str, options: tuple[str, ...] = _NO_PROMETHEUS) -> str:
-        """Wait until the output has some texts, and return it."""
-
         def shown() -> str:
             output = self.status(*options).stdout
             assert all(text in output for text in texts), output

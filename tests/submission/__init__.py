@@ -1,1 +1,0 @@
-"""Tests of the submission to the regulator: `pitlink submit`."""

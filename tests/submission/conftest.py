@@ -35,7 +35,6 @@ def shipped(commands: Commands, counts_directory: Path) -> Filing:
 
 @pytest.fixture
 def filing(request: pytest.FixtureRequest) -> Filing:
-    """Return the submission of the floor that a test is for (`FLOORS`)."""
     found: Filing = request.getfixturevalue(request.param)
     return found
 

@@ -25,8 +25,6 @@ FLOORS = pytest.mark.parametrize(
 
 @dataclass(frozen=True, slots=True)
 class Commands:
-    """The commands `submit` and `odds`, with counts in a cache directory of the tests."""
-
     cache: Path
 
     def run(self, command: str, *arguments: str) -> Result:
@@ -49,8 +47,6 @@ class Commands:
 
 @dataclass(frozen=True, slots=True)
 class Filing:
-    """A written submission, and the floor file that it is of."""
-
     config: Path
     out: Path
 
@@ -78,13 +74,11 @@ class Filing:
         return named(self.fields["games"], "game", name)
 
     def wagers(self) -> Iterator[tuple[Fields, Fields]]:
-        """Yield each wager with its game."""
         for game in self.fields["games"]:
             for wager in game["wagers"]:
                 yield game, wager
 
     def wager(self, game: str, wager: str, table: str) -> Fields:
-        """Return the wager as a table offers it."""
         (found,) = (
             each
             for each in self.game(game)["wagers"]
@@ -98,6 +92,5 @@ def pages_of(pdf: bytes) -> list[str]:
 
 
 def named(items: Sequence[Fields], key: str, name: str) -> Fields:
-    """Return the only item whose key has a value."""
     (found,) = (item for item in items if item[key] == name)
     return found

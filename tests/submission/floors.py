@@ -50,7 +50,6 @@ HOUSE_FLOOR: Final = floor_text(
 
 
 def house_floor(home: Path) -> Path:
-    """Write the house floor and its games to a directory, and return the floor file."""
     home.mkdir(parents=True, exist_ok=True)
     shutil.copytree(HOUSE, home / "games")
     path = home / "floor.toml"

@@ -18,7 +18,6 @@ Cells = dict[str, tuple[str, str]]
 
 
 def file_of(game: str) -> Path:
-    """Return the file of a game."""
     for path in (*sorted(CHAPTERS.iterdir()), *sorted(HOUSE.iterdir())):
         if path.suffix == ".toml" and tomllib.loads(path.read_text())["game"] == game:
             return path

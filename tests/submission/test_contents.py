@@ -81,7 +81,6 @@ def test_the_rules_of_each_wager_and_deal_are_those_of_the_file(filing: Filing) 
 
 
 def expected_of_main(main: Fields) -> dict[str, str | None]:
-    """Return the subsections of a game against the dealer by their subject."""
     bonuses = {
         each.get("choice") or each["item"]: each.get("procedure") for each in main.get("bonus", [])
     }
@@ -187,7 +186,6 @@ def test_the_odds_are_those_that_the_odds_command_prints(
 
 
 def check_meters(entry: Fields, odds: Fields) -> None:
-    """Compare the returns of the meters with an entry of `pitlink odds`."""
     if "tiers" in entry:
         expected = [
             (tier["meter"], only(tier["seed_meter"]), tier["meter_return"],
@@ -215,7 +213,6 @@ def check_meters(entry: Fields, odds: Fields) -> None:
 
 
 def check_others(entry: Fields, odds: Fields) -> None:
-    """Compare Envy Bonuses, folding, draws, shares and strategy with `pitlink odds`."""
     envy = odds["envy_return"]
     filed_envy = [envy["exact"]] if envy else []
     assert filed_envy == [*entry.get("envy_return", {}).values()]
@@ -501,7 +498,6 @@ def test_the_house_is_asked_for_what_the_chapters_ask_of_a_rules_submission(
 
 
 def tables_of(filing: Filing) -> dict[str, Fields]:
-    """Return the tables of the floor file by name."""
     links = tomllib.loads(filing.config.read_text())["link"]
     return {table["id"]: table for link in links for table in link["table"]}
 

@@ -41,7 +41,6 @@ def refusal(commands: Commands, config: Path, out: Path, home: Path | None = Non
 
 
 def tree(directory: Path) -> dict[str, bytes | None]:
-    """Return all files below a directory with their contents."""
     return {
         str(path): path.read_bytes() if path.is_file() else None for path in directory.rglob("*")
     }

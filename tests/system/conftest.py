@@ -1,5 +1,3 @@
-"""Fixtures of the tests that run whole systems."""
-
 from tests.system.debian_root import debian_root
 
 __all__ = ["debian_root"]

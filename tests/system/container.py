@@ -36,14 +36,8 @@ class Container:
     """Container with the user, environment and command of its image, and a read-only root.
 
     A booted machine ends every process of its control group when it is turned off. A container
-    would be one of them, so it waits for its turn.
-
-    Args:
-        home: directory of its log.
-        root: mounted root directory of the image.
-        config: configuration of the image, as docker writes it.
-        mounts: a directory of this machine for each directory of the image.
-        network: the network it joins.
+    would be one of them, so it waits for its turn. `mounts` has a directory of this machine for
+    each directory of the image.
     """
 
     def __init__(
@@ -101,11 +95,9 @@ class Container:
         os.kill(self._pid, signal.Signals[name])
 
     def wait(self) -> int:
-        """Wait until its program ends, and return the exit status."""
         return self._process.wait(LONG_S)
 
     def is_healthy(self) -> bool:
-        """Run the health check of the image in the container, as Docker does."""
         kind, *command = self._config["Healthcheck"]["Test"]
         assert kind == "CMD"
         return self.run(*command).returncode == 0

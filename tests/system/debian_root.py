@@ -31,7 +31,6 @@ def require_system(*programs: str) -> None:
 
 
 def cache_directory() -> Path:
-    """Return the directory in which the tests of this user keep root directories."""
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "pitlink-tests"
     cache.mkdir(parents=True, exist_ok=True)
     return cache
@@ -66,5 +65,4 @@ def make_debian_root(name: str, packages: Sequence[str]) -> Path:
 
 @pytest.fixture(scope="session")
 def debian_root() -> Path:
-    """Return the root directory of a Debian 12 with systemd and Python, to copy."""
     return make_debian_root("debian-bookworm", _BASE)

@@ -50,12 +50,9 @@ def require_machine() -> None:
 
 
 class Machine:
-    """Booted machine. Its changes are in memory, and are gone when it ends.
+    """Booted machine that sees `packages` as `PACKAGES`. Its changes are gone when it ends.
 
     Machines of this user run one after the other, because they share a control group.
-
-    Args:
-        packages: the directory that the machine sees as `PACKAGES`.
     """
 
     def __init__(self, packages: Path) -> None:
@@ -69,7 +66,6 @@ class Machine:
         self._nspawn: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> Self:
-        """Boot, and wait until systemd has started everything."""
         fcntl.flock(self._turn, fcntl.LOCK_EX)
         self._nspawn = subprocess.Popen(
             dies_with_us([
@@ -93,7 +89,6 @@ class Machine:
         self._stop()
 
     def run(self, *command: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
-        """Run a command as root; return its exit status and its output with its errors."""
         leader = self._leader()
         assert leader is not None, f"the machine is off: {self._boot_messages()}"
         return subprocess.run(
@@ -118,7 +113,6 @@ class Machine:
         return state is not None and state.stdout.strip() in {"running", "degraded"}
 
     def _leader(self) -> int | None:
-        """Return the process id of the machine's systemd on this machine."""
         assert self._nspawn is not None
         tasks = Path(f"/proc/{self._nspawn.pid}/task/{self._nspawn.pid}/children")
         with contextlib.suppress(OSError):

@@ -111,7 +111,6 @@ class Floor:
         return self.machine.do(*words, stdin=stdin)
 
     def audit(self) -> int:
-        """Audit; return the number of rounds."""
         found: dict[str, Any] = json.loads(self.pitlink("audit", "--json"))
         assert (found["balanced"], found["problems"], found["variances"]) == (True, [], [])
         rounds: int = found["totals"]["rounds"]
@@ -129,7 +128,6 @@ class Floor:
         eventually(lambda: self.machine.run(*ask).returncode == 0, what="ready services")
 
     def open_panel(self) -> None:
-        """Open the address that the agent prints, as a tablet does."""
         shown = ("journalctl", "--unit", TABLE, "--output", "cat", "--no-pager")
         found = eventually(
             lambda: re.findall(r"Panel of table TCP-01: (\S+)", self.machine.do(*shown)),
@@ -174,7 +172,6 @@ class Floor:
         return amount
 
     def expect(self, rounds: int) -> None:
-        """Check that the meter and the ledger have exactly these rounds."""
         self.wait_until_ready()
         wanted = SEED + rounds * 2 * RAISED
         eventually(lambda: self.amount() == wanted, what=f"a meter of {wanted} cents")
@@ -183,7 +180,6 @@ class Floor:
 
 @pytest.fixture
 def machine(package: Path, tmp_path: Path) -> Iterator[Machine]:
-    """Yield a booted machine that sees the packages of this checkout and of the last release."""
     require_machine()
     packages = tmp_path / "packages"
     for name in ("earlier", "later"):

@@ -30,12 +30,7 @@ _ASK_READY: Final = "from urllib.request import urlopen; urlopen('http://127.0.0
 
 @dataclass(frozen=True)
 class Image:
-    """The image, mounted.
-
-    Attributes:
-        root: its root directory.
-        config: its configuration, as docker reads it.
-    """
+    """The image, mounted at `root`, with its configuration as docker reads it."""
 
     root: Path
     config: dict[str, Any]
@@ -58,7 +53,6 @@ class Store:
         return self.run("buildah", *arguments)
 
     def run(self, *command: str) -> str:
-        """Run a command that uses this store, and return its output."""
         done = subprocess.run(
             command, env=self.env, capture_output=True, text=True, check=False,
             timeout=_BUILD_WITHIN_S,
@@ -130,7 +124,6 @@ def test_the_image_has_its_health_check_and_its_user(image: Image) -> None:
 
 
 def approve(container: Container) -> None:
-    """Add an administrator, who approves the floor file."""
     add = ("user", "add", "Ada Lane", "--role", "administrator")
     for words, typed in ((add, ""), (("approve", "--by", "Ada Lane"), "yes\n")):
         done = container.run(

@@ -1,1 +1,0 @@
-"""Tests of users: names, PINs, roles, sessions, the operators' log, the command."""

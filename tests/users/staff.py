@@ -1,5 +1,3 @@
-"""Users for the tests of this package, and the steps that many of them repeat."""
-
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -73,7 +71,6 @@ class Register:
     async def refused(
         self, name: str = "Flo", pin: str = WRONG, *, client: str = HERE, device: str = ""
     ) -> str:
-        """Try to sign in where it must fail, and return the code."""
         try:
             await self.sign_in(name, pin, client=client, device=device)
         except UsersError as error:
@@ -81,7 +78,6 @@ class Register:
         raise AssertionError(f"{name} was signed in")
 
     async def whose(self, token: str, *, keep_alive: bool = False) -> SignedIn | None:
-        """Return the name of a session's user, by its token."""
         return await self.sessions.find(token, keep_alive=keep_alive)
 
     async def log(self) -> list[LogRow]:

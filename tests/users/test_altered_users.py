@@ -28,7 +28,6 @@ pytestmark = pytest.mark.duty("D17")
 
 @pytest.fixture
 async def staffed(register: Register) -> Register:
-    """Return three users, for whom the log has changes of each kind."""
     users = register.users
     await register.add("Ann", Role.ADMINISTRATOR)
     await register.add("Flo")
@@ -178,7 +177,6 @@ NEW = "905183"
 
 @pytest.fixture
 async def acting(redis: Redis) -> Register:
-    """Return an administrator, a floorperson, and two users who cannot sign in."""
     register = register_with(redis, FIRST)
     await register.add("Ada", Role.ADMINISTRATOR)
     await register.add("Dan", Role.ADMINISTRATOR)
@@ -207,7 +205,6 @@ async def choose(register: Register, opened: OpenedSession, old: str) -> None:
 
 
 async def move(register: Register, number: int, folded: str, to: str) -> None:
-    """Move an entry to another account, and its end of sessions too."""
     redis, keys = register.redis, register.keys
     await redis.zrem(keys.account(folded), str(number))
     await redis.zadd(keys.account(to), {str(number): number})

@@ -32,7 +32,6 @@ END = "\x04"
 
 @pytest.fixture
 def floor(tmp_path: Path, shared_redis_server: RedisServer) -> Path:
-    """Return a floor file on an empty database of the tests' Redis."""
     path = tmp_path / "floor.toml"
     address = f"{shared_redis_server.url}?db=11"
     path.write_text(_floor(address, tmp_path))
@@ -52,8 +51,6 @@ def user(floor: Path, *words: str, pin: str = "") -> subprocess.CompletedProcess
 
 
 def with_users(floor: Path, ask: Callable[[UserDirectory], Awaitable[Found]]) -> Found:
-    """Call a function with the users of a floor, in this process."""
-
     async def asked() -> Found:
         store = Redis.from_url(read_floor(floor).service.redis)
         try:

@@ -32,8 +32,6 @@ SOON: Final = Pace(mark_every_s=0.01, audit_every_s=0.02, checkpoint_every=2)
 
 
 class Service:
-    """Collects what a service's audit of the log records, publishes and shows."""
-
     def __init__(self, register: Register, data: Path, secrets: LogSecrets | None = None) -> None:
         self.data = data
         self.posted: list[tuple[str, LedgerSeal, bool]] = []
@@ -53,8 +51,6 @@ class Service:
         return True
 
     async def sealed(self, register: Register) -> None:
-        """Wait until the whole log is sealed, here and on the broker."""
-
         async def is_sealed() -> bool:
             found = await check_log(register.redis, LogMark(self.data).seen)
             seen = LogMark(self.data).seen
@@ -244,8 +240,6 @@ async def test_a_user_that_cannot_be_read_hides_no_other(
 
 
 class Audited:
-    """A log that an audit found correct, with its mark and its checkpoint."""
-
     def __init__(self, register: Register, data: Path) -> None:
         self.register = register
         self.mark = LogMark(data)

@@ -46,7 +46,6 @@ pytestmark = pytest.mark.duty("D17")
 
 @pytest.fixture
 async def staffed(redis: Redis) -> Register:
-    """Return a service's users: an administrator and a floorperson, each with some acts."""
     register = register_with(redis, FIRST)
     await register.add("Ada", Role.ADMINISTRATOR)
     await register.add("Flo")
@@ -58,7 +57,6 @@ async def staffed(redis: Redis) -> Register:
 
 
 async def found(register: Register, *secrets: str, seen: Mark | None = None) -> LogFinding:
-    """Return what a new audit with these secrets finds, by default with the first."""
     return await check_log(register.redis, seen, LogSecrets(lambda: secrets or (FIRST,)))
 
 
@@ -95,7 +93,6 @@ STARTED: Final = {b"at": b"x", b"what": b"service_started", b"by": b"service"}
 
 
 async def started(register: Register) -> None:
-    """Write an entry as a service that has started does."""
     await register.user_directory.log.note("service_started", by="service")
 
 

@@ -1,5 +1,3 @@
-"""Rules for a name, a PIN and a role."""
-
 import asyncio
 import threading
 from contextlib import suppress

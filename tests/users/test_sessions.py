@@ -53,7 +53,6 @@ async def staffed(register: Register) -> Register:
 
 
 async def earlier(register: Register, token: str, field: str, by_ms: int) -> None:
-    """Move a time in a session into the past."""
     await register.redis.hincrby(register.keys.session_of(token), field, -by_ms)
 
 
@@ -216,7 +215,6 @@ def tries(staffed: Register, monkeypatch: pytest.MonkeyPatch) -> Tries:
 
 
 async def pass_time(register: Register, ms: int) -> None:
-    """Let all failures be older by this time."""
     redis, keys = register.redis, register.keys
     limits = {"everybody": EVERYBODY, f"pair:{HERE}:flo": PAIR}
     longest_ms = {keys.attempts(of).encode(): limit.within_ms for of, limit in limits.items()}

@@ -1,5 +1,3 @@
-"""Fixtures: one web side for all tests of a worker, and pages in a browser."""
-
 from collections.abc import AsyncIterator, Awaitable, Callable
 
 import pytest_asyncio
@@ -30,10 +28,7 @@ async def every_side(shared_redis_server: RedisServer) -> AsyncIterator[Sides]:
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def sides(every_side: Sides) -> AsyncIterator[Sides]:
-    """Yield a function that returns the web side of a floor, with its users and heartbeats.
-
-    It is started once for all tests of a worker, and is as new for each of them.
-    """
+    """Yield a floor's web side on call: started once a worker, and as new for each test."""
     used: list[Stand] = []
 
     async def side(floor_text: str) -> Stand:

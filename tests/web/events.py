@@ -1,5 +1,3 @@
-"""Server-sent events read over real HTTP."""
-
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -22,11 +20,7 @@ class Events:
         self._lines = response.aiter_lines()
 
     async def next(self, within_s: float = 10.0) -> Event:
-        """Return the next event; skip comments.
-
-        Raises:
-            StopAsyncIteration: the server has ended the stream.
-        """
+        """Skip comments; raise StopAsyncIteration once the server has ended the stream."""
         name = ""
         data = b""
         async with asyncio.timeout(within_s):

@@ -172,7 +172,6 @@ class ClaimsInMemory(Claims):
         )  # fmt: skip
 
     async def wins(self, search: WinSearch) -> WinPage:
-        """Return the wins that a search names, the latest first."""
         found = [
             row
             for row in sorted(self.claims.values(), key=lambda row: -int(row.order))
@@ -358,7 +357,6 @@ class LinksInMemory(Links):
     def note(  # noqa: PLR0917
         self, link: str, what: str, by: str, of: str, details: str, table: str = "", hand: str = ""
     ) -> None:
-        """Record an act of a person, or of a table, as the ledger lists it."""
         self._view_of(link)
         if not table:
             self.done.append((what, link, by, of))

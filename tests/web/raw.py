@@ -47,7 +47,6 @@ class Raw:
 
     @property
     def closing(self) -> bool:
-        """True if the connection has ended, as far as this side knows."""
         return self._writer.is_closing()
 
     async def ended(self) -> None:

@@ -161,7 +161,6 @@ async def shown_lines(page: Page) -> list[tuple[str, ...]]:
 
 
 def expected_lines(given: Round) -> list[tuple[str, ...]]:
-    """Return what the page must show for each line of `pitlink settle`."""
     return [_expected(line) for line in settle_line(json.dumps(given).encode()).lines]
 
 

@@ -1,5 +1,3 @@
-"""Helpers for the signage tests: a floor's displays, and what a patron sees on one."""
-
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 from typing import Final
@@ -78,8 +76,6 @@ async def drawn(page: Page, meter: str = MAIN) -> str:
 
 
 async def shows(page: Page, text: str, meter: str = MAIN, within_s: float = 10) -> None:
-    """Wait until a meter's drums show an amount, and the text for screen readers says it."""
-
     async def look() -> bool:
         return await drawn(page, meter) == text
 
@@ -88,7 +84,6 @@ async def shows(page: Page, text: str, meter: str = MAIN, within_s: float = 10) 
 
 
 async def is_unavailable(page: Page, meter: str = MAIN, within_s: float = 10) -> None:
-    """Wait until a meter is marked as unavailable, with no trace of its number."""
     where = page.locator(meter)
     mark = where.locator(".unavailable")
     await expect(mark).to_be_visible(timeout=within_s * 1000)
@@ -117,8 +112,6 @@ async def hold_time(page: Page) -> None:
 async def as_time_passes(
     page: Page, look: Callable[[], Awaitable[bool]], what: str, step_ms: int = LITTLE_MS
 ) -> None:
-    """Let a page's held time pass, one step for each look, until a condition holds."""
-
     async def looked() -> bool:
         await page.clock.run_for(step_ms)
         return await look()
@@ -127,8 +120,6 @@ async def as_time_passes(
 
 
 async def is_heard(page: Page, amount: str = "$1,123.62") -> None:
-    """Wait until a page with held time has its stream again, and shows current values."""
-
     async def look() -> bool:
         live = await page.locator(".connection").text_content() == "Live"
         heard = await page.evaluate("window.spokenAt !== null")
@@ -138,11 +129,7 @@ async def is_heard(page: Page, amount: str = "$1,123.62") -> None:
 
 
 async def falls_silent(page: Page, step_ms: int = MUCH_MS) -> float:
-    """Let a page's held time pass until its meter is marked.
-
-    Returns:
-        Age of the last heartbeat at that moment, in milliseconds of the page's time.
-    """
+    """Let held time pass until the meter is marked; return its last heartbeat's age in ms."""
     mark = page.locator(MAIN).locator(".unavailable")
     await as_time_passes(page, mark.is_visible, "the mark", step_ms)
     old_ms = await page.evaluate("performance.now() - window.spokenAt")

@@ -37,7 +37,6 @@ __all__ = ["AT", "CLAIM", "SMALL"]
 
 SIGN_IN: Final = "/api/v1/sign-in"
 PIN: Final = "730482"
-"""PIN of all users."""
 
 STAFF: Final[Mapping[str, Role]] = {
     "Dana": Role.DEALER,
@@ -48,7 +47,6 @@ STAFF: Final[Mapping[str, Role]] = {
     "Audrey": Role.AUDITOR,
     "Ada": Role.ADMINISTRATOR,
 }
-"""Users of the web side."""
 
 _DATABASE: Final = 9
 _NO_TLS: Final = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
@@ -94,12 +92,7 @@ class Staff:
 
 
 class Stand:
-    """The application of one floor on one port.
-
-    Args:
-        floor_text: the floor file.
-        redis: stores the users. Without one nobody can sign in, as when the store fails.
-    """
+    """Without a `redis` for its users nobody can sign in, as when the store fails."""
 
     def __init__(self, floor_text: str = FLOOR, redis: RedisServer | None = None) -> None:
         self.floor: Floor = parse_floor(floor_text)
@@ -135,7 +128,6 @@ class Stand:
         )  # fmt: skip
 
     async def start(self) -> None:
-        """Serve a new display state, as a newly started service would."""
         self.board = DisplayState()
         ready = asyncio.Event()
         self._serving = asyncio.create_task(
@@ -207,7 +199,6 @@ class Stand:
 
     @asynccontextmanager
     async def running(self, *staff: str, beating: bool = False) -> AsyncIterator[Self]:
-        """Serve inside the block, for some users, and with heartbeats of every link if wanted."""
         await self.reset(*staff)
         if beating:
             self.keep_beating()
@@ -269,7 +260,6 @@ def row(
     amount: int, version: int, *, floor: Floor, link: str = "tcp-main",
     meter: str = "progressive", cycle: int = 1, state: MeterState = "open", at: str = AT,
 ) -> MeterRow:  # fmt: skip
-    """Return a meter's row with the terms in the floor file."""
     found = next(
         each for of in floor.link if of.id == link for each in of.meter if each.meter_id == meter
     )

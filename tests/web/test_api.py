@@ -1,5 +1,3 @@
-"""The routes for programs, over real HTTP."""
-
 import re
 from collections.abc import Iterable
 from io import BytesIO
@@ -159,7 +157,6 @@ async def test_an_administrator_keeps_the_users_by_their_names(stand: Stand) -> 
 async def refusals(
     stand: Stand, name: str, cases: Iterable[tuple[str, object, int, str]]
 ) -> list[str]:
-    """Check that each POST is refused with its status and code; return the messages."""
     said = []
     before = await stand.user_directory.users.rows()
     async with stand.signed_in(name) as staff:

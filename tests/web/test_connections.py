@@ -45,7 +45,6 @@ POST = (
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def hasty(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Stand]:
-    """Yield a web side that waits only a moment for a request."""
     monkeypatch.setattr(connection_limits, "REQUEST_WITHIN_S", 0.3)
     async with Stand().running(beating=True) as stand:
         yield stand
@@ -476,7 +475,6 @@ _BYTE_EVERY_S: Final = 1.0
 
 
 async def behave(port: int, number: int, kind: str, opened: Counter[str]) -> None:
-    """Hold a bad connection of a kind, and open it again when it ends, until canceled."""
     while True:
         with contextlib.suppress(OSError, asyncio.IncompleteReadError):
             async with raw(port) as connection:
@@ -501,7 +499,6 @@ async def behave(port: int, number: int, kind: str, opened: Counter[str]) -> Non
 
 
 async def read_pages(port: int, cookie: str) -> None:
-    """Read each page over its own connection, and the floorpersons' stream to its first event."""
     for path in GOOD:
         async with raw(port) as connection:
             connection.send(get(path, "localhost", "Connection: close"))

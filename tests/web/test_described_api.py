@@ -116,11 +116,7 @@ class DescribedApi:
             yield found.ok()
 
     def try_operation(self, operation: Operation) -> None:
-        """Send a number of requests to one operation, each from three users.
-
-        Raises:
-            schemathesis.FailureGroup: an answer differs from the description.
-        """
+        """Send many requests to one operation, each from three users."""
         cases = st.one_of(
             operation.as_strategy(generation_mode=GenerationMode.POSITIVE),
             operation.as_strategy(generation_mode=GenerationMode.NEGATIVE),
@@ -173,7 +169,6 @@ class DescribedApi:
 
 
 def _asks(stand: Stand) -> list[str]:
-    """Have tables request a confirmation of voids, and return the requests."""
     for _ in range(_ASKS):
         table = stand.table()
         table.accept(wagers(1))

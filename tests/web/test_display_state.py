@@ -1,5 +1,3 @@
-"""State of the displays, and the events that its watchers receive."""
-
 import asyncio
 import gc
 from collections.abc import Sequence

@@ -34,14 +34,12 @@ MOVING = """[...document.querySelectorAll("*")].filter((it) => {
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def room(room: FloorRoom) -> FloorRoom:
-    """Return a room in which one win waits for validation, and one for payment."""
     room.stand.claims.put(ROYAL)
     await room.stand.claims.decide(CLAIM.claim, "validate", "Flo")
     return room
 
 
 async def check_view(page: Page) -> None:
-    """Check a view: axe-core, sizes for touch, and no sideways scrolling."""
     await check_accessible(page)
     await check_fits(page, SMALLEST_PX)
 

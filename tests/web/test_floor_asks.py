@@ -23,7 +23,6 @@ SETTLED = ("three of hearts", "six of spades", "jack of clubs")
 
 
 async def check_cards(where: Locator, *hands: tuple[str, ...]) -> None:
-    """Check that each hand shows its cards as they were entered, and no other cards appear."""
     drawn = where.locator(".hand")
     await expect(drawn).to_have_count(len(hands))
     for place, names in enumerate(hands):

@@ -237,7 +237,6 @@ async def enter_pin(page: Page, name: str, pin: str = PIN) -> None:
 
 
 async def lapsed_page(room: FloorRoom, size: str = "phone") -> Page:
-    """Return a page of Flo, who did nothing for five minutes."""
     page = await room.page(size, bypass_csp=True)
     await page.clock.install()
     await page.add_init_script(RECORD)
@@ -247,7 +246,6 @@ async def lapsed_page(room: FloorRoom, size: str = "phone") -> Page:
 
 
 async def do_nothing(room: FloorRoom, page: Page) -> None:
-    """Let the session of a page lapse, and five minutes of its time pass."""
     await expect(claim_card(page)).to_be_visible()
     await lapse(room, page)
     await page.clock.fast_forward("05:01")

@@ -402,7 +402,6 @@ async def test_what_was_done_with_a_link_is_shown_with_its_seals(room: FloorRoom
 
 
 async def held_answer(page: Page, path: str, cause: Awaitable[object]) -> Route:
-    """Hold the page's next request of a path, which something causes."""
     held: list[Route] = []
 
     async def hold(route: Route) -> None:

@@ -233,7 +233,6 @@ SPELLINGS: Final = (
 
 @asynccontextmanager
 async def serving(stand: Stand, token: str | None, *, agent: bool) -> AsyncIterator[str]:
-    """Serve the service's pages, or only an agent's metrics, with a token; yield the address."""
     port, ready = free_port(), asyncio.Event()
     front = ServerSettings(metrics_token=token)
     task = asyncio.create_task(

@@ -28,8 +28,6 @@ Prepare = Callable[[Stand], Awaitable[None]]
 
 
 class Case(NamedTuple):
-    """Who may use a route, and a request that works for them."""
-
     access: Right | RouteAccess
     body: dict[str, object] | None = None
     prepare: Prepare | None = None
@@ -178,7 +176,6 @@ RIGHTS_OF: Final = {
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def stand(stand: Stand) -> Stand:
-    """Return the web side with one more dealer, to be changed."""
     await stand.add("Spare", Role.DEALER)
     return stand
 
@@ -202,7 +199,6 @@ async def happened(stand: Stand) -> tuple[object, ...]:
 
 
 async def reset(stand: Stand, case: Case) -> None:
-    """Restore the state in which a route's request can succeed."""
     stand.claims.claims = {"c1": CLAIM, "c2": SMALL}
     stand.links.reset()
     if case.prepare is not None:

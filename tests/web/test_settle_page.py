@@ -1,5 +1,3 @@
-"""The page on which a round is settled by hand, in a browser and over HTTP."""
-
 import json
 from collections.abc import AsyncIterator
 from typing import Final
@@ -76,7 +74,6 @@ async def shows(page: Page, lines: list[tuple[str, ...]]) -> bool:
 
 
 async def check_totals_and_print(page: Page) -> None:
-    """Check the sums of the lines, and the round, its settlement and signatures on paper."""
     await expect(page.locator(".totals [data-position]")).to_have_text(
         ["6$25.00$25.00$50.00$10.00", "2$1,000.00$20.00$1,020.00$35.00"]
     )

@@ -46,7 +46,6 @@ async def sees_no_celebration(page: Page) -> None:
 
 
 async def let_news_grow_old(page: Page, stand: Stand) -> None:
-    """Let a minute pass, on the clock of the display state and on that of the page."""
     later_s = display_state.VALIDATED_NEWS_S + 1
     stand.board._clock = lambda: time.monotonic() + later_s
     await page.clock.fast_forward("01:01")

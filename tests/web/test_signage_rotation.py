@@ -23,7 +23,6 @@ def put_all(stand: Stand, version: int = 1) -> None:
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def turning(page: Page, sides: Sides, request: pytest.FixtureRequest) -> Stand:
-    """Return a web side with a section on signage, whose displays the page shows."""
     stand = await sides(f"{FLOOR}\n[signage]\n{request.param}")
     put_all(stand)
     await opened(page, stand)

@@ -236,7 +236,6 @@ async def sign_in(
 
 
 def device_of(answer: httpx.Response) -> str:
-    """Return the token that a browser received for its device."""
     (cookie,) = [
         each for each in answer.headers.get_list("set-cookie") if each.startswith(DEVICE_COOKIE)
     ]

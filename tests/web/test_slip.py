@@ -41,7 +41,6 @@ def slip(row: ClaimRow, floor_text: str = FLOOR, by: str = "Sue") -> bytes:
 
 
 def words_on(pdf: bytes) -> str:
-    """Return the text of the one page, in one line."""
     pages = PdfReader(io.BytesIO(pdf)).pages
     assert len(pages) == 1
     assert (pages[0].mediabox.width, pages[0].mediabox.height) == (612, 792)

@@ -28,11 +28,7 @@ def oldest() -> str:
 
 
 def translated(text: str, suffix: str, target: str) -> str:
-    """Return a file translated for a browser: unchanged if the browser knows its syntax.
-
-    Raises:
-        AssertionError: the syntax cannot be translated, or is wrong.
-    """
+    """Return a file as a browser needs it: unchanged if the browser knows its syntax."""
     done = subprocess.run(
         [require("esbuild"), f"--loader={suffix}", f"--target={target}"],
         input=text, capture_output=True, text=True, check=False, timeout=60,

@@ -41,8 +41,6 @@ ROYAL: Final = "As Ks Qs"
 
 
 class RealStand(Stand):
-    """The application over the real books of a link, which is played event by event."""
-
     def __init__(self, redis: RedisServer) -> None:
         super().__init__(FLOOR, redis=redis)
         self.pit = Pit(self.redis, FLOOR)
@@ -69,7 +67,6 @@ class RealStand(Stand):
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def stand(shared_redis_server: RedisServer) -> AsyncIterator[RealStand]:
-    """Yield a web side with its staff, and one more administrator."""
     async with RealStand(shared_redis_server).running(*STAFF) as stand:
         await stand.add("Bea", Role.ADMINISTRATOR)
         yield stand
