@@ -91,7 +91,10 @@ def slow_files_first(items: Sequence[pytest.Item], workers: int) -> list[pytest.
     for item in items:
         whole = item.path.parent if item.path.parent.name in _COUNTED_ONCE else item.path
         files.setdefault(whole, []).append(item)
-    slow = {path: _count_slow(tests) for path, tests in files.items()}
+    slow = {
+        path: sum(test.get_closest_marker("slow") is not None for test in tests)
+        for path, tests in files.items()
+    }
     shares: list[list[Path]] = [[] for _ in range(workers)]
     for path in sorted(filter(slow.__getitem__, files), key=slow.__getitem__, reverse=True):
         min(shares, key=lambda share: sum(slow[each] for each in share)).append(path)
@@ -104,10 +107,6 @@ def slow_files_first(items: Sequence[pytest.Item], workers: int) -> list[pytest.
         ordered += begins + quick[:fill]
         del quick[:fill]
     return ordered + quick
-
-
-def _count_slow(tests: Sequence[pytest.Item]) -> int:
-    return sum(test.get_closest_marker("slow") is not None for test in tests)
 
 
 @pytest.fixture

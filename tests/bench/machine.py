@@ -1,5 +1,3 @@
-"""The machine of a benchmark, and the CPU time and memory of its processes."""
-
 import contextlib
 import os
 import platform

@@ -1,5 +1,3 @@
-"""The devices of a table, as lines sent to a real `pitlink table`."""
-
 import json
 from pathlib import Path
 from typing import Any, Final, Self

@@ -1,5 +1,3 @@
-"""Processes of a chaos run: they are killed, frozen and started again."""
-
 import os
 import signal
 import subprocess

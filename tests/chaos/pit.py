@@ -1,5 +1,3 @@
-"""The floor of a chaos run during the faults, and the checks afterwards."""
-
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor

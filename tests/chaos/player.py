@@ -31,8 +31,6 @@ _WHY_VOID: Final = "the round cannot be settled"
 
 
 class Player(threading.Thread):
-    """Devices of a table, which deal round after round and survive a killed agent."""
-
     def __init__(self, layout: Layout, config: Path, log: Path, seed: int) -> None:
         super().__init__(name=layout.table, daemon=True)
         self.answers: list[tuple[DeviceEvent, DeviceAnswer]] = []

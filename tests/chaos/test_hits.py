@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.mqtt.events import result, wagers
-from tests.mqtt.stand import Asker, Stand
+from tests.mqtt.stand import Stand
 from tests.servers import eventually
 
 SPADES = {"position": 3, "patron": "p3", "cards": ["As", "Ks", "Qs"], "folded": False}
@@ -21,10 +21,6 @@ def shown_hits(stand: Stand) -> list[dict[str, Any]]:
         elif event == "controller" and hits:
             break
     return hits
-
-
-def shows_hit_of(stand: Stand, table: Asker) -> bool:
-    return any(hit["table"] == table.table for hit in shown_hits(stand))
 
 
 def batches_taken(stand: Stand) -> float:
@@ -58,4 +54,6 @@ def test_duty_d8_a_hit_is_shown_though_the_broker_was_lost_while_it_was_applied(
     eventually(lambda: stand.account("main", key) != before, what="the hit in the books")
     stand.mosquitto.start()
     eventually(stand.service.ready, what="ready")
-    eventually(lambda: shows_hit_of(stand, table), what="the hit shown")
+    eventually(
+        lambda: table.table in [hit["table"] for hit in shown_hits(stand)], what="the hit shown"
+    )

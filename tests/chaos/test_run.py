@@ -1,5 +1,3 @@
-"""A minute of the chaos run, and its plan."""
-
 from itertools import islice, pairwise
 
 import pytest

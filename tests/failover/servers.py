@@ -135,7 +135,8 @@ class Watched:
 
     @property
     def primary(self) -> Follower:
-        return _primary_of(self.servers)
+        (found,) = (server for server in self.servers if server.is_primary)
+        return found
 
     @property
     def replicas(self) -> list[Follower]:
@@ -235,8 +236,3 @@ class Cluster:
 
     def __exit__(self, *raised: object) -> None:
         self._up.close()
-
-
-def _primary_of(servers: list[Follower]) -> Follower:
-    (found,) = (server for server in servers if server.is_primary)
-    return found

@@ -22,7 +22,7 @@ from controllers.panel.table_view import view_table
 from controllers.table.device_events import decode_answer, encode_answer, parse_event
 from controllers.table.replies import absorb, compare, decide, reconcile
 from controllers.table.state import Layout, TableState
-from controllers.table.transitions import Stamp, Transition, play
+from controllers.table.transitions import Stamp, play
 from meters.wire import topics
 from meters.wire.messages import (
     TABLE_EVENT,
@@ -113,10 +113,6 @@ def check_state(state: TableState) -> None:
     msgspec.json.encode(view_table(_LAYOUT, state, fault=None, values=_VALUES))
 
 
-def played(state: TableState, line: bytes, seq: int) -> Transition:
-    return play(_LAYOUT, state, parse_event(line), Stamp(seq, _NOW))
-
-
 class Devices:
     """A table whose devices send anything; the service accepts all its events."""
 
@@ -190,7 +186,7 @@ def _stages() -> list[tuple[TableState, MoneyEvent]]:
     state = TableState()
     found: list[tuple[TableState, MoneyEvent]] = []
     for line in (*ROUND[:2], *ROUND[3:9], *ROUND[11:14]):
-        step = played(state, line, len(found) + 1)
+        step = play(_LAYOUT, state, parse_event(line), Stamp(len(found) + 1, _NOW))
         state = step.state
         if step.send is not None:
             found.append((state, step.send))

@@ -28,7 +28,7 @@ class Target:
     share: float = 1.0
 
 
-def pure(check: Callable[[bytes], None]) -> Callable[[], AbstractAsyncContextManager[Check]]:
+def pure(check: Callable[[bytes], object]) -> Callable[[], AbstractAsyncContextManager[Check]]:
     async def once(data: bytes) -> None:
         check(data)
 

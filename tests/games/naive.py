@@ -141,7 +141,8 @@ class NaiveRound:
                     continue
                 if hand in schedule["pays"]:
                     self.report({
-                        "position": other["position"], "item": f"{_stem(name)}_envy",
+                        "position": other["position"],
+                        "item": f"{name.removesuffix('_progressive')}_envy",
                         "outcome": "paid", "hand": hand, "wagered": cents,
                         "paid": _dollars(schedule["pays"][hand]), "returned": 0,
                         "paid_from": wager["paid_from"], "rule": wager["envy"]["rule"],
@@ -224,10 +225,6 @@ def settled(played: Mapping[str, Any]) -> tuple[Sequence[Line], Mapping[str, Any
 
 def _player(position: Law) -> tuple[bool, str | int]:
     return "patron" in position, position.get("patron", position["position"])
-
-
-def _stem(name: str) -> str:
-    return name.removesuffix("_progressive")
 
 
 def _dollars(text: str) -> int:

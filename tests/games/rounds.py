@@ -11,10 +11,6 @@ from tests.games.naive import HOUSE
 GAMES = read_games(HOUSE)
 
 
-def choices_of(game: str) -> dict[str, str]:
-    return {"seven_progressive": "B"} if game == "lucky_seven" else {}
-
-
 def random_round(game: str, rng: random.Random) -> dict[str, Any]:
     """Return a random round without a game against the dealer, of few suits and ranks."""
     chapter = GAMES[game]
@@ -42,7 +38,8 @@ def random_round(game: str, rng: random.Random) -> dict[str, Any]:
         }
         if wagers:
             positions.append({"position": number, "cards": cards, "wagers": wagers})
-    played: dict[str, Any] = {"game": game, "paytables": choices_of(game), "positions": positions}
+    paytables = {"seven_progressive": "B"} if game == "lucky_seven" else {}
+    played: dict[str, Any] = {"game": game, "paytables": paytables, "positions": positions}
     if deal.dealer:
         played["dealer"] = [card_name(deck.pop()) for _ in range(deal.dealer)]
     if deal.community:

@@ -294,7 +294,8 @@ def test_no_more_is_allowed_than_what_the_code_asks_for() -> None:
     every |= {"script|exists", "multi", "exec", "cluster|slots", "role", "wait"}
     books, user_store = called_by("meters.books"), called_by("meters.users")
     for source in Path(str(files("meters"))).rglob("*.py"):
-        asked = {name.replace("config_get", "config|get") for name in asked_by(source)}
+        found = _ASKED.findall(source.read_text())
+        asked = {name.replace("config_get", "config|get") for name in found}
         if "redis_client" in source.parts:
             every |= asked
         elif "users" in source.parts or source.name == "log_auditing.py":
@@ -309,7 +310,3 @@ def test_no_more_is_allowed_than_what_the_code_asks_for() -> None:
 def called_by(package: str) -> set[str]:
     scripts = Path(str(files(package) / "scripts")).rglob("*.lua")
     return {call.lower() for path in scripts for call in _CALL.findall(path.read_text())}
-
-
-def asked_by(source: Path) -> set[str]:
-    return set(_ASKED.findall(source.read_text()))

@@ -10,6 +10,7 @@ from pathlib import Path
 from random import Random
 from typing import Any, Final
 
+from meters.floor_api.types import Parameter
 from tests.floor_text import floor_text, link_text, meter_text, table_text
 from tests.games.naive import HOUSE
 from tests.model.second_books import SecondBooks, SecondTable
@@ -41,7 +42,7 @@ class Change:
     """A parameter that people change while the link is closed, and its possible values."""
 
     meter: str
-    parameter: str
+    parameter: Parameter
     values: tuple[int | str, ...]
 
 

@@ -1,5 +1,3 @@
-"""Metrics of a link: its books, waiting claims, its heartbeat, audits and outages."""
-
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import UTC, datetime

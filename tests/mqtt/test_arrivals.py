@@ -14,10 +14,6 @@ def message(topic: str, payload: bytes = b"{}") -> Message:
     return Message(topic, payload, retain=False)
 
 
-def contents(batch: list[Message]) -> list[tuple[str, bytes]]:
-    return [(one.topic, one.payload) for one in batch]
-
-
 class Queue:
     """Arrivals whose lanes are their topics, except for topics of strangers."""
 
@@ -33,7 +29,7 @@ class Queue:
                 self.arrived.put(message(topic, b"%d" % number))
 
     async def batch(self, size_max: int = 99) -> list[tuple[str, bytes]]:
-        return contents(await self.arrived.batch(size_max))
+        return [(one.topic, one.payload) for one in await self.arrived.batch(size_max)]
 
 
 async def test_a_batch_has_one_of_each_topic_however_many_wait() -> None:

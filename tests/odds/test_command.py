@@ -1,5 +1,3 @@
-"""The command: what it prints, which choices it offers, and what it refuses."""
-
 import os
 from collections import Counter
 from collections.abc import Callable

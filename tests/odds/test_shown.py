@@ -1,5 +1,3 @@
-"""The odds as tables for people: the layout at every width."""
-
 import io
 from collections.abc import Callable
 from pathlib import Path

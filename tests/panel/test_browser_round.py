@@ -1,5 +1,3 @@
-"""A dealer plays rounds at the panel, in a real browser."""
-
 from typing import Final
 
 import pytest

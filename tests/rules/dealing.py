@@ -1,5 +1,3 @@
-"""Rounds with given cards for the tests, and views of their settlements."""
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

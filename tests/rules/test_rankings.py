@@ -84,12 +84,9 @@ def check_order(
 
 
 def six_card_named(hand: tuple[str, ...], royal: str) -> str:
-    diamonds = "_diamonds" if hand[0][1] == "d" else ""
-    return f"{royal}{diamonds}" if is_six_card_royal(hand) else plain(best_five_card_named(hand))
-
-
-def plain(hand: str) -> str:
-    return hand.removesuffix("_spades")
+    if is_six_card_royal(hand):
+        return f"{royal}_diamonds" if hand[0][1] == "d" else royal
+    return best_five_card_named(hand).removesuffix("_spades")
 
 
 JUDGES: Mapping[str, Callable[[tuple[str, ...]], str]] = {

@@ -15,7 +15,7 @@ from meters.books.audit import LinkAudit
 from meters.books.facility_note import FACILITY_KEY
 from meters.books.store import BooksError, LinkStore, TermsError
 from meters.books.two_people import COMMAND, PinSetters
-from meters.floor.floor_file import Floor, Link, parse_floor
+from meters.floor.floor_file import parse_floor
 from meters.floor_api.errors import ActError
 from meters.floor_api.types import UnapprovedRow
 from meters.links.links import Links
@@ -64,11 +64,6 @@ def configuration_of(
     floor = parse_floor(text)
     (one,) = [each for each in floor.link if each.id == link]
     return Configuration(floor, LinkStore(redis, one), opens_as=opens_as)
-
-
-def floor_and_link(text: str) -> tuple[Floor, Link]:
-    floor = parse_floor(text)
-    return floor, floor.link[0]
 
 
 async def approve_all(redis: Redis, text: str) -> None:
@@ -746,7 +741,8 @@ async def test_the_audit_names_an_approval_that_lacks_a_person(
     first_by = "" if tampered in {"alone", "later", "program"} else "amy"
     approval = Approval(filed.digest, filed.text, by, (), first_by, order=before.order + 1)
     if tampered == "no table left":
-        gone = LinkConfiguration.of(*floor_and_link(FLOOR.rpartition("[[link.table]]")[0]))
+        less = parse_floor(FLOOR.rpartition("[[link.table]]")[0])
+        gone = LinkConfiguration.of(less, less.link[0])
         approval = msgspec.structs.replace(approval, digest=gone.digest, text=gone.text)
     if tampered == "earlier order":
         approval = msgspec.structs.replace(approval, order=before.order - 1)

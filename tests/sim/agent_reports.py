@@ -1,8 +1,8 @@
 """Check of what a table's agent reported to the dealer, and of its events, against the ledger."""
 
 import json
-from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from collections.abc import Iterable
+from typing import Final
 
 from msgspec import UNSET
 
@@ -115,7 +115,8 @@ class AgentReports:
         reported = [(line.position, str(line.item), line.paid) for line in lines]
         held = [(line["position"], line["item"], line.get("paid", 0)) for line in reply["lines"]]
         opened = [(claim.claim, claim.amount) for claim in claims]
-        if reported != held or opened != [_claim(claim) for claim in reply["claims"]]:
+        due = [(claim["claim"], claim["amount"]) for claim in reply["claims"]]
+        if (reported, opened) != (held, due):
             self._world.fail(f"{table} {round_id} reports {reported} {opened}, not {reply}")
 
     def _corrected(self, table: str, answer: DeviceAnswer, *, lost: bool) -> None:
@@ -146,10 +147,6 @@ class AgentReports:
             self._world.fail(f"{table} reports {round_id} as void: no such entry")
         if self._checker.open_round(table) == round_id:
             self._world.fail(f"{table} reports {round_id} as void, but it is open")
-
-
-def _claim(claim: Mapping[str, Any]) -> tuple[str, int]:
-    return claim["claim"], claim["amount"]
 
 
 def hold_history(

@@ -12,6 +12,7 @@ from meters.floor.floor_file import Link
 from meters.floor_api.errors import ActError
 from meters.floor_api.types import Adjustment, AskRow, ParameterChange
 from tests.model.model_floor import Change, ModelFloor
+from tests.model.pit import to
 from tests.sim.checker import Checker
 from tests.sim.service import SimulatedService
 from tests.sim.world import World
@@ -164,7 +165,7 @@ class Staff:
         await self._ask(f"{by} closes", "_link_acts.close", self._link, by, "maintenance")
         await asyncio.sleep(self._chance.uniform(0.0, 12.0))
         value = self._chance.choice(change.values)
-        await self._propose(_parameter(change.meter, change.parameter, value), by, other)
+        await self._propose(to(change.meter, change.parameter, value), by, other)
         await self.reopen()
 
     async def _propose(self, change: ParameterChange | Adjustment, by: str, other: str) -> None:
@@ -210,7 +211,3 @@ class Staff:
         self.acts += 1
         self._world.note(f"{what}: done")
         return done
-
-
-def _parameter(meter: str, name: str, value: int | str) -> ParameterChange:
-    return ParameterChange(meter=meter, parameter=name, value=value, reason="as planned")  # type: ignore[arg-type]

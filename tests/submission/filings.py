@@ -1,5 +1,3 @@
-"""A submission that the command has written, as the tests read it."""
-
 import io
 import os
 from collections.abc import Iterator, Sequence

@@ -1,5 +1,3 @@
-"""A container of an image, run by systemd-nspawn."""
-
 import fcntl
 import os
 import signal
