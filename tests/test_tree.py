@@ -37,23 +37,6 @@ ORDER: Final = (
 SHARED: Final = frozenset({"process", "terminal", "logs", "wire", "floor", "http", "settle_page"})
 """Packages of `meters` that the table side may import."""
 
-REPLACED: Final = {
-    "board": "display state", "carried": "checkpoint", "clerk": "table writer",
-    "courier": "delivery", "desk": "claims", "door": "limits",
-    "doorkeeper": "connection limits", "dressed": "themed", "filed": "approved",
-    "mistake": "problem", "papers": "documents",
-    "party": "identity", "pulse": "heartbeat", "reckoning": "replies", "seldom": "throttled",
-    "standing": "state", "station": "agent process", "survey": "scan", "vitals": "stats",
-    "whereabouts": "primary discovery",
-}  # fmt: skip
-"""Words that are not used as names, each with the word to use."""
-GONE: Final = {
-    "anew": "again", "keeper": "supervisor", "retell": "repeat", "retold": "repeated",
-    "tell": "publish, report, print or log", "told": "reported or published", "untold": "ignored",
-}  # fmt: skip
-"""Words that are not used as names in the tests either."""
-WORD: Final = re.compile(r"[A-Z]?[a-z]+")
-
 LEFT_UNDONE: Final = re.compile(r"\b(TODO|FIXME|XXX|HACK|NotImplementedError|for now)\b")
 ELSEWHERE: Final = re.compile(r"(?<![\w.])/(tmp|work|home|root|Users)/")
 
@@ -246,22 +229,6 @@ def test_no_two_public_classes_share_a_name() -> None:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 found.setdefault(node.name, []).append(str(path.relative_to(ROOT)))
     assert {name: places for name, places in found.items() if len(places) > 1} == {}
-
-
-def test_names_are_those_of_the_trade() -> None:
-    """This holds for files, classes, functions and parameters."""
-    named = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef | ast.arg
-    wrong = [
-        f"{path.relative_to(ROOT)}: {name}: say {words[word.lower()]}"
-        for rooms, words in ((ROOMS, REPLACED | GONE), (("tests",), GONE))
-        for path in of_room(*rooms)
-        for node in nodes(path)
-        if isinstance(node, named)
-        for name in [getattr(node, "name", getattr(node, "arg", path.stem))]
-        for word in WORD.findall(name)
-        if word.lower() in words
-    ]
-    assert not wrong
 
 
 def test_rules_have_no_clock_socket_or_chance() -> None:
