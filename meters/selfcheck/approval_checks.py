@@ -8,7 +8,7 @@ and elsewhere, such an approval counts as none.
 """
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final, Self
@@ -21,6 +21,7 @@ from meters.books.approvals import (
     ApprovalBook,
     Approved,
     ForgedError,
+    HalfApproval,
     Waiting,
     table_names,
     tables_left,
@@ -175,7 +176,8 @@ class Configuration:
         self._floor = floor
         self._link = next(link for link in floor.link if link.id == store.link.id)
         self._seen = False
-        self._has_its_tables = False
+        self._watched: Sequence[_KnownLink] | None = None
+        self._note_step: Callable[[], None] = lambda: None
         self._assets = {table.id: table.asset for table in self._link.table}
         self.filed = LinkConfiguration.of(floor, self._link)
 
@@ -210,10 +212,12 @@ class Configuration:
         self._seen = True
         counts = is_person(approved.by) or await self._is_of_program()
         same = counts and approved.digest == self.filed.digest
-        if same and self._has_its_tables:
-            return None
+        if same and self._watched is not None:
+            if await self._has_its_tables(approved, self._watched):
+                return None
+            self._watched = None
         await self._read_note()
-        since = () if await self._is_of_program() else await self._lost_tables(approved)
+        since = await self._lost_tables(approved, self._other_links)
         if same and not since:
             return await self._back_too_early(approved)
         before, confirmed = LinkConfiguration(approved.text), False
@@ -231,8 +235,12 @@ class Configuration:
             changed, approved, approved.digest, confirmed=confirmed, in_force=held.get("terms", "")
         )
 
-    async def problem(self) -> str | None:
-        """Return the reason why the link must not operate with this floor file, or None."""
+    async def problem(self, note_step: Callable[[], None] | None = None) -> str | None:
+        """Return the reason why the link must not operate with this floor file, or None.
+
+        A look at many links takes long. `note_step` is called after each of them.
+        """
+        self._note_step = note_step or self._note_step
         found = await self.unapproved()
         return None if found is None or _will_adopt(found) else found.problem
 
@@ -302,8 +310,8 @@ class Configuration:
             await self._adopt(found, by, found.approved.order, setters.own)
             return found.changed
         first_by, half = found.first_by or "", found.waiting.half
-        if first_by == by and half and not {*half.pin_set_by} <= {*setters.own}:
-            first_by = ""  # who set the PIN then does not know the present one: approve first again
+        if half and _is_past(half, by, setters):
+            first_by = ""
         approval = await self._approval(found, by, order, first_by=first_by, setters=setters.own)
         if not first_by:
             await self._book.approve_first(approval, found.replaces, found.after, found.waiting)
@@ -397,7 +405,7 @@ class Configuration:
         noted = await self._read_note()
         if noted.floor not in ("", self._floor_digest):
             return False
-        for each in self._others.values():
+        for each in self._other_links:
             held = await each.store.snapshot()
             if not held.last_entry:
                 continue
@@ -417,21 +425,25 @@ class Configuration:
         last = max((approved.order for approved in known if approved), default=0)
         return await self._store.facility.note(self._floor_digest, by, self._link.id, last)
 
-    async def _lost_tables(self, approved: Approved) -> tuple[str, ...]:
-        """Return a text for each table that another link was approved with since."""
+    async def _lost_tables(
+        self, approved: Approved, others: Iterable[_KnownLink]
+    ) -> tuple[str, ...]:
+        """Return a text for each table that one of some other links was approved with since."""
+        if await self._is_of_program():
+            return ()
         return tuple(
             f"table {table} was approved on link {link} since"
-            for table, (order, link) in sorted((await self._last_approvals()).items())
+            for table, (order, link) in sorted((await self._last_approvals(others)).items())
             if order > approved.order
         )
 
-    async def _last_approvals(self) -> Mapping[str, tuple[int, str]]:
-        """Return the last approval on another link that had a table: its order, and the link.
+    async def _last_approvals(self, others: Iterable[_KnownLink]) -> Mapping[str, tuple[int, str]]:
+        """Return the last approval on other links that had a table: its order, and the link.
 
         They are by the ids of this link's tables.
         """
         last = dict.fromkeys(self._assets, (0, ""))
-        for each in self._others.values():
+        for each in others:
             approved = await _approved(each.book)
             had = approved.had if approved else {}
             for table, asset in self._assets.items():
@@ -443,13 +455,20 @@ class Configuration:
         """Return the order of the last approval, on any link, that had a table of this link."""
         own = await _approved(self._book)
         had = own.had if own else {}
-        orders = [order for order, _ in (await self._last_approvals()).values()]
+        orders = [order for order, _ in (await self._last_approvals(self._other_links)).values()]
         orders += [had.get(name, 0) for name in table_names(self._assets)]
         return max(orders, default=0)
 
     @property
-    def _all_links(self) -> Sequence[_KnownLink]:
-        return (self._own, *self._others.values())
+    def _all_links(self) -> Iterator[_KnownLink]:
+        yield self._own
+        yield from self._other_links
+
+    @property
+    def _other_links(self) -> Iterator[_KnownLink]:
+        for each in tuple(self._others.values()):
+            self._note_step()
+            yield each
 
     async def _read_note(self) -> Noted:
         """Read the note of the facility, and with it which other links there are.
@@ -516,7 +535,8 @@ class Configuration:
 
         A link that was removed from the floor file keeps its approval. If the floor file goes back,
         its tables can still have hand pays and open rounds on the links on which they were since.
-        Once nothing is left there, and no other link has the tables, this link has its tables.
+        Once nothing is left there, only the links that were approved with its tables are watched:
+        another service can still have the earlier floor file.
         """
         barred = await self._held_elsewhere()
         if barred is None and self._opens_as is None:
@@ -524,9 +544,18 @@ class Configuration:
         if barred:
             found = await self._unapproved((_ALSO,), approved, approved.digest)
             return replace(found, barred=barred)
-        others = [await self._tables_here(each.book) for each in self._others.values()]
-        self._has_its_tables = not any(others)
+        self._watched = [each for each in self._other_links if await self._tables_here(each.book)]
         return None
+
+    async def _has_its_tables(self, approved: Approved, watched: Sequence[_KnownLink]) -> bool:
+        """Check if none of the watched links has a table of this link again, or something left."""
+        for each in watched:
+            self._note_step()
+            if await self._held_at(each):
+                return False
+            if self._opens_as is None and await self._round_open_at(each):
+                return False
+        return not await self._lost_tables(approved, watched)
 
     async def _tables_here(self, book: ApprovalBook) -> Sequence[str]:
         """Return the tables in the approved floor file of another link that this link has."""
@@ -549,22 +578,27 @@ class Configuration:
         link or another name. If no table has such a hand pay, the result is None.
         """
         for each in self._all_links:
-            link = each.store.link.id
-            # A claim that is rejected between these two reads is in the second one.
-            for held in await holding_claims(each.store):
-                if table := self._has_moved(link, held):
-                    return (
-                        f"table {table} is held for claim {held.claim.claim} as table {held.table}"
-                        f" of link {link}: leave it there until that is paid or rejected"
-                        f"{self._put_back(link)}"
-                    )
-            for held in await each.reopenable.claims():
-                if table := self._has_moved(link, held):
-                    return (
-                        f"claim {held.claim.claim} of table {table} was rejected, and can still be"
-                        f" reopened: leave the table in link {link}, as table"
-                        f" {held.table}, until this gaming day is closed{self._put_back(link)}"
-                    )
+            if reason := await self._held_at(each):
+                return reason
+        return None
+
+    async def _held_at(self, each: _KnownLink) -> str | None:
+        link = each.store.link.id
+        # A claim that is rejected between these two reads is in the second one.
+        for held in await holding_claims(each.store):
+            if table := self._has_moved(link, held):
+                return (
+                    f"table {table} is held for claim {held.claim.claim} as table {held.table}"
+                    f" of link {link}: leave it there until that is paid or rejected"
+                    f"{self._put_back(link)}"
+                )
+        for held in await each.reopenable.claims():
+            if table := self._has_moved(link, held):
+                return (
+                    f"claim {held.claim.claim} of table {table} was rejected, and can still be"
+                    f" reopened: leave the table in link {link}, as table"
+                    f" {held.table}, until this gaming day is closed{self._put_back(link)}"
+                )
         return None
 
     async def _round_left_open(self) -> str | None:
@@ -588,13 +622,17 @@ class Configuration:
                 f"table {table} has an open round: leave {_UNCHANGED} until the round is settled,"
                 " or voided at the panel"
             )
-        for each in self._others.values():
-            moved = await self._tables_here(each.book)
-            # With a round of a table on both links, each would wait for the other one.
-            moved = [one for one in moved if not await _with_open_round(self._store, [one])]
-            if table := await _with_open_round(each.store, moved):
-                back = self._put_back(each.store.link.id)
-                return f"{_open_round_text(table, each.store)}{back}"
+        for each in self._other_links:
+            if reason := await self._round_open_at(each):
+                return reason
+        return None
+
+    async def _round_open_at(self, each: _KnownLink) -> str | None:
+        moved = await self._tables_here(each.book)
+        # With a round of a table on both links, each would wait for the other one.
+        moved = [one for one in moved if not await _with_open_round(self._store, [one])]
+        if table := await _with_open_round(each.store, moved):
+            return f"{_open_round_text(table, each.store)}{self._put_back(each.store.link.id)}"
         return None
 
     async def _held_at_changed_table(self) -> str | None:
@@ -647,6 +685,16 @@ class Configuration:
             if same and (link, held.table) != (self._link.id, table.id):
                 return f"{table.id} (asset {table.asset})"
         return None
+
+
+def _is_past(half: HalfApproval, by: str, setters: PinSetters) -> bool:
+    """Check if somebody approves first anew, because only PINs of the past bar the second approval.
+
+    Whoever set a PIN then does not know the present one. So this is no way around two people.
+    """
+    if by == half.by:
+        return not {*half.pin_set_by} <= {*setters.own}
+    return half.by not in setters.shared and not {by, *setters.own}.isdisjoint(half.pin_set_by)
 
 
 async def _approved(book: ApprovalBook) -> Approved | None:

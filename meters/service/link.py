@@ -457,7 +457,7 @@ class LinkService:
         if unbalanced is not None and unbalanced != NOT_AUDITED:
             return unbalanced, False
         self._note_step()
-        unapproved = await self.configuration.problem()
+        unapproved = await self.configuration.problem(self._note_step)
         self._metrics.books.show_approval(self.store.link.id, due=unapproved is not None)
         if unapproved:
             return unapproved, unapproved != self._problem

@@ -255,19 +255,51 @@ async def test_a_new_link_on_a_running_floor_waits_for_two_people(
     assert (approved.first_by, approved.by) == ("amy", "ben")
 
 
+async def test_a_look_at_links_with_new_names_is_short(keeping_redis: Redis) -> None:
+    """Their former links keep the tables, so something can be left there at any time."""
+    names = "abcdef"
+    linked = {
+        version: FLOOR
+        + "".join(
+            link_text(
+                f"{name}{version}",
+                meter_text(PROGRESSIVE, id="p"),
+                table_text(f"T-{name}", "p", asset=f"9{at}"),
+                name=f"Jackpot {name}",
+            )
+            for at, name in enumerate(names)
+        )
+        for version in (1, 2)
+    }
+    for text in linked.values():
+        await approve_all(keeping_redis, text)
+    renamed = configuration_of(keeping_redis, linked[2], "a2")
+
+    async def calls_of_a_look() -> int:
+        before = (await keeping_redis.info("stats"))["total_commands_processed"]
+        assert await renamed.problem() is None
+        after = (await keeping_redis.info("stats"))["total_commands_processed"]
+        return int(after) - int(before)
+
+    await calls_of_a_look()
+    assert await calls_of_a_look() < 40, "and not many for each of the twelve other links"
+
+
 @pytest.mark.duty("D4")
-async def test_the_first_person_approves_again_when_nobody_else_knows_their_pin(
-    keeping_redis: Redis,
+@pytest.mark.parametrize("later", [("ben", "amy"), ("amy", "cal")], ids=["the same two", "others"])
+async def test_who_approves_when_pins_of_the_past_barred_the_second_approval(
+    keeping_redis: Redis, later: tuple[str, str]
 ) -> None:
-    """The second person had set it, so the first approval never counts beside theirs."""
+    """Amy set Ben's PIN and Cal hers, so the approval by Ben never counts beside theirs."""
+    set_today = [("ben", "amy"), ("amy", "cal")]
     await approve_all(keeping_redis, FLOOR)
     six = configuration_of(keeping_redis, SIX, "pit")
-    await six.approve("ben", six.filed.digest, PinSetters.of("ben", [("ben", "amy")]))
-    for person in ("amy", "ben"):
+    await six.approve("ben", six.filed.digest, PinSetters.of("ben", set_today))
+    for person in ("amy", "cal", "ben"):
         with pytest.raises(BooksError) as error:
-            await six.approve(person, six.filed.digest, PinSetters.of(person, [("ben", "amy")]))
+            await six.approve(person, six.filed.digest, PinSetters.of(person, set_today))
         assert error.value.status == "same_person"
-    for person in ("ben", "amy"):  # a day later
+    for person in later:
         await six.approve(person, six.filed.digest)
     assert await six.problem() is None
     assert (await LinkAudit(six._store).run()).balanced
