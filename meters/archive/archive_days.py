@@ -7,15 +7,14 @@ from datetime import date
 from pathlib import Path
 from typing import Final
 
-from meters.archive.day_file import EARLIER_ENDING, ENDING, ArchiveError, DayFile
+from meters.archive.day_file import ENDING, ArchiveError, DayFile
 
 _DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
 def archived_links(directory: Path) -> frozenset[str]:
     """Return the links of an archive. Each link has a directory with the name of the link."""
-    endings = (ENDING, EARLIER_ENDING)
-    return frozenset(path.parent.name for end in endings for path in directory.glob(f"*/*{end}"))
+    return frozenset(path.parent.name for path in directory.glob(f"*/*{ENDING}"))
 
 
 def day_of(path: Path) -> str:
@@ -31,12 +30,8 @@ class ArchiveFiles:
         self._link = link
 
     def path(self, day: str) -> Path:
-        """Return the path of the archive file of a gaming day.
-
-        If there is no file yet, return the path of a new file.
-        """
-        earlier = self.directory / f"{day}{EARLIER_ENDING}"
-        return earlier if earlier.exists() else self.directory / f"{day}{ENDING}"
+        """Return the path of the archive file of a gaming day."""
+        return self.directory / f"{day}{ENDING}"
 
     def newest_day(self) -> date | None:
         """Return the gaming day of the last file, by the names of the files; None without a file.
@@ -50,15 +45,12 @@ class ArchiveFiles:
             names = [path.name for path in self.directory.iterdir()]
         except FileNotFoundError:
             return None
-        endings = (ENDING, EARLIER_ENDING)
-        days = [name[: -len(end)] for end in endings for name in names if name.endswith(end)]
+        days = [name.removesuffix(ENDING) for name in names if name.endswith(ENDING)]
         return max((date.fromisoformat(day) for day in days if _DAY.fullmatch(day)), default=None)
 
     def paths(self) -> Sequence[Path]:
         """Return the paths of the link's archive files, in order. No file is opened."""
-        endings = (ENDING, EARLIER_ENDING)
-        found = (path for path in self.directory.glob("*") if path.name.endswith(endings))
-        return sorted(found, key=lambda path: path.name)
+        return sorted(self.directory.glob(f"*{ENDING}"), key=lambda path: path.name)
 
     def listing(self, through: str) -> str:
         """Return a digest of the names, sizes and times of the files up to a gaming day.

@@ -1,20 +1,17 @@
 """The archive file of one gaming day of one link: ledger entries, balances, decided wins.
 
 The file is written under a temporary name, synced to disk, read back completely, and then renamed.
-After this, pitlink never writes to the file. `day_lines.py` has the format of the file, and
-`day_database.py` has the format of earlier releases.
+After this, pitlink never writes to the file. `day_lines.py` has the format of the file.
 
 The digest of a file covers three kinds of data: the digest of the file of the day before; the
 checkpoints (balances and claims) at the beginning and the close of the day; and the wins that were
 decided on this day. The closing checkpoint has a digest over the ledger entries. So if somebody
-changes, omits or inserts a day, the digests of all later files are wrong (duties D17, D20). The
-digest does not depend on the format of the file.
+changes, omits or inserts a day, the digests of all later files are wrong (duties D17, D20).
 """
 
 import hashlib
 import os
 import shutil
-import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -30,7 +27,6 @@ import zstandard
 from msgspec.structs import astuple
 
 from bonus.errors import UserError
-from meters.archive.day_database import DayDatabase
 from meters.archive.day_lines import ClaimLine, DayLines, EntryLine, HeadLine, LinesWriter
 from meters.books.chain import link_and_seal_texts
 from meters.books.checkpoint import Checkpoint, CheckpointError, digest_of, read_checkpoint
@@ -39,8 +35,6 @@ from meters.wire.clock import now_text
 from meters.wire.messages import UNREADABLE
 
 ENDING: Final = ".jsonl.zst"
-EARLIER_ENDING: Final = ".sqlite"
-"""The end of the name of an archive file that an earlier release wrote."""
 
 FIELDS: Final = EntryLine.__struct_fields__[1:]
 """The names of the fields of a ledger entry, in the order in which the archive has them."""
@@ -117,8 +111,7 @@ class DayFile:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        earlier = path.name.endswith(EARLIER_ENDING)
-        self._content = DayDatabase(path) if earlier else DayLines(path)
+        self._content = DayLines(path)
 
     @cached_property
     def _header(self) -> tuple[DayFileHeader, str]:
@@ -266,7 +259,7 @@ class DayFile:
     def _readable(self) -> Iterator[None]:
         try:
             yield
-        except (OSError, sqlite3.Error, zstandard.ZstdError) as error:
+        except (OSError, zstandard.ZstdError) as error:
             raise ArchiveError(f"{self.path} cannot be read: {error}") from None
         except UNREADABLE as error:
             raise ArchiveError(f"{self.path} is damaged: {error}") from None

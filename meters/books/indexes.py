@@ -32,9 +32,8 @@ async def read_snapshot(
         if indexes:
             pipe.zrange(keys.proposals, 0, -1, withscores=True)
             pipe.hgetall(keys.approved)
-            # ZCOUNT is not used, because the Redis ACL of an earlier release does not allow it.
-            pipe.zrevrangebyscore(keys.wins, "+inf", "(0")
-            pipe.zrevrangebyscore(keys.wins, "(0", "-inf")
+            pipe.zcount(keys.wins, "(0", "+inf")
+            pipe.zcount(keys.wins, "-inf", "(0")
         if part:
             _read_part(pipe, keys, part)
         elif indexes:
@@ -52,7 +51,7 @@ async def read_snapshot(
         snapshot,
         proposals={proposal.decode(): int(entry) for proposal, entry in proposals},
         approved=_texts(approved),
-        misplaced=len(above) + len(below),
+        misplaced=above + below,
     )
     return _with_part(snapshot, part, rows) if part else _with_indexes(snapshot, rows)
 

@@ -36,7 +36,6 @@ from meters.floor.paths import (
     archive_from,
     branding_from,
     check_account,
-    check_data_place,
     service_from,
 )
 from meters.floor.pool_mismatch import pool_mismatch
@@ -337,8 +336,6 @@ def read_floor(path: Path) -> Floor:
     Raises:
         FloorError: the file is missing or cannot be used.
         GameError: a game file of the house cannot be used.
-        UserError: the data directory is empty, but an earlier release kept this floor's data
-            elsewhere.
     """
     try:
         data = path.read_bytes()
@@ -351,9 +348,6 @@ def read_floor(path: Path) -> Floor:
         raise FloorError(f"{path}:{line}: the file is not UTF-8: save it as UTF-8") from None
     directory = path.absolute().parent
     floor = parse_floor(text, str(path), directory)
-    links = [link.id for link in floor.link]
-    tables = [table.id for link in floor.link for table in link.table]
-    check_data_place(floor.service.data, directory, links, tables)
     return msgspec.structs.replace(
         floor,
         service=service_from(floor.service, directory),

@@ -20,8 +20,6 @@ PATHS: Final = frozenset({*_SERVICE_PATHS, "directory", "logo", "games"})
 _REDIS_PATH: Final = re.compile(
     r"(?P<name>[?&]ssl_(?:ca_certs|ca_path|certfile|keyfile)=)(?P<path>[^&#]+)"
 )
-_STORES: Final = ("marks/{}.ledger-mark.json", "tables/{}.sqlite")
-"""Files in the data directory: a link's ledger mark, and the outbox of a table's agent."""
 
 
 def service_from(service: Service, directory: Path) -> Service:
@@ -48,32 +46,6 @@ def branding_from(branding: Branding, directory: Path) -> Branding:
     if branding.logo is None:
         return branding
     return msgspec.structs.replace(branding, logo=str(directory / branding.logo))
-
-
-def check_data_place(data: str, directory: Path, links: list[str], tables: list[str]) -> None:
-    """Refuse an empty data directory if an earlier release kept the floor's data elsewhere.
-
-    In the earlier release, `data` was relative to the directory from which the command was called.
-    So marks or outboxes of this floor can be in that directory, but not in the one relative to the
-    floor file. Without this check, the floor's meters would start again at their seeds.
-
-    Raises:
-        UserError: the message names both directories and says what to do.
-    """
-    try:
-        here, before = directory / data, Path.cwd() / data
-    except FileNotFoundError:
-        return  # The directory from which the command was called no longer exists.
-    names = [_STORES[0].format(link) for link in links]
-    names += [_STORES[1].format(table) for table in tables]
-    if any((here / each).exists() for each in names):
-        return
-    if any((before / each).exists() for each in names):
-        raise UserError(
-            f"data is relative to the floor file: it is {here}, and nothing of this floor is"
-            f" there, but an earlier release kept it in {before}. Stop every process of the floor"
-            f' and move that directory to {here}, or write data = "{before}" in the floor file'
-        )
 
 
 def check_account(*directories: str) -> None:

@@ -14,7 +14,6 @@ from meters.floor.identities import (
     AUTHORITY_FILE,
     EVENT_GROUP_FILE,
     LOG_SECRETS_FILE,
-    REDIS_USERS_PASSWORD_FILE,
     SERVICES,
 )
 from meters.floor.key_bundle import read_secret, read_secrets
@@ -57,7 +56,7 @@ def check_keys(keys: Path) -> Sequence[KeyFinding]:
             KeyFinding("keys", holds=False, seen=f"there are none in {keys}: see `pitlink keys`")
         ]
     now = datetime.datetime.now(datetime.UTC)
-    found = [*_open_secrets(keys), *_event_groups(keys), *_users_passwords(keys)]
+    found = [*_open_secrets(keys), *_event_groups(keys)]
     found += _log_secrets(keys)
     ends: list[datetime.datetime] = []
     for path in certificates:
@@ -118,8 +117,7 @@ def _event_groups(keys: Path) -> Iterator[KeyFinding]:
     yield from _read_secrets(keys, EVENT_GROUP_FILE, lambda path: [read_secret(path)], found)
     if () in found:
         yield _services_warning(
-            f"a service has no {EVENT_GROUP_FILE}, its keys are of an earlier release:"
-            " run `pitlink keys` and copy services/"
+            f"a service has no {EVENT_GROUP_FILE}: run `pitlink keys` and copy services/"
         )
     elif len(found) > 1:
         yield _services_warning(
@@ -129,35 +127,15 @@ def _event_groups(keys: Path) -> Iterator[KeyFinding]:
         )
 
 
-def _users_passwords(keys: Path) -> Iterator[KeyFinding]:
-    """Yield a warning if a service on this machine has no password for the second Redis user.
-
-    The second Redis user has access only to pitlink's users and the operators' log. A service
-    without this password uses one Redis user for these data and for the data of links.
-    """
-    lacking = [
-        directory.name
-        for directory in sorted((keys / SERVICES).glob("*/"))
-        if not (directory / REDIS_USERS_PASSWORD_FILE).exists()
-    ]
-    if lacking:
-        yield _services_warning(
-            f"{', '.join(lacking)}: no {REDIS_USERS_PASSWORD_FILE}, the keys are of an earlier"
-            " release: anybody with a service's password at Redis can change users and the"
-            " operators' log; run `pitlink keys`, copy redis/ and services/, restart Redis and then"
-            " the services"
-        )
-
-
 def _log_secrets(keys: Path) -> Iterator[KeyFinding]:
     """Yield a warning if services on this machine have different secrets for the operators' log."""
     found: set[tuple[str, ...]] = set()
     yield from _read_secrets(keys, LOG_SECRETS_FILE, read_secrets, found)
     if () in found:
         yield _services_warning(
-            f"a service has no {LOG_SECRETS_FILE}, its keys are of an earlier release: anybody with"
-            " Redis's password for users can add entries to the operators' log; run"
-            " `pitlink keys`, copy the whole of services/, and restart the services"
+            f"a service has no {LOG_SECRETS_FILE}: anybody with Redis's password for users can add"
+            " entries to the operators' log; run `pitlink keys`, copy the whole of services/, and"
+            " restart the services"
         )
     elif len(found) > 1:
         yield _services_warning(

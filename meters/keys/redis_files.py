@@ -30,7 +30,7 @@ _EVERYBODY: Final = (
     "zadd", "zcard", "zrange", "zrem", "zremrangebyscore", "zrevrangebyscore", "zscore",
 )  # fmt: skip
 
-COMMANDS: Final = (*_EVERYBODY, "hexists", "hlen", "zrevrangebylex")
+COMMANDS: Final = (*_EVERYBODY, "hexists", "hlen", "zcount", "zrevrangebylex")
 """All Redis commands that the service uses on the data of links. None of them can empty a database
 or change a setting."""
 

@@ -66,9 +66,9 @@ def users_access(service: Service) -> dict[str, object] | None:
     about the second one.
 
     The result is None if there is no password for the second Redis user. In this case, the first
-    Redis user has access to everything. A key bundle of an earlier release has no such password,
-    and a floor without key bundles has none. If the address of Redis names a Redis user of the
-    facility, this password can come only from the environment.
+    Redis user has access to everything. A floor without key bundles has no such password. If the
+    address of Redis names a Redis user of the facility, this password can come only from the
+    environment.
 
     Raises:
         UserError: for the same reasons as in `redis_access`.

@@ -15,14 +15,14 @@ _OTHER_LIST: Final = (
     " users was not written together with services/: copy redis/ from where `pitlink keys` was"
     " run, and restart Redis"
 )
-_OLD_BUNDLE: Final = (
+_BUNDLE_LACKS: Final = (
     "Redis denies the service's user access to users and the operators' log, and services/ has no"
-    " redis-users-password, so nobody can sign in: copy services/ from where `pitlink keys` was"
+    " redis-people-password, so nobody can sign in: copy services/ from where `pitlink keys` was"
     " run, and restart the services"
 )
-_OLD_LIST: Final = (
+_LIST_ALLOWS: Final = (
     "the Redis user of the links' data may read users and the operators' log, because Redis's"
-    " list of users is of an earlier release: run `pitlink keys`, copy redis/, and restart Redis"
+    " list of users allows it: run `pitlink keys`, copy redis/, and restart Redis"
 )
 
 
@@ -54,7 +54,7 @@ async def _look(books: Redis, users: Redis) -> Check | None:
             raise
         return Check(_WHAT, holds=False, seen=_OTHER_LIST)
     except NoPermissionError:
-        return Check(_WHAT, holds=False, seen=_OTHER_LIST if users is not books else _OLD_BUNDLE)
+        return Check(_WHAT, holds=False, seen=_OTHER_LIST if users is not books else _BUNDLE_LACKS)
     if users is books or _user_of(users) == _user_of(books):
         return None
     try:
@@ -65,7 +65,7 @@ async def _look(books: Redis, users: Redis) -> Check | None:
         )
     except ResponseError:
         """A cluster node without these keys answers so to a user with access to them."""
-    return Check(_WHAT, holds=False, seen=_OLD_LIST, warns=True)
+    return Check(_WHAT, holds=False, seen=_LIST_ALLOWS, warns=True)
 
 
 def _user_of(redis: Redis) -> object:

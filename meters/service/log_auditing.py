@@ -12,14 +12,11 @@ from meters.logs.throttled import ThrottledLog
 from meters.redis_client.shards import AnyRedis, redis_of
 from meters.redis_client.user_keys import USERS_TAG, UserKeys
 from meters.service.announcer import Post
-from meters.service.link import SERVICE
 from meters.service.pace import Pace
-from meters.users.errors import UsersError
 from meters.users.log_audit import Entry, LogAudit, LogFinding, as_altered
 from meters.users.log_checkpoint import LogCheckpointFile
 from meters.users.log_macs import LogSecrets
 from meters.users.log_mark import LogMark
-from meters.users.store import UserStore
 from meters.wire import topics
 from meters.wire.clock import now_text
 from meters.wire.messages import LedgerSeal
@@ -54,7 +51,6 @@ class LogAuditing:
         pace: Pace,
     ) -> None:
         self._redis = redis_of(redis, USERS_TAG)
-        self._store = UserStore(redis, secrets)
         self._checkpoint_file = LogCheckpointFile(mark.path)
         checkpoint = self._checkpoint_file.read(mark.seen)
         self._audit = LogAudit(redis, secrets, checkpoint)
@@ -90,7 +86,7 @@ class LogAuditing:
                     log.error("users refused at redis", reason=str(error), kept_back=more)  # noqa: TRY400
             except ValueError as error:
                 self._report((f"the operators' log cannot be read: {error}",))
-            except (RedisError, UsersError, OSError) as error:
+            except (RedisError, OSError) as error:
                 # The checks of the links report that Redis fails. The log is audited when Redis
                 # works again.
                 log.debug("operators' log not audited", reason=str(error))
@@ -144,11 +140,6 @@ class LogAuditing:
         self._report(problems)
         if problems:
             return
-        for folded in finding.unnoted:
-            keys = self._store.keys
-            await self._store.record(
-                "note_user", [keys.user(folded), *keys.log_and_head], [now_text(), SERVICE]
-            )
         if finding.entries > seen.sealed:
             await self._seal(finding)
         if finding.entries >= self._checkpointed + self._pace.checkpoint_every:

@@ -33,26 +33,25 @@ class ExpectedUser:
         name: the name as it is shown.
         added_at: the time at which the user was added.
         added_by: the person or command that added the user.
+        role: the role.
         pin_by: the person who set the PIN last, and so knows it: the user or another person.
-        enabled: False if an administrator has disabled the user, so the user cannot sign in.
-        role: the role; None if an earlier release did not log the role.
-        pin: the digest of the stored PIN hash; None if no digest was logged.
+        pin: the digest of the stored PIN hash.
         choose_by: the time until which the user must replace a PIN that another person set; empty
-            if the user chose the PIN; None if no time was logged.
-        generation: 1 plus the number of changes that ended the user's sessions, such as a new PIN;
-            None if an earlier release added the user.
+            if the user chose the PIN.
+        enabled: False if an administrator has disabled the user, so the user cannot sign in.
+        generation: 1 plus the number of changes that ended the user's sessions, such as a new PIN.
         signed_in_at: the time of the last sign-in; empty if the user never signed in.
     """
 
     name: str
     added_at: str
     added_by: str
+    role: str
     pin_by: str
+    pin: str
+    choose_by: str
     enabled: bool = True
-    role: str | None = None
-    pin: str | None = None
-    choose_by: str | None = None
-    generation: int | None = None
+    generation: int = 1
     signed_in_at: str = ""
 
 
@@ -63,14 +62,12 @@ class ExpectedUsers:
     Attributes:
         users: the users, by folded name (lower case).
         setters: for each pair of a user and a person who set the user's PIN: the last time, in ms.
-        accounts: the numbers of the log entries about each user, by folded name. Entries of earlier
-            releases, which did not store these numbers in Redis, are left out.
+        accounts: the numbers of the log entries about each user, by folded name.
     """
 
     users: dict[str, ExpectedUser] = field(default_factory=dict)
     setters: dict[tuple[str, str], float] = field(default_factory=dict)
     accounts: dict[str, list[int]] = field(default_factory=dict)
-    accounts_since: int = 0
 
     def apply_entry(self, number: int, entry: Fields) -> str | None:
         """Apply an entry of the operators' log.
@@ -87,46 +84,36 @@ class ExpectedUsers:
         if what == "user_added":
             if fold_name(about) in self.users:
                 return f"adds {about!r}, who was added before"
-            begun = 1 if "role" in entry else None
-            role = entry.get("role")
-            added = ExpectedUser(about, entry.get("at", ""), by, by, role=role, generation=begun)
-            self.users[fold_name(about)] = added
-            _set_pin(added, by, entry)
+            at, role = entry.get("at", ""), entry.get("role", "")
+            self.users[fold_name(about)] = ExpectedUser(about, at, by, role, *_pin_of(entry))
             return None
-        if what not in {"user_enabled", "user_disabled", "pin_set", "pin_chosen", "user_noted"}:
+        if what not in {"user_enabled", "user_disabled", "pin_set", "pin_chosen"}:
             return None
         user = self.users.get(fold_name(about))
         if user is None:
             return f"is about {about!r}, who was never added"
-        if what != "user_noted" and user.generation is not None:
-            user.generation += 1
+        user.generation += 1
         if what in {"user_enabled", "user_disabled"}:
             user.enabled = what == "user_enabled"
-        elif what == "user_noted":
-            # This entry adds data that were unknown. It does not replace known data.
-            user.role = user.role or entry.get("role")
-            if user.pin is None:
-                _set_pin(user, user.pin_by, entry)
         else:
-            _set_pin(user, by, entry)
+            user.pin_by, user.pin, user.choose_by = _pin_of(entry)
         return None
 
     def _impossible(self, entry: Fields) -> str | None:
         """Return the reason why an act in a log entry was impossible, or None if it was possible.
 
         An attacker could change a user's data in Redis, wait until a service has used the changed
-        data for an act, and then change the data back. This check finds such an act. Entries of an
-        earlier release do not have enough data for this check.
+        data for an act, and then change the data back. This check finds such an act.
         """
         what, about, by = (entry.get(name, "") for name in ("what", "about", "by"))
-        if what == "sign_in" and "pin" in entry:
-            return self._unlike("signs in", about, entry["pin"], entry.get("role"))
-        if what == "pin_chosen" and "old_pin" in entry:
-            return self._unlike("chooses a PIN", about, entry["old_pin"], None)
-        if "account" not in entry:
+        if what == "sign_in":
+            return self._unlike("signs in", about, entry.get("pin"), entry.get("role", ""))
+        if what == "pin_chosen":
+            return self._unlike("chooses a PIN", about, entry.get("old_pin"), None)
+        if what not in _ON_ACCOUNTS:
             return None
-        if entry["account"] != fold_name(about):
-            return f"is about {about!r}, and was done to {entry['account']!r}"
+        if (account := entry.get("account", "")) != fold_name(about):
+            return f"is about {about!r}, and was done to {account!r}"
         return self._no_administrator(by, entry.get("client", ""))
 
     def _no_administrator(self, by: str, client: str) -> str | None:
@@ -135,11 +122,11 @@ class ExpectedUsers:
         # The name of a command or of a demonstration cannot be a user's name.
         if actor is None:
             return f"is by {by!r}, who was never added" if client else None
-        if not actor.enabled or actor.role not in {ADMINISTRATOR, None}:
+        if not actor.enabled or actor.role != ADMINISTRATOR:
             return f"is by {by!r}, who was no administrator that could sign in"
         return None
 
-    def _unlike(self, does: str, name: str, pin: str, role: str | None) -> str | None:
+    def _unlike(self, does: str, name: str, pin: str | None, role: str | None) -> str | None:
         """Return the reason why a user cannot have acted as a log entry says, or None.
 
         If `role` is not None, also check that the user had this role.
@@ -149,22 +136,11 @@ class ExpectedUsers:
             return f"says that {name!r} {does}, who was never added"
         if not user.enabled:
             return f"says that {name!r} {does}, who was disabled"
-        if user.pin not in {pin, None}:
+        if user.pin != pin:
             return f"says that {name!r} {does}, with a PIN that the log does not have"
-        if role is not None and user.role not in {role, None}:
+        if role not in {user.role, None}:
             return f"says that {name!r} {does} as {role!r}, who was {user.role!r}"
         return None
-
-    @property
-    def unnoted(self) -> list[str]:
-        """The folded (lower-case) names of users whose role or PIN digest is missing in the log.
-
-        An earlier release added these users, or set their PINs. It did not log the role or the
-        digest of the PIN.
-        """
-        return sorted(
-            folded for folded, user in self.users.items() if user.role is None or user.pin is None
-        )
 
     def _note_moments(self, entry: Fields) -> None:
         """Record the time of a sign-in, or the time at which a person set another person's PIN."""
@@ -176,13 +152,8 @@ class ExpectedUsers:
             user.signed_in_at = at
 
     def _note_accounts(self, number: int, entry: Fields) -> None:
-        """Record the users that a log entry is about.
-
-        Entries of earlier releases are left out, because those releases kept no index of entries by
-        user.
-        """
-        self.accounts_since = self.accounts_since or (number if "pin" in entry else 0)
-        if entry.get("what") not in _ON_ACCOUNTS or not self.accounts_since:
+        """Record the users that a log entry is about."""
+        if entry.get("what") not in _ON_ACCOUNTS:
             return
         for folded in {fold_name(entry.get("about", "")), fold_name(entry.get("by", ""))}:
             self.accounts.setdefault(folded, []).append(number)
@@ -195,11 +166,9 @@ class ExpectedUsers:
                 entries about this user, each with its score in the sorted set.
         """
         found: list[str] = []
-        if not self.accounts_since:
-            return found
         for folded, entries in sorted(stored.items()):
             due = {(number, float(number)) for number in self.accounts.get(folded, ())}
-            held = {one for one in entries if one[0] >= self.accounts_since}
+            held = {*entries}
             found += [
                 f"the account of {folded!r} lacks entry {number} of the log"
                 for number in sorted({one for one, _ in due} - {one for one, _ in held})
@@ -216,7 +185,7 @@ class ExpectedUsers:
         self,
         listed: Iterable[str],
         stored: Mapping[str, Fields],
-        administrators: Collection[str] | None,
+        administrators: Collection[str],
     ) -> list[str]:
         """Compare the users in Redis with the users of the log. Return the differences as texts.
 
@@ -224,8 +193,7 @@ class ExpectedUsers:
             listed: the folded names in the list of users in Redis.
             stored: the fields of each user's Redis hash, by folded name, for the users in the list
                 and for the users of the log.
-            administrators: the folded names of the enabled administrators in Redis; None if this
-                set cannot be read.
+            administrators: the folded names of the enabled administrators in Redis.
         """
         found = []
         for folded in sorted({*listed, *self.users}):
@@ -240,14 +208,12 @@ class ExpectedUsers:
                 found.append(f"user {user.name!r} is gone from Redis")
             else:
                 found += _differences(user, fields)
-        if administrators is None:
-            return found
         due = {
             folded
             for folded, user in self.users.items()
             if user.enabled and user.role == ADMINISTRATOR
         }
-        if due != {*administrators} and all(user.role is not None for user in self.users.values()):
+        if due != {*administrators}:
             names = ", ".join(sorted(due ^ {*administrators}))
             found.append(
                 f"Redis counts {len(administrators)} administrators, the log {len(due)}:"
@@ -280,15 +246,15 @@ def _sets_anothers_pin(entry: Fields) -> bool:
     The setter is a person who set another user's PIN. If a `pitlink` command added the user, Redis
     does not store the setter.
     """
-    if entry.get("pin_by", entry.get("about")) == entry.get("about"):
+    if entry.get("pin_by") == entry.get("about"):
         return False
     what = entry.get("what")
     return what == "pin_set" or (what == "user_added" and bool(entry.get("client")))
 
 
-def _set_pin(user: ExpectedUser, by: str, entry: Fields) -> None:
-    user.pin_by = entry.get("pin_by", by)
-    user.pin, user.choose_by = entry.get("pin"), entry.get("choose_by")
+def _pin_of(entry: Fields) -> tuple[str, str, str]:
+    """Return from a log entry who set the PIN, its digest, and until when it must be replaced."""
+    return entry.get("pin_by", ""), entry.get("pin", ""), entry.get("choose_by", "")
 
 
 def _differences(user: ExpectedUser, fields: Fields) -> list[str]:
@@ -298,22 +264,17 @@ def _differences(user: ExpectedUser, fields: Fields) -> list[str]:
         "added_by": user.added_by,
         "pin_by": user.pin_by,
         "enabled": "1" if user.enabled else "0",
+        "role": user.role,
+        "choose_by": user.choose_by,
+        "generation": str(user.generation),
+        "signed_in_at": user.signed_in_at,
     }
-    if user.role is not None:
-        due["role"] = user.role
-    if user.choose_by is not None:
-        due["choose_by"] = user.choose_by
-    if user.generation is not None:
-        due |= {"generation": str(user.generation), "signed_in_at": user.signed_in_at}
-    # For a user stored by an early release, `pin_by` is missing: the person who added the user set
-    # the PIN.
-    stored_fields = {"pin_by": fields.get("added_by", "")} | dict(fields)
     found = [
-        f"user {user.name!r}: {name} is {stored_fields.get(name, '')!r}, the log says {value!r}"
+        f"user {user.name!r}: {name} is {fields.get(name, '')!r}, the log says {value!r}"
         for name, value in due.items()
-        if stored_fields.get(name, "") != value
+        if fields.get(name, "") != value
     ]
-    if user.pin is not None and pin_digest(fields.get("pin", "")) != user.pin:
+    if pin_digest(fields.get("pin", "")) != user.pin:
         found.append(f"user {user.name!r}: the PIN is not the one that the log says was set last")
     return found
 

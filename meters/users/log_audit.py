@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Final, cast
 
 from redis.asyncio import Redis
-from redis.exceptions import NoPermissionError, ResponseError
+from redis.exceptions import ResponseError
 
 from meters.books.chain import link_entry, seal_entry
 from meters.books.ledger_mark import Mark
@@ -48,8 +48,6 @@ class LogFinding:
         problems: the problems that the audit found, as texts.
         seal: SHA-256 over all entries. People can compare it with the published seal. Empty if
             there are no entries.
-        unnoted: the folded (lower-case) names of users whose role or PIN digest is missing in the
-            log.
         first: the number of the first entry that the audit read.
     """
 
@@ -57,7 +55,6 @@ class LogFinding:
     chain: str
     problems: tuple[str, ...]
     seal: str = ""
-    unnoted: tuple[str, ...] = ()
     first: int = 1
 
 
@@ -68,7 +65,6 @@ class _Walk:
     entries: int = 0
     chain: str = ""
     seal: str = ""
-    chained: bool = False
     problems: list[str] = field(default_factory=list)
     due: ExpectedUsers = field(default_factory=ExpectedUsers)
 
@@ -93,12 +89,8 @@ class _Walk:
             # entries.
             self.macs.last = mac.partition(":")[0] or self.macs.last
         made = link_entry(self.chain, id_, content)
-        if stored_chain:
-            if stored_chain != made:
-                self.add(f"entry {number}, or the one before it, was altered: the chain breaks")
-            self.chained = True
-        elif self.chained:
-            self.add(f"entry {number} has lost its chain")
+        if stored_chain != made:
+            self.add(f"entry {number}, or the one before it, was altered: the chain breaks")
         self.entries, self.chain = number, stored_chain
         self.seal = seal_entry(self.seal, id_, content)
         if seen:
@@ -123,11 +115,11 @@ class _Walk:
 class _Users:
     """The users in Redis and the head of the operators' log, read at the same moment."""
 
-    entries: int | None
+    entries: int
     chain: str
     mac_by: str
     listed: list[str]
-    administrators: list[str] | None
+    administrators: list[str]
     pins_set: dict[str, float]
     kept: dict[str, dict[str, str]]
     accounts: dict[str, list[tuple[int, float]]]
@@ -160,10 +152,8 @@ class LogAudit:
     async def run(self, seen: Mark | None = None, *, again: int = 0) -> LogFinding:
         """Check the operators' log to its end, and compare the users in Redis with the log.
 
-        Three kinds of entries are accepted with fewer checks:
+        Two kinds of entries are accepted with fewer checks:
 
-        - entries at the beginning of the log that an early release wrote without a chain digest:
-          their chain is not checked
         - entries before the first entry with a MAC: they have no MAC to check
         - entries that an earlier audit has sealed: their MACs are not checked
 
@@ -191,9 +181,8 @@ class LogAudit:
         if walk.problems or not walk.entries:
             return None
         return LogCheckpoint(
-            walk.entries, walk.chain, walk.seal, walk.chained, walk.macs.last, walk.macs.checked,
-            due.users, tuple((*pair, at_ms) for pair, at_ms in due.setters.items()),
-            due.accounts, due.accounts_since,
+            walk.entries, walk.chain, walk.seal, walk.macs.last, walk.macs.checked,
+            due.users, tuple((*pair, at_ms) for pair, at_ms in due.setters.items()), due.accounts,
         )  # fmt: skip
 
     async def _run(self, seen: Mark | None, again: int) -> LogFinding:
@@ -206,13 +195,10 @@ class LogAudit:
             await self._read_again(again)
         walk, users = self._walk, await self._read_on(seen)
         problems = list(walk.problems)
-        if (walk.chained or users.entries is not None) and (walk.entries, walk.chain) != (
-            users.entries or 0,
-            users.chain,
-        ):
+        if (walk.entries, walk.chain) != (users.entries, users.chain):
             problems.append(
                 f"the operators' log: it ends at entry {walk.entries}, its head says"
-                f" {users.entries or 0}: the end differs"
+                f" {users.entries}: the end differs"
             )
         if users.mac_by and users.mac_by != walk.macs.last:
             problems.append(
@@ -227,7 +213,6 @@ class LogAudit:
             walk.chain,
             tuple(problems[:PROBLEMS_MAX]),
             walk.seal,
-            tuple(walk.due.unnoted),
             self._first,
         )
 
@@ -240,7 +225,7 @@ class LogAudit:
             return self._begin()
         self._first = checkpoint.entries + 1
         walk.entries, walk.chain, walk.seal = checkpoint.entries, checkpoint.chain, checkpoint.seal
-        walk.chained, walk.due = checkpoint.chained, checkpoint.expected_users()
+        walk.due = checkpoint.expected_users()
         return walk
 
     async def _read_on(self, seen: Mark | None) -> _Users:
@@ -252,40 +237,31 @@ class LogAudit:
         for _ in range(_READ_MOST):
             await self._walk_to(self._walk, None, seen)
             users = await self._read_users(sorted({*names, *self._walk.due.users}))
-            if users.entries in {None, self._walk.entries} and {*users.listed} <= users.kept.keys():
+            if users.entries in {0, self._walk.entries} and {*users.listed} <= users.kept.keys():
                 break
             names = users.listed
         return users
 
     async def _read_users(self, names: list[str]) -> _Users:
-        try:
-            return await self._read(names, administrators=True)
-        except NoPermissionError:
-            # The access list of this Redis is from an earlier release. `pitlink check` says what to
-            # do.
-            return await self._read(names, administrators=False)
-
-    async def _read(self, names: list[str], *, administrators: bool) -> _Users:
         keys = self._keys
         async with self._redis.pipeline(transaction=True) as pipe:
             pipe.hmget(keys.log_head, ["entries", "chain", "mac_by"])
             pipe.zrange(keys.users, 0, -1)
             pipe.zrange(keys.pins_set, 0, -1, withscores=True)
+            pipe.smembers(keys.administrators)
             for name in names:
                 pipe.hgetall(keys.user(name))
             for name in names:
                 pipe.zrange(keys.account(name), 0, -1, withscores=True)
-            if administrators:
-                pipe.smembers(keys.administrators)
-            (entries, chain, mac_by), listed, pins_set, *rows = await pipe.execute()
-        named = rows.pop() if administrators else None
+            head, listed, pins_set, administrators, *rows = await pipe.execute()
+        entries, chain, mac_by = head
         rows, accounts = rows[: len(names)], rows[len(names) :]
         return _Users(
-            None if entries is None else int(entries),
+            int(entries or 0),
             (chain or b"").decode("utf-8", "replace"),
             (mac_by or b"").decode("utf-8", "replace"),
             [name.decode() for name in listed],
-            None if named is None else [name.decode() for name in named],
+            [name.decode() for name in administrators],
             {member.decode(): at_ms for member, at_ms in pins_set},
             {name: _text(row) for name, row in zip(names, rows, strict=True)},
             {

@@ -29,33 +29,29 @@ class LogCheckpoint(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         entries: the number of the last audited entry.
         chain: the chain digest of this entry.
         seal: the seal over all entries up to this one.
-        chained: True if the log has chain digests.
         mac_by: the secret of the last MAC.
         mac_checked: the secret of the last MAC that was checked; empty if none was checked.
         users: the users, by folded name.
         setters: the last time, in ms, at which a person set a user's PIN: the user, the person, and
             the time.
         accounts: the numbers of the entries about each user.
-        accounts_since: the first entry whose number is in `accounts`.
     """
 
     entries: int
     chain: str
     seal: str
-    chained: bool
     mac_by: str
     mac_checked: str
     users: dict[str, ExpectedUser]
     setters: tuple[tuple[str, str, float], ...]
     accounts: dict[str, list[int]]
-    accounts_since: int
 
     def expected_users(self) -> ExpectedUsers:
         """Return the users, for an audit that changes them."""
         copies = {name: replace(user) for name, user in self.users.items()}
         setters = {(user, by): at_ms for user, by, at_ms in self.setters}
         accounts = {name: [*entries] for name, entries in self.accounts.items()}
-        return ExpectedUsers(copies, setters, accounts, self.accounts_since)
+        return ExpectedUsers(copies, setters, accounts)
 
 
 class LogCheckpointFile:

@@ -13,7 +13,7 @@ from meters.wire.clock import now_text
 
 _NAMES: Final = (
     "begin_try", "drop_try", "refuse_try", "sign_in", "find_session", "sign_out",
-    "add_user", "change_user", "choose_pin", "note_act", "note_user", "upgrade",
+    "add_user", "change_user", "choose_pin", "note_act", "upgrade",
 )  # fmt: skip
 
 SCHEMA_SUBJECT: Final = "the data of the users and the operators' log is"

@@ -62,7 +62,7 @@ class UserRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
         added_by: the person or command that added the user.
         pin_by: the person who set the PIN and so knows it: the user or another person.
         choose_by: the end of the time in which a user must replace a PIN that another person set;
-            null if the PIN is the user's own, or if an earlier release stored the PIN.
+            null if the PIN is the user's own.
         locked: the locks that prevent the sign-in of the user now, after too many failed attempts.
         signed_in_at: the time of the last sign-in; null if the user never signed in.
     """
@@ -266,17 +266,11 @@ def _row(fields: dict[str, str], locked: tuple[SignInLock, ...]) -> UserRow:
         enabled=fields["enabled"] == "1",
         added_at=fields["added_at"],
         added_by=fields["added_by"],
-        pin_by=_pin_by(fields),
+        pin_by=fields["pin_by"],
         signed_in_at=fields.get("signed_in_at"),
         choose_by=_moment(fields.get("choose_by")),
         locked=locked,
     )
-
-
-def _pin_by(fields: dict[str, str]) -> str:
-    # For a user stored by an earlier release, `pin_by` is missing: the person who added the user
-    # set the PIN.
-    return fields.get("pin_by", fields.get("added_by", ""))
 
 
 def _moment(at_ms: str | None) -> str | None:

@@ -384,41 +384,6 @@ def test_commands_from_anywhere_work_on_the_store_of_the_service(
     assert sorted(path.name for path in tmp_path.iterdir()) == ["elsewhere", "house"]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("kept", ["marks/main.ledger-mark.json", "tables/T-1.sqlite"])
-@pytest.mark.parametrize("command", ["serve", "audit"])
-def test_data_that_an_earlier_release_kept_elsewhere_is_not_passed_over(
-    home: Path, elsewhere: Path, monkeypatch: pytest.MonkeyPatch, kept: str, command: str
-) -> None:
-    """The earlier release used `data` in the current directory. No new directory replaces it."""
-    before = elsewhere / "kept" / kept
-    before.parent.mkdir(parents=True)
-    before.write_text("")
-    monkeypatch.chdir(elsewhere)
-    done = invoke_pitlink(command, "--config", str(home / "floor.toml"))
-    assert done.returncode == 1
-    assert str(home / "kept") in done.stderr
-    assert f'data = "{elsewhere / "kept"}"' in done.stderr
-    assert not (home / "kept").exists()
-
-
-def test_another_floors_data_is_left_alone(
-    home: Path, elsewhere: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Data of an earlier release is left alone too, once the floor file has its own."""
-    other = elsewhere / "kept/marks/other.ledger-mark.json"
-    other.parent.mkdir(parents=True)
-    other.write_text("")
-    monkeypatch.chdir(elsewhere)
-    read_floor(home / "floor.toml")
-    (elsewhere / "kept/marks/main.ledger-mark.json").write_text("")
-    with pytest.raises(UserError, match="move that directory"):
-        read_floor(home / "floor.toml")
-    (home / "kept/marks").mkdir(parents=True)
-    (home / "kept/marks/main.ledger-mark.json").write_text("")
-    read_floor(home / "floor.toml")
-
-
 NOWHERE: Final = "127.0.0.1:9"
 
 

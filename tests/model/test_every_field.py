@@ -56,7 +56,6 @@ UNNAMED: Final = {
     "carried entries *": "it bounds what the archive gives up next",
     "carried text gone": "the service's own audit says that entries are missing",
     "users * raised": "the order of the list",
-    "user:* pin_by gone": "then it is who added them, which it was",
     "session:*": "it ends, or is another's: THREATS says that",
     "devices:*": "who signs in on a new device is locked out sooner",
     "locks:*": "what administrators see of failures",

@@ -76,7 +76,7 @@ async def forge_administrator(register: Register, mac: bytes | None = None) -> i
     entry = {
         "at": "2026-01-01T00:00:00.000Z", "what": "user_added", "by": "Ada", "about": "Eve",
         "client": HERE, "pin": pin_digest(await insert_administrator(register)), "pin_by": "Eve",
-        "choose_by": "", "role": "administrator",
+        "choose_by": "", "role": "administrator", "account": "eve",
     }  # fmt: skip
     fields = {name.encode(): value.encode() for name, value in entry.items()}
     number = await append(register, fields | ({} if mac is None else {b"mac": mac}))

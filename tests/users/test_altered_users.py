@@ -11,13 +11,11 @@ from typing import cast
 import pytest
 from redis.asyncio import Redis
 
-from meters.users.expected_users import ExpectedUsers
 from meters.users.log_audit import LogAudit, check_log
 from meters.users.log_mark import LogMark
 from meters.users.roles import Role
 from meters.users.sessions import OpenedSession
 from meters.users.sign_in_attempts import Caller
-from meters.users.store import UserStore
 from meters.users.users import Actor
 from tests.users.staff import BY_COMMAND, HERE, PIN, WRONG, Register, fast_pins, register_with
 from tests.users.tampering import Fields, insert_administrator, rewrite
@@ -134,28 +132,6 @@ async def test_running_audit_finds_what_was_altered_since(staffed: Register) -> 
     assert (after.problems, after.entries) == ((), before.entries + 1)
     await rewrite(staffed, lambda rows: [rows[0] | {b"by": b"Eve"}, *rows[1:]])
     assert (await audit.run(again=100)).problems
-
-
-async def test_users_of_an_earlier_release_are_taken_as_they_are_until_they_are_noted(
-    staffed: Register,
-) -> None:
-    """The old log has no role and no PIN. The service records both once."""
-    drop = {b"role", b"pin"}
-    await rewrite(
-        staffed,
-        lambda rows: [{n: v for n, v in fields.items() if n not in drop} for fields in rows],
-    )
-    found = await check_log(staffed.redis)
-    assert (found.problems, found.unnoted) == ((), ("ann", "flo", "tim"))
-    keys, store = staffed.keys, UserStore(staffed.redis)
-    for folded in found.unnoted:
-        arguments: list[str | int] = ["2026-11-20T12:00:00Z", "service"]
-        await store.record("note_user", [keys.user(folded), *keys.log_and_head], arguments)
-    found = await check_log(staffed.redis)
-    assert (found.problems, found.unnoted) == ((), ())
-    await staffed.redis.hset(keys.user("flo"), "role", "administrator")
-    assert len(await problems(staffed)) == 1
-    assert {row.what for row in (await staffed.log())[-3:]} == {"user_noted"}
 
 
 @pytest.mark.duty("D4")
@@ -332,15 +308,3 @@ async def test_administrators_and_commands_are_taken_for_what_they_are(acting: R
     await users.enable("ada", BY_COMMAND)
     await acting.sign_in("ADA")
     assert await problems(acting) == ()
-
-
-def test_what_an_earlier_release_wrote_is_accepted_unchanged() -> None:
-    """Entries of that release do not name the PIN of a sign-in, or the account."""
-    due = ExpectedUsers()
-    for number, entry in enumerate([
-        {"what": "user_added", "by": "Ann", "about": "Flo", "client": HERE},
-        {"what": "sign_in", "by": "Flo", "about": "Flo", "client": HERE},
-        {"what": "sign_in", "by": "Eve", "about": "Eve", "client": HERE},
-        {"what": "pin_chosen", "by": "Flo", "about": "Flo", "client": HERE, "pin": "x"},
-    ], start=1):  # fmt: skip
-        assert due.apply_entry(number, {"at": "2026-01-01T00:00:00.000Z"} | entry) is None

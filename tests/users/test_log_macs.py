@@ -84,8 +84,6 @@ async def something_of_everything(register: Register, secrets: LogSecrets | None
     await users.disable("Flo", BY_COMMAND)
     await users.enable("Flo", BY_COMMAND)
     await users.set_pin("Flo", PIN, BY_COMMAND)
-    arguments: list[str | int] = ["2026-11-20T12:00:00Z", "service"]
-    await store.record("note_user", [keys.user("flo"), *keys.log_and_head], arguments)
     return len(await register.log())
 
 
@@ -104,7 +102,7 @@ def joined(chain: bytes, id_: bytes, fields: Fields) -> bytes:
 
 async def test_every_script_chains_and_authenticates_what_it_writes(redis: Redis) -> None:
     register, chain = register_with(redis, FIRST), b""
-    assert await something_of_everything(register, THE_SAME) == 20
+    assert await something_of_everything(register, THE_SAME) == 19
     for number, (id_, fields) in enumerate(await entries(register), start=1):
         stored = fields.pop(b"chain")
         text = joined(chain, id_, fields)
@@ -112,10 +110,10 @@ async def test_every_script_chains_and_authenticates_what_it_writes(redis: Redis
         assert (id_, stored) == (f"{number}-0".encode(), chain)
         assert fields[b"mac"].partition(b":")[0].decode() == THE_SAME.newest
     finding = await found(register)
-    assert (finding.entries, finding.chain, finding.problems) == (20, chain.decode(), ())
+    assert (finding.entries, finding.chain, finding.problems) == (19, chain.decode(), ())
     assert {row.what for row in await register.log()} == {
         "user_added", "sign_in_refused", "locked_out", "user_unlocked", "sign_in", "pin_chosen",
-        "sign_out", "slip_printed", "user_disabled", "user_enabled", "pin_set", "user_noted",
+        "sign_out", "slip_printed", "user_disabled", "user_enabled", "pin_set",
         "upgraded",
     }  # fmt: skip
 
@@ -227,7 +225,7 @@ async def test_one_service_alone_asks_redis_once_for_each_act(staffed: Register)
     assert await calls(staffed.redis) - before == 5
 
 
-async def test_log_of_the_release_before_is_taken_over(redis: Redis, tmp_path: Path) -> None:
+async def test_log_from_before_the_keys_is_taken_over(redis: Redis, tmp_path: Path) -> None:
     """Its entries have no MAC. After the first entry with one, each must have one."""
     earlier = register_with(redis)
     await earlier.add("Ada", Role.ADMINISTRATOR)
@@ -235,7 +233,7 @@ async def test_log_of_the_release_before_is_taken_over(redis: Redis, tmp_path: P
     assert await problems(earlier) == ()
     mark, before = LogMark(tmp_path), await found(earlier)
     mark.note_seal(before.entries, before.seal)
-    await earlier.sign_in("Flo")  # by the earlier release, and not sealed
+    await earlier.sign_in("Flo")  # not sealed
     service = register_with(redis, FIRST)
     await started(service)
     for seen in (None, mark.seen):
@@ -248,7 +246,7 @@ async def test_log_of_the_release_before_is_taken_over(redis: Redis, tmp_path: P
 
 
 async def test_what_an_audit_has_sealed_needs_no_mac(staffed: Register, tmp_path: Path) -> None:
-    """This is the case if the last release wrote the log for some time again."""
+    """This is the case if a service without keys wrote the log for some time."""
     await append(staffed, STARTED)
     finding = await check_log(staffed.redis)
     assert finding.problems
@@ -384,7 +382,7 @@ WRITERS = [name for name, text in SCRIPTS.items() if re.search(r"^ *note\(", tex
 
 
 def test_the_scripts_that_write_the_log_are_known() -> None:
-    assert len(WRITERS) >= 9
+    assert len(WRITERS) >= 8
     for name in SCRIPTS.keys() - set(WRITERS):
         assert "note(" not in SCRIPTS[name], name
 
@@ -429,15 +427,15 @@ def relinked(rows: list[Entry]) -> list[Entry]:
         pytest.param(with_field(4, b"chain", b"0" * 40), ["entry 4", BROKEN], id="the chain"),
         pytest.param(relinked, ["entry 5, or the one before it"], id="a name and its chain"),
         pytest.param(with_field(4, b"more", b"1"), ["entry 4", BROKEN], id="a field more"),
-        pytest.param(with_field(4, b"chain", b""), ["entry 4 has lost"], id="no chain"),
+        pytest.param(with_field(4, b"chain", b""), ["entry 4", BROKEN], id="no chain"),
         pytest.param(lambda rows: rows[1:], ["2-0 is in the place of 1-0"], id="without the first"),
         pytest.param(
             lambda rows: [*rows[:3], *rows[4:]], ["5-0 is in the place of 4-0"], id="without one"
         ),
-        pytest.param(lambda rows: rows[:-1], ["ends at entry 19", "says 20"], id="no last"),
-        pytest.param(lambda _: [], ["ends at entry 0", "says 20"], id="emptied"),
+        pytest.param(lambda rows: rows[:-1], ["ends at entry 18", "says 19"], id="no last"),
+        pytest.param(lambda _: [], ["ends at entry 0", "says 19"], id="emptied"),
         pytest.param(
-            lambda rows: [*rows, (b"21-0", rows[-1][1])], ["entry 21", BROKEN], id="one more"
+            lambda rows: [*rows, (b"20-0", rows[-1][1])], ["entry 20", BROKEN], id="one more"
         ),
         pytest.param(
             lambda rows: [*rows[:2], (b"2-1", rows[1][1]), *rows[2:]],
@@ -474,16 +472,6 @@ async def test_a_shortened_log_or_a_lost_head_is_found_for_good(register: Regist
     await started(register)
     (problem,) = (await check_log(register.redis)).problems
     assert BROKEN in problem
-
-
-async def test_entries_of_before_the_chain_are_taken_as_they_are(register: Register) -> None:
-    fields = {"at": "x", "what": "sign_in", "by": "Flo", "about": "Flo", "client": ""}
-    for number in (1, 2):
-        await register.redis.xadd(register.keys.log, fields, id=f"{number}-0")  # type: ignore[arg-type]
-    assert (await check_log(register.redis)).problems == ()
-    await started(register)
-    found = await check_log(register.redis)
-    assert (found.entries, found.problems) == (3, ())
 
 
 async def test_no_more_is_reported_than_helps(register: Register) -> None:

@@ -5,10 +5,9 @@
 -- session is not valid.
 
 -- Checks if a PIN that another person set has expired. With such a PIN, a user can only choose a
--- PIN of their own, and only until the time in the user's hash. A PIN that was set by an earlier
--- release has no such time.
+-- PIN of their own, and only until the time in the user's hash.
 local function too_late(choose_by)
-  return choose_by ~= nil and choose_by ~= false and now_ms() >= tonumber(choose_by)
+  return not choose_by or now_ms() >= tonumber(choose_by)
 end
 
 local LONGEST_MS = 12 * 3600 * 1000 -- the limit for every session, even with an active user

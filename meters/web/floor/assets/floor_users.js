@@ -15,7 +15,7 @@ const DONE = {
   user_enabled: "User enabled", user_unlocked: "User unlocked", pin_set: "New PIN",
   slip_printed: "Slip printed", upgraded: "Upgraded", service_started: "Service started",
   service_stopped: "Service stopped",
-  pin_chosen: "Chose a PIN", user_noted: "Role and PIN noted", pin_refused: "Wrong PIN when choosing one",
+  pin_chosen: "Chose a PIN", pin_refused: "Wrong PIN when choosing one",
 };
 const SERVES = "For 24 hours it serves to choose their own PIN, and for nothing else.";
 const HINT = "6 to 12 digits without a pattern: no date, no run, no repeated digits";
