@@ -6,10 +6,9 @@ import msgspec
 
 from meters.books.script_steps import Status
 from meters.wire.holds import HELD_MESSAGE, held_by
-from meters.wire.messages import ClaimOpened, ErrorDetail, Reply
+from meters.wire.messages import ErrorDetail, Reply
 
 _UNNUMBERED: Final = b'{"seq":0'
-_CLAIM: Final = msgspec.json.Decoder(ClaimOpened)
 
 
 class EventRefusal(Exception):  # noqa: N818  (the contract's word)
@@ -71,20 +70,9 @@ def refusal_texts() -> str:
         for status in BY_STATUS
         if status not in {Status.SEQ_REUSED, Status.SEQ_PASSED}
     }
-    held = refused_for_hold(0, b"")[begin:].decode()
-    return msgspec.json.encode(texts | {Status.HELD.value: held}).decode()
-
-
-def refused_for_hold(seq: int, holding: bytes) -> bytes:
-    """Return the reply that refuses wagers of a held table, and names the claims that hold it.
-
-    Args:
-        seq: the sequence number of the event.
-        holding: the claims, one on each line, in the form in which the table first received them.
-    """
-    claims = tuple(_CLAIM.decode(line) for line in holding.splitlines())
-    error = ErrorDetail(code=Status.HELD.value, message=held_by(one.claim for one in claims))
-    return msgspec.json.encode(Reply(seq=seq, status="refused", claims=claims, error=error))
+    error = ErrorDetail(code=Status.HELD.value, message=held_by(()))
+    held = msgspec.json.encode(Reply(seq=0, status="refused", claims=(), error=error))[begin:]
+    return msgspec.json.encode(texts | {Status.HELD.value: held.decode()}).decode()
 
 
 def correction_refusal(who: str, reason: str) -> str:

@@ -394,7 +394,7 @@ class ProposalRow(_Row, frozen=True, kw_only=True):
     before: str
     after: str
     amount: int | None
-    reason: str | None
+    reason: str
     by: str
     at: str
     state: ProposalState

@@ -18,7 +18,6 @@ from meters.books.refusals import (
     out_of_order,
     refused,
     refused_by_script,
-    refused_for_hold,
 )
 from meters.books.script_steps import (
     Kind,
@@ -161,12 +160,11 @@ class LinkIntake:
         metrics: the metrics for Prometheus.
         draw: the function that makes the bonus draws of a round.
         replays: True for a restore. Its events are from outboxes, and were answered before Redis
-            was lost. So five checks are left out. Unprintable text is accepted, because an earlier
-            release can have accepted it. Wagers are accepted even if their table is held now, and
-            even if the game of their table cannot be played any more. A
-            correction needs no confirmation, because the ledger entry with its confirmation is
-            lost. A hand that the dealer declared to win nothing is accepted even if the present
-            floor file requires all hands.
+            was lost. So four checks are left out. Wagers are accepted even if their table is held
+            now, and even if the game of their table cannot be played any more. A correction needs
+            no confirmation, because the ledger entry with its confirmation is lost. A hand that the
+            dealer declared to win nothing is accepted even if the present floor file requires all
+            hands.
     """
 
     def __init__(
@@ -308,8 +306,7 @@ class LinkIntake:
                     return self._judge_wagers(known, event, payload)
                 case EventRefusal():
                     raise event
-            if not self._replays:
-                check_texts(event, self._rounds.get(known.table.id))
+            check_texts(event)
             match event:
                 case Result():
                     return self._judge_result(known, event, payload)
@@ -337,8 +334,8 @@ class LinkIntake:
         added = self._repeated.added(known, event)
         if not self._replays:
             check_game_dates(known)
-            # The patrons of repeated wagers are already checked.
-            check_round_id(event.round) if added else check_texts(event, None)
+        # The patrons of repeated wagers are already checked.
+        check_round_id(event.round) if added else check_texts(event)
         draw = self._draw(known, event)
         if added is None:
             added = AddedByWagers(judge_wagers(known, event.positions), event.positions)
@@ -478,7 +475,7 @@ class LinkIntake:
                     outcome.asked = True
                     self._announce_ask(one)
             case Status.AGAIN:
-                reply, counted = _again(seq, answer.text.encode()), "repeated"
+                reply, counted = answer.text.encode(), "repeated"
             case Status.GAP:
                 reply, counted = out_of_order(seq, int(answer.text)), "out_of_order"
             case _:
@@ -611,20 +608,6 @@ def _address(known: CatalogTable) -> TableAddress:
 
 def _type_of(event: MoneyEvent | Hello | EventRefusal) -> str:
     return "unknown" if isinstance(event, EventRefusal) else str(event.__struct_config__.tag)
-
-
-def _again(seq: int, reply: bytes) -> bytes:
-    """Return the stored reply to a repeated event as exact bytes.
-
-    For a refusal, an earlier release stored only the code. If wagers were refused because the table
-    was held, the claims that held it follow the code.
-    """
-    if reply.startswith(b"{"):
-        return reply
-    code, _, holding = reply.partition(b"\n")
-    if holding:
-        return refused_for_hold(seq, holding)
-    return refused_by_script(seq, Status(code.decode()))
 
 
 def _accepted(seq: int) -> str:

@@ -1,14 +1,9 @@
-"""Check of the texts in an event: the ledger stores only printable texts that are not blank.
-
-Events in a ledger can be older than this rule. Therefore the rule is checked here, and not when a
-message is decoded.
-"""
+"""Check of the texts in an event: the ledger stores only printable texts that are not blank."""
 
 from collections.abc import Iterator, Sequence
 
 from bonus.printable import name_problem, unseen_problem
 from meters.books.refusals import EventRefusal
-from meters.intake.result_steps import OpenRound
 from meters.wire.messages import (
     DealtPosition,
     EnteredCards,
@@ -22,21 +17,18 @@ from meters.wire.messages import (
 )
 
 
-def check_texts(event: MoneyEvent, opened: OpenRound | None) -> None:
-    """Refuse an event with an unprintable or blank text, if the text is new in the ledger.
+def check_texts(event: MoneyEvent) -> None:
+    """Refuse an event with an unprintable or blank text.
 
-    A patron's name must also have letters that slips and reports can print.
-
-    A result or a void repeats the round id and the patron names of its wagers. These are accepted
-    even if they are unprintable, because the wagers are already counted and can be older than this
-    rule.
+    A patron's name must also have letters that slips and reports can print. Only the round id of
+    wagers is checked, because every other event must have the round id of its wagers.
 
     Raises:
         EventRefusal: ``unprintable_text``.
     """
     if _are_plain(event):
         return
-    for field, text in _new_texts(event, opened):
+    for field, text in _texts(event):
         is_name = field.endswith(".patron")
         if problem := name_problem(text) if is_name else unseen_problem(text):
             raise EventRefusal("unprintable_text", f"{field} {problem}", field)
@@ -66,7 +58,7 @@ def _are_plain(event: MoneyEvent) -> bool:
     return whole.isascii() and whole.isprintable() and all(map(str.strip, texts))
 
 
-def _new_texts(event: MoneyEvent, opened: OpenRound | None) -> Iterator[tuple[str, str]]:
+def _texts(event: MoneyEvent) -> Iterator[tuple[str, str]]:
     if isinstance(event, Void | WagerCorrection):
         yield "reason", event.reason
     if isinstance(event, Void):
@@ -74,14 +66,11 @@ def _new_texts(event: MoneyEvent, opened: OpenRound | None) -> Iterator[tuple[st
         return
     if isinstance(event, Withdrawal):
         return
-    known: frozenset[str | None] = frozenset()
     if isinstance(event, Wagers):
         yield "round", event.round
-    elif opened is not None:
-        known = frozenset(position.patron for position in opened.wagers.positions)
     positions: Sequence[WageredPosition | DealtPosition] = event.positions
     for index, position in enumerate(positions):
-        if position.patron is not None and position.patron not in known:
+        if position.patron is not None:
             yield f"positions[{index}].patron", position.patron
     if isinstance(event, Result):
         yield from _reasons("entered_before", event.entered_before or ())

@@ -36,11 +36,11 @@ class Change(msgspec.Struct, frozen=True, omit_defaults=True):
             balance at the time of the proposal, as text.
         after: for a parameter, the new value, as text; for an adjustment, the amount to add or
             subtract, as text.
+        reason: the reason of the change.
         parameter: the parameter; None for an adjustment.
         value: the new value of the parameter; None for an adjustment.
         amount: for an adjustment, the cents to add to the meter, negative to subtract; 0 for a
             parameter.
-        reason: the reason of the change. A parameter change of an earlier release has none.
         cycle: for an adjustment, the number of the meter's cycle at the time of the proposal. When
             the whole meter is won, a new cycle begins.
         terms: for a parameter, the terms of the meter after the confirmation. The audit uses them.
@@ -54,10 +54,10 @@ class Change(msgspec.Struct, frozen=True, omit_defaults=True):
     by: str
     before: str
     after: str
+    reason: str
     parameter: Parameter | None = None
     value: int | str | None = None
     amount: int = 0
-    reason: str | None = None
     cycle: int = 0
     terms: str = ""
     confirmed_by: str | None = None
@@ -84,7 +84,7 @@ def parameter_change(
         proposal, "parameter", before.meter_id, by,
         words_of(before, request.parameter),
         f"{words_of(after, request.parameter)}{return_warning(after, positions)}",
-        parameter=request.parameter, value=request.value, reason=request.reason,
+        request.reason, parameter=request.parameter, value=request.value,
     )  # fmt: skip
 
 

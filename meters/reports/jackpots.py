@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from datetime import date
 
-from bonus.settling.envy_deciding_win import cause_of
 from bonus.settling.settlement_lines import Line
 from meters.books.claim_evidence import table_of
 from meters.books.expected_transfers import ExpectedBooks, HeldEnvy, HeldWin
@@ -102,16 +101,13 @@ class WinBook:
         for line in reply.lines or ():
             if line.envy_of is None or not line.paid:
                 continue
-            name = owed.get((line.position, line.item, line.envy_of))
-            if name is not None:
-                win = replace(win_of(line, name, line.paid), state=envy[name].state)
+            name = owed.get((line.position, line.item, line.envy_of), "")
+            win = win_of(line, name, line.paid)
+            if name:
+                win = replace(win, state=envy[name].state)
             else:
-                cause = cause_of(line, claims, reply.lines or ())
-                name = "" if cause is None else claims[cause].claim
-                # The bonus is recorded as paid. Either it is below `validate_from`, or it is from
-                # an earlier release, which did not keep owed Envy Bonuses.
-                win = replace(win_of(line, name, line.paid), state="paid")
-                win = replace(win, paid_at=win.at)
+                # The bonus is below `validate_from`, and so recorded as paid.
+                win = replace(win, state="paid", paid_at=win.at)
             self._today[_key(win)] = win
             if name:
                 self._envy[name] = (*self._envy.get(name, ()), win)

@@ -233,7 +233,7 @@ async def test_two_services_that_share_a_directory_never_turn_the_mark_back(
 
 
 def test_the_mark_is_written_in_place_and_keeps_its_size(tmp_path: Path) -> None:
-    """A mark of an earlier version is shorter, and is replaced once."""
+    """A mark of another size is replaced once."""
     mark = LedgerMark(tmp_path, "pit")
     mark.note(1, "1" * 40)
     mark.path.write_bytes(mark.path.read_bytes().rstrip())

@@ -4,7 +4,7 @@ import pytest
 
 from controllers.table.pending_claims import WAITING_MAX
 from controllers.table.replies import SequenceComparison, compare, decide, reconcile
-from controllers.table.state import Phase, SettledRound, TableState
+from controllers.table.state import Phase, TableState
 from meters.wire.messages import HelloReply
 from tests.controllers.floors import HandTable, paid_lines
 
@@ -54,7 +54,7 @@ def test_a_hand_pay_holds_the_table(story: str) -> None:
     HandTable().play(story)
 
 
-def test_a_table_held_by_an_older_version_is_released_without_its_settlement() -> None:
+def test_a_table_held_without_a_settlement_is_released() -> None:
     held = TableState(phase=Phase.HELD, held=("C1",))
     assert decide(held, "C1", "paid") == TableState()
 
@@ -279,13 +279,6 @@ def test_a_refusal_of_the_service_is_shown_until_the_next_event_is_accepted(
         withdraw 3 progressive -> betting_locked; refusal: {event} not like this
         {after}; refusal: none
     """)
-
-
-def test_a_state_of_an_older_version_goes_on() -> None:
-    table, kept = HandTable(), SettledRound(round="R1", lines=(LINE,))
-    table.state = TableState(phase=Phase.DEALT, settled=kept)
-    table.play("dealer 2c 3c 4c; settle")
-    assert (table.state.settled, table.state.last_settled) == (None, kept)
 
 
 W, ALONE = "pit.T-1-2-1", "pit.T-1-2-e2"

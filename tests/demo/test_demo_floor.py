@@ -14,7 +14,6 @@ from bonus.odds.wager_odds import entry_of
 from controllers.demo.floor import (
     FLOOR_FILE,
     PANEL_TABLE,
-    demo_floor_text,
     playing_tables,
     write_demo_floor,
 )
@@ -79,22 +78,6 @@ def test_tables_stay_on_their_link_and_never_go(tmp_path: Path) -> None:
     assert first.items() <= more.items()
     write_demo_floor(tmp_path, 2, 8080)
     assert places(path) == more
-
-
-def test_tables_of_a_floor_without_a_third_link_stay_where_they_are(tmp_path: Path) -> None:
-    """An earlier release had only two links, and all its tables played games of the chapters."""
-    path, _ = write_demo_floor(tmp_path, 18, 8080)
-    text = demo_floor_text(tmp_path, 12, 0, 8080)
-    earlier = text[: text.index('\n[[link]]\nid = "liberty"')].replace('games = "games"\n', "")
-    path.write_text(earlier)
-    before = places(path)
-    assert len(before) == 13
-    _, floor = write_demo_floor(tmp_path, 12, 8080)
-    after = places(path)
-    assert before.items() <= after.items()
-    assert len(after) == 17
-    playing = playing_tables(floor, 12)
-    assert Counter(link.id for link, _ in playing) == {"tcp-one": 4, "tcp-five": 4, "liberty": 4}
 
 
 def test_bots_play_at_as_many_tables_as_asked_for(tmp_path: Path) -> None:

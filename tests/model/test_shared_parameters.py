@@ -143,10 +143,10 @@ async def stored(pit: Pit) -> Mapping[str, str]:
 
 
 async def proposed_before(pit: Pit, request: ParameterChange, before: str) -> Change:
-    """Store a proposal as an earlier build did, which did not check all games."""
+    """Store a proposal as a service with other game files does."""
     proposal = Change(
         f"P-{request.meter}", "parameter", request.meter, "sue", before, str(request.value),
-        parameter=request.parameter, value=request.value,
+        request.reason, parameter=request.parameter, value=request.value,
     )  # fmt: skip
     await ChangeBook(pit.store).propose(
         proposal.proposal, "parameter", "sue", msgspec.json.encode(proposal)
@@ -155,7 +155,7 @@ async def proposed_before(pit: Pit, request: ParameterChange, before: str) -> Ch
 
 
 async def changed_before(pit: Pit, meter_id: str, wager: int) -> None:
-    """Change the wager of a meter as an earlier build did, which did not check all games."""
+    """Change the wager of a meter as a service with other game files does."""
     meter = next(one for one in pit.store.link.meter if one.meter_id == meter_id)
     request = to(meter_id, "wager", wager)
     proposal = await proposed_before(pit, request, words_of(meter, "wager"))

@@ -454,7 +454,7 @@ def test_what_holds_the_table_is_shown_with_its_subsection(item: str, rule: str)
     )
 
 
-def test_a_claim_that_only_an_older_version_knew_is_still_shown() -> None:
+def test_a_claim_without_a_settlement_is_still_shown() -> None:
     (held,) = held_views(LAYOUT, TableState(phase=Phase.HELD, held=("C9",)))
     assert (held.claim, held.position) == ("C9", None)
 

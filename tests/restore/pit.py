@@ -35,8 +35,8 @@ class KeptPit(Pit):
         self.home = home
         self.mark = LedgerMark(home, self.link.id)
         self.clock = datetime(2026, 11, 20, 2, 14, 7, tzinfo=UTC)
-        # Tables here play on while a hand pay waits, as they could in earlier releases. The
-        # restored store must equal the old one for every order of events.
+        # Tables here play on while a hand pay waits. The restored store must equal the old one for
+        # every order of events.
         self.intakes = [LinkIntake(store, self.metrics, replays=True) for store in self._stores]
 
     async def open(self) -> None:

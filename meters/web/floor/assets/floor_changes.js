@@ -267,7 +267,7 @@ const decide = (act, title, confirm, kind) => (link, proposal, done) => open({
   content: html`
     <p class="strong">${describe(link, proposal)}</p>
     <${Adjusts} link=${link} proposal=${proposal} />
-    ${proposal.reason && html`<p>${`Reason: ${format.sentence(proposal.reason)}`}</p>`}
+    <p>${`Reason: ${format.sentence(proposal.reason)}`}</p>
     ${OF_TABLES.includes(proposal.parameter) && html`<p>${"Then set it in the floor file of the tables too, and "
       + "restart their agents: until then their wagers are refused at lock-out."}</p>`}
     <p>${`Proposed by ${proposal.by}, ${format.moment(proposal.at)}.`}</p>`,

@@ -113,7 +113,7 @@ const Proposal = ({ link, proposal, me, canAct, done }) => {
     <li data-proposal=${proposal.proposal}>
       <p class="strong">${changes.describe(link, proposal)}</p>
       <${changes.Adjusts} link=${link} proposal=${proposal} />
-      ${proposal.reason && html`<p>${`Reason: ${format.sentence(proposal.reason)}`}</p>`}
+      <p>${`Reason: ${format.sentence(proposal.reason)}`}</p>
       <p class="of">${`Proposed by ${proposal.by}, ${format.moment(proposal.at)}`}</p>
       ${canAct && html`
         <div class="acts">
