@@ -343,6 +343,8 @@ async def test_a_given_pin_serves_for_a_day(stand: Stand) -> None:
         late = await flo.post("/api/v1/me/pin", {"pin": GIVEN, "new_pin": OWN})
         assert (late.status_code, error_of(late)) == (401, "sign_in")
     assert await refusal(stand, GIVEN) == (401, "pin_expired")
+    await stand.redis.hdel(user, "choose_by")
+    assert await refusal(stand, GIVEN) == (401, "pin_expired")
     assert await refusal(stand, PIN) == (401, "wrong_name_or_pin")
     assert (await stand.user_directory.log.page(None, 1))[0].what == "sign_in_refused"
 
