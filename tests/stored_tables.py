@@ -1,14 +1,8 @@
-"""Tables of a link as Redis has them, changed directly in Redis, and in the earlier layout."""
-
-from collections.abc import Mapping
-from typing import Final, cast
+"""Tables of a link as Redis has them, and changed directly in Redis."""
 
 import msgspec
 
-from meters.books.kept_texts import keep_texts
-from meters.books.script_steps import RoundContribution
 from meters.books.store import LinkStore
-from meters.books.stored_entries import StreamEntry, unpack_entry
 from meters.books.stored_tables import (
     PACK,
     StoredTable,
@@ -16,12 +10,6 @@ from meters.books.stored_tables import (
     reply_field,
     reply_fields,
 )
-
-Fields = dict[str, bytes]
-"""The data of a table as the fields of its Redis hash up to schema version 3."""
-
-_CONTRIBUTED: Final = msgspec.msgpack.Decoder(tuple[RoundContribution, ...])
-_EARLIER: Final = 3
 
 
 async def stored_table(store: LinkStore, table: str) -> StoredTable:
@@ -66,48 +54,3 @@ async def delete_table(store: LinkStore, table: str) -> None:
     for key in (keys.tables, keys.rounds, keys.repeated_claims):
         await store.redis.hdel(key, table)
     await store.redis.hdel(keys.replies, *reply_fields(table))
-
-
-def earlier_fields(stored: StoredTable) -> Fields:
-    """Return the fields of a table's Redis hash as schema version 3 had them."""
-    if stored.packed_state is None:
-        return {}
-    state = stored.state
-    texts = {"round": state.round, "over": state.over, "held": state.held}
-    found = {"last": b"%d" % state.last}
-    found |= {name: text.encode() for name, text in texts.items() if text}
-    if stored.wagers is not None:
-        found |= {
-            "basis": b"%d" % state.basis,
-            "wagers": stored.wagers,
-            "draw": state.draw.encode(),
-            "contributed": msgspec.msgpack.encode(state.contributed),
-        }
-    if state.over or stored.repeated:
-        found["claims"] = stored.repeated or b""
-    return found | {f"reply:{seq}": reply for seq, reply in stored.replies.items()}
-
-
-async def make_earlier(store: LinkStore, version: int = _EARLIER) -> Mapping[str, Fields]:
-    """Give the data of a link the layout of schema version 3 or 2, or of data without a version.
-
-    Return the fields of each table.
-    """
-    redis, keys = store.redis, store.keys
-    await keep_texts(store, await store.last_entry())
-    names = (await store.table_fields(replies=False))[keys.tables]
-    tables = {name: earlier_fields(await stored_table(store, name)) for name in sorted(names)}
-    rows = cast("list[StreamEntry]", await redis.xrange(keys.ledger))
-    await redis.delete(keys.tables, keys.rounds, keys.replies, keys.repeated_claims, keys.ledger)
-    for row in rows:
-        for number, fields in unpack_entry(row):
-            await redis.xadd(keys.ledger, dict(fields.items()), id=f"{number}-0")
-    for name, fields in tables.items():
-        if version < _EARLIER:
-            fields.pop("held", None)
-        await redis.hset(keys.earlier_table(name), mapping=dict(fields.items()))
-    if version > 1:
-        await redis.hset(keys.meters, "schema", str(version))
-    else:
-        await redis.hdel(keys.meters, "schema")
-    return tables

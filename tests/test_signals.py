@@ -22,7 +22,7 @@ _LINK: Final = link_text(
     "main", meter_text("progressive"), table_text("T-1", "progressive", asset="1"), name="Main"
 )
 _WITHOUT_END: Final = [
-    "audit", "report day", "archive", "check", "upgrade --yes", "user list",
+    "audit", "report day", "archive", "check", "user list",
     "approve main --by Ada", "restore --services-stopped --by Ada --yes",
 ]  # fmt: skip
 

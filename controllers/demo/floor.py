@@ -167,13 +167,9 @@ def write_demo_floor(data: Path, tables: int, port: int) -> tuple[Path, Floor]:
     """
     path = data / FLOOR_FILE
     _write_games(data / GAMES)
-    chapter_tables, house_tables = _shares(tables)
     if path.exists():
-        before = _bot_tables(read_own_floor(path).link)
-        house = sum(_is_house(table) for _, table in before)
-        chapter_tables = max(chapter_tables, len(before) - house)
-        house_tables = max(house_tables, house)
-    text = demo_floor_text(data, chapter_tables, house_tables, port)
+        tables = max(tables, len(_bot_tables(read_own_floor(path).link)))
+    text = _floor_text(data, *_shares(tables), port)
     try:
         path.write_text(text, encoding="utf-8")
     except OSError as error:
@@ -193,7 +189,7 @@ def playing_tables(floor: Floor, tables: int) -> list[tuple[Link, Table]]:
     return chapters[:chapter_tables] + house[:house_tables]
 
 
-def demo_floor_text(data: Path, chapter_tables: int, house_tables: int, port: int) -> str:
+def _floor_text(data: Path, chapter_tables: int, house_tables: int, port: int) -> str:
     """Return the text of the floor file.
 
     Tables of the chapters' games with odd numbers are on the one-dollar link, and those with even

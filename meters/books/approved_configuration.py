@@ -248,11 +248,11 @@ class ApprovedTable(msgspec.Struct, frozen=True):
     positions.
     """
 
-    asset: str = ""
-    game: str = ""
+    asset: str
+    game: str
+    positions: int
     game_file: str = ""
     meters: tuple[str, ...] = ()
-    positions: int = 0
 
     @property
     def plays(self) -> tuple[str, str]:

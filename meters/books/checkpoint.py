@@ -39,11 +39,8 @@ class NotedApproval(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     event: str
 
 
-class Checkpoint(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+class Checkpoint(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The state of a replay after a ledger entry. `balances` are micros by account.
-
-    Fields with their default value are not in the text of a checkpoint. So an old checkpoint keeps
-    its digest when a later release adds a field.
 
     Attributes:
         entries: the number of the ledger entry, 0 before the first entry.
@@ -73,8 +70,8 @@ class Checkpoint(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
     rounds: dict[str, tuple[Added, ...]]
     claims: dict[str, HeldWin]
     tallies: dict[str, int]
-    envy: dict[str, HeldEnvy] = {}
-    house_paid: dict[str, int] = {}
+    envy: dict[str, HeldEnvy]
+    house_paid: dict[str, int]
 
     @property
     def waiting(self) -> set[str]:
@@ -143,7 +140,7 @@ class Expired(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 EXPIRED: Final = msgspec.json.Decoder(Expired)
 ARCHIVED: Final = msgspec.json.Decoder(Archived)
 _CARRIED: Final = msgspec.json.Decoder(Checkpoint)
-EMPTY: Final = Checkpoint(0, "", "", "", False, 0, None, (), {}, {}, {}, {}, {}, {})  # noqa: FBT003
+EMPTY: Final = Checkpoint(0, "", "", "", False, 0, None, (), {}, {}, {}, {}, {}, {}, {}, {})  # noqa: FBT003
 """The checkpoint before the first ledger entry: no balances and no claims."""
 
 

@@ -81,13 +81,13 @@ class _Approval(msgspec.Struct, frozen=True):
 class _ApprovedTable(msgspec.Struct, frozen=True):
     """The asset number of a table in an approved floor file."""
 
-    asset: str = ""
+    asset: str
 
 
 class _ApprovedFloor(msgspec.Struct, frozen=True):
     """The tables of an approved floor file."""
 
-    tables: dict[str, _ApprovedTable] = {}
+    tables: dict[str, _ApprovedTable]
 
 
 _FLOOR: Final = msgspec.json.Decoder(_ApprovedFloor)
@@ -98,8 +98,6 @@ _APPROVAL: Final = msgspec.json.Decoder(_Approval)
 
 def approved_assets(event: bytes | str) -> dict[str, str]:
     """Return the asset number of each table in an approved floor file.
-
-    If a table has no asset number, its text is empty.
 
     Raises:
         msgspec.DecodeError: the event is not an approval, or its text is not a floor file.
@@ -258,7 +256,6 @@ class Evidence:
             table=table,
             asset=self.assets.get(table, [""])[-1],
             meter_of=meters.__getitem__,
-            owes=bool(envy),
         )
         begun = {"entry": str(number), "at": fields["at"].decode()}
         for line in waiting:
@@ -407,12 +404,12 @@ def claim_differences(
 def _is_returned(held: str | None, due: str) -> bool:
     """Return whether `held` can be the amounts of a rejection with the amounts `due`.
 
-    An earlier release did not keep these amounts. A rejected win of 0 cents has no transfer in the
-    ledger, so the ledger does not show the cycle at the end of the text.
+    A rejected win of 0 cents has no transfer in the ledger, so the ledger does not show the cycle
+    at the end of the text.
     """
     amounts, _, cycle = due.rpartition(" ")
     moved_nothing = amounts.endswith(" 0 0") and cycle == "0"
-    return held is None or (moved_nothing and held.rpartition(" ")[0] == amounts)
+    return moved_nothing and held is not None and held.rpartition(" ")[0] == amounts
 
 
 def _record_differences(claim: str, due: str, held: str, assets: Sequence[str]) -> list[str]:
@@ -423,8 +420,7 @@ def _record_differences(claim: str, due: str, held: str, assets: Sequence[str]) 
     except ValueError as error:
         return [f"claim {claim}: its record cannot be read: {error}"]
     made, found = _RECORD.decode(due), []
-    # A record of an earlier release can lack newer fields. The missing fields are not compared.
-    for name in (each for each in ClaimRecord.__struct_fields__ if each in given):
+    for name in ClaimRecord.__struct_fields__:
         one, other = getattr(stored, name), getattr(made, name)
         known = one in assets or not other if name == "asset" else False
         if one != other and not known:

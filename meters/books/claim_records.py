@@ -94,9 +94,7 @@ class Records:
     """Maker of the claim records of a round's result, for waiting wins and for Envy Bonuses.
 
     `wagers` are the wagers at lock-out. `waiting` are the settlement lines of the wins that wait
-    for a floorperson, in the order of payment. `owes` is True if Envy Bonuses are owed until
-    somebody pays them. It is False for a result that a release before schema version 3 applied.
-    Such a release booked Envy Bonuses as paid immediately, under the meter of the claim.
+    for a floorperson, in the order of payment.
     """
 
     def __init__(
@@ -110,10 +108,9 @@ class Records:
         table: str,
         asset: str,
         meter_of: Callable[[str], str],
-        owes: bool = True,
     ) -> None:
         self._link, self._table, self._asset = link, table, asset
-        self._meter_of, self._owes = meter_of, owes
+        self._meter_of = meter_of
         self._event = event
         self._waiting = waiting
         self._envy = [line for line in settled if line.envy_of is not None]
@@ -204,7 +201,7 @@ class Records:
             patron=self._patron(envy.position),
             item=envy.item,
             amount=envy.paid,
-            meter=meter if self._owes and meter != claims_meter else "",
+            meter=meter if meter != claims_meter else "",
         )
 
     def _patron(self, position: int) -> str | None:

@@ -6,7 +6,6 @@ from dataclasses import replace
 from bonus.wagers import MICROS_PER_CENT
 from meters.books.accounts import (
     HOUSE,
-    PAID,
     claim_account,
     envy_account,
     meter_account,
@@ -104,9 +103,6 @@ def reopened_moved(books: ExpectedBooks, claim_id: str, by: str, request: int) -
         books.envy[claim_id] = replace(was.envy, state="pending", by=by)
     elif owed := books.envy.get(claim_id):
         books.envy[claim_id] = replace(owed, state="pending", by=by)
-    elif booked := was.envy_booked_cents:
-        draft.move(HOUSE, PAID, booked * MICROS_PER_CENT, cycle)
-        tallies[f"envy_reopened_cents:{win.meter}"] += booked
     tallies[f"reopened:{win.meter}"] += 1
     tallies[f"reopened_cents:{win.meter}"] += win.cents
     books.claims[claim_id] = replace(win, state="pending", by=by)

@@ -7,7 +7,7 @@ calculation is independent: it shares no code with the Lua scripts, which write 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Final
 
 import msgspec
@@ -142,7 +142,6 @@ class RejectedWin:
         win: the win before its rejection.
         envy: the Envy Bonuses that were taken back with the rejection or after it, or None.
         meter_micros, overflow_micros: the micros that went back to the meter and its overflow.
-        envy_booked_cents: Envy Bonuses in `envy` that an earlier release had booked as paid.
     """
 
     win: HeldWin
@@ -150,7 +149,6 @@ class RejectedWin:
     meter_micros: int
     overflow_micros: int
     cycle: int
-    envy_booked_cents: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -331,7 +329,7 @@ def result_moved(
     meters = books.meters_by_item(added.meter for added in round_added)
     claims = {(one.position, one.item): one for one in reply.claims or ()}
     claimed: set[str] = set()
-    envy = _EnvyPayees(books, f".{table}-{reply.seq}-e", reply, moved)
+    envy = _EnvyPayees(f".{table}-{reply.seq}-e", reply, moved)
     for line in lines:
         meter = meters[line.item]
         claim = claims.get((line.position, line.item))
@@ -382,34 +380,16 @@ def envy_of_result(books: ExpectedBooks, table: str, seq: int) -> dict[str, Held
 class _EnvyPayees:
     """The accounts to which the Envy Bonuses of a result go.
 
-    Releases before schema version 3 booked Envy Bonuses as paid immediately. An owed Envy Bonus
-    shows that its ledger entry and all later entries are of a later release.
-
     Attributes:
         held: the Envy Bonuses of this result that are owed, by claim.
     """
 
-    def __init__(
-        self,
-        books: ExpectedBooks,
-        own: str,
-        reply: Reply,
-        moved: Sequence[Transfer],
-    ) -> None:
+    def __init__(self, own: str, reply: Reply, moved: Sequence[Transfer]) -> None:
         self.held: dict[str, HeldEnvy] = {}
         self._own = own
         self._claims = reply.claims or ()
         self._lines = reply.lines or ()
-        self._tallies = books.tallies
         self._moved = moved
-
-    @cached_property
-    def _holds(self) -> bool:
-        """True if the ledger entry is of a release that books Envy Bonuses as owed."""
-        owed = (
-            cents for name, cents in self._tallies.items() if name.startswith("envy_owed_cents:")
-        )
-        return any(one.target.startswith(ENVY) for one in self._moved) or any(owed)
 
     def payee(self, line: Line, meter: str) -> str:
         """Return the account that receives an Envy Bonus. Add the bonus to `held` if it is owed."""
@@ -426,11 +406,11 @@ class _EnvyPayees:
     def _claim(self, line: Line) -> tuple[str, str]:
         """Return the claim under which an Envy Bonus is owed, and the first state of the bonus.
 
-        Return two empty texts if the bonus is booked as paid immediately.
+        Return two empty texts if the bonus is recorded as paid.
         """
         cause = cause_of(line, self._claims, self._lines)
         if cause is not None:
-            return (self._claims[cause].claim, "pending") if self._holds else ("", "")
+            return self._claims[cause].claim, "pending"
         ending, due = f"{self._own}{line.envy_of}", line.paid * MICROS_PER_CENT
         for one in self._moved:
             # An Envy Bonus below `validate_from` in the floor file is recorded as paid. The present
@@ -477,10 +457,7 @@ def decision_moved(
         moved = {one.target: one.micros for one in draft.transfers}
         to_meter = moved.get(meter_account(claim.meter), 0)
         to_overflow = moved.get(overflow_account(claim.meter), 0)
-        booked_cents = 0 if taken_back else envy_back_cents
-        books.rejected[claim_id] = RejectedWin(
-            claim, taken_back, to_meter, to_overflow, cycle, booked_cents
-        )
+        books.rejected[claim_id] = RejectedWin(claim, taken_back, to_meter, to_overflow, cycle)
     elif claim.hand_pay and act == "validate":
         books.claims[claim_id] = replace(claim, state="validated", by=by)
     else:
@@ -489,12 +466,7 @@ def decision_moved(
         tallies[f"{how}:{claim.meter}"] += claim.cents
     if claim_id in books.envy:
         _decide_envy(books, draft, claim_id, by, envy_back_cents, envy_paid_cents)
-        return draft
-    if act == "reject":
-        # A release before schema version 3 booked the Envy Bonuses of this win as paid immediately.
-        draft.move(PAID, HOUSE, envy_back_cents * MICROS_PER_CENT, cycle)
-        tallies[f"envy_taken_back_cents:{claim.meter}"] += envy_back_cents
-    if envy_paid_cents:
+    elif envy_back_cents or envy_paid_cents:
         draft.faults.append(f"no Envy Bonus was owed for claim {claim_id}")
     return draft
 

@@ -66,12 +66,7 @@ class ReopenableHolds:
             RedisError: Redis failed.
         """
         rejected = await self._rejected.claims()
-        # A claim that an earlier release rejected has no `returned`, and cannot be reopened.
-        return _holds(
-            one
-            for one in rejected
-            if one["state"] not in _DONE or (one["state"] == "rejected" and "returned" in one)
-        )
+        return _holds(one for one in rejected if one["state"] != "paid")
 
 
 def _holds(claims: Iterable[Mapping[str, str]]) -> Sequence[TableHold]:

@@ -83,7 +83,7 @@ _CHANGED: Final = msgspec.json.Decoder(_Changed)
 _FIELDS: Final = ("kind", "at", "by", "table", "round", "seq", "transfers", "event", "reply")
 _FIELD_NAMES: Final = frozenset(_FIELDS)
 _MOVES_NOTHING: Final = frozenset({
-    b"propose", b"withdraw", b"inoperable", b"upgrade", b"restore", *ASK_ACTS,
+    b"propose", b"withdraw", b"inoperable", b"restore", *ASK_ACTS,
 })  # fmt: skip
 _NEVER_NEGATIVE: Final = ("meter:", "reserve:", "overflow:", "claim:", ENVY, "paid")
 _GONE_WHEN_EMPTY: Final = (claim_account(""), ENVY)

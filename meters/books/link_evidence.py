@@ -73,8 +73,6 @@ class LinkEvidence:
         proposals: the fields of each proposal that the entries made or decided.
         open: for each undecided proposal, the number of the entry that made it.
         versions: the lowest version number that each meter can have.
-        upgraded: True if the data in Redis was upgraded from the schema version of an earlier
-            release.
         restored: True if the link's data was ever restored.
     """
 
@@ -83,7 +81,6 @@ class LinkEvidence:
     proposals: dict[str, dict[str, str]] = field(default_factory=dict)
     open: dict[str, int] = field(default_factory=dict)
     versions: dict[str, int] = field(default_factory=dict)
-    upgraded: bool = False
     restored: bool = False
     _touched_at: dict[str, bytes] = field(default_factory=dict)
     _seeded: set[str] = field(default_factory=set)
@@ -137,9 +134,8 @@ class LinkEvidence:
                 state = "withdrawn" if kind == b"withdraw" else "confirmed"
                 decided = {"state": state, "decided_by": by, "decided_at": at}
                 self.proposals[proposal] = self.proposals.get(proposal, {}) | decided
-            case b"upgrade" | b"restore":
-                self.upgraded = self.upgraded or kind == b"upgrade"
-                self.restored = self.restored or kind == b"restore"
+            case b"restore":
+                self.restored = True
 
     def _raise_versions(self, fields: Mapping[str, bytes]) -> None:
         """Raise the lowest possible version number of each meter that a ledger entry affects.

@@ -190,7 +190,7 @@ class RoundContribution(NamedTuple):
     reserve_micros: int
     overflow_micros: int
     cycle: int
-    wager: str = ""
+    wager: str
 
 
 class EnvyCents(NamedTuple):
@@ -220,21 +220,8 @@ class PackedTable(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_f
     basis: int
     draw: str
     contributed: tuple[RoundContribution, ...]
-    entry: int = 0
-    known: str = ""
-
-
-class EarlierTable(NamedTuple):
-    """A table in the data of an earlier schema version, for the script `upgrade_link`.
-
-    `table_key` is the place of the table's earlier Redis key among the keys of the script call.
-    `wins` has the wins that hold the table, one on each line. The upgrade to schema version 3
-    writes them.
-    """
-
-    table_key: int
-    table: str
-    wins: str = ""
+    entry: int
+    known: str
 
 
 class Status(StrEnum):
@@ -379,7 +366,6 @@ PACKED_ARRAYS: Final[Mapping[str, type]] = {
     "TABLE": PackedTable,
     "ANSWER": ScriptAnswer,
     "ANSWERS": ScriptAnswers,
-    "EARLIER": EarlierTable,
 }
 """The arrays whose elements have names in the Lua scripts. Each key is the prefix of the names."""
 

@@ -42,18 +42,15 @@ difference. So `fold_slip` removes them, and Redis has each number only in the f
 ledger has it as it was typed.
 """
 
-import contextlib
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Self, cast
 
-from redis.exceptions import NoPermissionError
-
 from meters.books.script_loader import load_script
 from meters.redis_client.link_keys import LinkKeys
-from meters.redis_client.shards import AnyRedis, every_redis, redis_of
+from meters.redis_client.shards import AnyRedis, redis_of
 
 SLIPS_TAG: Final = "@slips"
 """The hash tag in the Redis key of the reservations. No link can have this text as its id."""
@@ -143,23 +140,6 @@ def fold_slip(slip: str) -> str:
     ('s10', 'a1b2', '20260001', '20261')
     """
     return _LEADING_ZEROS.sub("", slip.replace("-", "").casefold())
-
-
-async def links_with_slips(redis: AnyRedis, tags: Iterable[str]) -> frozenset[str]:
-    """Return the links that have numbers of payout slips, if Redis allows a search of its keys.
-
-    Some Redis ACLs do not allow a search of the keys, for example the ACL of a service. The links
-    of such a Redis are left out.
-
-    Raises:
-        RedisError: Redis failed.
-    """
-    found = set[str]()
-    for each in every_redis(redis, tags):
-        with contextlib.suppress(NoPermissionError):
-            async for key in each.scan_iter(match=LinkKeys("*").slips, count=1_000):
-                found.add(key.decode().partition("{")[2].partition("}")[0])
-    return frozenset(found)
 
 
 @dataclass(frozen=True, slots=True)

@@ -175,7 +175,7 @@ class LinkStore:
             case ["open"]:
                 self.link, self.terms = link, terms
             case ["schema", version]:
-                raise TermsError(self._other_schema(int(version)))
+                raise TermsError(self._other_schema(version_of(version, begun=True)))
             case ["differs", meter, stored_terms] if stored_terms != stored.get(f"terms:{meter}"):
                 # A proposal was confirmed after the terms were read: read them again.
                 await self.open(by)

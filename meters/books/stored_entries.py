@@ -1,12 +1,10 @@
 """The layout of ledger entries in Redis.
 
-Since schema version 4, the ledger entries of one script call are one entry of the Redis stream. Its
-id has the number of the last of them. Its first field has the packed entries without their longest
-values, the events and the replies. In the entries of tables, the second field has the compressed
-events and replies of the call (since schema version 5). In all other entries, each event and reply
-is a field: ``event1`` and ``reply1`` for the first entry, and so on. In earlier schema versions,
-each ledger entry was an entry of the stream with a field for each value. An upgrade leaves such
-entries as they are.
+The ledger entries of one script call are one entry of the Redis stream. Its id has the number of
+the last of them. Its first field has the packed entries without their longest values, the events
+and the replies. In the entries of tables, the second field has the compressed events and replies of
+the call. In all other entries, each event and reply is a field: ``event1`` and ``reply1`` for the
+first entry, and so on.
 """
 
 import threading
@@ -20,10 +18,10 @@ from meters.books.chain import CHAIN, ENTRY_FIELDS
 from meters.books.script_steps import reply_text
 
 PACKED: Final = "entries"
-"""The name of the first field of a stream entry, since schema version 4."""
+"""The name of the first field of a stream entry."""
 
 COMPRESSED: Final = "texts"
-"""The name of the field with the compressed events and replies, since schema version 5."""
+"""The name of the field with the compressed events and replies."""
 
 _APART: Final = ("event", "reply")
 _SHORT: Final = tuple(name for name in ENTRY_FIELDS if name not in _APART)
@@ -70,9 +68,8 @@ Entry = tuple[int, dict[str, bytes]]
 def unpack_entry(row: StreamEntry) -> list[Entry]:
     """Return the ledger entries of one entry of the stream.
 
-    The result is one entry with the fields of the stream entry if these are not packed entries. The
-    stream entry is then of an earlier schema version, or somebody has damaged it. In the second
-    case, it has no valid digest, so an audit reports it.
+    If somebody has damaged the stream entry, the result is one entry with its fields. It has no
+    valid digest, so an audit reports it.
     """
     entry_id, fields = row
     number, _, more = entry_id.partition(b"-")

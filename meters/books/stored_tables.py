@@ -20,7 +20,7 @@ STATE: Final = msgspec.msgpack.Decoder(PackedTable)
 """Decoder of a table's state."""
 
 NO_STATE: Final = PackedTable(
-    last=0, over="", held="", round="", basis=0, draw="", contributed=(), entry=0
+    last=0, over="", held="", round="", basis=0, draw="", contributed=(), entry=0, known=""
 )
 """The state of a table that has sent no event."""
 

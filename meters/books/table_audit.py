@@ -12,7 +12,6 @@ from meters.books.expected_transfers import Added
 from meters.books.later_entries import LaterEntries
 from meters.books.ledger_replay import Replay
 from meters.books.link_state import Snapshot
-from meters.books.schema import FIELD, SCHEMA
 from meters.books.script_steps import PackedTable, RoundContribution
 from meters.books.store import LinkStore
 from meters.books.stored_tables import DIGEST, REPLIES_KEPT, StoredTable, read_kept
@@ -65,8 +64,6 @@ class TableAudit:
         """
         later = LaterEntries(self._store, replay.entries, self._pause)
         asks = await self._other_asks(replay, later)
-        if snapshot.meters.get(FIELD) != str(SCHEMA):
-            return asks  # in earlier schema versions, tables have another layout
         holding = _holding(replay)
         known = {table.id for table in self._store.link.table}
         known |= {*replay.books.rounds, *replay.tables.last, *holding}
@@ -229,9 +226,8 @@ def _other_rest(
     over = replay.tables.over.get(table)
     if (over is not None or replay.begins_after == 0) and state.over != (over or ""):
         yield f"the round that was over last is {shown(state.over or None)}, not {shown(over)}"
-    # The service reports the state of recent claims to a table again. Earlier releases chose other
-    # claims for this report.
-    if replay.begins_after == 0 and not replay.link.upgraded:
+    # The service reports the state of recent claims to a table again.
+    if replay.begins_after == 0:
         claims = " ".join(replay.tables.repeated_claims.get(table, ())).encode()
         if (repeated or b"") != claims:
             yield f"its repeated claims are {_words(repeated)}, not {_words(claims)}"

@@ -129,7 +129,7 @@ class ClaimRows:
         record = record_of(fields)
         decision = _DECISION.decode(fields["decision"]) if "decision" in fields else None
         act = decision.act if decision else ""
-        envy = _envy_state(record, fields, decision)
+        envy = _envy_state(fields)
         amount_cents = int(fields["amount"])
         return ClaimRow(
             claim=record.claim,
@@ -216,20 +216,10 @@ def _request_row(fields: Mapping[str, str]) -> ClaimRequestRow | None:
     )
 
 
-def _envy_state(
-    record: ClaimRecord, fields: Mapping[str, str], decision: DecisionRecord | None
-) -> ClaimState | None:
-    """Return the state of a claim's Envy Bonuses, or None if the claim has none.
-
-    An early release booked Envy Bonuses as paid immediately. For such a claim, Redis has no state
-    of the Envy Bonuses.
-    """
-    if not record.envy:
-        return None
-    if (text := fields.get("envy")) is not None:
-        state: ClaimState = msgspec.convert(text, ClaimState)
-        return state
-    return "rejected" if decision and decision.envy_back else "paid"
+def _envy_state(fields: Mapping[str, str]) -> ClaimState | None:
+    """Return the state of a claim's Envy Bonuses, or None if the claim has none."""
+    state: ClaimState | None = msgspec.convert(fields.get("envy"), ClaimState | None)
+    return state
 
 
 def _envy_reason(fields: Mapping[str, str]) -> str | None:

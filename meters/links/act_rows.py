@@ -17,7 +17,6 @@ from meters.books.entry_messages import correction_of_wager
 from meters.books.money_terms import read_terms
 from meters.books.outage_entries import OUTAGE
 from meters.books.restore_entries import RESTORING
-from meters.books.upgrades import UPGRADE
 from meters.claims.claim_rows import DecisionRecord, claim_words, record_of
 from meters.floor_api.types import ActRow
 from meters.links.proposals import Change
@@ -146,12 +145,6 @@ def _expired(event: str) -> ActDetails:
     return "ledger", f"archived gaming days {expired.since} to {expired.until} deleted"
 
 
-def _upgraded(event: str) -> ActDetails:
-    upgrade = UPGRADE.decode(event)
-    words = f"schema version {upgrade.before} → {upgrade.after}"
-    return "link", f"{words}, by pitlink {upgrade.release}"
-
-
 def _restored(event: str) -> ActDetails:
     restoring = RESTORING.decode(event)
     words = [] if restoring.confirmed else ["nobody could confirm the name of the person"]
@@ -266,7 +259,6 @@ _DETAILS: Final[Mapping[str, Callable[[str], ActDetails]]] = {
     "reading": _read,
     "archive": _archived,
     "expire": _expired,
-    "upgrade": _upgraded,
     "void": _void,
     "correct_wager": _corrected_wager,
     "result": _result,

@@ -118,8 +118,8 @@ def adjustment(
         raise ActError("above_limit", f"the meter's limit is {money(meter.limit)}")
     moved = f"{'+' if request.amount > 0 else '−'}{money(abs(request.amount))}"  # noqa: RUF001
     return Change(
-        proposal, "adjustment", request.meter, by, money(held_cents), moved,
-        amount=request.amount, reason=request.reason, cycle=cycle,
+        proposal, "adjustment", request.meter, by, money(held_cents), moved, request.reason,
+        amount=request.amount, cycle=cycle,
     )  # fmt: skip
 
 

@@ -166,10 +166,6 @@ class LinkKeys:
         """Return the key of a hash: a proposed change, and the decision on it."""
         return self._key(f"proposal:{proposal}")
 
-    def earlier_table(self, table: str) -> str:
-        """Return the key of a hash: the data of a table, up to schema version 3."""
-        return self._key(f"table:{table}")
-
     def claim(self, claim: str) -> str:
         """Return the key of a hash: the record, amount and state of a claim."""
         return self._key(f"claim:{claim}")

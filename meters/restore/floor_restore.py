@@ -14,7 +14,7 @@ from rich.progress import TaskID
 from bonus.errors import UserError
 from meters.archive.archive_days import archived_links
 from meters.books.claim_evidence import DECIDED
-from meters.books.ledger_mark import LedgerMark
+from meters.books.ledger_mark import LedgerMark, marked_links
 from meters.books.restore_entries import RESTORING
 from meters.books.slip_numbers import SlipRegister
 from meters.books.store import LinkStore, TermsError
@@ -102,13 +102,15 @@ async def run_restore(floor: Floor, links: Sequence[Link], options: RestoreOptio
 async def _reserve_removed(
     floor: Floor, redis: AnyRedis, options: RestoreOptions, console: PlainConsole
 ) -> None:
-    """Reserve the payout slip numbers of archived links that the floor file no longer names.
+    """Reserve the payout slip numbers of links that the floor file no longer names.
 
-    The data of these links is not restored. So without the reservation, a later payment could use
-    one of these numbers a second time.
+    No service reserves them again after a loss of the reservations. So without this, a later
+    payment could use one of these numbers a second time. The numbers are in the archive and, if it
+    still has the data of the link, in Redis.
     """
-    directory = options.archive or Path(floor.archive.directory)
-    for link in sorted(archived_links(directory) - {link.id for link in floor.link}):
+    directory, register = options.archive or Path(floor.archive.directory), SlipRegister(redis)
+    found = archived_links(directory) | marked_links(Path(floor.service.data))
+    for link in sorted(found - {link.id for link in floor.link}):
         paid = dict[str, str]()
         async for _, fields in ArchivedLedger(directory, link).entries():
             if fields.get("kind") in {b"pay", b"correct_slip"}:
@@ -117,9 +119,9 @@ async def _reserve_removed(
                     paid[decided.slip] = decided.claim
             elif fields.get("kind") == b"restore":
                 paid |= RESTORING.decode(fields["event"]).kept
-        if count := await SlipRegister(redis).reserve_paid(paid):
+        if count := await register.reserve_paid(paid) + await register.reserve_all_of(link):
             label = f"{link}, which the floor file no longer names"
-            console.print(f"{label}: the numbers of its {count} archived payout slips are reserved")
+            console.print(f"{label}: the numbers of its {count} payout slips are reserved")
 
 
 async def _restore(

@@ -239,7 +239,6 @@ class Rebuild:
             table=table,
             asset=self._link.assets.get(table, ""),
             meter_of=meters.__getitem__,
-            owes=bool(owed),
         )
         for line in waiting:
             record = records.record(line)

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from bonus.errors import UserError
 from meters.books.ledger_mark import LedgerMark
-from meters.books.schema import SCHEMA
 from meters.books.store import LinkStore
 from meters.floor.floor_file import Floor
 from meters.redis_client.connect import open_redis
@@ -35,7 +34,7 @@ async def open_used_store(
 
     Raises:
         UserError: Redis never had data of a link of this floor. With `users_suffice`, it also never
-            had a user. With `only_reads`, another reason is that a later release wrote the data.
+            had a user. With `only_reads`, another reason is that another release wrote the data.
     """
     if not may_be_opened(floor):
         raise never_opened(floor)
@@ -48,17 +47,18 @@ async def open_used_store(
 
 
 async def _check_release(floor: Floor, redis: AnyRedis) -> None:
-    """Refuse data of a later release: its ledger would look altered to this release.
-
-    Data of an earlier release can be read: `pitlink upgrade` comes after an audit.
+    """Refuse data of another release: its ledger would look altered to this release.
 
     Raises:
-        UserError: a later release wrote the data of a link.
+        UserError: another release wrote the data of a link, or its schema version is damaged.
     """
     for link in floor.link:
-        store = LinkStore(redis, link)
-        if await _schema(store) > SCHEMA:
-            raise UserError(str(await store.schema_problem()))
+        try:
+            problem = await LinkStore(redis, link).schema_problem()
+        except ValueError as error:
+            problem = f"the data of link {link.id} is damaged: {error}"
+        if problem:
+            raise UserError(problem)
 
 
 async def is_opened(floor: Floor, redis: AnyRedis, *, users_suffice: bool) -> bool:
@@ -121,15 +121,7 @@ def _was_opened_here(floor: Floor) -> bool:
 
 
 async def _has_books(store: LinkStore) -> bool:
-    return await _schema(store) > 0
-
-
-async def _schema(store: LinkStore) -> int:
-    """Return the schema version of a link's data, or 0 if there is no data.
-
-    If the data cannot be read, return 1. The code that reads this data later reports the error.
-    """
     try:
-        return await store.schema() or 0
-    except ValueError:
-        return 1
+        return await store.schema() is not None
+    except ValueError:  # The code that reads this data later reports the error.
+        return True

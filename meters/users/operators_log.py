@@ -16,8 +16,7 @@ from meters.wire.clock import now_text
 What = Literal[
     "sign_in", "sign_in_refused", "locked_out", "sign_out",
     "user_added", "user_disabled", "user_enabled", "user_unlocked", "pin_set",
-    "pin_chosen", "pin_refused", "slip_printed", "service_started", "service_stopped",
-    "upgraded", "unreadable",
+    "pin_chosen", "pin_refused", "slip_printed", "service_started", "service_stopped", "unreadable",
 ]  # fmt: skip
 
 _OF_USERS: Final = frozenset({

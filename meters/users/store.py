@@ -3,20 +3,19 @@
 from collections.abc import Sequence
 from typing import Final, cast
 
-from meters.books.schema import FIELD, SCHEMA, schema_problem, version_of
+from meters.books.schema import FIELD, schema_problem, version_of
 from meters.books.script_loader import load_script
 from meters.redis_client.shards import AnyRedis, redis_of
 from meters.redis_client.user_keys import USERS_TAG, UserKeys
 from meters.users.errors import UsersError, as_store_failure
 from meters.users.log_macs import LogHead, LogSecrets
-from meters.wire.clock import now_text
 
 _NAMES: Final = (
     "begin_try", "drop_try", "refuse_try", "sign_in", "find_session", "sign_out",
-    "add_user", "change_user", "choose_pin", "note_act", "upgrade",
+    "add_user", "change_user", "choose_pin", "note_act",
 )  # fmt: skip
 
-SCHEMA_SUBJECT: Final = "the data of the users and the operators' log is"
+_SCHEMA_SUBJECT: Final = "the data of the users and the operators' log is"
 """The name of the users' data in messages about its schema version."""
 
 _TRIES: Final = 500
@@ -74,7 +73,7 @@ class UserStore:
 
     async def _check_schema(self) -> None:
         if not self._fits:
-            if other := schema_problem(SCHEMA_SUBJECT, await self.schema()):
+            if other := schema_problem(_SCHEMA_SUBJECT, await self.schema()):
                 raise UsersError("other_schema", other)
             self._fits = True
 
@@ -82,29 +81,15 @@ class UserStore:
         """Return the schema version of the users' data; None if there is no operators' log yet.
 
         Raises:
-            UsersError: ``store_failed`` if Redis fails; ``other_schema`` if the stored value is not
-                a schema version.
+            UsersError: ``store_failed`` if Redis fails; ``other_schema`` if the stored value is
+                missing, or not a schema version.
         """
         with as_store_failure():
             noted, began = await self._redis.hmget(self.keys.log_head, [FIELD, "entries"])
         try:
             return version_of(noted, begun=began is not None)
         except ValueError as error:
-            raise UsersError("other_schema", f"{SCHEMA_SUBJECT} damaged: {error}") from None
-
-    async def upgrade(self, by: str, about: str) -> None:
-        """Upgrade the users' data to the present schema version, one version after the other.
-
-        Raises:
-            UsersError: ``store_failed`` if Redis failed.
-        """
-        had = await self.schema()
-        while had is not None and had < SCHEMA:
-            prefix = self.keys.user_prefix
-            arguments: list[str | int] = [had, had + 1, now_text(), by, about, prefix]
-            keys = [*self.keys.log_and_head, self.keys.users]
-            done = await self._record("upgrade", keys, arguments)
-            had = had + 1 if done == "ok" else await self.schema()
+            raise UsersError("other_schema", f"{_SCHEMA_SUBJECT} damaged: {error}") from None
 
     async def _record(self, script: str, keys: list[str], arguments: list[str | int]) -> Answer:
         """Run a Lua script that adds log entries after the head that this process knows.

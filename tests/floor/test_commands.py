@@ -220,7 +220,7 @@ class TestUsers:
 
 _ON_DATA: Final = (
     "approve tcp-main --by A", "archive", "audit", "bots", "check", "report day 2026-11-20",
-    "restore --by A", "serve", "status --once", "table TCP-01 --panel", "upgrade", "user list",
+    "restore --by A", "serve", "status --once", "table TCP-01 --panel", "user list",
 )  # fmt: skip
 
 
@@ -269,7 +269,6 @@ READING = [
     ("report", "jackpots", "--csv", "-"),
     ("archive",),
     ("restore", "--by", "T. Garcia", "--yes"),
-    ("upgrade", "--yes"),
     ("user", "list"),
     ("user", "disable", "Ada"),
     ("approve", "main", "--by", "Ada"),

@@ -17,7 +17,7 @@ from tests.redis_versions import OldestRedis
 
 SCRIPTS = (
     "apply_events", "open_link", "decide_claim", "switch_link", "propose_change", "decide_change",
-    "note_outage", "approve_link", "upgrade_link", "reserve_slip", "release_slip", "decide_envy",
+    "note_outage", "approve_link", "reserve_slip", "release_slip", "decide_envy",
     "decide_ask", "request_claim", "reopen_claim", "correct_slip",
 )  # fmt: skip
 _SECTIONS = re.compile(r"^-- (KEYS|ARGV|Output)", re.MULTILINE)

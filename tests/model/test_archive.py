@@ -143,7 +143,7 @@ async def test_ended_anywhere_it_is_done_again(
 
 
 @pytest.mark.duty("D17")
-@pytest.mark.parametrize("why", ["the ledger does not hold", "a later release", "a full disk"])
+@pytest.mark.parametrize("why", ["the ledger does not hold", "another release", "a full disk"])
 async def test_what_cannot_be_archived_is_neither_archived_nor_trimmed(
     kept: Kept, tmp_path: Path, why: str
 ) -> None:
@@ -154,8 +154,8 @@ async def test_what_cannot_be_archived_is_neither_archived_nor_trimmed(
             kept.pit, lambda number, fields: fields | ({b"by": b"x"} if number == 4 else {}),
             chained=False,
         )  # fmt: skip
-    elif why == "a later release":
-        said = "a later release wrote it"
+    elif why == "another release":
+        said = "another release wrote it"
         await kept.pit.redis.hset(kept.pit.store.keys.meters, "schema", str(SCHEMA + 1))
     else:
         said = "cannot be written"

@@ -49,7 +49,6 @@ UNNAMED: Final = {
     "pins-set * raised": "the two are no second person to each other for longer",
     "pins-set odd added": "the two are no second person to each other for a day",
     "account:command line*": "nobody signs in as the account of the machine",
-    "claim:* returned gone": "the win cannot be reopened",
     "facility *": "links write it again when they open: THREATS says what holds until then",
     "acts * gone": "of an archived day, which has it: it is not on the page of acts",
     "wins * gone": "of an archived day, which has it: it is not on the page of wins",

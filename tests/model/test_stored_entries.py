@@ -1,4 +1,4 @@
-"""The ledger in Redis: entries of one script call together, and entries of earlier releases."""
+"""The ledger in Redis: entries of one script call together."""
 
 from collections.abc import Sequence
 from typing import Any, cast
@@ -15,10 +15,8 @@ from meters.books.stored_entries import (
     compress_texts,
     unpack_entry,
 )
-from meters.books.upgrades import upgrade_link
 from tests.model.pit import AT, Pit
 from tests.mqtt.events import encode, void, wagers
-from tests.stored_tables import make_earlier
 
 pytestmark = pytest.mark.duty("D17")
 
@@ -71,16 +69,9 @@ async def test_entries_of_one_script_call_are_one_entry_of_the_stream(pit: Pit) 
     assert (await pit.audit()).problems == ()
 
 
-@pytest.mark.parametrize("upgraded", [False, True])
-async def test_every_page_has_the_entries_that_follow_and_skips_none(
-    pit: Pit, *, upgraded: bool
-) -> None:
-    """Pages end and begin between any two entries, in the old layout, the new one and both."""
-    await play(pit)
-    if upgraded:
-        await make_earlier(pit.store)
-        await upgrade_link(pit.store, "pitlink")
-    await play(pit, (3, 4))
+async def test_every_page_has_the_entries_that_follow_and_skips_none(pit: Pit) -> None:
+    """Pages end and begin between any two entries."""
+    await play(pit, (1, 2, 3, 4))
     every = await pit.store.entries(0, 1_000)
     last = len(every)
     assert [number for number, _ in every] == [*range(1, last + 1)]

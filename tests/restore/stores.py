@@ -21,7 +21,6 @@ from meters.books.stored_tables import (
 from meters.redis_client.link_keys import LinkKeys
 from meters.restore.rebuild import Rebuild
 from meters.restore.store_snapshot import StoreSnapshot
-from tests.stored_tables import earlier_fields
 
 Keys = dict[str, dict[str, bytes]]
 _HIGHER: Final = ("version:", "desk")
@@ -147,13 +146,13 @@ def _but_nothing(fields: Mapping[str, bytes], without: set[str] | None = None) -
 
 
 def _tables(store: Keys, keys: LinkKeys) -> dict[str, dict[str, bytes]]:
-    """Take the tables out of a store. Return the fields of each as an earlier release had them."""
+    """Take the tables out of a store. Return the data of each as named fields."""
     states, rounds, claims, replies = (
         store.pop(key, {}) for key in (keys.tables, keys.rounds, keys.repeated_claims, keys.replies)
     )
     named = {*states, *rounds, *claims, *(field.rpartition(":")[0] for field in replies)}
     return {
-        table: earlier_fields(
+        table: _fields_of(
             StoredTable(
                 states.get(table), rounds.get(table), claims.get(table),
                 [replies.get(field) for field in reply_fields(table)],
@@ -161,6 +160,25 @@ def _tables(store: Keys, keys: LinkKeys) -> dict[str, dict[str, bytes]]:
         )
         for table in named
     }  # fmt: skip
+
+
+def _fields_of(stored: StoredTable) -> dict[str, bytes]:
+    if stored.packed_state is None:
+        return {}
+    state = stored.state
+    texts = {"round": state.round, "over": state.over, "held": state.held}
+    found = {"last": b"%d" % state.last}
+    found |= {name: text.encode() for name, text in texts.items() if text}
+    if stored.wagers is not None:
+        found |= {
+            "basis": b"%d" % state.basis,
+            "wagers": stored.wagers,
+            "draw": state.draw.encode(),
+            "contributed": msgspec.msgpack.encode(state.contributed),
+        }
+    if state.over or stored.repeated:
+        found["claims"] = stored.repeated or b""
+    return found | {f"reply:{seq}": reply for seq, reply in stored.replies.items()}
 
 
 def _hold_table(made: dict[str, bytes], was: dict[str, bytes]) -> None:
@@ -177,9 +195,9 @@ def _hold_table(made: dict[str, bytes], was: dict[str, bytes]) -> None:
 
 
 def _kept(reply: bytes) -> bytes:
-    """Return a stored reply. For a script's refusal the store has a code, the table the text."""
-    digest, said = reply[:32], reply[32:]
-    return digest + (b"refused" if not said.startswith(b"{") or b'"refused"' in said else said)
+    """Return a stored reply, without the text of a refusal."""
+    digest, said = reply[:DIGEST], reply[DIGEST:]
+    return digest + (b"refused" if b'"refused"' in said else said)
 
 
 def _replies(fields: dict[str, bytes]) -> dict[int, bytes]:

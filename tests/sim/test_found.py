@@ -24,7 +24,7 @@ async def test_a_link_whose_floor_file_is_approved_has_the_state_of_its_ledger(
         store = LinkStore(redis, simulated_floor(tmp_path).link[0])
         await store.open("service")
         await ApprovalBook(store).approve_alone(
-            Approval("d", "{}", "service", ()), "", of_empty_link=False
+            Approval("d", '{"tables": {}}', "service", ()), "", of_empty_link=False
         )
         finding = await LinkAudit(store).run()
     assert finding.problems == ()

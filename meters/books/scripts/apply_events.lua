@@ -198,7 +198,7 @@ end
 
 local function end_round(table_id, opened)
   local at = tables[table_id]
-  if (at[TABLE_ENTRY] or 0) == 0 then ended_rounds[#ended_rounds + 1] = table_id end
+  if at[TABLE_ENTRY] == 0 then ended_rounds[#ended_rounds + 1] = table_id end
   at[TABLE_OVER] = at[TABLE_ROUND]
   set_round(at, 0, '', 0, '', NONE, -1)
   if #opened > 0 then
@@ -335,7 +335,7 @@ local function without_wager(contributed, wager, every)
   for _, added in ipairs(contributed) do
     local one
     for _, each in ipairs(every) do
-      if each[ADDED_METER] == added[CONTRIBUTED_METER] and (added[CONTRIBUTED_WAGER] or '') == own then one = each end
+      if each[ADDED_METER] == added[CONTRIBUTED_METER] and added[CONTRIBUTED_WAGER] == own then one = each end
     end
     if one then
       local meter, wagers, cents, on_meter, on_reserve, over, cycle = unpack(added)
@@ -612,7 +612,7 @@ local function answer(event, place)
   if seq > at[TABLE_LAST] + 1 then return { 'gap', exact(at[TABLE_LAST] + 1) } end
   if basis and basis ~= at[TABLE_BASIS] then return { 'moved' } end
   local known = event[EVENT_KNOWN]
-  if known and event[EVENT_ROUND] == at[TABLE_ROUND] and known ~= (at[TABLE_KNOWN] or '') then return { 'moved' } end
+  if known and event[EVENT_ROUND] == at[TABLE_ROUND] and known ~= at[TABLE_KNOWN] then return { 'moved' } end
   if kind == 'refused' then
     -- A restore applies the refusal of a correction whose request Redis lost.
     local ask = event[EVENT_ASK]

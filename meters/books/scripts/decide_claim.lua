@@ -77,16 +77,16 @@ if used then return { 'slip_used', used } end
 local envy, envy_cents, owed = claim['envy'], tonumber(ENVY_CENTS), cmsgpack.unpack(OWED)
 local envy_micros = envy_cents * MICROS_PER_CENT
 local envy_needed = ACT == 'pay' and 'validated' or 'pending'
-if envy_cents > 0 and envy ~= envy_needed and (envy or ACT == 'pay') then return { 'envy_decided' } end
+if envy_cents > 0 and envy ~= envy_needed then return { 'envy_decided' } end
 
 local transfers, account = {}, 'claim:' .. ID
 local held, cycle = balance(account), cycle_of(METER)
-local envy_differs = envy and envy_cents > 0 and not holds_envy(ID, owed, envy_micros)
+local envy_differs = envy_cents > 0 and not holds_envy(ID, owed, envy_micros)
 if held ~= tonumber(claim['amount']) * MICROS_PER_CENT or envy_differs then return { 'books_differ' } end
 local back = ACT == 'reject' and (percent and 'meter:' .. METER or 'house') or 'paid'
 if not transfer_fits(account, back, held + envy_micros)
   or not transfer_fits(account, 'overflow:' .. METER, held)
-  or not leaves('paid', envy_micros) or not transfer_fits('paid', 'house', envy_micros) then
+  or not can_receive('house', envy_micros) then
   return { 'books_full' }
 end
 
@@ -101,12 +101,7 @@ if ACT == 'reject' then
     over = fill_meter(transfers, account, METER, held - to_house, cycle, tonumber(LIMIT_MICROS))
   end
   returned = format('%d %d %d', held - to_house - over, over, cycle)
-  if envy then
-    if envy_cents > 0 then move_envy(transfers, ID, owed, 'house', 'envy_taken_back_cents:') end
-  else -- an earlier release booked these Envy Bonuses as paid
-    transfer(transfers, 'paid', 'house', envy_micros, cycle)
-    tally('envy_taken_back_cents:' .. METER, envy_cents)
-  end
+  if envy_cents > 0 then move_envy(transfers, ID, owed, 'house', 'envy_taken_back_cents:') end
   tally('rejected:' .. METER, 1)
   tally('rejected_cents:' .. METER, tonumber(claim['amount']))
 elseif ACT == 'pay' or not hand_pay then

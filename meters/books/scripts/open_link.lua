@@ -7,7 +7,7 @@
 --       4… four per meter: its id, its terms as text, its terms in the floor file (they differ if a
 --       proposal changed them since), its seed in micros
 -- Output, in order of precedence ('differs' and 'lost' meter by meter, in the order of ARGV)
---   { 'schema', version }   the data in Redis has another schema version
+--   { 'schema', version }   the data in Redis has another schema version, or none ('')
 --   { 'differs', meter, the terms in Redis }   the meter has other terms in Redis
 --   { 'lost', meter }       the meter has an account, but no terms
 --   { 'dropped', meter }    Redis has a meter that the floor file does not name
@@ -19,7 +19,7 @@ local FIRST_METER, ARGS_PER_METER = 4, 4
 --include books
 
 local begun = meters['terms'] or last_entry > 0
-local version = meters['schema'] or (begun and '1' or SCHEMA)
+local version = meters['schema'] or (begun and '' or SCHEMA)
 if version ~= SCHEMA then return { 'schema', version } end
 
 local named, new = {}, {}

@@ -53,9 +53,7 @@ if who then return { 'same_person', who, setter } end
 -- meter was won since, that amount was won with it, and the house pays. The meter does not fall below
 -- its reseed, or below its balance after the win if this is less: the house pays the rest.
 local percent, owed, envy = PERCENT == '1', cmsgpack.unpack(OWED), claim['envy']
--- An earlier release booked Envy Bonuses as paid, and kept no state of them.
-local given_back = envy == 'rejected' or (not envy and cjson.decode(claim['decision'])['envy_back'])
-if not given_back then owed = {} end
+if envy ~= 'rejected' then owed = {} end
 local account, meter, overflow = 'claim:' .. ID, 'meter:' .. METER, 'overflow:' .. METER
 local micros, now = tonumber(claim['amount']) * MICROS_PER_CENT, cycle_of(METER)
 local off_meter, off_overflow = 0, 0
@@ -67,7 +65,7 @@ end
 local envy_micros = 0
 for _, one in ipairs(owed) do envy_micros = envy_micros + one[OWED_CENTS] * MICROS_PER_CENT end
 local of_house = micros - off_meter - off_overflow
-if not leaves('house', of_house + envy_micros) or not transfer_fits('house', 'paid', envy_micros) then
+if not leaves('house', of_house + envy_micros) or not transfer_fits('house', 'envy:' .. ID, envy_micros) then
   return { 'books_full' }
 end
 
@@ -76,8 +74,7 @@ transfer(transfers, meter, account, off_meter, now)
 transfer(transfers, overflow, account, off_overflow, now)
 transfer(transfers, 'house', account, of_house, now)
 for _, one in ipairs(owed) do
-  local to = envy and 'envy:' .. ID or 'paid'
-  transfer(transfers, 'house', to, one[OWED_CENTS] * MICROS_PER_CENT, cycle_of(one[OWED_METER]))
+  transfer(transfers, 'house', 'envy:' .. ID, one[OWED_CENTS] * MICROS_PER_CENT, cycle_of(one[OWED_METER]))
   tally('envy_reopened_cents:' .. one[OWED_METER], one[OWED_CENTS])
 end
 tally('reopened:' .. METER, 1)

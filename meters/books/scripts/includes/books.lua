@@ -204,16 +204,14 @@ end
 
 -- Checks that the ledger really ends with the entry that the hash of meters names as the last one.
 -- If this call has written entries, it has written both, so this is true. The digest of the last
--- entry is at the end of the packed entries. In the layout of earlier schema versions, it is the last
--- field.
+-- entry is at the end of the packed entries.
 local function is_head_in_ledger()
   if #entries > 0 then return true end
   local last = redis.call('XREVRANGE', LEDGER, '+', '-', 'COUNT', 1)[1]
   if not last then return last_entry == 0 end
   local id, fields = unpack(last)
-  local name, text = unpack(fields)
-  if name ~= 'entries' then text = fields[#fields] end
-  return id == exact(last_entry) .. '-0' and string.sub(text, -#chain) == chain
+  local name, packed = unpack(fields)
+  return id == exact(last_entry) .. '-0' and name == 'entries' and string.sub(packed, -#chain) == chain
 end
 
 -- Writes the entries of this call as one entry of the Redis stream (`stored_entries.py`). Its id has
@@ -256,7 +254,7 @@ local function write_books(compressed)
     redis.call('HINCRBY', TALLIES, field, exact(amount))
   end
   local written = { 'entries', exact(last_entry), 'chain', chain }
-  if not meters['entries'] then -- new data has the present schema version
+  if not meters['entries'] then -- new data
     written[#written + 1] = 'schema'
     written[#written + 1] = SCHEMA
   end

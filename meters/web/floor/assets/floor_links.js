@@ -24,7 +24,7 @@ const DONE = {
   inoperable: "Link was inoperable",
   approve_first: "Floor file approved by the first of two", approve: "Floor file approved",
   restore: "Store restored", reading: "Meters read", archive: "Day archived",
-  expire: "Archived days deleted", upgrade: "Store upgraded",
+  expire: "Archived days deleted",
   void: "Round void after cards were entered", result: "Hand entered again",
   correct_wager: "Wager added or taken back",
   confirm_correction: "Correction confirmed", refuse_correction: "Correction refused",

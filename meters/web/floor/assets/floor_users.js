@@ -13,7 +13,7 @@ const DONE = {
   sign_in: "Signed in", sign_in_refused: "Sign-in refused", locked_out: "Locked out",
   sign_out: "Signed out", user_added: "User added", user_disabled: "User disabled",
   user_enabled: "User enabled", user_unlocked: "User unlocked", pin_set: "New PIN",
-  slip_printed: "Slip printed", upgraded: "Upgraded", service_started: "Service started",
+  slip_printed: "Slip printed", service_started: "Service started",
   service_stopped: "Service stopped",
   pin_chosen: "Chose a PIN", pin_refused: "Wrong PIN when choosing one",
 };
