@@ -12,7 +12,6 @@ import pytest
 
 from controllers.agent.agent import Agent
 from controllers.agent.delivery import EventDelivery
-from controllers.agent.outbox import OutboxError
 from meters.floor.broker_address import embedded_broker_url, parse_broker_url
 from meters.wire import topics
 from tests.controllers.floors import link_and_table, paid_lines
@@ -198,13 +197,6 @@ async def test_the_status_is_published_again_after_a_short_loss_of_the_connectio
             what="the last will",
         )
         await eventually_async(online, what="the table online again")
-
-
-async def test_a_second_agent_of_the_table_is_refused(agent: Agent, outbox: Path) -> None:
-    with pytest.raises(OutboxError, match="another agent has it open"):
-        async with Agent(*link_and_table(), "mqtt://127.0.0.1:1", outbox):
-            pass
-    assert agent.fault() is None
 
 
 async def test_without_a_broker_it_starts_waits_and_ends(outbox: Path) -> None:

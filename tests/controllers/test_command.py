@@ -11,7 +11,6 @@ from typing import Final
 
 import pytest
 
-from bonus.errors import UserError
 from meters.floor.broker_address import parse_broker_url
 from tests.controllers.floors import FLOOR, line_of
 from tests.controllers.scripted import ScriptedService
@@ -134,12 +133,3 @@ def test_a_brokers_address_is_read_whole() -> None:
     plain = parse_broker_url("mqtt://10.0.0.7")
     assert (plain.port, plain.username, plain.tls_context()) == (1883, None, None)
     assert parse_broker_url("mqtts://10.0.0.7").port == 8883
-
-
-@pytest.mark.parametrize(
-    "url",
-    ["http://host", "mqtt://", "mqtt://host:port", "mqtt://host:99999", "mqtt://host/x", "host"],
-)
-def test_what_is_no_brokers_address_is_refused(url: str) -> None:
-    with pytest.raises(UserError):
-        parse_broker_url(url)

@@ -178,13 +178,3 @@ def test_retained_junk_does_no_harm_now_or_after_a_restart(stand: Stand, table: 
     table.accept(wagers(1))
     for each in (table.out, topic):
         publish(stand.mosquitto.port, each, b"", retain=True)
-
-
-def test_bad_input_next_to_good_delays_nobody(stand: Stand) -> None:
-    """While one table sends junk without end, another gets its answers."""
-    bad, good = stand.table(), stand.table()
-    for _ in range(20):
-        bad.publish(b'{"x":' + b"[" * 9_000)
-        bad.publish(b"\xff" * 100)
-    good.accept(wagers(1), result(2))
-    eventually(stand.service.ready, what="ready, if not for a moment on a busy machine")

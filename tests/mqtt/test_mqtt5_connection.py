@@ -58,29 +58,6 @@ async def test_messages_are_carried_as_the_contract_says(shared_mosquitto: Mosqu
         assert await two.batch(9) == [Message("shared/in", b"4", retain=False)]
 
 
-@pytest.mark.slow
-async def test_a_retained_message_expires(shared_mosquitto: Mosquitto) -> None:
-    at = address(shared_mosquitto.port)
-
-    async def kept() -> list[bytes]:
-        async with connect_broker(at, "late") as late:
-            await late.subscribe("expiring/#")
-            await late.publish("expiring/end", b"end")
-            found: list[bytes] = []
-            while b"end" not in found:
-                found += [message.payload for message in await late.batch(9)]
-        return found[:-1]
-
-    async with asyncio.timeout(LONG_S), connect_broker(at, "early") as early:
-        early.post("expiring/beat", b"beat", retain=True, expires_s=3)
-        early.post("expiring/value", b"value", retain=True)
-        await early.publish("expiring/sent", b"")
-        assert sorted(await kept()) == [b"beat", b"value"]
-        while await kept() != [b"value"]:
-            pass  # each look is a new connection
-        early.post("expiring/value", b"", retain=True)
-
-
 async def test_connecting_asks_for_no_session_and_names_its_limits() -> None:
     async with ScriptedBroker().running() as broker:
         at = BrokerAddress("127.0.0.1", broker.port, "ann", "secret", tls=False)

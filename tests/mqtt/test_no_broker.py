@@ -1,8 +1,5 @@
 """The pages while the service has no broker: no table can play, so none of them says "live"."""
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
 from tests.mqtt.stand import Stand
@@ -30,12 +27,6 @@ def test_a_broker_that_refuses_the_longest_event_counts_as_none(stand: Stand, li
     stand.mosquitto._options = stand.mosquitto._options[:-1]
     stand.mosquitto.start()
     eventually(lambda: stand.service.readiness()["ready"], what="an operable link again")
-
-
-@pytest.fixture
-def stand(tmp_path: Path) -> Iterator[Stand]:
-    with Stand(tmp_path) as stand:
-        yield stand
 
 
 def test_signage_is_unavailable_while_the_service_has_no_broker(stand: Stand) -> None:

@@ -28,7 +28,6 @@ from meters.users.sign_in_attempts import (
     site,
 )
 from meters.users.users import Actor
-from tests.servers import RedisServer
 from tests.users.staff import (
     BY_COMMAND,
     HERE,
@@ -466,18 +465,6 @@ async def test_refusals_and_lock_outs_are_logged_and_no_unknown_name(staffed: Re
     assert {row.client for row in (await staffed.log())[3:]} == {HERE}
 
 
-async def test_workers_share_sessions_and_what_ended_them(
-    staffed: Register, memory_server: RedisServer
-) -> None:
-    other = Redis.from_url(memory_server.url)
-    worker = UserDirectory.of(other, 5, fast_pins())
-    opened = await staffed.sign_in()
-    assert await worker.sessions.find(opened.token, keep_alive=True) == opened.person
-    await worker.sessions.sign_out(opened.token, HERE)
-    assert await staffed.whose(opened.token) is None
-    await other.aclose()
-
-
 SECRET = b"known to services alone"
 TOKEN = "chosen-by-a-forger"  # noqa: S105
 
@@ -540,10 +527,13 @@ async def test_a_session_that_ended_does_not_come_back(sealed: Register) -> None
 
 
 @pytest.mark.duty("D20")
-async def test_all_services_of_one_secret_know_a_session(sealed: Register) -> None:
+async def test_all_services_of_one_secret_know_a_session_and_its_end(sealed: Register) -> None:
     token = (await sealed.sign_in("Flo")).token
-    assert await register_with(sealed.redis, sessions=SECRET).whose(token) is not None
+    worker = register_with(sealed.redis, sessions=SECRET)
+    assert await worker.whose(token, keep_alive=True) == await sealed.whose(token) is not None
     assert await register_with(sealed.redis, sessions=b"another").whose(token) is None
+    await worker.sessions.sign_out(token, HERE)
+    assert await sealed.whose(token) is None
     unsealed = (await register_with(sealed.redis, sessions=b"").sign_in("Flo")).token
     assert await sealed.whose(unsealed) is None
     assert await register_with(sealed.redis, sessions=b"").whose(unsealed) is not None

@@ -1,6 +1,5 @@
 """Signing in over HTTP: the cookie, the session's end, and acts reserved to our own pages."""
 
-import asyncio
 import re
 import time
 from http.cookies import SimpleCookie
@@ -319,17 +318,6 @@ async def test_until_one_has_chosen_nothing_else_is_done(stand: Stand, role: Rol
         me = (await zoe.get("/api/v1/me")).json()
         assert (me["choose_pin"], "waiting" in me["rights"]) == (False, True)
         assert (await zoe.get("/api/v1/me/acts")).status_code == 200
-
-
-async def test_a_given_pin_serves_once(stand: Stand) -> None:
-    await stand.user_directory.users.set_pin("Flo", GIVEN, COMMAND)
-    async with stand.signed_in("Flo", GIVEN) as one, stand.signed_in("Flo", GIVEN) as other:
-        answers = await asyncio.gather(
-            one.post("/api/v1/me/pin", {"pin": GIVEN, "new_pin": OWN}),
-            other.post("/api/v1/me/pin", {"pin": GIVEN, "new_pin": "618407"}),
-        )
-    assert sorted(answer.status_code for answer in answers) in ([204, 401], [204, 403])
-    assert await refusal(stand, GIVEN) == (401, "wrong_name_or_pin")
 
 
 @pytest.mark.slow
