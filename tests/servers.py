@@ -6,14 +6,18 @@ any order. A server that is killed and restarted keeps its port and its data.
 This module also exports the helpers for waiting and for `pitlink` processes.
 """
 
+import contextlib
 import os
 import shutil
 import signal
 import socket
 import subprocess
 import tempfile
+import threading
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from email.message import Message
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Final, Self
 
@@ -27,6 +31,7 @@ __all__ = [
     "Pitlink",
     "RedisServer",
     "Server",
+    "answering",
     "eventually",
     "eventually_async",
     "free_port",
@@ -38,6 +43,31 @@ __all__ = [
 START_WITHIN_S: Final = LONG_S
 STOP_WITHIN_S: Final = LONG_S
 _PORT_TRIES: Final = 5
+
+
+@contextlib.contextmanager
+def answering(answer: Callable[[str, Message], tuple[int, str]]) -> Iterator[int]:
+    """Yield a port on which each GET is answered by its path and headers: status and body."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            status, body = answer(self.path, self.headers)
+            self.send_response(status)
+            self.send_header("Content-Length", str(len(body.encode())))
+            self.end_headers()
+            self.wfile.write(body.encode())
+
+        def log_message(self, *_: object) -> None:
+            """Log nothing."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            yield server.server_port
+        finally:
+            server.shutdown()
+            thread.join()
 
 
 class Server(ABC):

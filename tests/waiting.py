@@ -8,7 +8,8 @@ import shutil
 import socket
 import sys
 import time
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Final, TypeVar, overload
 
@@ -148,6 +149,23 @@ def _pauses_s(within_s: float) -> Iterator[float]:
     while time.monotonic() <= end:
         yield pause_s
         pause_s = min(pause_s * 2, _LONGEST_PAUSE_S)
+
+
+@asynccontextmanager
+async def served(serve: Callable[[asyncio.Event], Awaitable[None]]) -> AsyncIterator[None]:
+    """Serve until the block ends. The server sets the event that it is given when it is ready."""
+    ready = asyncio.Event()
+    serving = asyncio.ensure_future(serve(ready))
+    waiting = asyncio.create_task(ready.wait())
+    await asyncio.wait({serving, waiting}, timeout=LONG_S, return_when="FIRST_COMPLETED")
+    waiting.cancel()
+    assert ready.is_set(), "the server did not start"
+    try:
+        yield
+    finally:
+        serving.cancel()
+        await asyncio.wait({serving}, timeout=LONG_S)
+        assert serving.done(), "the server did not stop"
 
 
 def dies_with_us(arguments: Sequence[str]) -> list[str]:

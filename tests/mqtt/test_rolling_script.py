@@ -2,14 +2,13 @@
 
 import os
 import subprocess
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Final
 
 import pytest
 
+from tests.servers import answering
 from tests.waiting import require
 
 SCRIPT: Final = Path(__file__).resolve().parents[2] / "deploy" / "rolling-restart"
@@ -19,17 +18,8 @@ class Probes:
     """Replacement for the services' pages: each service is ready while its file exists."""
 
     def __init__(self, home: Path) -> None:
-        class Handler(BaseHTTPRequestHandler):
-            def do_GET(self) -> None:
-                name = self.path.split("/")[1]
-                self.send_response(200 if (home / name).exists() else 503)
-                self.end_headers()
-
-            def log_message(self, *_: object) -> None:
-                """Log nothing."""
-
         self.home = home
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.port = 0
         self.restarted = home / "restarted"
         self.restarted.touch()
         self.systemctl = home / "systemctl"
@@ -51,21 +41,18 @@ class Probes:
         )  # fmt: skip
         return done.returncode, done.stdout + done.stderr, self.restarted.read_text().splitlines()
 
+    def answer(self, path: str, _: object) -> tuple[int, str]:
+        return 200 if (self.home / path.split("/")[1]).exists() else 503, ""
+
     def service(self, name: str) -> str:
-        return f"{name}=http://127.0.0.1:{self.server.server_port}/{name}"
+        return f"{name}=http://127.0.0.1:{self.port}/{name}"
 
 
 @pytest.fixture
 def probes(tmp_path: Path) -> Iterator[Probes]:
     probes = Probes(tmp_path)
-    thread = threading.Thread(target=probes.server.serve_forever)
-    thread.start()
-    try:
+    with answering(probes.answer) as probes.port:
         yield probes
-    finally:
-        probes.server.shutdown()
-        thread.join()
-        probes.server.server_close()
 
 
 def test_each_is_restarted_once_in_turn(probes: Probes) -> None:

@@ -1,6 +1,5 @@
 """A real agent with its panel, between a real broker and the scripted service of the contract."""
 
-import asyncio
 import contextlib
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
@@ -17,7 +16,7 @@ from meters.floor.floor_file import parse_floor
 from meters.http.middleware import ServerSettings
 from tests.controllers.floors import FLOOR
 from tests.controllers.scripted import SWIFT
-from tests.servers import free_port
+from tests.waiting import free_port, served
 
 KEY: Final = "key-of-the-test"
 STANDS: Final = ":not([data-fresh])"
@@ -57,22 +56,13 @@ async def serving(stand: PanelStand) -> AsyncIterator[PanelStand]:
     assert found is not None
     async with Agent(*found, stand.broker_url, stand.outbox, timing=SWIFT) as agent:
         stand.working = agent
-        ready = asyncio.Event()
-        served = serve_panel(
-            parse_floor(stand.floor_text), agent, "127.0.0.1", stand.port, ready,
-            key=stand.key, demonstration=True, settings=stand.settings,
-        )  # fmt: skip
-        task = asyncio.create_task(served)
-        waiting = asyncio.create_task(ready.wait())
-        await asyncio.wait({task, waiting}, timeout=60, return_when="FIRST_COMPLETED")
-        waiting.cancel()
-        assert ready.is_set(), "the panel is not served"
-        try:
+        async with served(
+            lambda ready: serve_panel(
+                parse_floor(stand.floor_text), agent, "127.0.0.1", stand.port, ready,
+                key=stand.key, demonstration=True, settings=stand.settings,
+            )
+        ):  # fmt: skip
             yield stand
-        finally:
-            task.cancel()
-            await asyncio.wait({task}, timeout=60)
-            assert task.done(), "the panel did not stop"
 
 
 class Hand:

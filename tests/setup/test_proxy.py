@@ -5,39 +5,21 @@ import os
 import ssl
 import subprocess
 import tempfile
-import threading
 from collections.abc import Iterator
 from contextlib import closing
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
 from tests.deploy.tree import DEPLOY
-from tests.servers import free_port, require
+from tests.servers import answering, free_port, require
 from tests.waiting import dies_with_us, eventually
-
-
-class _Service(BaseHTTPRequestHandler):
-    def do_GET(self) -> None:
-        body = f"{self.path} for {self.headers['X-Forwarded-For']}".encode()
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002  (the name of the base class)
-        pass
 
 
 @pytest.fixture
 def service_port() -> Iterator[int]:
-    with ThreadingHTTPServer(("127.0.0.1", 0), _Service) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        yield server.server_port
-        server.shutdown()
-        thread.join()
+    with answering(lambda path, sent: (200, f"{path} for {sent['X-Forwarded-For']}")) as port:
+        yield port
 
 
 def listening_ports(process: int) -> set[int]:

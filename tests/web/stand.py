@@ -4,7 +4,7 @@ import asyncio
 import itertools
 import ssl
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Final, Self
 
 import httpx
@@ -30,7 +30,7 @@ from meters.web.security import CSRF_HEADER
 from meters.wire.messages import ControllerBeat, Jackpot
 from tests.floor_text import floor_text, link_text, meter_text
 from tests.servers import RedisServer
-from tests.waiting import LONG_S, free_port
+from tests.waiting import LONG_S, free_port, served
 from tests.web.in_memory import AT, CLAIM, SMALL, AsksInMemory, ClaimsInMemory, LinksInMemory
 
 __all__ = ["AT", "CLAIM", "SMALL"]
@@ -51,7 +51,6 @@ STAFF: Final[Mapping[str, Role]] = {
 _DATABASE: Final = 9
 _NO_TLS: Final = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 """For HTTP alone: a context of their own would have clients read all authorities each time."""
-_WITHIN_S: Final = 20
 _NOWHERE: Final = "unix:///nowhere/redis.sock"
 
 FLOOR: Final = floor_text(
@@ -116,7 +115,7 @@ class Stand:
         self.user_keys = UserKeys()
         self._redis = redis
         self._beats = itertools.count(1)
-        self._serving: asyncio.Task[None] | None = None
+        self._serving: AbstractAsyncContextManager[None] | None = None
         self._beating: asyncio.Task[None] | None = None
 
     def app(self) -> Litestar:
@@ -129,19 +128,13 @@ class Stand:
 
     async def start(self) -> None:
         self.board = DisplayState()
-        ready = asyncio.Event()
-        self._serving = asyncio.create_task(
-            serve_web(
+        self._serving = served(
+            lambda ready: serve_web(
                 self.app(), "127.0.0.1", self.port, ready, self.board.close,
                 settings=ServerSettings.of(self.floor.service),
             )
         )  # fmt: skip
-        waiting = asyncio.create_task(ready.wait())
-        await asyncio.wait(
-            {self._serving, waiting}, timeout=_WITHIN_S, return_when="FIRST_COMPLETED"
-        )
-        waiting.cancel()
-        assert ready.is_set(), "the server did not start"
+        await self._serving.__aenter__()
 
     async def reset(self, *staff: str) -> None:
         """Serve as at the start, with these users alone, whatever an earlier test has left."""
@@ -210,9 +203,7 @@ class Stand:
     async def stop(self) -> None:
         self.hush()
         if self._serving is not None:
-            self._serving.cancel()
-            await asyncio.wait({self._serving}, timeout=_WITHIN_S)
-            assert self._serving.done(), "the server did not stop"
+            await self._serving.__aexit__(None, None, None)
             self._serving = None
         await self.redis.aclose()
 

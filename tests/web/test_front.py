@@ -1,6 +1,5 @@
 """Host names of the service over HTTP and HTTPS, and the headers of every answer (D20)."""
 
-import asyncio
 import re
 import ssl
 from collections.abc import AsyncIterator, Mapping
@@ -21,7 +20,7 @@ from meters.http.metrics_access import MetricsAccess
 from meters.http.middleware import HostNames, ServerMiddleware, ServerSettings
 from meters.http.server import serve_web
 from tests.servers import RedisServer
-from tests.waiting import free_port
+from tests.waiting import free_port, served
 from tests.web.events import Events
 from tests.web.raw import get, raw
 from tests.web.stand import FLOOR, PIN, Stand
@@ -233,20 +232,15 @@ SPELLINGS: Final = (
 
 @asynccontextmanager
 async def serving(stand: Stand, token: str | None, *, agent: bool) -> AsyncIterator[str]:
-    port, ready = free_port(), asyncio.Event()
-    front = ServerSettings(metrics_token=token)
-    task = asyncio.create_task(
-        serve_metrics(AgentMetrics(), "127.0.0.1", port, ready, settings=front)
-        if agent
-        else serve_web(stand.app(), "127.0.0.1", port, ready, settings=front)
-    )
-    try:
-        async with asyncio.timeout(20):
-            await ready.wait()
+    port, front = free_port(), ServerSettings(metrics_token=token)
+    async with served(
+        lambda ready: (
+            serve_metrics(AgentMetrics(), "127.0.0.1", port, ready, settings=front)
+            if agent
+            else serve_web(stand.app(), "127.0.0.1", port, ready, settings=front)
+        )
+    ):
         yield f"http://127.0.0.1:{port}"
-    finally:
-        task.cancel()
-        await asyncio.wait({task})
 
 
 @pytest.mark.duty("D20")
