@@ -4,7 +4,8 @@ It draws and runs pages as Chromium does, and takes little more than half the pr
 """
 
 import os
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import datetime, timedelta
 from typing import Final, Self
 
@@ -74,6 +75,16 @@ class SharedBrowser:
         if self._browser is not None:
             await self._browser.close()
         await self._up.aclose()
+
+
+@asynccontextmanager
+async def faultless_page(browser: Browser, width: int, height: int) -> AsyncIterator[Page]:
+    """Yield a page of a size. Any error on the page fails the test."""
+    page = await browser.new_page(viewport={"width": width, "height": height})
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    yield page
+    assert errors == []
 
 
 class Finger:

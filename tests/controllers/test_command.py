@@ -94,17 +94,13 @@ async def test_each_line_of_a_file_is_answered_by_one_line_and_a_refused_one_mea
 
 
 USAGE = {
-    "no such table": ("mqtt://u:secret@127.0.0.1:1", "T-9 --config floor.toml --events", 1,
-                      "no table T-9"),
     "no use": ("mqtt://127.0.0.1:1", "T-1 --config floor.toml", 2, "--panel"),
     "no address for the panel": (
         "mqtt://127.0.0.1:1", "T-1 --config floor.toml --panel --at nowhere", 2, "127.0.0.1:8090",
     ),
-    "no floor file": ("mqtt://127.0.0.1:1", "T-1 --events", 2, "--config"),
     "no address of a broker": (
         "mqtt://u:secret@127.0.0.1:1/path", "T-1 --config floor.toml --events", 1, "a broker is",
     ),
-    "no such file": ("mqtt://127.0.0.1:1", "T-1 --config none.toml --events", 1, "none.toml"),
     "no embedded broker": ("embedded", "T-1 --config floor.toml --events", 1, "pitlink serve"),
     "a damaged outbox": (
         "mqtt://127.0.0.1:1", "T-1 --config floor.toml --events --outbox torn.sqlite", 1,

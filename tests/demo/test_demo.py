@@ -14,8 +14,9 @@ from typing import Any, Final
 import httpx
 import pytest
 
-from meters.embedded.supervisor import SUPERVISOR_LOCK, try_lock
+from meters.embedded.supervisor import try_lock
 from meters.floor.demonstration import PIN
+from tests.demo.test_embedded import has_supervisor
 from tests.processes import Pitlink, run_pitlink
 from tests.staff import Colleague
 from tests.waiting import LONG_S, eventually, free_port
@@ -48,12 +49,7 @@ def amount(text: str) -> int:
 
 
 def in_use(data: Path) -> bool:
-    for part in ("redis", "broker"):
-        lock = try_lock(data / part / SUPERVISOR_LOCK, fcntl.LOCK_SH)
-        if lock is None:
-            return True
-        lock.close()
-    return False
+    return any(has_supervisor(data / part) for part in ("redis", "broker"))
 
 
 def ports(port: int) -> tuple[str, ...]:

@@ -29,8 +29,10 @@ def put(place: Path, name: str, script: str) -> None:
     program.chmod(0o755)
 
 
-def source(tools: Path, command: str, *, cwd: Path) -> subprocess.CompletedProcess[str]:
-    script = f'set -euo pipefail; root={ROOT}; . "$root/deploy/environment.sh"; {command}'
+def source(
+    tools: Path, command: str, *, cwd: Path, root: Path = ROOT
+) -> subprocess.CompletedProcess[str]:
+    script = f'set -euo pipefail; root={root}; . "$root/deploy/environment.sh"; {command}'
     return subprocess.run(
         ["bash", "-c", script, "deploy/demo"],
         env={"PATH": str(tools)}, cwd=cwd, capture_output=True, text=True, check=False,
@@ -80,14 +82,9 @@ def test_environment_is_installed_once_and_again_when_the_project_changes(
     shutil.copy(ROOT / "pyproject.toml", project)
 
     def installs() -> int:
-        script = (
-            f'set -euo pipefail; root={project}; . "$root/deploy/environment.sh"; '
-            'make_environment "$root/.venv-demo" embedded'
-        )
-        subprocess.run(
-            ["bash", "-c", script, "deploy/demo"],
-            env={"PATH": str(tools)}, cwd=tmp_path, check=True, capture_output=True,
-        )  # fmt: skip
+        command = 'make_environment "$root/.venv-demo" embedded'
+        done = source(tools, command, cwd=tmp_path, root=project)
+        assert done.returncode == 0, done.stderr
         return log.read_text().count("install --only-binary")
 
     assert installs() == 1

@@ -12,7 +12,7 @@ from typing import Any, Final
 import kubernetes_validate
 import pytest
 
-from tests.deploy.tree import DEPLOY, containers, kept_capabilities, manifests, pod
+from tests.deploy.tree import DEPLOY, containers, kept_capabilities, manifests, pod, template
 from tests.keys.floor import make_keys, write_floor
 
 VERSION: Final = "1.31"
@@ -117,9 +117,7 @@ def test_who_speaks_to_redis_is_let_through_to_it_and_by_it() -> None:
 
 
 def _labels(manifest: dict[str, Any]) -> dict[str, str]:
-    spec = manifest["spec"]
-    spec = spec.get("jobTemplate", {}).get("spec", spec)
-    found: dict[str, str] = spec["template"]["metadata"]["labels"]
+    found: dict[str, str] = template(manifest)["metadata"]["labels"]
     return found
 
 

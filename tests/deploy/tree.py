@@ -74,11 +74,14 @@ def typed_in_containers() -> Iterator[list[str]]:
                 yield list(map(str, container["args"]))
 
 
-def pod(manifest: dict[str, Any]) -> dict[str, Any] | None:
+def template(manifest: dict[str, Any]) -> dict[str, Any]:
     spec = manifest.get("spec", {})
-    spec = spec.get("jobTemplate", {}).get("spec", spec)
-    found: dict[str, Any] | None = spec.get("template", {}).get("spec")
+    found: dict[str, Any] = spec.get("jobTemplate", {}).get("spec", spec).get("template", {})
     return found
+
+
+def pod(manifest: dict[str, Any]) -> dict[str, Any] | None:
+    return template(manifest).get("spec")
 
 
 def containers(manifest: dict[str, Any]) -> list[dict[str, Any]]:

@@ -11,7 +11,7 @@ from tests.failover.secured import SecuredMachines
 from tests.keys.floor import write_floor
 from tests.processes import Pitlink, run_pitlink
 from tests.servers import eventually
-from tests.staff import PIN
+from tests.staff import hire
 
 pytestmark = pytest.mark.slow
 
@@ -25,14 +25,8 @@ def test_the_installed_servers_with_our_keys(tmp_path: Path) -> None:
         machines.check_primary(1, 0)
     with machines:
         config = machines.config
-
-        def user(*arguments: str) -> str:
-            done = run_pitlink("user", *arguments, "--config", str(config), stdin=PIN)
-            assert done.returncode == 0, done.stderr
-            return done.stdout
-
-        user("add", "Ada Lane", "--role", "administrator")
-        assert "Ada Lane" in user("list")
+        hire(config, "Ada Lane", "administrator")
+        assert "Ada Lane" in run_pitlink("user", "list", "--config", str(config)).stdout
 
         # The books and the users have different Redis users, over the same sentinels.
         with Pitlink("serve", "--config", str(config)) as serve:

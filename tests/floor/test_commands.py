@@ -182,16 +182,16 @@ class TestUsers:
             " $1 is 100\n"
         )
 
-    @pytest.mark.parametrize("command", ["check", "serve", "audit"])
+    @pytest.mark.parametrize("command", ["check", "serve", "audit", "table T-1 --events"])
     def test_no_floor(self, tmp_path: Path, command: str) -> None:
         """A missing file gives status 1. No file argument is wrong usage, status 2."""
-        done = invoke_pitlink(command, "--config", str(tmp_path / "none.toml"))
+        done = invoke_pitlink(*command.split(), "--config", str(tmp_path / "none.toml"))
         assert done.returncode == 1
         assert (
             done.stderr
             == f"pitlink: {tmp_path}/none.toml: cannot be read: No such file or directory\n"
         )
-        done = invoke_pitlink(command)
+        done = invoke_pitlink(*command.split())
         assert done.returncode == 2
         assert "--config" in done.stderr
         assert "Traceback" not in done.stderr

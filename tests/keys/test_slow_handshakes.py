@@ -3,6 +3,8 @@
 import asyncio
 import contextlib
 import socket
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Final
 
@@ -28,6 +30,7 @@ BEGUN_BYTES: Final = 100
 """Bytes sent at the beginning: less than the broker's first part of a handshake."""
 STEP_S: Final = 1.25 * FIRST_ANSWER_WITHIN_S
 NEVER_S: Final = 100_000
+Connect = Callable[[Path, int], AbstractAsyncContextManager[object]]
 COMMANDS: Final = ("serve", "table A-1 --events", "table A-2 --events", "table B-1 --events")
 
 
@@ -49,28 +52,28 @@ async def test_all_connect_though_each_handshake_takes_longer_than_a_silent_prox
                 )
 
 
+def of_agent(keys: Path, port: int) -> AbstractAsyncContextManager[object]:
+    context = believing(keys, party=DISPLAY)
+    return BrokerClient("localhost", port, tls_context=context, timeout=NEVER_S)
+
+
+def of_service(keys: Path, port: int) -> AbstractAsyncContextManager[object]:
+    service = Service(broker=f"mqtts://localhost:{port}", keys=str(keys))
+    return connect_broker(broker_address(service, DISPLAY), "service")
+
+
+@pytest.mark.parametrize(
+    ("connect", "error", "said"),
+    [(of_agent, aiomqtt.MqttError, "."), (of_service, BrokerError, r"not answered within 1\.2 s")],
+    ids=["agent", "service"],
+)
 async def test_a_connection_without_one_byte_is_left_as_soon_over_tls(
-    keys: Path, monkeypatch: pytest.MonkeyPatch
+    keys: Path, monkeypatch: pytest.MonkeyPatch, connect: Connect, error: type[Exception], said: str
 ) -> None:
     """Only a handshake that the broker has begun has a longer timeout."""
-    monkeypatch.setattr(meters.wire.broker_client, "CONNECTED_WITHIN_S", NEVER_S)
+    for side in (meters.wire.broker_client, mqtt5_connection):
+        monkeypatch.setattr(side, "CONNECTED_WITHIN_S", NEVER_S)
     with socket.create_server(("127.0.0.1", 0)) as silent:
-        context = believing(keys, party=DISPLAY)
-        client = BrokerClient(
-            "localhost", silent.getsockname()[1], tls_context=context, timeout=NEVER_S
-        )
         async with asyncio.timeout(LONG_S):
-            with pytest.raises(aiomqtt.MqttError):
-                await client.__aenter__()
-
-
-async def test_a_service_leaves_a_broker_without_one_byte_as_soon(
-    keys: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(mqtt5_connection, "CONNECTED_WITHIN_S", NEVER_S)
-    with socket.create_server(("127.0.0.1", 0)) as silent:
-        service = Service(broker=f"mqtts://localhost:{silent.getsockname()[1]}", keys=str(keys))
-        address = broker_address(service, DISPLAY)
-        async with asyncio.timeout(LONG_S):
-            with pytest.raises(BrokerError, match=r"not answered within 1\.2 s"):
-                await connect_broker(address, "service").__aenter__()
+            with pytest.raises(error, match=said):
+                await connect(keys, silent.getsockname()[1]).__aenter__()

@@ -15,6 +15,7 @@ from tests.keys.machines import running, service_at
 from tests.keys.servers import SecuredMosquitto, SecuredRedis
 from tests.mqtt.stand import Service
 from tests.servers import eventually, run_pitlink
+from tests.staff import Colleague, hire
 
 SHARED: Final = {"event-group", "log-secrets"}
 
@@ -68,13 +69,10 @@ def test_a_round_is_played(
 def test_every_command_works(service: Service, broker: SecuredMosquitto) -> None:
     """`check` reads Redis's settings, the audit reads the books, and users are stored."""
     path = str(service.config)
-    added = run_pitlink("user", "add", "Ada", "--role", "auditor", "--config", path, stdin="730482")
-    assert (added.returncode, added.stderr) == (0, "")
+    hire(service.config, "Ada", "auditor")
     listed = run_pitlink("user", "list", "--json", "--config", path)
     assert "Ada" in listed.stdout
-    given = {"name": "Ada", "pin": "730482"}
-    signed_in = httpx.post(f"{service.url}/api/v1/sign-in", json=given, timeout=30)
-    assert signed_in.is_success, signed_in.text
+    Colleague(service.url, "Ada")
     audit = run_pitlink("audit", "--json", "--config", path)
     assert (audit.returncode, json.loads(audit.stdout)["balanced"]) == (0, True)
     check = run_pitlink("check", "--config", path)

@@ -14,7 +14,6 @@ from meters.mqtt.connection import BrokerConnection, BrokerError, Message
 from meters.mqtt.mqtt5_connection import CORRELATION_BYTES_MAX
 from meters.wire.topics import table_out
 from tests.mqtt.scripted_broker import ACCEPTED, ScriptedBroker, answer_all
-from tests.servers import Mosquitto
 from tests.waiting import LONG_S
 
 Code = mqtt5.ConnAckReasonCode
@@ -34,28 +33,6 @@ async def connected(
         connect_broker(broker.address, "one", keepalive_s=keepalive_s) as one,
     ):
         yield broker, one
-
-
-async def test_messages_are_carried_as_the_contract_says(shared_mosquitto: Mosquitto) -> None:
-    at = address(shared_mosquitto.port)
-    async with (
-        asyncio.timeout(LONG_S),
-        connect_broker(at, "carried-1") as one,
-        connect_broker(at, "carried-2") as two,
-    ):
-        assert one.mqtt == "5"
-        one.post("carried/kept", b"1", retain=True)
-        await one.publish("carried/other", b"nobody hears this")
-        await two.subscribe("carried/+", "$share/group/shared/#")
-        assert await two.batch(9) == [Message("carried/kept", b"1", retain=True)]
-        one.post("carried/kept", b"2", retain=True)
-        assert await two.batch(9) == [Message("carried/kept", b"2", retain=False)]
-        one.reply("shared/in", b"3")
-        assert await two.batch(9) == [Message("shared/in", b"3", retain=False)]
-        await two.unsubscribe("carried/+")
-        one.post("carried/kept", b"", retain=True)
-        one.reply("shared/in", b"4")
-        assert await two.batch(9) == [Message("shared/in", b"4", retain=False)]
 
 
 async def test_connecting_asks_for_no_session_and_names_its_limits() -> None:

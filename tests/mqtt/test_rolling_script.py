@@ -25,7 +25,6 @@ class Probes:
         self.systemctl = home / "systemctl"
         for name in ("a", "b"):
             (home / name).touch()
-        self.restart_with("exit 0")
 
     def restart_with(self, act: str) -> None:
         """Have a restart run a shell command; `$2` is the unit."""
@@ -55,24 +54,25 @@ def probes(tmp_path: Path) -> Iterator[Probes]:
         yield probes
 
 
-def test_each_is_restarted_once_in_turn(probes: Probes) -> None:
-    status, said, restarted = probes.run(probes.service("a"), probes.service("b"))
-    assert (status, restarted) == (0, ["restart a", "restart b"]), said
-
-
-def test_nothing_is_restarted_if_one_is_not_ready(probes: Probes) -> None:
-    (probes.home / "b").unlink()
-    status, said, restarted = probes.run(probes.service("a"), probes.service("b"))
-    assert (status, restarted) == (1, [])
-    assert "b is not ready: nothing was restarted" in said
-
-
-@pytest.mark.parametrize("act", ['rm "$(dirname "$0")/$2"', "exit 4"])
-def test_the_next_is_left_alone_if_one_does_not_come_back(probes: Probes, act: str) -> None:
+@pytest.mark.parametrize(
+    ("act", "missing", "found", "said"),
+    [
+        ("exit 0", "", (0, ["restart a", "restart b"]), ""),
+        ("exit 0", "b", (1, []), "b is not ready: nothing was restarted"),
+        ('rm "$(dirname "$0")/$2"', "", (1, ["restart a"]), "the others run on"),
+        ("exit 4", "", (1, ["restart a"]), "the others run on"),
+    ],
+    ids=["each in turn", "one is not ready", "one does not come back", "one does not restart"],
+)
+def test_none_is_restarted_after_one_that_fails(
+    probes: Probes, act: str, missing: str, found: tuple[int, list[str]], said: str
+) -> None:
     probes.restart_with(act)
-    status, said, restarted = probes.run(probes.service("a"), probes.service("b"))
-    assert (status, restarted) == (1, ["restart a"])
-    assert "the others run on" in said
+    if missing:
+        (probes.home / missing).unlink()
+    status, output, restarted = probes.run(probes.service("a"), probes.service("b"))
+    assert (status, restarted) == found, output
+    assert said in output
 
 
 @pytest.mark.parametrize("services", [[], ["a=http://x"], ["a", "b"]])

@@ -9,17 +9,17 @@ import pytest
 
 from meters.floor.broker_address import BrokerAddress
 from meters.mqtt.connect import connect_broker
-from tests.mqtt_packets import remaining_length, text
+from tests.mqtt_packets import packet, remaining_length, text
 from tests.servers import Mosquitto
 from tests.waiting import LONG_S
 
 
+def binary(value: bytes) -> bytes:
+    return len(value).to_bytes(2, "big") + value
+
+
 def content_type(value: bytes) -> bytes:
-    return b"\x03" + len(value).to_bytes(2, "big") + value
-
-
-def response_topic(value: bytes) -> bytes:
-    return b"\x08" + len(value).to_bytes(2, "big") + value
+    return b"\x03" + binary(value)
 
 
 _PAIR: Final = b"\x26" + text("k") + text("v")
@@ -36,8 +36,8 @@ PROPERTIES: Final = {
     "a content type with a byte order mark": content_type("\ufeff".encode()),
     "a long content type": content_type(b"a" * 60_000),
     "two content types": content_type(b"a") * 2,
-    "a response topic with a wildcard": response_topic(b"a/#"),
-    "an empty response topic": response_topic(b""),
+    "a response topic with a wildcard": b"\x08" + binary(b"a/#"),
+    "an empty response topic": b"\x08" + binary(b""),
     "correlation data": b"\x09\x00\x02\xff\x00",
     "many user properties": _PAIR * 50,
     "an empty user property": b"\x26" + text("") + text(""),
@@ -84,8 +84,7 @@ async def pass_on(port: int, connect: bytes, packet: bytes) -> None:
 def publication(topic: bytes, properties: bytes | None) -> bytes:
     """Return a PUBLISH packet with QoS 1; without properties, one of MQTT 3.1.1."""
     extra = b"" if properties is None else remaining_length(len(properties)) + properties
-    body = len(topic).to_bytes(2, "big") + topic + b"\x00\x07" + extra + b"\xff"
-    return b"\x32" + remaining_length(len(body)) + body
+    return packet(b"\x32", binary(topic), b"\x00\x07", extra, b"\xff")
 
 
 CONNECT_5: Final = mqtt5.ConnectPacket("stranger", clean_start=True).write()

@@ -4,6 +4,7 @@ from pathlib import Path
 import pytest_asyncio
 from playwright.async_api import Browser, Page
 
+from tests.browsers import faultless_page
 from tests.controllers.scripted import ScriptedService, running
 from tests.panel.stand import Hand, PanelStand, serving
 from tests.servers import Mosquitto
@@ -26,13 +27,10 @@ async def panel(
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def page(browser: Browser) -> AsyncIterator[Page]:
-    """Yield a page of tablet size. Any error on the page fails the test."""
-    page = await browser.new_page(viewport={"width": 1280, "height": 800})
-    page.set_default_timeout(30_000)
-    errors: list[str] = []
-    page.on("pageerror", lambda error: errors.append(str(error)))
-    yield page
-    assert errors == []
+    """Yield a page of tablet size."""
+    async with faultless_page(browser, 1280, 800) as page:
+        page.set_default_timeout(30_000)
+        yield page
 
 
 @pytest_asyncio.fixture(loop_scope="session")

@@ -124,7 +124,7 @@ class Hand:
         """Place wagers, each of which must light up."""
         for name in names:
             await self.touch(name)
-            await expect(self.button(name)).to_have_attribute("aria-pressed", "true")
+            await self.shows_lit(name)
 
     async def deal(self, *hands: str, dealer: str = "2c 3c 4c") -> None:
         """Bet one Progressive of position 3, and deal up to some of the cards."""

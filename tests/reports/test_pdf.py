@@ -1,14 +1,13 @@
 """A report on paper: no text of any content or length is cut off."""
 
-import io
 from collections import Counter
 from dataclasses import replace
 
-import pypdf
 import pytest
 
 from meters.reports.document import Column, ReportDocument, ReportPart, ReportSection, numbers
 from meters.reports.pdf import report_pdf
+from tests.submission.filings import pages_of
 
 COLUMNS = (Column("Day", 1), numbers("Amount", 1), Column("Text", 2))
 ROWS = [(f"day-{number}", f"${number}.00", f"text-{number}") for number in range(150)]
@@ -19,17 +18,13 @@ def _report(*sections: ReportSection, facility: str = "Keystone", name: str = "P
     return report_pdf(ReportDocument("Jackpots", facility, [("Made", "today")], [part]))
 
 
-def _pages(pdf: bytes) -> list[str]:
-    return [page.extract_text() for page in pypdf.PdfReader(io.BytesIO(pdf)).pages]
-
-
 def _one_line(pdf: bytes) -> str:
-    return " ".join(" ".join(_pages(pdf)).split())
+    return " ".join(" ".join(pages_of(pdf)).split())
 
 
 def test_long_list_has_every_row_once_and_column_titles_on_each_page() -> None:
     section = ReportSection("Wins", COLUMNS, [*ROWS, ("150 in all", "$9,999.00", "")], sums=1)
-    pages = _pages(_report(section))
+    pages = pages_of(_report(section))
     assert len(pages) > 2
     said = Counter(" ".join(pages).split())
     assert all(said[cell] == 1 for row in ROWS for cell in row)
@@ -58,14 +53,14 @@ def test_title_is_not_left_alone_at_the_foot_of_a_page() -> None:
     for height in range(40, 60):
         first = ReportSection("First", COLUMNS, ROWS[:height])
         second = ReportSection("Second", COLUMNS, [("d", "$1", "w " * 150)])
-        (page,) = [page for page in _pages(_report(first, second)) if "Second" in page]
+        (page,) = [page for page in pages_of(_report(first, second)) if "Second" in page]
         assert "$1\n" in page
 
 
 def test_figure_too_wide_for_its_column_is_whole_on_one_line() -> None:
     columns = [numbers(f"Amount {number}") for number in range(9)]
     figure = "-$123,456,789,012.000000"
-    pages = _pages(_report(ReportSection("", columns, [(figure,) * 9])))
+    pages = pages_of(_report(ReportSection("", columns, [(figure,) * 9])))
     assert "\n".join(pages).splitlines().count(figure) == 9
 
 

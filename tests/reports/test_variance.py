@@ -1,11 +1,9 @@
 """A variance is reported first, and figures that cannot be trusted have no signature lines."""
 
 import dataclasses
-import io
 from collections import Counter
 from datetime import date
 
-import pypdf
 import pytest
 
 from meters.reports.documents import DOES_NOT_TIE, SO_FAR, day_document
@@ -18,6 +16,7 @@ from meters.reports.reconciliation import faults_of
 from tests.model.pit import CENT
 from tests.model.tampering import Fields, rewrite
 from tests.reports.shop import PROGRESSIVE, ROYAL, Shop
+from tests.submission.filings import pages_of
 
 METER = f"meter:{PROGRESSIVE}"
 
@@ -26,8 +25,7 @@ async def _survey(shop: Shop, day_text: str = "2026-11-20") -> tuple[LinkScan, L
     found = await shop.survey(one_day(date.fromisoformat(day_text)))
     (each,) = found.links
     (day,) = each.days.values()
-    pdf = io.BytesIO(report_pdf(day_document(shop.floor, found, None)))
-    return each, day, "\n".join(page.extract_text() for page in pypdf.PdfReader(pdf).pages)
+    return each, day, "\n".join(pages_of(report_pdf(day_document(shop.floor, found, None))))
 
 
 @pytest.mark.duty("D19")

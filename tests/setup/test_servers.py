@@ -13,6 +13,7 @@ from tests.selfcheck.installed import build_wheel
 from tests.servers import eventually, free_port, run_pitlink
 from tests.setup.machine import Machine
 from tests.setup.written_server import WrittenServer
+from tests.staff import hire
 from tests.waiting import LONG_S
 
 pytestmark = pytest.mark.slow
@@ -54,11 +55,7 @@ def test_a_floor_runs_with_the_written_files_and_its_check_is_in_order(
                 service.start()
             for service in services:
                 eventually(service.ready, within_s=LONG_S, what="both services ready")
-            added = run_pitlink(
-                "user", "add", "Ada Lane", "--role", "administrator", "--config", str(config),
-                stdin="73048291\n",
-            )  # fmt: skip
-            assert added.returncode == 0, added.stderr
+            hire(config, "Ada Lane", "administrator")
             checked = run_pitlink("check", "--config", str(config))
         assert checked.returncode == 0, checked.stdout
         assert "FAIL" not in checked.stdout

@@ -26,6 +26,15 @@ def fast_pins() -> PinHashing:
     return PinHashing(time_cost=1, memory_kib=8)
 
 
+async def code_of(doing: Awaitable[object]) -> str:
+    """Return the code of the refusal of an act; empty if it was done."""
+    try:
+        await doing
+    except UsersError as error:
+        return error.code
+    return ""
+
+
 def watch_pins(
     monkeypatch: pytest.MonkeyPatch, then: Callable[[], Awaitable[object]] | None = None
 ) -> list[str | None]:
@@ -71,11 +80,9 @@ class Register:
     async def refused(
         self, name: str = "Flo", pin: str = WRONG, *, client: str = HERE, device: str = ""
     ) -> str:
-        try:
-            await self.sign_in(name, pin, client=client, device=device)
-        except UsersError as error:
-            return error.code
-        raise AssertionError(f"{name} was signed in")
+        code = await code_of(self.sign_in(name, pin, client=client, device=device))
+        assert code, f"{name} was signed in"
+        return code
 
     async def whose(self, token: str, *, keep_alive: bool = False) -> SignedIn | None:
         return await self.sessions.find(token, keep_alive=keep_alive)

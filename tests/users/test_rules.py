@@ -11,7 +11,7 @@ from meters.users.names import clean_name, fold_name
 from meters.users.pins import PinHashing, check_pin
 from meters.users.roles import RIGHTS, Right, Role, in_words, roles_in_words
 from meters.users.users import Actor
-from tests.users.staff import BY_COMMAND, PIN, WRONG, Register
+from tests.users.staff import BY_COMMAND, PIN, WRONG, Register, code_of
 from tests.waiting import eventually_async
 
 
@@ -184,13 +184,6 @@ def test_nobody_both_adds_users_and_pays_wins() -> None:
     both = {role for role, rights in RIGHTS.items() if {Right.CHANGE_USERS, Right.DECIDE} <= rights}
     assert both == set()
     assert set(RIGHTS) == set(Role)
-
-
-async def code_of(doing: object) -> str:
-    assert asyncio.iscoroutine(doing)
-    with pytest.raises(UsersError) as refused:
-        await doing
-    return refused.value.code
 
 
 async def test_a_user_is_added_once_in_any_case(register: Register) -> None:

@@ -3,6 +3,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 import pytest_asyncio
 from playwright.async_api import Browser, Page
 
+from tests.browsers import faultless_page
 from tests.servers import RedisServer
 from tests.web.floor_hand import FloorRoom
 from tests.web.stand import FLOOR, STAFF, Stand
@@ -47,12 +48,9 @@ async def stand(sides: Sides) -> Stand:
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def page(browser: Browser) -> AsyncIterator[Page]:
-    """Yield a page as large as a wall display. Any error on the page fails the test."""
-    page = await browser.new_page(viewport={"width": 1920, "height": 1080})
-    errors: list[str] = []
-    page.on("pageerror", lambda error: errors.append(str(error)))
-    yield page
-    assert errors == []
+    """Yield a page as large as a wall display."""
+    async with faultless_page(browser, 1920, 1080) as page:
+        yield page
 
 
 @pytest_asyncio.fixture(loop_scope="session")

@@ -1,18 +1,17 @@
 import re
 from collections.abc import Iterable
-from io import BytesIO
 from typing import Final
 
 import httpx
 import msgspec
 import pytest
 from litestar.routes import HTTPRoute
-from pypdf import PdfReader
 
 from meters.displays import display_state
 from meters.floor_api.errors import ActError
 from meters.floor_api.types import ClaimRow
 from meters.web import event_stream
+from tests.submission.filings import pages_of
 from tests.web.events import listening
 from tests.web.stand import Stand
 
@@ -110,7 +109,7 @@ async def test_the_person_who_printed_a_slip_is_in_the_log(stand: Stand) -> None
     assert slip.headers["content-type"] == "application/pdf"
     assert slip.headers["content-disposition"] == 'inline; filename="slip-c1.pdf"'
     assert slip.headers["cache-control"] == "no-store"
-    assert "Audrey" in PdfReader(BytesIO(slip.content)).pages[0].extract_text()
+    assert "Audrey" in pages_of(slip.content)[0]
     assert (missing.status_code, error_of(missing)) == (404, "unknown_claim")
     assert [(row["what"], row["by"], row["about"]) for row in noted] == [
         ("slip_printed", "Audrey", "c1"),
