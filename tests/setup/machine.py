@@ -32,6 +32,12 @@ class Machine:
     def setup(self, *options: str) -> subprocess.CompletedProcess[str]:
         return invoke_pitlink("setup", "--yes", "--root", str(self.root), *options)
 
+    def sets_up(self, *options: str) -> str:
+        """Set it up; return what is printed."""
+        done = self.setup(*options)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
     def path(self, name: str) -> Path:
         return self.root / name.lstrip("/")
 

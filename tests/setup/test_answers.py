@@ -138,8 +138,7 @@ def test_a_floor_of_the_house_keeps_its_tables_and_comments(
     """Only the answers and the addresses of an installed floor are put in."""
     own = tmp_path / "own.toml"
     own.write_text((DEPLOY / "floor.toml").read_text().replace("live_days = 7", "live_days = 9"))
-    done = machine.setup("--floor", str(own), "--host", "pit.oak")
-    assert done.returncode == 0, done.stderr
+    machine.sets_up("--floor", str(own), "--host", "pit.oak")
     before, after = read_floor(own), read_floor(machine.path(FLOOR))
     assert after.link == before.link
     assert after.facility == before.facility
@@ -152,8 +151,7 @@ def test_a_floor_of_the_house_keeps_its_tables_and_comments(
     assert 'name = "High Limit Progressive" # the name that patrons read above the amount;' in (
         "\n".join(lines)
     )
-    again = machine.setup()
-    assert again.returncode == 0
+    machine.sets_up()
     assert machine.path(FLOOR).read_text().splitlines() == lines, "the example does not replace it"
 
 
@@ -186,7 +184,7 @@ def test_the_default_time_zone_is_that_of_the_machine(
 ) -> None:
     """A machine whose clock is in UTC says nothing about the place of the facility."""
     machine.path("etc/localtime").symlink_to(f"/usr/share/zoneinfo/{zone}")
-    assert machine.setup().returncode == 0
+    machine.sets_up()
     assert read_floor(machine.path(FLOOR)).facility.timezone == used
 
 
@@ -202,8 +200,7 @@ def test_an_existing_floor_must_fit(machine: Machine) -> None:
     assert 'keys = "/etc/pitlink/keys"' in done.stderr
     assert machine.contents().keys() == {FLOOR}
     path.write_text(text := (DEPLOY / "floor-tls.toml").read_text())
-    done = machine.setup("--name", "Another")
-    assert done.returncode == 0, done.stderr
+    machine.sets_up("--name", "Another")
     assert path.read_text() == text
     assert 'name = "Another"' in path.with_name("floor.toml.pitlink").read_text()
 
@@ -235,7 +232,7 @@ def test_the_questions_have_defaults_and_one_answer_for_each_file(machine: Machi
 @pytest.mark.slow
 def test_the_agent_of_a_table_gets_only_its_own_keys(tmp_path: Path) -> None:
     services, machine = Machine(tmp_path / "services"), Machine(tmp_path / "table")
-    assert services.setup(*ANSWERS, "--machines", "several").returncode == 0
+    services.sets_up(*ANSWERS, "--machines", "several")
     brought = services.path("root/pitlink-keys/tables/tcp-one.TCP-01")
     given = ("--floor", str(services.path(FLOOR)), "--keys", str(brought))
     for table, said in (
@@ -246,9 +243,8 @@ def test_the_agent_of_a_table_gets_only_its_own_keys(tmp_path: Path) -> None:
         assert (done.returncode, said in done.stderr) == (1, True), done.stderr
         assert machine.contents() == {}
     for _ in range(2):
-        done = machine.setup("--table", "TCP-01", *given)
-        assert done.returncode == 0, done.stderr
-        assert "systemctl enable --now pitlink-table@TCP-01" in done.stdout
+        said = machine.sets_up("--table", "TCP-01", *given)
+        assert "systemctl enable --now pitlink-table@TCP-01" in said
     place = "etc/pitlink/keys/tables/tcp-one.TCP-01"
     names = ("ca.crt", "password", "table.crt", "table.key")
     assert machine.contents().keys() == {
@@ -261,8 +257,7 @@ def test_the_agent_of_a_table_gets_only_its_own_keys(tmp_path: Path) -> None:
     replicated.write_text(text)
     assert address in text
     fresh = Machine(tmp_path / "fresh")
-    done = fresh.setup("--table", "TCP-01", "--keys", str(brought), "--floor", str(replicated))
-    assert done.returncode == 0, done.stderr
+    fresh.sets_up("--table", "TCP-01", "--keys", str(brought), "--floor", str(replicated))
     # A person who brings the keys cannot make root show another file to the agent.
     wrong = machine.setup("--table", "TCP-01", *given[:2], "--keys", str(tmp_path))
     assert "has no keys of a table" in wrong.stderr

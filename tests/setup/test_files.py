@@ -61,7 +61,7 @@ def test_a_run_after_a_kill_finishes_the_rest(machine: Machine, set_up: Machine,
             process.stdout.readline()
         process.kill()
         process.wait(LONG_S)
-    assert machine.setup(*ANSWERS).returncode == 0
+    machine.sets_up(*ANSWERS)
     # `pitlink keys` can leave a hidden file in the directory in which it makes the keys.
     found, wanted = (
         {name: one for name, one in each.contents().items() if not name.startswith("root/")}
@@ -84,15 +84,14 @@ def test_a_file_that_a_person_changed_is_left_alone(installed: Machine) -> None:
     path = installed.path(REDIS)
     path.write_text(wanted := path.read_text() + "maxmemory 4gb\n")
     before = installed.contents()
-    done = installed.setup(*ANSWERS)
-    assert done.returncode == 0, done.stderr
-    assert f"{path}  left as it is, because a person wrote or changed it" in done.stdout
+    said = installed.sets_up(*ANSWERS)
+    assert f"{path}  left as it is, because a person wrote or changed it" in said
     assert path.read_text() == wanted
     other = path.with_name("redis.conf.pitlink")
     assert other.read_bytes() == (DEPLOY / "redis.conf").read_bytes()
     assert installed.contents().keys() - before.keys() == {f"{REDIS}.pitlink"}
     path.write_bytes(other.read_bytes())
-    assert installed.setup(*ANSWERS).returncode == 0
+    installed.sets_up(*ANSWERS)
     assert not other.exists(), "the person has completed the file"
 
 
@@ -111,13 +110,12 @@ def test_an_installed_floor_on_several_redis_servers_is_refused(installed: Machi
 
 def test_what_it_wrote_itself_it_replaces(installed: Machine) -> None:
     """Another answer changes the files that nobody else changed."""
-    done = installed.setup("--host", "pit.elm", "--host", "oak.elm", "--machines", "several")
-    assert done.returncode == 0, done.stderr
+    said = installed.sets_up("--host", "pit.elm", "--host", "oak.elm", "--machines", "several")
     floor = read_floor(installed.path(FLOOR))
     assert floor.service.broker == "mqtts://pit.elm:8883"
     assert floor.service.hosts == ("pit.elm", "oak.elm")
     assert "{$PITLINK_SITE:pit.elm, oak.elm} {" in installed.path("etc/caddy/Caddyfile").read_text()
-    assert "pitlink setup --table TCP-01 --keys tcp-one.TCP-01 --floor floor.toml" in done.stdout
+    assert "pitlink setup --table TCP-01 --keys tcp-one.TCP-01 --floor floor.toml" in said
     certificate = installed.path("etc/mosquitto/pitlink/broker.crt")
     named = subprocess.run(
         [require("openssl"), "x509", "-in", certificate, "-noout", "-ext", "subjectAltName"],
@@ -134,7 +132,7 @@ def test_keys_of_another_authority_are_not_replaced(installed: Machine, *, left:
     made.rename(safe)
     if left:
         other = Machine(installed.root.with_name("other"))
-        assert other.setup(*ANSWERS).returncode == 0
+        other.sets_up(*ANSWERS)
         other.path("root/pitlink-keys").rename(made)
     before = installed.contents()
     done = installed.setup("--host", "pit.elm")
@@ -144,7 +142,7 @@ def test_keys_of_another_authority_are_not_replaced(installed: Machine, *, left:
     if left:
         made.rename(installed.path("wrong"))
     safe.rename(made)
-    assert installed.setup("--host", "pit.elm").returncode == 0
+    installed.sets_up("--host", "pit.elm")
 
 
 def test_the_file_of_a_package_is_replaced_unless_a_person_changed_it(machine: Machine) -> None:
@@ -154,18 +152,17 @@ def test_the_file_of_a_package_is_replaced_unless_a_person_changed_it(machine: M
     changed = machine.path("etc/mosquitto/mosquitto.conf")
     changed.write_text("listener 1883\n")
     machine.path(REDIS).chmod(0o640)
-    done = machine.setup(*ANSWERS)
-    assert done.returncode == 0, done.stderr
+    said = machine.sets_up(*ANSWERS)
     assert machine.contents()[REDIS] == (0o640, (DEPLOY / "redis.conf").read_bytes())
     assert changed.read_text() == "listener 1883\n"
     assert changed.with_name("mosquitto.conf.pitlink").exists()
-    assert "is the file of its Debian package" in done.stdout
+    assert "is the file of its Debian package" in said
 
 
 def test_addresses_of_agents_that_a_person_wrote_remain(installed: Machine) -> None:
     path = installed.path("etc/prometheus/tables.yml")
     path.write_text("- targets: [table-1.oak:8090]\n")
-    assert installed.setup(*ANSWERS).returncode == 0
+    installed.sets_up(*ANSWERS)
     assert path.read_text() == "- targets: [table-1.oak:8090]\n"
     assert not path.with_name("tables.yml.pitlink").exists()
 
@@ -185,7 +182,7 @@ def test_servers_start_without_a_file_that_the_person_refused(
 
 
 def test_other_programs_accept_the_files(machine: Machine) -> None:
-    assert machine.setup(*ANSWERS, "--host", "second.oak").returncode == 0
+    machine.sets_up(*ANSWERS, "--host", "second.oak")
     for command in (
         [require("promtool"), "check", "config", "prometheus/prometheus.yml"],
         [require("caddy"), "validate", "--adapter", "caddyfile", "--config", "caddy/Caddyfile"],
