@@ -98,45 +98,30 @@ class TableAgent:
         return self._process
 
 
-class DrivenTable(threading.Thread):
-    """A thread that sends lines to a table's agent. Each must be accepted.
+def play_lines(
+    config: Path, table: str, lines: Sequence[bytes], *, within_s: float
+) -> list[dict[str, Any]]:
+    """Send lines to a table's agent, and return the answers. Each must be accepted.
 
     A wager that is refused because the link did not operate is placed again, as a patron would do.
+    At the end of the lines, the agent says by its status whether it refused any. It is killed if it
+    needs longer than `within_s`.
     """
-
-    def __init__(self, config: Path, table: str, lines: Sequence[bytes]) -> None:
-        super().__init__(name=table, daemon=True)
-        self.answers: list[dict[str, Any]] = []
-        self.refused = 0
-        self._lines = lines
-        self._agent = TableAgent(config, table, config.with_name(f"{table}.log"))
-        self._failed: BaseException | None = None
-
-    @property
-    def done(self) -> bool:
-        """True if every line has its answer. An error of the thread is raised here."""
-        if self._failed is not None:
-            raise RuntimeError(f"{self.name}: {self._failed}") from self._failed
-        return len(self.answers) == len(self._lines)
-
-    def stop(self) -> None:
-        self._agent.close()
-        self.join(LONG_S)
-
-    def run(self) -> None:
-        """Send all lines; at their end the agent says by its status whether it refused any."""
-        try:
-            while len(self.answers) < len(self._lines):
-                self._answer(self._agent.ask(self._lines[len(self.answers)]))
-            status = self._agent.end()
-            assert status == bool(self.refused), self._agent.log.read_text()[-2000:]
-        except BaseException as error:
-            self._failed = error
-
-    def _answer(self, line: bytes) -> None:
-        answer: dict[str, Any] = json.loads(line)
-        if answer.get("error", {}).get("code") in NOT_OPERATED:
-            self.refused += 1
-        else:
-            assert answer["ok"], f"line {len(self.answers)} was answered {line!r}"
-            self.answers.append(answer)
+    agent = TableAgent(config, table, config.with_name(f"{table}.log"))
+    answers: list[dict[str, Any]] = []
+    refused = False
+    late = threading.Timer(within_s, agent.close)
+    late.start()
+    try:
+        while len(answers) < len(lines):
+            answer = json.loads(agent.ask(lines[len(answers)]))
+            if answer.get("error", {}).get("code") in NOT_OPERATED:
+                refused = True
+            else:
+                assert answer["ok"], f"line {len(answers)} was answered {answer!r}"
+                answers.append(answer)
+        assert agent.end() == refused, agent.log.read_text()[-2000:]
+    finally:
+        late.cancel()
+        agent.close()
+    return answers

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.chaos.driven import DrivenTable
+from tests.chaos.driven import play_lines
 from tests.chaos.recording import LINKS, SHIFT, lines_of, write_floor
 from tests.mqtt.stand import Service
 from tests.servers import Mosquitto, RedisServer, free_port
@@ -19,17 +19,11 @@ PLAYED_WITHIN_S = 600.0
 
 
 def play_in_turn(config: Path, tables: Sequence[str]) -> list[dict[str, Any]]:
-    answers: list[dict[str, Any]] = []
-    for table in tables:
-        driven = DrivenTable(config, table, lines_of(table))
-        driven.start()
-        driven.join(PLAYED_WITHIN_S)
-        try:
-            assert driven.done, f"{table} is stuck at line {len(driven.answers)}"
-        finally:
-            driven.stop()
-        answers += driven.answers
-    return answers
+    return [
+        answer
+        for table in tables
+        for answer in play_lines(config, table, lines_of(table), within_s=PLAYED_WITHIN_S)
+    ]
 
 
 def awards(answers: list[dict[str, Any]]) -> dict[str, list[int]]:

@@ -13,7 +13,7 @@ import pytest
 from meters.floor.floor_file import read_floor
 from meters.redis_client.connect import open_redis
 from tests.approving import approve_first
-from tests.chaos.driven import DrivenTable
+from tests.chaos.driven import play_lines
 from tests.chaos.recording import LINKS, lines_of, write_floor
 from tests.chaos.test_torn_store import incr, last_step
 from tests.mqtt.stand import Service
@@ -46,16 +46,7 @@ class Pit:
                     n for n, line in enumerate(onward) if json.loads(line)["event"] == "lockout"
                 )
             lines = lines_of(table, rounds + 5)[self._played[table] : end]
-            driven = DrivenTable(self.config, table, lines)
-            driven.start()
-            try:
-                eventually(
-                    lambda driven=driven: driven.done,  # type: ignore[misc]
-                    within_s=4 * LONG_S,
-                    what=f"{table} played",
-                )
-            finally:
-                driven.stop()
+            play_lines(self.config, table, lines, within_s=4 * LONG_S)
             self._played[table] = end
 
     def lose(self, server: RedisServer, copy: Path | None = None) -> None:
