@@ -6,7 +6,7 @@ from functools import partial
 import msgspec
 import pytest
 
-from meters.books.approvals import Approval, ApprovalBook, HalfApproval, Waiting
+from meters.books.approvals import Approval, ApprovalBook, Approved, HalfApproval, Waiting
 from meters.books.approved_configuration import LinkConfiguration
 from meters.books.store import BooksError
 from meters.books.stored_entries import pack_entries
@@ -32,6 +32,12 @@ async def _approve(
     )
 
 
+async def _current(books: Books) -> Approved:
+    approved = await ApprovalBook(books.store).current()
+    assert approved is not None
+    return approved
+
+
 async def _refused(
     books: Books,
     status: str,
@@ -51,8 +57,7 @@ async def test_the_ledger_has_the_whole_approved_configuration(books: Books) -> 
     assert await ApprovalBook(books.store).current() is None
     await _approve(books)
     entry = await books.last_entry()
-    approved = await ApprovalBook(books.store).current()
-    assert approved is not None
+    approved = await _current(books)
     assert (approved.digest, approved.text) == (FILED.digest, FILED.text)
     assert (approved.by, approved.at, approved.entry) == ("amy", entry["at"], int(entry["id"]))
     assert (entry["kind"], entry["by"], entry["transfers"]) == ("approve", "amy", "[]")
@@ -64,13 +69,11 @@ async def test_only_what_was_shown_is_replaced(books: Books) -> None:
     await _approve(books)
     await _refused(books, "stale")
     await _refused(books, "stale", replaces=OTHER.digest)
-    before = await ApprovalBook(books.store).current()
-    assert before is not None
+    before = await _current(books)
     for continues in (f"{before.entry - 1} {before.at}", f"{before.entry} {before.at[:-1]}"):
         await _refused(books, "stale", replaces=FILED.digest, continues=continues)
     await _approve(books, OTHER, "ben", FILED.digest)
-    approved = await ApprovalBook(books.store).current()
-    assert approved is not None
+    approved = await _current(books)
     assert (approved.digest, approved.by) == (OTHER.digest, "ben")
 
 
@@ -89,9 +92,7 @@ async def test_two_people_approve_and_only_the_second_has_effect(books: Books) -
     assert (first["kind"], first["by"]) == ("approve_first", "ben")
     half = msgspec.json.decode(first["event"], type=HalfApproval)
     assert (half.digest, half.replaces, half.by) == (OTHER.digest, FILED.digest, "ben")
-    approved = await book.current()
-    assert approved is not None
-    assert approved.digest == FILED.digest
+    assert (await _current(books)).digest == FILED.digest
     waiting = await book.waiting()
     assert waiting.counts_for(OTHER.digest, FILED.digest, 3)
     assert not waiting.counts_for(OTHER.digest, OTHER.digest, 3)
@@ -108,8 +109,7 @@ async def test_two_people_approve_and_only_the_second_has_effect(books: Books) -
     async with books.refuses(BooksError, "stale"):  # it has not seen the approval that waits
         await book.approve_first(_approval(OTHER, "cal"), FILED.digest, 3, before)
     await book.approve_second(_approval(OTHER, "cal"), FILED.digest, waiting, NO_SETTERS)
-    approved = await book.current()
-    assert approved is not None
+    approved = await _current(books)
     assert (approved.digest, approved.by) == (OTHER.digest, "cal")
     assert await book.waiting() == Waiting()
 
@@ -125,8 +125,7 @@ async def test_a_first_approval_that_a_restore_has_packed_with_others_counts(boo
     await books.redis.xadd(store.keys.ledger, dict(packed.items()), id=str(entries[-1][0]))
     waiting = await book.waiting()
     await book.approve_second(_approval(OTHER, "cal"), FILED.digest, waiting, NO_SETTERS)
-    approved = await book.current()
-    assert approved is not None
+    approved = await _current(books)
     assert (approved.digest, approved.first_by, approved.by) == (OTHER.digest, "", "cal")
 
 
@@ -167,8 +166,7 @@ async def test_an_approval_is_read_again_if_redis_lost_the_one_before(books: Boo
     for order in (7, 8):
         await books.redis.flushdb()
         await book.approve_alone(msgspec.structs.replace(_approval(), order=order), "")
-        approved = await book.current()
-        assert approved is not None
+        approved = await _current(books)
         assert (approved.order, approved.entry) == (order, 1)
         await eventually_async(partial(is_after, approved.at), what="another millisecond")
 

@@ -83,8 +83,10 @@ class Kept:
     async def live(self) -> list[int]:
         return [number for number, _ in await self.pit.store.entries(0, 10_000)]
 
-    async def audit(self, seen: Mark | None = None, since: date | None = None) -> Finding:
-        link = self.pit.link.id
+    async def audit(
+        self, seen: Mark | None = None, since: date | None = None, until: date | None = None
+    ) -> Finding:
+        seen = seen or Mark(self.pit.link.id)
         return await audit_link(
-            self.pit.store, self.archive, seen or Mark(link), lambda *_: None, since=since
+            self.pit.store, self.archive, seen, lambda *_: None, since=since, until=until
         )

@@ -33,7 +33,7 @@ from meters.intake.table_catalog import table_topics
 from meters.links.links import Links
 from meters.metrics import Metrics
 from meters.restore.rebuild import Rebuild
-from meters.selfcheck.approval_checks import Configuration
+from meters.selfcheck.approval_checks import Configuration, Unapproved
 from meters.wire.messages import Jackpot, Reply
 from tests.approving import approve
 from tests.floor_text import METERS, ONE_REJECTS, floor_text, link_text, meter_text, table_text
@@ -151,8 +151,9 @@ class Pit:
             await approve(Configuration(self.floor, self.store))
         await self.store.open("service")
 
-    def restart(self, worker: int = 0) -> None:
-        self.intakes[worker] = LinkIntake(self._stores[worker], self.metrics)
+    def restart(self, worker: int = 0, *, replays: bool = False) -> None:
+        """Forget what a worker knows. With `replays`, it takes events as a restore does."""
+        self.intakes[worker] = LinkIntake(self._stores[worker], self.metrics, replays=replays)
 
     async def take(self, events: Sequence[tuple[str, bytes]], *, worker: int = 0) -> BatchResult:
         outcome = await self.intakes[worker].apply_batch(
@@ -304,6 +305,13 @@ def code(reply: Reply) -> str:
 
 def to(meter: str, parameter: Parameter, value: int | str) -> ParameterChange:
     return ParameterChange(meter=meter, parameter=parameter, value=value, reason="as planned")
+
+
+async def not_approved(configuration: Configuration) -> Unapproved:
+    """Return what is not approved of a floor file, which must be something."""
+    found = await configuration.unapproved()
+    assert found is not None
+    return found
 
 
 @contextmanager

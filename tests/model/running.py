@@ -49,11 +49,12 @@ class Running:
         self.posted: list[tuple[str, bytes, bool]] = []
         self.unfit = unfit
         self.batches = BatchesInWork()
+        self.board = DisplayState()
         metrics = Metrics(pit.floor)
         self.service = LinkService(
             pit.store,
             LedgerMark(data, pit.link.id),
-            Announcer(pit.store, DisplayState(), metrics, self._post),
+            Announcer(pit.store, self.board, metrics, self._post),
             metrics,
             days=GamingDays.of_facility(pit.floor.facility),
             configuration=Configuration(
@@ -94,17 +95,17 @@ class Running:
         assert self.beat().state == "inoperable"
         return self.beat().reason
 
+    def beats(self) -> list[ControllerBeat]:
+        return [*map(CONTROLLER_BEAT.decode, self._of(topics.controller(self.pit.link.id)))]
+
     def beat(self) -> ControllerBeat:
-        return CONTROLLER_BEAT.decode(self._of(topics.controller(self.pit.link.id))[-1])
+        return self.beats()[-1]
 
     async def looks_again(self) -> None:
         """Wait until the service has looked at Redis once more: a heartbeat follows each look."""
-        topic = topics.controller(self.pit.link.id)
-        beats = len(self._of(topic))
+        beats = len(self.beats())
         # The look of the next heartbeat may have begun before.
-        await eventually_async(
-            lambda: len(self._of(topic)) >= beats + 2, what="another look at Redis"
-        )
+        await eventually_async(lambda: len(self.beats()) >= beats + 2, what="another look at Redis")
 
     def meter(self, meter: str) -> MeterValue:
         return METER_VALUE.decode(self._of(topics.meter(self.pit.link.id, meter))[-1])

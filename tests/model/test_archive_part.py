@@ -6,11 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from meters.archive.archive_audit import audit_link
 from meters.archive.integrity import check_archive_files
-from meters.books.audit import Finding
 from meters.books.audit_notes import CheckedLink
-from meters.books.ledger_mark import Mark
 from tests.age.opened_files import opened_files
 from tests.archive.day_content import edit
 from tests.model.days import A_DAY
@@ -21,13 +18,6 @@ from tests.model.test_archive_damage import forge
 pytestmark = pytest.mark.duty("D19")
 
 FIRST, SECOND, THIRD = (date(2126, 11, day) for day in (20, 21, 22))
-
-
-async def _audit(kept: Kept, since: date, until: date) -> Finding:
-    link = kept.pit.link.id
-    return await audit_link(
-        kept.pit.store, kept.archive, Mark(link), lambda *_: None, since=since, until=until
-    )
 
 
 async def test_an_audit_since_a_day_opens_no_earlier_file(kept: Kept) -> None:
@@ -48,16 +38,16 @@ async def test_a_report_of_old_days_opens_only_the_next_file(kept: Kept) -> None
     await kept.week(6)
     await kept.run()
     with opened_files(kept.archive.directory) as opened:
-        finding = await _audit(kept, SECOND, THIRD)
+        finding = await kept.audit(since=SECOND, until=THIRD)
     files = kept.archive.files()
     assert opened.days == ["2126-11-21", "2126-11-22", "2126-11-23"]
     assert (finding.first, finding.entries) == (files[1].head.first, files[2].head.last)
     assert (finding.problems, finding.stored) == ((), (await kept.audit()).entries)
-    live = await _audit(kept, SECOND, date(2126, 11, 25))
+    live = await kept.audit(since=SECOND, until=date(2126, 11, 25))
     assert (live.problems, live.entries) == ((), live.stored)
     edit(lambda day: day.entries[0].update(by="x"))(files[2].path)
-    assert not (await _audit(kept, SECOND, THIRD)).balanced
-    assert (await _audit(kept, SECOND, SECOND)).balanced
+    assert not (await kept.audit(since=SECOND, until=THIRD)).balanced
+    assert (await kept.audit(since=SECOND, until=SECOND)).balanced
 
 
 async def test_a_report_finds_that_its_last_file_was_forged(kept: Kept) -> None:
@@ -71,8 +61,8 @@ async def test_a_report_finds_that_its_last_file_was_forged(kept: Kept) -> None:
     }
     eve = {"by": b"eve"}
     forge(file, lambda _, fields: eve if fields["kind"] == b"validate" else {}, claims)
-    assert not (await _audit(kept, SECOND, THIRD)).balanced
-    assert not (await _audit(kept, THIRD, date(2126, 11, 23))).balanced
+    assert not (await kept.audit(since=SECOND, until=THIRD)).balanced
+    assert not (await kept.audit(since=THIRD, until=date(2126, 11, 23))).balanced
 
 
 async def test_a_report_goes_on_until_each_of_its_wins_is_decided(kept: Kept) -> None:
@@ -85,7 +75,7 @@ async def test_a_report_goes_on_until_each_of_its_wins_is_decided(kept: Kept) ->
     await kept.week(3, rounds=1)
     await kept.run()
     files = kept.archive.files()
-    finding = await _audit(kept, SECOND, SECOND)
+    finding = await kept.audit(since=SECOND, until=SECOND)
     assert (finding.problems, finding.entries) == ((), files[3].head.last)
 
 
@@ -105,7 +95,7 @@ async def test_a_report_goes_on_if_the_slip_of_its_win_was_corrected_later(
         await pit.claims.correct_slip(claim, "cal", slip=slip, replaces=was, reason="misread")
     await kept.days.keep(A_DAY, A_DAY, A_DAY)
     await kept.run()
-    finding = await _audit(kept, FIRST, FIRST)
+    finding = await kept.audit(since=FIRST, until=FIRST)
     assert finding.entries >= kept.archive.files()[2].head.last
     assert finding.problems == ()
 

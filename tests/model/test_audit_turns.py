@@ -40,26 +40,19 @@ async def test_other_tasks_run_between_the_entries_of_a_page(
 ) -> None:
     pit = await Pit.opened(keeping_redis)
     await _play(pit, "A")
-    turn, entries = 0, Counter[int]()
+    entries = Counter[int]()
     apply_entry = Replay.apply_entry
 
     def counted(
         replay: Replay, number: int, fields: Mapping[str, bytes], seen: Mark | None = None
     ) -> None:
-        entries[turn] += 1
+        entries[turns.taken] += 1
         apply_entry(replay, number, fields, seen)
 
-    async def take_turns() -> None:
-        nonlocal turn
-        while True:
-            turn += 1
-            await asyncio.sleep(0)
-
     monkeypatch.setattr(Replay, "apply_entry", counted)
-    turning = asyncio.create_task(take_turns())
+    turns = Turns()
     finding = await LinkAudit(pit.store).run()
-    turning.cancel()
-    await asyncio.wait({turning})
+    await turns.end()
     assert finding.balanced
     assert entries.total() == finding.entries > 2 * ROUNDS
     assert max(entries.values()) <= 3
@@ -119,23 +112,15 @@ async def test_audit_that_is_far_behind_takes_more_entries_in_each_turn(
     async with operating(waited_for, tmp_path, pace=pace) as link:
         auditing = link.service.auditing
         monkeypatch.setattr(LedgerAuditing, "behind", 2)
-        turns = 0
-
-        async def take_turns() -> None:
-            nonlocal turns
-            while True:
-                turns += 1
-                await asyncio.sleep(0)
-
         await auditing._pause()
-        turning = asyncio.create_task(take_turns())
+        turns = Turns()
         for _ in range(ROUNDS):
             await auditing._pause()
-        assert turns == 0
+        assert turns.taken == 0
         auditing._pace = replace(pace, slice_max_s=0.0)
         await auditing._pause()
-        assert turns > 0
-        turning.cancel()
+        assert turns.taken > 0
+        await turns.end()
 
 
 async def test_audit_goes_on_slowly_if_events_are_always_in_work() -> None:
@@ -173,3 +158,20 @@ async def _play(pit: Pit, name: str) -> None:
 
 async def _until(event: asyncio.Event) -> None:
     await event.wait()
+
+
+class Turns:
+    """Number of turns of the loop, as another task sees them while it runs."""
+
+    def __init__(self) -> None:
+        self.taken = 0
+        self._task = asyncio.create_task(self._take())
+
+    async def _take(self) -> None:
+        while True:
+            self.taken += 1
+            await asyncio.sleep(0)
+
+    async def end(self) -> None:
+        self._task.cancel()
+        await asyncio.wait({self._task})

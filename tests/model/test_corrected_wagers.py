@@ -190,14 +190,14 @@ async def test_a_correction_that_nobody_confirmed_is_named_and_not_archived(kept
 
     Otherwise its entry would leave Redis, and later audits would find nothing.
     """
-    pit, intake = kept.pit, kept.pit.intakes[0]
-    pit.intakes[0] = type(intake)(pit.store, pit.metrics, replays=True)
+    pit = kept.pit
+    pit.restart(replays=True)
     await opened(pit)
     assert code(await correct(pit, "add", 2, {1: PROGRESSIVE, 2: PROGRESSIVE})) == "accepted"
     entry = (await pit.entries())[-1]["id"]
     problem = f"table T-1: entry {entry} corrects a wager, and no floorperson confirmed it"
     assert (await pit.audit()).problems == (problem,)
-    pit.intakes[0] = intake
+    pit.restart()
     assert (await pit.result({1: "3h 6s Jc", 2: "4h 8s Qc"})).status == "accepted"
     await kept.days.keep(A_DAY, A_DAY, A_DAY)
     with pytest.raises(ArchiveError, match=problem):

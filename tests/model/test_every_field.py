@@ -15,8 +15,6 @@ import pytest
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
-from meters.archive.archive_audit import audit_link
-from meters.books.ledger_mark import Mark
 from meters.books.outage_entries import Outage, OutageBook
 from meters.books.stored_tables import PACK, STATE
 from meters.floor_api.types import Adjustment
@@ -306,13 +304,12 @@ async def _staffed(redis: Redis) -> None:
 
 
 async def _problems(kept: Kept, keys: Collection[str] = ()) -> list[str]:
-    pit, found = kept.pit, list[str]()
+    found: list[str] = []
     of_people = [USERS_TAG in key for key in keys]
     if not all(of_people) or not keys:
-        finding = await audit_link(pit.store, kept.archive, Mark("pit"), lambda *_: None)
-        found += finding.problems
+        found += (await kept.audit()).problems
     if any(of_people) or not keys:
-        found += (await check_log(pit.redis, None, _SECRETS)).problems
+        found += (await check_log(kept.pit.redis, None, _SECRETS)).problems
     return found
 
 

@@ -8,7 +8,6 @@ from zoneinfo import ZoneInfo
 import pytest
 from redis.asyncio import Redis
 
-from meters.intake.batches import LinkIntake
 from meters.wire.messages import Reply
 from tests.floor_text import meter_text
 from tests.games.dates import EAST, WEST, dated_floor, today_in_the_west
@@ -77,7 +76,7 @@ async def test_a_restore_accepts_the_wagers_of_an_expired_game(
 ) -> None:
     """They were accepted while the game could be played."""
     pit = await Pit.opened(keeping_redis, dated_floor(tmp_path, WEST, expires="2020-01-01"))
-    pit.intakes[0] = LinkIntake(pit.store, pit.metrics, replays=True)
+    pit.restart(replays=True)
     assert (await pit.event("T-1", "wagers", "R1", positions=BET)).status == "accepted"
 
 

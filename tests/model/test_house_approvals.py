@@ -15,7 +15,7 @@ from meters.wire.messages import Reply
 from tests.approving import approve
 from tests.floor_text import floor_text, link_text, meter_text, table_text
 from tests.games.texts import envy_text, game_text, wager_text
-from tests.model.pit import Pit, to
+from tests.model.pit import Pit, not_approved, to
 
 FIRST = game_text("first", ["m"], wager_text("own", "m"))
 SECOND = game_text("second", ["m"], wager_text("other", "m"))
@@ -72,22 +72,20 @@ async def win(pit: Pit, table: str, round_id: str) -> list[tuple[str, int]]:
     return [(line.item, line.paid) for line in reply.lines or ()]
 
 
-async def restarted(pit: Pit, text: str) -> tuple[Pit, Unapproved | None]:
+async def restarted(pit: Pit, text: str) -> tuple[Pit, Unapproved]:
     again = Pit(pit.store.redis, text)
     again.seq.update(pit.seq)
-    return again, await Configuration(again.floor, again.store).unapproved()
+    return again, await not_approved(Configuration(again.floor, again.store))
 
 
 async def barred(pit: Pit, text: str) -> str | None:
     """Return why the present files cannot be approved."""
     _, found = await restarted(pit, text)
-    assert found is not None
     return found.barred
 
 
 async def approved(pit: Pit, text: str) -> Pit:
     again, found = await restarted(pit, text)
-    assert found is not None
     assert found.barred is None, found.barred
     await approve(Configuration(again.floor, again.store))
     await again.open()
@@ -101,7 +99,6 @@ async def test_a_meter_in_use_can_gain_a_game(keeping_redis: Redis, games: Path)
     (games / "second.toml").write_text(SECOND)
     both = floor_of(games, ("T-1", "first"), ("T-2", "second"))
     _, found = await restarted(pit, both)
-    assert found is not None
     assert "meter m wagers: own → other, own" in found.changed
     more = await approved(pit, both)
     for table, name in (("T-1", "own"), ("T-2", "other")):
@@ -137,7 +134,6 @@ async def test_the_rates_of_a_meter_in_use_cannot_change(keeping_redis: Redis, g
     pit, text = await begun(keeping_redis, games)
     (games / "first.toml").write_text(FIRST.replace('primary = "5%"', 'primary = "6%"'))
     _, found = await restarted(pit, text)
-    assert found is not None
     assert found.barred is not None
     assert "not by the floor file or a game file: set it back" in found.barred
     assert "meter m rate to the meter: 5.00% → 6.00%" in found.changed

@@ -3,7 +3,6 @@
 import msgspec
 import pytest
 
-from meters.intake.batches import LinkIntake
 from meters.wire.messages import Reply
 from tests.model.pit import COMMUNITY, DEALER, FLOOR, PROGRESSIVE, RAGS, Pit, code
 from tests.model.test_asks import confirm, the_ask
@@ -75,7 +74,7 @@ async def test_a_house_that_requires_all_hands_refuses_it(pit: Pit) -> None:
     reply = await result(strict, [dealt(1, RAGS), *declared(2)])
     assert reply.error is not None
     assert (reply.error.code, reply.error.field) == ("no_win_not_allowed", "positions[1].no_win")
-    strict.intakes[0] = LinkIntake(strict.store, strict.metrics, replays=True)
+    strict.restart(replays=True)
     assert code(await result(strict, declared(1, 2))) == "accepted"
 
 

@@ -56,8 +56,7 @@ async def test_link_seeds_its_meters_and_comes_up_only_when_all_is_checked(
         assert await link.take("T-1", encode(wagers(1))) == []
         await link.comes_up()
         assert await link.take("T-1", encode(wagers(1))) != []
-    states = [payload for topic, payload, _ in link.posted if topic.endswith("/controller")]
-    assert b'"inoperable"' in states[0]
+    assert link.beats()[0].state == "inoperable"
     kinds = [entry["kind"] for entry in await pit.entries()]
     assert kinds == ["approve", *["seed"] * 4, "wagers"]
 

@@ -7,9 +7,8 @@ import pytest
 
 import meters.service.other_services
 from meters.service.other_services import OtherServices
-from meters.wire.messages import ControllerBeat
 from tests.model.pit import AT, PROGRESSIVE, Pit
-from tests.model.running import Running, operating, running
+from tests.model.running import operating, running
 from tests.model.tampering import move_balance
 from tests.servers import eventually_async
 
@@ -18,14 +17,6 @@ pytestmark = pytest.mark.duty("D14")
 
 def beat(number: int, state: str = "operable") -> bytes:
     return msgspec.json.encode({"state": state, "reason": "", "beat": number, "at": AT})
-
-
-def said(link: Running) -> list[ControllerBeat]:
-    return [
-        msgspec.json.decode(payload, type=ControllerBeat)
-        for topic, payload, _ in link.posted
-        if topic.endswith("/controller")
-    ]
 
 
 def noted(data: Path) -> bool:
@@ -50,7 +41,7 @@ async def test_what_is_wrong_with_this_service_alone_is_said_once_no_other_is_he
         before = len(link.posted)
         await link.service._check()
         link.service.publish_heartbeat()
-        assert said(link)[-1].state == "operable"
+        assert link.beats()[-1].state == "operable"
         assert link.posted[before:] == []
         assert link.meter(PROGRESSIVE).state == "pending"
         assert not noted(tmp_path)
@@ -105,9 +96,9 @@ async def test_of_two_that_stop_together_each_says_that_the_link_is_inoperable(
         announcer = link.service.announcer
         link.service.hear_beat(beat(1), retained=False)
         announcer.fall_silent()
-        before = len(said(link))
+        before = len(link.beats())
         link.service.publish_heartbeat()
-        assert len(said(link)) == before
+        assert len(link.beats()) == before
         known = [announcer.others.are_known]
         link.service.hear_beat(beat(2), retained=False)
         known.append(announcer.others.are_known)
@@ -118,7 +109,7 @@ async def test_of_two_that_stop_together_each_says_that_the_link_is_inoperable(
         assert announcer.others.are_known, "nobody was heard for long enough"
         link.service.publish_heartbeat()
         announcer.publish_end()
-        assert [each.reason for each in said(link)[before:]] == ["the service was stopped"]
+        assert [each.reason for each in link.beats()[before:]] == ["the service was stopped"]
         posted = len(link.posted)
         await link.service.reload()
         assert [topic for topic, *_ in link.posted[posted:] if not topic.endswith("/ledger")] == []

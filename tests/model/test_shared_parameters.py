@@ -23,7 +23,7 @@ from tests.approving import approve
 from tests.floor_text import floor_text, link_text, meter_text, table_text
 from tests.games.naive import HOUSE
 from tests.games.texts import ROWS, envy_text, game_text, tier_rows, wager_text
-from tests.model.pit import CENT, Pit, to
+from tests.model.pit import CENT, Pit, not_approved, to
 from tests.model.running import running
 from tests.servers import eventually_async
 
@@ -199,8 +199,7 @@ async def test_new_meters_in_the_floor_file_change_the_wager_of_all_tiers(
     tables = tables.replace('"mega"', '"mega-50"').replace('"minor"', '"minor-50"')
     again = Pit(keeping_redis, "\n".join([head, *new, f"[[link.table]]{tables}"]))
     approvals = Configuration(again.floor, again.store)
-    found = await approvals.unapproved()
-    assert found is not None
+    await not_approved(approvals)
     await approve(approvals)
     await again.open()
     positions = [{"position": 1, "wagers": {"tiered": 50}}]
@@ -306,8 +305,7 @@ async def test_a_floor_file_that_does_not_fit_a_changed_parameter_cannot_be_appr
     pit = await opened(keeping_redis, floor_of(games, {"m": "A"}, "one"))
     await carry(pit.link_acts, to("m", "paytable", "B"))
     again = Pit(keeping_redis, floor_of(games, {"m": "A"}, "one", "two"))
-    found = await Configuration(again.floor, again.store).unapproved()
-    assert found is not None
+    found = await not_approved(Configuration(again.floor, again.store))
     assert found.barred == (
         "with the parameters that were changed by proposal, in two, m: H.4 has the paytables A, not"
         " 'B': set the floor file and the game files back"

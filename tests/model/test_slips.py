@@ -272,12 +272,7 @@ async def test_slip_that_paid_twice_is_a_variance(facility: Facility) -> None:
     """No later act can undo it. The links continue to operate."""
     assert await facility.pay(CLAIM, "A-1") == "paid"
     await facility.redis.delete(SLIPS_KEY)
-    pot = facility.stores["pot"]
-    claims = Claims(
-        facility.pits[1].floor, {"pot": pot}, lambda _: None, lambda *_: None,
-        lambda _: asyncio.sleep(0),
-    )  # fmt: skip
-    await claims.decide(OTHER, "pay", "ben", slip="A-1")
+    await facility.pits[1].claims.decide(OTHER, "pay", "ben", slip="A-1")
     variances: list[str] = []
     for store in facility.stores.values():
         finding = await LinkAudit(store).run(again=10)

@@ -46,15 +46,11 @@ async def test_a_link_comes_up_and_stays_up_on_a_redis_that_is_slow(
         running(Pit(slow, LINKS), tmp_path, pace=Pace()) as link,
     ):
         await link.comes_up()
-        began = len(link.posted)
+        began = len(link.beats())
         await eventually_async(lambda: link.service.seen.sealed == link.service.seen.entries)
-        beats = [at for at, (topic, _, _) in enumerate(link.posted) if "controller" in topic]
-        due = len(beats) + 5
-        await eventually_async(
-            lambda: sum("controller" in topic for topic, _, _ in link.posted) >= due
-        )
-        states = [payload for topic, payload, _ in link.posted[began:] if "controller" in topic]
-        assert all(b'"operable"' in payload for payload in states)
+        due = len(link.beats()) + 5
+        await eventually_async(lambda: len(link.beats()) >= due)
+        assert {beat.state for beat in link.beats()[began:]} == {"operable"}
         tcp_redis.freeze()
         await link.goes_down("Redis has not answered for 2 seconds")
         tcp_redis.thaw()

@@ -12,7 +12,6 @@ from meters.archive.archiver import Archiver
 from meters.archive.day_file import DayFile
 from meters.books.ledger_mark import LedgerMark
 from meters.books.store import LinkStore
-from meters.intake.batches import LinkIntake
 from meters.restore.findings import StoreCondition
 from meters.restore.ledger_copy import ArchivedLedger, LedgerCopy
 from meters.restore.link_restore import LinkRestore, RestorePlan, RestoreResult
@@ -37,7 +36,7 @@ class KeptPit(Pit):
         self.clock = datetime(2026, 11, 20, 2, 14, 7, tzinfo=UTC)
         # Tables here play on while a hand pay waits. The restored store must equal the old one for
         # every order of events.
-        self.intakes = [LinkIntake(store, self.metrics, replays=True) for store in self._stores]
+        self.restart(replays=True)
 
     async def open(self) -> None:
         configuration = Configuration(self.floor, self.store)

@@ -7,79 +7,56 @@ from redis.asyncio import Redis
 
 import meters.service.announcer
 from meters.books.approvals import Approval, ApprovalBook
-from meters.books.audit import LinkAudit
-from meters.books.link_state import LedgerHead, LinkState, MeterState, OpenDay
-from meters.books.store import LinkStore
-from meters.displays.display_state import DisplayState
-from meters.metrics import Metrics
-from meters.service.announcer import Announcer
-from tests.servers import RedisServer
-from tests.sim.floor import simulated_floor
+from tests.model.pit import PROGRESSIVE, Pit
+from tests.model.running import Running
 
 
 async def test_a_link_whose_floor_file_is_approved_has_the_state_of_its_ledger(
-    redis_server: RedisServer, tmp_path: Path
+    redis: Redis,
 ) -> None:
-    async with Redis.from_url(redis_server.url) as redis:
-        store = LinkStore(redis, simulated_floor(tmp_path).link[0])
-        await store.open("service")
-        await ApprovalBook(store).approve_alone(
-            Approval("d", '{"tables": {}}', "service", ()), "", of_empty_link=False
-        )
-        finding = await LinkAudit(store).run()
-    assert finding.problems == ()
+    pit = await Pit.opened(redis)
+    await ApprovalBook(pit.store).approve_alone(
+        Approval("d", '{"tables": {}}', "service", ()), "", of_empty_link=False
+    )
+    assert (await pit.audit()).problems == ()
 
 
-class Spoken:
-    def __init__(self, data: Path) -> None:
-        floor = simulated_floor(data)
-        self.board = DisplayState()
-        self.posted: list[bytes] = []
-        self.announcer = Announcer(
-            LinkStore(Redis(), floor.link[0]), self.board, Metrics(floor), self._post
-        )
+@pytest.fixture
+async def link(redis: Redis, tmp_path: Path) -> Running:
+    """Return a link that publishes only what a test says."""
+    return Running(await Pit.opened(redis), tmp_path)
 
-    def _post(
-        self, topic: str, payload: bytes, *, retain: bool = False, expires_s: int | None = None
-    ) -> bool:
-        assert retain, topic
-        self.posted.append(payload)
-        return True
 
-    def publish_meters(self) -> None:
-        meter = MeterState("high", 500_000, 1, 1, pending=False)
-        state = LinkState((meter,), None, 0, 0, LedgerHead(1, ""), OpenDay("", ""))
-        self.announcer.publish_meters(state, self.announcer.topics.heard)
+async def publish_meters(link: Running) -> None:
+    announcer = link.service.announcer
+    announcer.publish_meters(await link.pit.store.state(), announcer.topics.heard)
 
-    @property
-    def shown(self) -> list[str]:
-        return [row.state for row in self.board.rows()]
+
+def shown(link: Running) -> set[str]:
+    return {row.state for row in link.board.rows()}
 
 
 async def test_a_clock_set_back_leaves_no_meter_shown_as_inoperable(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    link: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    hours = iter(["12", "12", "11"])
-    monkeypatch.setattr(
-        meters.service.announcer, "now_text", lambda: f"2026-11-20T{next(hours)}:00:00Z"
-    )
-    spoken = Spoken(tmp_path)
-    spoken.publish_meters()
-    spoken.announcer.publish_inoperable()
-    assert spoken.shown == ["inoperable"]
-    spoken.announcer.publish_all_again()
-    spoken.publish_meters()
-    assert spoken.shown == ["open"]
-    assert b'"at":"2026-11-20T12:00:00Z"' in spoken.posted[-1]
+    hour = 12
+    monkeypatch.setattr(meters.service.announcer, "now_text", lambda: f"2026-11-20T{hour}:00:00Z")
+    await publish_meters(link)
+    link.service.announcer.publish_inoperable()
+    assert shown(link) == {"inoperable"}
+    hour = 11
+    link.service.announcer.publish_all_again()
+    await publish_meters(link)
+    assert shown(link) == {"open"}
+    assert link.meter(PROGRESSIVE).at == "2026-11-20T12:00:00Z"
 
 
 @pytest.mark.duty("D14")
 async def test_a_link_that_fails_as_its_broker_comes_back_is_shown_as_inoperable(
-    tmp_path: Path,
+    link: Running,
 ) -> None:
-    spoken = Spoken(tmp_path)
-    spoken.publish_meters()
-    spoken.announcer.publish_all_again()
-    spoken.announcer.publish_inoperable()
-    assert spoken.shown == ["inoperable"]
-    assert b'"state":"inoperable"' in spoken.posted[-1]
+    await publish_meters(link)
+    link.service.announcer.publish_all_again()
+    link.service.announcer.publish_inoperable()
+    assert shown(link) == {"inoperable"}
+    assert link.meter(PROGRESSIVE).state == "inoperable"
