@@ -1,15 +1,14 @@
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from redis.asyncio import Redis
 
 from meters.books.accounts import meter_account
 from meters.books.link_stats import LinkStatsReader
 from meters.metrics import Metrics
 from meters.mqtt.incoming import Arrivals
+from tests.model.conftest import keeping_pit, keeping_redis, keeping_server
 from tests.model.pit import PROGRESSIVE, RAGS, Pit
 from tests.model.running import SOON, running
 from tests.model.test_asks import opened, result, void
@@ -17,17 +16,15 @@ from tests.monitoring.test_service_metrics import read
 from tests.mqtt.test_arrivals import message
 from tests.servers import RedisServer, eventually_async
 
+__all__ = ["keeping_pit", "keeping_redis", "keeping_server"]
+
 ROYAL = "As Ks Qs"
 TRIPS = "Qs Qh Qd"
 
 
 @pytest.fixture
-async def pit(redis_server: RedisServer) -> AsyncIterator[Pit]:
-    client = Redis.from_url(redis_server.url)
-    pit = Pit(client)
-    await pit.open()
-    yield pit
-    await client.aclose()
+def pit(keeping_pit: Pit) -> Pit:
+    return keeping_pit
 
 
 class Waiting:
@@ -133,7 +130,7 @@ async def test_corrections_are_counted_while_they_wait_with_the_age_of_the_oldes
 
 
 async def test_a_link_that_loses_its_store_and_one_whose_books_differ(
-    pit: Pit, redis_server: RedisServer, tmp_path: Path
+    pit: Pit, keeping_server: RedisServer, tmp_path: Path
 ) -> None:
     link = pit.link.id
     async with running(pit, tmp_path) as up:
@@ -153,22 +150,22 @@ async def test_a_link_that_loses_its_store_and_one_whose_books_differ(
             0,
         )
         assert figure("link_outages_total") == 0
-        redis_server.kill()
+        keeping_server.kill()
         await eventually_async(lambda: figure("link_operable") == 0, within_s=20)
         # The store may have failed during a check that found it ready. The next check reports it.
         await eventually_async(lambda: figure("redis_ready") == 0)
         assert figure("link_outages_total") == 1
         before_s = figure("link_inoperable_seconds_total")
         await eventually_async(lambda: figure("link_inoperable_seconds_total") > before_s)
-        redis_server.start()
+        keeping_server.start()
         await up.comes_up()
         await eventually_async(lambda: figure("redis_ready") == figure("link_operable") == 1)
         # The assertion comes only now, because a disk that is slow for a moment is no outage.
         up.service._pace = replace(SOON, answered_within_s=0.5)
-        redis_server.freeze()
+        keeping_server.freeze()
         await eventually_async(lambda: figure("redis_ready") == figure("link_operable") == 0)
         up.service._pace = SOON
-        redis_server.thaw()
+        keeping_server.thaw()
         await eventually_async(lambda: figure("redis_ready") == figure("link_operable") == 1)
         await pit.store.redis.hincrby(pit.store.keys.accounts, meter_account("progressive"), 1)
         await eventually_async(lambda: figure("audit_balanced") == 0, within_s=20)

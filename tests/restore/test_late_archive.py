@@ -143,10 +143,9 @@ async def test_no_reply_that_redis_had_dropped_comes_back(redis: Redis, tmp_path
 
 
 async def test_a_day_is_trimmed_if_the_entry_about_it_is_among_others(
-    redis: Redis, tmp_path: Path
+    late: Late, redis: Redis
 ) -> None:
-    pit = KeptPit(redis, tmp_path)
-    days = Days(pit)
+    pit, days = late.pit, late.days
     await days.open()
     await pit.open()
     for number in range(4):

@@ -31,7 +31,7 @@ from tests.model.model_floor import MIXED, POKER, ModelFloor
 from tests.model.pit import PROGRESSIVE
 from tests.model.test_archive_damage import cut_short
 from tests.restore.pit import KeptPit
-from tests.restore.stores import _but_nothing, keys_of
+from tests.restore.stores import hold_books, keys_of
 from tests.restore.test_restoring import DRAWN
 from tests.servers import RedisServer
 
@@ -81,13 +81,7 @@ def hold_both_alike(sealed: LinkCopy, each: LinkCopy, keys: LinkKeys) -> None:
     wins = was.pop(keys.wins, {})
     left = {member: one for member, one in wins.items() if _claim_of(member) not in missing}
     assert made.pop(keys.wins, {}) == left
-    meters, meters_were = made.pop(keys.meters), was.pop(keys.meters)
-    versions = {name for name in meters_were if name.startswith("version:")}
-    for name in versions:
-        assert int(meters[name]) >= int(meters_were[name]), name
-    assert _but_nothing(meters, versions) == _but_nothing(meters_were, versions)
-    for key in (keys.accounts, keys.tallies):
-        assert _but_nothing(made.pop(key, {})) == _but_nothing(was.pop(key, {})), key
+    hold_books(made, was, keys)
     for key in made.keys() | was.keys():
         assert made.get(key, {}) == was.get(key, {}), (key, made.get(key), was.get(key))
 

@@ -4,18 +4,15 @@ The tables are played one after the other in the order of their names. Each link
 kept here as plain sums of micros.
 """
 
-import gzip
 import json
 import tomllib
 from collections import defaultdict
-from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from bonus.cards import Card, parse_card
+from bonus.cards import Card
 from bonus.law.meter_terms import MeterTerms, meter_terms
 from bonus.settling.meter_holdings import contributions, resolve
 from bonus.settling.round_checks import check_round
@@ -24,9 +21,10 @@ from bonus.settling.settlement import settle_round
 from bonus.settling.settlement_lines import MeterHolding, Outcome
 from bonus.settling.table_rules import meter_rules
 from bonus.wagers import MICROS_PER_CENT
+from tests.chaos.recording import SHIFT, lines_of
+from tests.rules.dealing import cards, seeds, three
 
 RULES = meter_rules("three_card_poker")
-SHIFT = Path(__file__).parent.parent / "shift"
 
 
 @dataclass
@@ -44,16 +42,14 @@ class Table:
             case "withdraw":
                 del self.wagers[event["position"]][event["wager"]]
             case "hand":
-                a, b, c = (parse_card(name) for name in event["cards"])
-                self.hands[event["position"]] = (a, b, c)
+                self.hands[event["position"]] = three(" ".join(event["cards"]))
             case "fold":
                 self.folded.add(event["position"])
             case "dealer":
-                a, b, c = (parse_card(name) for name in event["cards"])
-                self.dealer = (a, b, c)
+                self.dealer = three(" ".join(event["cards"]))
             case "community":
-                a, b = (parse_card(name) for name in event["cards"])
-                self.community = (a, b)
+                first, second = cards(" ".join(event["cards"]))
+                self.community = first, second
 
     def chips(self) -> int:
         """Return how many wagers were made with value chips."""
@@ -89,12 +85,6 @@ class Books:
     wagered_cents: int = 0
 
 
-def events(table: str) -> Iterator[dict[str, Any]]:
-    with gzip.open(SHIFT / "tables" / f"{table}.jsonl.gz", "rt") as lines:
-        for line in lines:
-            yield json.loads(line)
-
-
 def link_terms(link: dict[str, Any]) -> dict[str, MeterTerms]:
     return {
         meter["kind"]: meter_terms(meter["kind"], meter["wager"], meter.get("paytable"))
@@ -128,12 +118,10 @@ def play() -> Books:
     books = Books()
     for link in floor["link"]:
         terms = link_terms(link)
-        books.holdings[link["id"]] = {
-            kind: MeterHolding(of.seed_cents * MICROS_PER_CENT) for kind, of in terms.items()
-        }
+        books.holdings[link["id"]] = seeds(terms)
         for seat in link["table"]:
             table = Table()
-            for event in events(seat["id"]):
+            for event in map(json.loads, lines_of(seat["id"])):
                 table.take(event)
                 if event["event"] == "chips":
                     assert event["count"] == table.chips()

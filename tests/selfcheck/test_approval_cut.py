@@ -17,11 +17,8 @@ from meters.floor.floor_file import Floor, parse_floor
 from meters.redis_client.connect import open_redis
 from meters.selfcheck.approval_checks import Configuration
 from tests.floor_text import floor_text, link_text, meter_text, table_text
-from tests.model.conftest import keeping_redis, keeping_server
 from tests.selfcheck.knife import Knife
 from tests.servers import RedisServer
-
-__all__ = ["keeping_redis", "keeping_server"]
 
 pytestmark = pytest.mark.slow
 
@@ -47,25 +44,15 @@ def floor_of(sections: str, url: str) -> Floor:
     return parse_floor(floor_text(sections, service={"redis": url}))
 
 
-async def approve(floor: Floor, by: str) -> None:
-    async with open_redis(floor) as redis:
-        for link in floor.link:
-            configuration = Configuration(floor, LinkStore(redis, link))
-            if found := await configuration.unapproved():
-                await configuration.approve(by, found.digest)
-
-
-async def approve_again(floor: Floor, by: str) -> None:
+async def approve(floor: Floor, by: str, *, again: bool = False) -> None:
     async with open_redis(floor) as redis:
         for link in floor.link:
             configuration = Configuration(floor, LinkStore(redis, link))
             found = await configuration.unapproved()
-            if found is None:
-                continue
-            if found.first_by == by:
+            if found and again and found.first_by == by:
                 with pytest.raises(BooksError, match="you approved it first"):
                     await configuration.approve(by, found.digest)
-            else:
+            elif found:
                 await configuration.approve(by, found.digest)
 
 
@@ -109,7 +96,7 @@ async def _play(server: RedisServer, redis: Redis, number: int, *, answered: boo
                 if cut := knife.cut.is_set():
                     main, other = await standing(redis, floor_of(text, server.url))
                     assert act <= other <= main <= act + 1
-                    await approve_again(floor_of(text, server.url), by)
+                    await approve(floor_of(text, server.url), by, again=True)
             assert await standing(redis, floor_of(text, server.url)) == [act + 1] * 2
     return cut
 

@@ -20,9 +20,6 @@ from meters.books.store import BooksError, LinkStore
 from meters.floor.floor_file import parse_floor
 from meters.selfcheck.approval_checks import Configuration
 from tests.floor_text import floor_text, link_text, meter_text, table_text
-from tests.model.conftest import keeping_redis, keeping_server
-
-__all__ = ["keeping_redis", "keeping_server"]
 
 PEOPLE: Final = ("amy", "ben", "cal")
 STEPS: Final = 40

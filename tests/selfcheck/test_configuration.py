@@ -25,13 +25,10 @@ from meters.selfcheck.server_checks import store_checks
 from tests.approving import approve as people_approve
 from tests.floor_text import link_text, meter_text, section_text, table_text
 from tests.lua.books import keyspace
-from tests.model.conftest import keeping_redis, keeping_server
 from tests.model.days import A_DAY, Days
-from tests.model.pit import FLOOR, PROGRESSIVE, RAGS, Pit, refused, to
+from tests.model.pit import FLOOR, PROGRESSIVE, RAGS, Pit, not_approved, refused, to
 from tests.model.running import Running, running
 from tests.waiting import eventually_async
-
-__all__ = ["keeping_redis", "keeping_server"]
 
 pytestmark = pytest.mark.duty("D12")
 
@@ -210,9 +207,7 @@ async def test_of_two_floor_files_on_an_empty_floor_only_one_is_the_first(
         configuration_of(keeping_redis, text, link)
         for text, link in ((FLOOR, "pit"), (side_alone, "side"))
     )
-    found = await slow.unapproved()
-    assert found is not None
-    assert found.first
+    assert (await not_approved(slow)).first
     await quick.approve("amy", quick.filed.digest)
     assert await quick.problem() is None
     await slow.approve("ben", slow.filed.digest)
@@ -369,9 +364,7 @@ async def test_an_interrupted_first_approval_is_finished_by_the_same_person_befo
     other = TWO_LINKS.replace('"Side Jackpot"', '"Side"').replace("positions = 7", "positions = 6")
     opened = await Pit.opened(keeping_redis, FLOOR)
     for text, first in ((other, False), (TWO_LINKS, True)):
-        found = await configuration_of(keeping_redis, text, "side").unapproved()
-        assert found is not None
-        assert found.first == first
+        assert (await not_approved(configuration_of(keeping_redis, text, "side"))).first == first
     if event == "wagers":
         assert (await opened.wagers({1: PROGRESSIVE})).error is None
     elif event:
@@ -435,9 +428,7 @@ async def test_the_entry_that_a_link_waited_for_its_first_approval_is_no_play(
         await approve(link, "amy")
         await link.comes_up()
         await eventually_async(lambda: not waited.exists(), what="the entry of the outage")
-    found = await side.unapproved()
-    assert found is not None
-    assert found.first
+    assert (await not_approved(side)).first
     await side.approve("amy", side.filed.digest)
     assert await side.problem() is None
     assert (
@@ -594,8 +585,7 @@ async def test_a_first_approval_counts_no_more_once_a_table_has_moved(
         await approve_all(keeping_redis, text)
     back = configuration_of(keeping_redis, OLD, "old")
     await back.approve("amy", back.filed.digest)
-    before = await back.unapproved()
-    assert before is not None
+    before = await not_approved(back)
     assert before.first_by == "amy"
     await approve_all(keeping_redis, third)
     assert "link third since; two people approve it" in str(await back.problem())
@@ -655,9 +645,7 @@ async def test_of_two_links_with_a_round_of_one_table_neither_waits_for_the_othe
     assert (await pit.void()).error is None
     said = "table T-1 has an open round on link new: leave the table there"
     assert said in str(await Configuration(pit.floor, pit.store).problem())
-    left = await Configuration(new.floor, new.store).unapproved()
-    assert left is not None
-    assert left.barred is None
+    assert (await not_approved(Configuration(new.floor, new.store))).barred is None
 
 
 @pytest.mark.duty("D4")
@@ -736,9 +724,7 @@ async def test_a_floor_of_people_becomes_a_demonstration_only_by_two_people(
     demonstration = text.replace("[facility]", "[facility]\ndemonstration = true", 1)
     link = "pit-2" if new else "pit"
     # The meters of a renamed link would begin at their seeds: that is a reset.
-    found = await configuration_of(keeping_redis, text, link).unapproved()
-    assert found is not None
-    assert not found.first
+    assert not (await not_approved(configuration_of(keeping_redis, text, link))).first
     with pytest.raises(TermsError, match="two people approve it") as error:
         await configuration_of(keeping_redis, demonstration, link).adopt()
     change = "the link is new" if new else "demonstration without real money: no → yes"
@@ -818,8 +804,7 @@ async def test_people_who_approve_see_the_terms_in_force(keeping_redis: Redis) -
     await pit.link_acts.close("pit", "sue", "new paytable")
     await pit.change(to(PROGRESSIVE, "paytable", "B"))
     await pit.change(to(PROGRESSIVE, "limit", 5_000_000))
-    found = await configuration_of(keeping_redis, THIRD, "pit").unapproved()
-    assert found is not None
+    found = await not_approved(configuration_of(keeping_redis, THIRD, "pit"))
     assert found.changed == ("table T-3 added",)
     (shown,) = [one for one in found.terms if one.startswith("meter progressive: ")]
     assert "20.00% of a wager to the meter" in shown
@@ -862,8 +847,7 @@ async def test_one_person_approves_no_parameter_that_changes_meanwhile(
     await pit.change(to(PROGRESSIVE, "limit", 200_000_000))
     limited = FLOOR.replace('kind = "progressive"', 'limit = 200000000\nkind = "progressive"')
     caught_up = Configuration(parse_floor(limited), pit.store)
-    found = await caught_up.unapproved()
-    assert found is not None
+    found = await not_approved(caught_up)
     assert found.confirmed
     await pit.change(to(PROGRESSIVE, "limit", 300_000_000))
 

@@ -8,13 +8,12 @@ import pytest
 import structlog
 
 from meters.floor import game_dates
-from meters.floor.floor_file import Floor, parse_floor
+from meters.floor.floor_file import parse_floor
 from meters.selfcheck import periodic_check
 from meters.selfcheck.floor_checks import facility_checks
 from meters.selfcheck.periodic_check import SelfCheck
 from tests.floor.example import FLOOR
-from tests.floor_text import floor_text, link_text, meter_text, table_text
-from tests.games.texts import game_text, wager_text
+from tests.games.dates import WEST, dated_floor
 from tests.waiting import eventually_async
 
 
@@ -72,18 +71,10 @@ async def test_the_service_warns_of_what_does_not_hold_and_of_nothing_else(
     assert [line["log_level"] for line in found] == [level]
 
 
-def dated_floor(directory: Path, expires: str) -> Floor:
-    text = game_text("dated", ["m"], wager_text("own", "m"))
-    path = directory / "dated.toml"
-    path.write_text(text.replace("title = ", f'expires = "{expires}"\ntitle = ', 1))
-    table = table_text("T-1", "m", game="dated", positions=6)
-    return parse_floor(floor_text(link_text("pit", meter_text("m"), table), games=str(directory)))
-
-
 @pytest.mark.slow
 async def test_an_expired_game_stops_no_link(tmp_path: Path) -> None:
     """Its tables accept no wagers. But open rounds go on, and other tables play other games."""
-    floor = dated_floor(tmp_path, "2026-01-31")
+    floor = parse_floor(dated_floor(tmp_path, WEST, expires="2026-01-31"))
     checking = SelfCheck(floor)
     with structlog.testing.capture_logs() as lines:
         task = asyncio.create_task(checking.run())
@@ -104,7 +95,7 @@ async def test_a_running_service_warns_once_of_a_game_that_comes_to_a_date(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(periodic_check, "SOFTWARE_EVERY_S", 0.01)
-    floor = dated_floor(tmp_path, "2999-01-31")
+    floor = parse_floor(dated_floor(tmp_path, WEST, expires="2999-01-31"))
     with structlog.testing.capture_logs() as lines:
         task = asyncio.create_task(SelfCheck(floor).run())
 

@@ -32,6 +32,15 @@ def main_is(stand: Stand, why: str) -> None:
     eventually(says_so, what=f"main: {why or 'operable'}")
 
 
+def refuse(stand: Stand, *checks: str, why: str) -> None:
+    """Check that `check` reports the failed checks, and that other commands say why."""
+    status, said = pitlink(stand, "check")
+    assert (status, [check for check in checks if check not in said]) == (1, []), said
+    for command in ("audit", "archive", "restore --by A --yes --services-stopped"):
+        status, said = pitlink(stand, *command.split())
+        assert (status, why in said) == (1, True), said
+
+
 def test_a_store_of_another_release_is_refused_and_not_changed(tmp_path: Path) -> None:
     """This is also the case if it has no schema version. The link operates again afterwards."""
     with (
@@ -45,26 +54,24 @@ def test_a_store_of_another_release_is_refused_and_not_changed(tmp_path: Path) -
         store.hset(HEAD, "schema", SCHEMA + 1)
         other = f"of schema version {SCHEMA - 1}"
         main_is(stand, other)
-        status, said = pitlink(stand, "check")
-        assert status == 1
-        assert f"FAIL schema of main: it is {other}" in said
-        assert f"FAIL schema of the people: it is of schema version {SCHEMA + 1}" in said
-        assert f"ok schema of other: version {SCHEMA}" in said
-        for command in ("audit", "archive", "restore --by A --yes --services-stopped"):
-            status, said = pitlink(stand, *command.split())
-            assert (status, "another release wrote it" in said) == (1, True), said
+        refuse(
+            stand,
+            f"FAIL schema of main: it is {other}",
+            f"FAIL schema of the people: it is of schema version {SCHEMA + 1}",
+            f"ok schema of other: version {SCHEMA}",
+            why="another release wrote it",
+        )
 
         store.hdel(LINK, "schema")
         store.hdel(HEAD, "schema")
         missing = "its schema version is missing or damaged"
         main_is(stand, missing)
-        status, said = pitlink(stand, "check")
-        assert status == 1
-        assert f"FAIL schema of main: {missing}" in said
-        assert "FAIL schema of the people: the data of the users" in said
-        for command in ("audit", "archive", "restore --by A --yes --services-stopped"):
-            status, said = pitlink(stand, *command.split())
-            assert (status, missing in said) == (1, True), said
+        refuse(
+            stand,
+            f"FAIL schema of main: {missing}",
+            "FAIL schema of the people: the data of the users",
+            why=missing,
+        )
 
         assert len(stand.ledger("main")) == before
         store.hset(LINK, "schema", SCHEMA)

@@ -1,0 +1,3 @@
+from tests.model.conftest import keeping_redis, keeping_server
+
+__all__ = ["keeping_redis", "keeping_server"]
