@@ -27,11 +27,12 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m tests mutate",
         description="Put each known defect into a copy of the code, one at a time. Run the tests"
-        " that law.md or duties.md names for the rows that the defect breaks. A defect survives a"
-        " row if all tests of the row pass. The exit status is 1 if a defect survives.",
+        " that law.md or duties.md names for the rows that the defect breaks, or that are its rows"
+        " themselves. A defect survives a row if all tests of the row pass. The exit status is 1 if"
+        " a defect survives.",
     )
     parser.add_argument(
-        "row", nargs="*", help="only the defects of these rows: 649a.12, D7, tests/model"
+        "row", nargs="*", help="only the defects of these rows: 649a.12, D7, tests/sim"
     )
     parser.add_argument("--jobs", type=int, default=2, help="defects tried at a time (default 2)")
     asked = parser.parse_args(arguments)

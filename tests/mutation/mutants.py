@@ -13,23 +13,20 @@ from tests.test_duties import rows as duty_rows
 
 _HERE: Final = Path(__file__).parent
 ROOT: Final = _HERE.parents[1]
-FILES: Final = (*sorted(_HERE.glob("law_*.toml")), _HERE / "duties.toml")
-SIMULATED: Final = _HERE / "simulation.toml"
+FILES: Final = (*sorted(_HERE.glob("law_*.toml")), _HERE / "duties.toml", _HERE / "simulation.toml")
 
 
 class Mutant(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A defect: in `file`, the text `old`, which occurs there once, becomes `new`.
 
     `rows` are the subsections or duties that the defect breaks. For each of them, a test that its
-    row names must find the defect. A defect for the simulation has a name, which several changes
-    can share. Its rows are tests.
+    row names must find the defect. A row can also be a test itself.
     """
 
     file: str
     old: str
     new: str
-    rows: tuple[str, ...] = ()
-    name: str = ""
+    rows: tuple[str, ...]
 
     def applied(self, root: Path) -> str:
         return self.put_into((root / self.file).read_text(encoding="utf-8"))
@@ -46,18 +43,8 @@ class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @cache
 def mutants() -> tuple[Mutant, ...]:
-    found = (mutant for path in (*FILES, SIMULATED) for mutant in _read(path))
-    return tuple(mutant for mutant in found if mutant.rows)
-
-
-@cache
-def simulated() -> Mapping[str, tuple[Mutant, ...]]:
-    found = _read(SIMULATED)
-    return {one.name: tuple(each for each in found if each.name == one.name) for one in found}
-
-
-def _read(path: Path) -> tuple[Mutant, ...]:
-    return msgspec.toml.decode(path.read_bytes(), type=_File).mutant
+    read = (msgspec.toml.decode(path.read_bytes(), type=_File) for path in FILES)
+    return tuple(mutant for file in read for mutant in file.mutant)
 
 
 @cache

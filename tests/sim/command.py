@@ -3,17 +3,12 @@
 import argparse
 import multiprocessing
 import os
-import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
-from pathlib import Path
 from typing import Final
 
-from tests.mutation.command import copy_tree
-from tests.mutation.mutants import simulated
 from tests.sim.clocks import read_program_files
 from tests.sim.report import Report, summary
 from tests.sim.run import Came, simulate
@@ -25,8 +20,6 @@ _STEPS: Final = 400
 
 def main(arguments: Sequence[str]) -> int:
     asked = _parser().parse_args(arguments)
-    if asked.defect is not None:
-        return _run_broken(asked.defect, arguments)
     if os.environ.get("PYTHONHASHSEED") != _HASH_SEED:
         # The order of sets is part of what a seed repeats.
         environment = os.environ | {"PYTHONHASHSEED": _HASH_SEED}
@@ -57,33 +50,9 @@ def main(arguments: Sequence[str]) -> int:
     return 1 if failed else 0
 
 
-def _run_broken(defect: str, arguments: Sequence[str]) -> int:
-    _, others = _break_option().parse_known_args(arguments)
-    with tempfile.TemporaryDirectory(prefix="plt-") as home:
-        copy = copy_tree(Path(home))
-        for change in simulated()[defect]:
-            (copy / change.file).write_text(change.applied(copy), encoding="utf-8")
-        command = [sys.executable, "-m", "tests", "sim", *others]
-        environment = os.environ | {"PYTHONPATH": str(copy)}
-        return subprocess.run(command, cwd=copy, env=environment, check=False).returncode
-
-
-def _break_option() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
-    parser.add_argument(
-        "--break",
-        dest="defect",
-        choices=sorted(simulated()),
-        help="first put this defect into a copy of the code; some seed must find it",
-    )
-    return parser
-
-
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m tests sim",
-        parents=[_break_option()],
-        allow_abbrev=False,
         description="Simulate a whole floor under faults that follow from a seed: the same seed"
         " repeats the same run. Of every three seeds, two play Three Card Poker, and one (2, 5, 8,"
         " ...) plays a mixed link of three house games with tiers. The books are checked after"
