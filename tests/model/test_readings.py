@@ -79,37 +79,57 @@ async def test_reading_hand_pay_is_any_percentage_of_the_meter_and_nothing_else(
 
 
 @pytest.mark.reading("validation")
-@pytest.mark.section("649a.11(c)(5)(iii)", "649a.11(c)(9)(iii)")
-async def test_reading_validation_every_progressive_win_waits_for_a_floorperson(pit: Pit) -> None:
-    reply = await pit.round({1: PROGRESSIVE}, {1: "4h 5s 6d"})
+@pytest.mark.section("649a.11(c)(5)(i)", "649a.11(c)(5)(iii)", "649a.11(c)(7)(i)")
+@pytest.mark.section("649a.11(c)(7)(iii)", "649a.11(c)(9)(i)", "649a.11(c)(9)(iii)")
+@pytest.mark.parametrize(
+    ("wager", "winning", "hand", "cents", "losing", "dealer", "community"),
+    [
+        (PROGRESSIVE, "4h 5s 6d", "straight", 600, "4h 5s 7d", "2c 9d Th", "3c 8d"),
+        (FIVE_CARD, "4h 4s 6d", "three_of_a_kind", 900, "4h 5s 6d", "2c 9d Th", "4c 8d"),
+        (FIVE_OF_SIX, "4h 5s 6d", "straight", 500, "4h 5s 9s", "7c 8d Kh", "2c 2d"),
+    ],
+)
+async def test_reading_validation_every_progressive_win_waits_for_a_floorperson(
+    pit: Pit, wager: str, *, winning: str, hand: str, cents: int, losing: str, dealer: str,
+    community: str,
+) -> None:  # fmt: skip
+    """It is not paid before, and a hand that does not win never."""
+    lost = await pit.round({1: wager}, {1: losing}, dealer=dealer, community=community)
+    assert not lost.claims
+    reply = await pit.round(
+        {1: wager}, {1: winning}, dealer=dealer, community=community, round_id="R2"
+    )
     (claim,) = reply.claims or ()
-    assert (claim.item, claim.amount) == (PROGRESSIVE, 600)
+    assert (claim.item, claim.amount) == (wager, cents)
     accounts = await pit.accounts()
-    assert accounts[f"claim:{claim.claim}"] == 600 * CENT
+    assert accounts[f"claim:{claim.claim}"] == cents * CENT
     assert accounts.get("paid", 0) == 0
     (row,) = await pit.claims.waiting()
     assert (row.claim, row.state, row.table, row.asset) == (claim.claim, "pending", "T-1", "104211")
-    assert (row.cards, row.hand, row.round) == (("4h", "5s", "6d"), "straight", "R1")
-    assert [(jackpot.event, jackpot.amount) for jackpot in pit.published] == [("hit", 600)]
+    assert (row.cards, row.hand, row.round) == (tuple(winning.split()), hand, "R2")
+    assert [(jackpot.event, jackpot.amount) for jackpot in pit.published] == [("hit", cents)]
+    await pit.decide(claim.claim, "validate")
+    assert (await pit.accounts())["paid"] == cents * CENT
 
 
 @pytest.mark.reading("validation")
-@pytest.mark.section("649a.11(c)(8)(ii)")
+@pytest.mark.section("649a.11(c)(8)(i)", "649a.11(c)(8)(ii)")
 @pytest.mark.parametrize(
-    ("hand", "community", "waits"),
+    ("hand", "cents", "waits"),
     [
-        pytest.param("2s 5s 8s", JACK_TEN, False, id="50 for 1"),
-        pytest.param("Jd Jh Tc", JACK_TEN, False, id="100 for 1"),
-        pytest.param("Jd Jh Jc", JACK_TEN, True, id="500 for 1"),
-        pytest.param("9s 8s 7s", JACK_TEN, True, id="10% of the meter"),
+        pytest.param("3c 5s 8s", 0, False, id="no win"),
+        pytest.param("2s 5s 8s", 5_000, False, id="50 for 1"),
+        pytest.param("Jd Jh Tc", 10_000, False, id="100 for 1"),
+        pytest.param("Jd Jh Jc", 50_000, True, id="500 for 1"),
+        pytest.param("9s 8s 7s", 100_002, True, id="10% of the meter"),
     ],
 )
 async def test_reading_validation_of_a_hand_bonus_is_for_500_for_1_and_percentages(
-    pit: Pit, hand: str, community: str, *, waits: bool
+    pit: Pit, hand: str, cents: int, *, waits: bool
 ) -> None:
-    reply = await pit.round({1: BONUS}, {1: hand}, community=community, dealer=PLAIN)
-    assert bool(reply.claims) == waits
-    ((_, cents),) = paid_of(reply, BONUS)
+    reply = await pit.round({1: BONUS}, {1: hand}, community=JACK_TEN, dealer=PLAIN)
+    assert [line.paid for line in reply.lines or ()] == [cents]
+    assert [claim.amount for claim in reply.claims or ()] == [cents] * waits
     assert (await pit.accounts()).get("paid", 0) == (0 if waits else cents * CENT)
 
 
