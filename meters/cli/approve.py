@@ -17,7 +17,7 @@ from meters.floor.config_option import ConfigOption
 from meters.floor.floor_file import Floor, read_own_floor
 from meters.redis_client.health import redis_problem
 from meters.selfcheck.approval_checks import Configuration, Unapproved
-from meters.selfcheck.opened_store import open_used_store
+from meters.selfcheck.opened_store import check_release, open_used_store
 from meters.terminal.printing import print_text
 from meters.users.confirmation import as_user_error, confirm_person
 from meters.users.directory import UserDirectory
@@ -78,6 +78,7 @@ async def _approve(floor: Floor, links: Sequence[str], by: str) -> None:
         stores = {link.id: LinkStore(redis, link) for link in floor.link}
         if problem := await redis_problem(stores[links[0]].redis, links[0]):
             raise UserError(problem)
+        await check_release(floor, redis)
         due, lost = await _read_due(floor, stores, links)
         if not due:
             raise UserError("; ".join(lost) or _REFUSED["no_change"])

@@ -42,11 +42,11 @@ async def open_used_store(
         if not await is_opened(floor, redis, users_suffice=users_suffice):
             raise never_opened(floor)
         if only_reads:
-            await _check_release(floor, redis)
+            await check_release(floor, redis)
         yield redis
 
 
-async def _check_release(floor: Floor, redis: AnyRedis) -> None:
+async def check_release(floor: Floor, redis: AnyRedis) -> None:
     """Refuse data of another release: its ledger would look altered to this release.
 
     Raises:

@@ -222,12 +222,14 @@ async def test_a_service_uses_the_newest_mqtt_that_the_broker_supports(
         connect_broker(embedded_address(url), "two") as two,
     ):
         assert one.mqtt == ("5" if parts == "on PATH" else "3.1.1")
-        one.post("a/kept", b"0", retain=True)
-        await one.publish("a/other", b"nobody hears this")
-        # amqtt has no shared subscriptions.
+        # amqtt has no shared subscriptions, and confirms a message before it passes it on.
         replies = "$share/group/b" if one.mqtt == "5" else "b"
+        if one.mqtt == "5":
+            one.post("a/kept", b"0", retain=True)
+            await one.publish("a/other", b"nobody hears this")
         await two.subscribe("a/+", replies)
-        assert await two.batch(9) == [Message("a/kept", b"0", retain=True)]
+        if one.mqtt == "5":
+            assert await two.batch(9) == [Message("a/kept", b"0", retain=True)]
         one.post("a/kept", b"1", retain=True, expires_s=3)
         assert await two.batch(9) == [Message("a/kept", b"1", retain=False)]
         one.reply("b", b"2")

@@ -281,7 +281,9 @@ async def test_a_look_at_links_with_new_names_is_short(keeping_redis: Redis) -> 
 
 
 @pytest.mark.duty("D4")
-@pytest.mark.parametrize("later", [("ben", "amy"), ("amy", "cal")], ids=["the same two", "others"])
+@pytest.mark.parametrize(
+    "later", [("ben", "amy"), ("amy", "cal"), ("dan", "cal")], ids=["the same two", "others", "dan"]
+)
 async def test_who_approves_when_pins_of_the_past_barred_the_second_approval(
     keeping_redis: Redis, later: tuple[str, str]
 ) -> None:
@@ -295,7 +297,7 @@ async def test_who_approves_when_pins_of_the_past_barred_the_second_approval(
             await six.approve(person, six.filed.digest, PinSetters.of(person, set_today))
         assert error.value.status == "same_person"
     for person in later:
-        await six.approve(person, six.filed.digest)
+        await six.approve(person, six.filed.digest, PinSetters.of(person, [("dan", "amy")]))
     assert await six.problem() is None
     assert (await LinkAudit(six._store).run()).balanced
 
@@ -941,6 +943,25 @@ async def test_a_table_that_still_plays_on_its_former_link_is_held_on_the_new_on
     assert f"table T-3 (asset 104213) is held for claim {claim.claim}" in str(await there.problem())
     await pit.pay(claim.claim, "S-1")
     assert await there.problem() is None
+
+
+@pytest.mark.parametrize("again", ["a round begins", "it is approved"])
+async def test_a_link_watches_the_former_link_of_its_tables(
+    keeping_redis: Redis, again: str
+) -> None:
+    """It looked at all links before, and found nothing."""
+    pit = await Pit.opened(keeping_redis, WITH_T3)
+    await approve_all(keeping_redis, WITH_T3)
+    there = configuration_of(keeping_redis, f"{FLOOR}{ON_SIDE}{T3}", "side")
+    await people_approve(there)
+    assert await there.problem() is None
+    if again == "it is approved":
+        await people_approve(configuration_of(keeping_redis, WITH_T3, "pit"))
+        reason = "table T-3 was approved on link pit since"
+    else:
+        await pit.wagers({3: PROGRESSIVE}, table="T-3")
+        reason = "table T-3 has an open round on link pit"
+    assert reason in str(await there.problem())
 
 
 MOVES: Final[Mapping[str, tuple[str, str, str, str]]] = {

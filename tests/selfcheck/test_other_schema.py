@@ -12,6 +12,7 @@ from tests.servers import eventually, run_pitlink
 
 pytestmark = [pytest.mark.slow, pytest.mark.duty("D10")]
 
+COMMANDS = ("audit", "archive", "approve --by A", "restore --by A --yes --services-stopped")
 LINK, HEAD = "pitlink:{main}:meters", "pitlink:{@people}:log-head"
 
 
@@ -36,7 +37,7 @@ def refuse(stand: Stand, *checks: str, why: str) -> None:
     """Check that `check` reports the failed checks, and that other commands say why."""
     status, said = pitlink(stand, "check")
     assert (status, [check for check in checks if check not in said]) == (1, []), said
-    for command in ("audit", "archive", "restore --by A --yes --services-stopped"):
+    for command in COMMANDS:
         status, said = pitlink(stand, *command.split())
         assert (status, why in said) == (1, True), said
 
