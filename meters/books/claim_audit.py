@@ -5,22 +5,21 @@ An act is a ledger entry about a decision of a person, or one that the service i
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
-import msgspec
 import structlog
 
-from bonus.settling.settlement_lines import WrittenPercent
 from meters.books.claim_evidence import (
     Evidence,
     claim_differences,
     decided_claim,
     fields_of,
+    win_members,
 )
-from meters.books.indexes import ANY_WIN, METER_AWARD, slips_at
+from meters.books.indexes import slips_at
 from meters.books.later_entries import LaterEntries
 from meters.books.ledger_replay import PROBLEMS_MAX, Replay
 from meters.books.link_state import IndexCounts, IndexPart, Snapshot
@@ -332,7 +331,7 @@ def _other_wins(replay: Replay, snapshot: Snapshot, archived_to: int) -> list[st
     due: dict[str, str] = {}
     optional: set[str] = set()
     for claim in _claims_in(replay, snapshot.part):
-        members = _members_of(claim, evidence.claims[claim])
+        members = win_members(claim, evidence.claims[claim])
         due |= dict.fromkeys(members, claim)
         if evidence.ended.get(claim, archived_to + 1) <= archived_to:
             optional.update(members)
@@ -349,16 +348,6 @@ def _other_wins(replay: Replay, snapshot: Snapshot, archived_to: int) -> list[st
     if snapshot.misplaced:
         found.append(f"{snapshot.misplaced} wins are out of their order in the index")
     return sorted(found)
-
-
-def _members_of(claim: str, fields: Mapping[str, str]) -> list[str]:
-    """Return the members that a claim must have in the index of wins."""
-    record = msgspec.json.decode(fields["record"], type=_Indexed)
-    place = f"{int(fields['entry']):016d}:{claim}"
-    members = [f"{record.meter}{ANY_WIN}{place}"]
-    if record.percent is not None:
-        members.append(f"{record.meter}{METER_AWARD}{place}")
-    return members
 
 
 def _other_acts(replay: Replay, snapshot: Snapshot, archived_to: int) -> list[str]:
@@ -407,7 +396,7 @@ def _other_counts(replay: Replay, snapshot: Snapshot, compared: "_Compared | Non
     begin = bisect_right(evidence.in_order, (part.new_after, _LAST))
     new = [claim for _, claim in evidence.in_order[begin:] if claim in evidence.claims]
     wins = compared.counts.wins + sum(
-        len(_members_of(claim, evidence.claims[claim])) for claim in new
+        len(win_members(claim, evidence.claims[claim])) for claim in new
     )
     # The meter of these wins is not known, so they can have one member or two.
     wins += 2 * len(evidence.begun_before)
@@ -420,13 +409,6 @@ def _other_counts(replay: Replay, snapshot: Snapshot, compared: "_Compared | Non
     if counts.slips != slips:
         found.append(f"{counts.slips} payout slips are in Redis, the ledger says {slips}")
     return found
-
-
-class _Indexed(msgspec.Struct, frozen=True):
-    """The fields of a claim's record from which the index of wins is made."""
-
-    meter: str
-    percent: WrittenPercent | None
 
 
 def _order_of(member: str) -> int:

@@ -11,11 +11,13 @@ from typing import Final
 
 import msgspec
 
+from bonus.settling.settlement_lines import WrittenPercent
 from meters.books.claim_changes import ReturnedAmounts, paid_by_house
 from meters.books.claim_records import ClaimRecord, Records
 from meters.books.entered_cards import is_act
 from meters.books.entry_messages import placed_in, settled_in
 from meters.books.expected_transfers import ExpectedBooks, HeldEnvy, HeldWin, envy_of_result
+from meters.books.indexes import ANY_WIN, METER_AWARD
 from meters.books.slip_numbers import fold_slip, kept_for
 from meters.wire.messages import Reply, Result
 
@@ -88,6 +90,13 @@ class _ApprovedFloor(msgspec.Struct, frozen=True):
     """The tables of an approved floor file."""
 
     tables: dict[str, _ApprovedTable]
+
+
+class _Indexed(msgspec.Struct, frozen=True):
+    """The fields of a claim's record from which the index of wins is made."""
+
+    meter: str
+    percent: WrittenPercent | None
 
 
 _FLOOR: Final = msgspec.json.Decoder(_ApprovedFloor)
@@ -302,6 +311,16 @@ def table_of(claim: str) -> str:
     'TCP-01'
     """
     return claim.partition(".")[2].rsplit("-", 2)[0]
+
+
+def win_members(claim: str, fields: Fields) -> list[str]:
+    """Return the members that a claim must have in the index of wins."""
+    record = msgspec.json.decode(fields["record"], type=_Indexed)
+    place = f"{int(fields['entry']):016d}:{claim}"
+    members = [f"{record.meter}{ANY_WIN}{place}"]
+    if record.percent is not None:
+        members.append(f"{record.meter}{METER_AWARD}{place}")
+    return members
 
 
 def fields_of(held: HeldWin | None, envy: HeldEnvy | None) -> dict[str, str]:

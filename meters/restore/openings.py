@@ -16,6 +16,7 @@ import msgspec
 from meters.books.approvals import Approval
 from meters.books.approved_configuration import approved_terms
 from meters.books.checkpoint import Checkpoint
+from meters.books.expected_transfers import ExpectedBooks
 from meters.books.restore_entries import VERSIONS_RAISED
 from meters.redis_client.link_keys import LinkKeys
 from meters.restore.store_snapshot import Row, StoreSnapshot
@@ -57,11 +58,9 @@ def opening_rows(keys: LinkKeys, checkpoint: Checkpoint) -> Iterator[Row]:
     yield from image.rows()
 
 
-def pending_counts(checkpoint: Checkpoint) -> Mapping[str, int]:
+def pending_counts(books: Checkpoint | ExpectedBooks) -> Mapping[str, int]:
     """Return for each meter the field with the count of its undecided percentage wins."""
     counts = Counter(
-        held.meter
-        for held in checkpoint.claims.values()
-        if held.percent and held.state == "pending"
+        held.meter for held in books.claims.values() if held.percent and held.state == "pending"
     )
-    return {f"pending:{meter}": counts[meter] for meter in checkpoint.terms}
+    return {f"pending:{meter}": counts[meter] for meter in books.terms}

@@ -21,31 +21,27 @@ from typing import Final
 
 import msgspec
 
-from bonus.settling.settlement_lines import Line
 from meters.books.chain import CHAIN
 from meters.books.checkpoint import EMPTY, Checkpoint
-from meters.books.claim_records import Records
+from meters.books.claim_evidence import CLAIM_ACTS, DECIDED, Evidence, win_members
 from meters.books.correction_requests import ASK_DECISION
 from meters.books.dealt_cards import dealt_digest
-from meters.books.entered_cards import is_act
-from meters.books.entry_messages import settled_in, wagers_in
-from meters.books.expected_transfers import HeldEnvy, HeldWin, envy_of_result
+from meters.books.entry_messages import settled_in
+from meters.books.expected_transfers import HeldWin, envy_of_result
 from meters.books.ledger_replay import BalanceReplay
 from meters.books.money_terms import terms_digest
 from meters.books.schema import FIELD, SCHEMA
-from meters.claims.claim_rows import DecisionRecord
 from meters.floor.floor_file import Link
 from meters.floor.gaming_day import GamingDays
 from meters.redis_client.link_keys import LinkKeys
-from meters.restore.restored_claims import ClaimSnapshot
+from meters.restore.openings import pending_counts
 from meters.restore.restored_link import LinkSnapshot, NotedDay
 from meters.restore.restored_tables import TableSnapshot
 from meters.restore.store_snapshot import Row, StoreSnapshot
-from meters.wire.holds import holds_table
-from meters.wire.messages import UNREADABLE, Result
+from meters.wire.messages import UNREADABLE, ClaimOpened, Result
 
 _RESULT: Final = msgspec.json.Decoder(Result)
-_DECISION: Final = msgspec.json.Decoder(DecisionRecord)
+_DECISIONS: Final = frozenset({b"validate", b"reject", b"pay", b"reopen"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,19 +49,14 @@ class _Before:
     """The state before a ledger entry is applied.
 
     Attributes:
-        wagers: the text of the wagers of the open round at the entry's table, or None.
-        fed: the meters to which this round contributed.
+        fed: the meters to which the open round at the entry's table contributed.
         claims: the wins that are not finally decided, by claim.
-        envy: the Envy Bonuses that are owed, by claim.
+        opened: the count of claims that were opened.
     """
 
-    wagers: bytes | None
     fed: Sequence[str]
     claims: Mapping[str, HeldWin]
-    envy: Mapping[str, HeldEnvy]
-
-
-_NOTHING_BEFORE: Final = _Before(None, (), {}, {})
+    opened: int
 
 
 class RebuildError(Exception):
@@ -90,10 +81,18 @@ class Rebuild:
         self.keys: Final = LinkKeys(link.id)
         self._snapshot = StoreSnapshot(self.keys, rows)
         self._tables = TableSnapshot(self.keys, self._snapshot)
-        self._claims = ClaimSnapshot(self.keys, self._snapshot)
-        assets = {table.id: table.asset for table in link.table}
-        self._link = LinkSnapshot(self.keys, self._snapshot, days, assets)
+        self._link = LinkSnapshot(self.keys, self._snapshot, days)
         self._replay = BalanceReplay.after(checkpoint)
+        self._evidence = Evidence(
+            claims=self._snapshot.take_claims(),
+            assets={table.id: [table.asset] for table in link.table},
+            begun={
+                table: (wagers, tuple(added.meter for added in checkpoint.rounds[table]))
+                for table, wagers in self._snapshot.at(self.keys.rounds).items()
+            },
+        )
+        if checkpoint.approval:
+            self._evidence.add_approval(checkpoint.approval.event)
 
     @property
     def entries(self) -> int:
@@ -131,17 +130,30 @@ class Rebuild:
         if problems := self._replay.problems:
             raise RebuildError("; ".join(problems[:3]))
         try:
+            self._evidence.add_entry(number, fields, self._replay.books)
             self._apply(number, fields, before)
         except (*UNREADABLE, ValueError, KeyError) as error:
             raise RebuildError(f"entry {number} cannot be read: {error!r}") from None
         if fields["kind"] == b"reading" or not self._replay.closed_day:
             self._link.open_day(number, fields["at"], self._replay.closed_day)
-        if is_act(fields["kind"], fields["event"], fields["by"]):
-            self._snapshot.put(self.keys.acts, {str(number): number})
 
     def rows(self) -> Iterator[Row]:
         """Yield the Redis rows that result from the applied entries, except balances and ledger."""
-        return self._snapshot.rows()
+        return self._with_claims().rows()
+
+    def _with_claims(self) -> StoreSnapshot:
+        """Return the rows of the applied entries, with the claims and the lists of them."""
+        keys, books, evidence = self.keys, self._replay.books, self._evidence
+        whole = StoreSnapshot(keys, self._snapshot.rows())
+        for claim, fields in evidence.claims.items():
+            whole.put(keys.claim(claim), fields)
+            whole.put(keys.wins, dict.fromkeys(win_members(claim, fields), 0))
+            if claim in books.claims or claim in books.envy:
+                whole.put(keys.waiting, {claim: fields["entry"]})
+        whole.put(keys.slips, evidence.slips)
+        whole.put(keys.acts, {str(number): number for number in evidence.acts})
+        whole.put(keys.meters, pending_counts(books))
+        return whole
 
     def snapshot(self) -> StoreSnapshot:
         """Return all rebuilt data (balances, claims, indexes) except the ledger entries.
@@ -150,9 +162,9 @@ class Rebuild:
             RebuildError: a claim is undecided, but no ledger entry contains it.
         """
         books, keys = self._replay.books, self.keys
-        if unknown := sorted(books.waiting - self._snapshot.at(keys.waiting).keys()):
+        if unknown := sorted(books.waiting - self._evidence.claims.keys()):
             raise RebuildError(f"win {unknown[0]} waits, and its entry is not in the archive")
-        whole = StoreSnapshot(keys, self._snapshot.rows())
+        whole = self._with_claims()
         whole.put(keys.accounts, books.balances)
         whole.put(keys.tallies, books.tallies)
         texts = {meter: _text(terms) for meter, terms in books.terms.items()}
@@ -162,137 +174,75 @@ class Rebuild:
         whole.put(keys.meters, {CHAIN: self.chain, "terms": terms_digest(texts), FIELD: SCHEMA})
         return whole
 
-    def _before(self, fields: Mapping[str, bytes]) -> "_Before":
+    def _before(self, fields: Mapping[str, bytes]) -> _Before:
         """Return the part of the state that is needed to apply the next entry."""
         table, books = fields.get("table", b"").decode(), self._replay.books
-        match fields.get("kind"):
-            case b"wagers":
-                return _NOTHING_BEFORE
-            case b"result" | b"void" | b"correct_wager":
-                fed = [added.meter for added in books.rounds.get(table, ())]
-                return _Before(self._tables.opened(table), fed, {}, {})
-            case _:
-                return _Before(None, (), dict(books.claims), dict(books.envy))
+        fed = [added.meter for added in books.rounds.get(table, ())]
+        decides = fields.get("kind") in _DECISIONS
+        return _Before(fed, dict(books.claims) if decides else {}, len(self._evidence.in_order))
 
-    def _apply(self, number: int, fields: Mapping[str, bytes], before: "_Before") -> None:
+    def _apply(self, number: int, fields: Mapping[str, bytes], before: _Before) -> None:
         kind, table = fields["kind"], fields["table"].decode()
         match kind:
             case b"wagers" | b"correct_wager" | b"void":
                 self._apply_round(table, fields, before)
             case b"result":
                 self._apply_result(number, table, fields, before)
-            case b"validate" | b"reject" | b"pay":
-                self._apply_decision(number, table, fields, before)
-            case b"pay_envy" | b"reject_envy":
-                decision = _DECISION.decode(fields["event"])
-                waits = decision.claim in self._replay.books.claims
-                self._claims.settle_envy(decision, waits=waits, entry=fields)
-                self._ring()
-            case b"request_reject" | b"request_reopen":
-                self._claims.request(number, _DECISION.decode(fields["event"]), fields)
-                self._ring()
-            case b"reopen":
-                self._apply_reopening(table, fields)
-            case b"correct_slip":
-                self._claims.correct_slip(_DECISION.decode(fields["event"]), fields)
-                self._ring()
+            case _ if kind in CLAIM_ACTS:
+                self._apply_act_on_claim(table, fields, before)
             case b"confirm_correction" | b"refuse_correction":
                 self._tables.know_entered(table, ASK_DECISION.decode(fields["event"]).entered)
-                self._ring()
+                self._link.ring()
             case _:
                 touched = self._link.apply_act(kind, number, fields, self._replay.books.terms)
                 self._touch(*touched)
 
-    def _apply_round(self, table: str, fields: Mapping[str, bytes], before: "_Before") -> None:
+    def _apply_round(self, table: str, fields: Mapping[str, bytes], before: _Before) -> None:
         """Apply wagers, the correction of a wager, or a void."""
         added = self._replay.books.rounds.get(table)
         if added is None:
             self._tables.end_round(table, fields, ())
         else:
             self._tables.open_round(table, fields, added)
-        self._touch(*{*before.fed, *(one.meter for one in added or ())})
+        fed = before.fed if fields["kind"] != b"wagers" else ()
+        self._touch(*{*fed, *(one.meter for one in added or ())})
 
     def _apply_result(
-        self, number: int, table: str, fields: Mapping[str, bytes], before: "_Before"
-    ) -> None:
-        reply, result = settled_in(fields["reply"]).reply, _RESULT.decode(fields["event"])
-        lines, claims = reply.lines or (), reply.claims or ()
-        self._link.note_dealt(dealt_digest(result), table, number)
-        owed = envy_of_result(self._replay.books, table, reply.seq or 0)
-        alone = (claim for claim, envy in owed.items() if envy.state == "validated")
-        self._tables.end_round(table, fields, [*(one.claim for one in claims), *alone])
-        meters = self._replay.books.meters_by_item(before.fed)
-        self._touch(*{meters[line.item] for line in lines if line.percent})
-        if not (claims or owed) or before.wagers is None:
-            return
-        opened = {one.claim: one for one in claims}
-        claimed = {(one.position, one.item) for one in claims}
-        waiting = [
-            line for line in lines if (line.position, line.item) in claimed and line.paid_from
-        ]
-        records = Records(
-            result,
-            wagers_in(before.wagers).positions,
-            lines,
-            waiting,
-            link=self.keys.link,
-            table=table,
-            asset=self._link.assets.get(table, ""),
-            meter_of=meters.__getitem__,
-        )
-        for line in waiting:
-            record = records.record(line)
-            held = self._replay.books.claims[record.claim]
-            self._claims.open(number, record, held, fields["at"])
-            if holds_table(line.paid_from):
-                self._tables.hold(table, opened[record.claim])
-            self._ring()
-        for claim, envy in owed.items():
-            if envy.state == "pending":
-                self._claims.owe(claim)
-            else:
-                self._open_envy(number, records, envy, lines, fields["at"])
-
-    def _open_envy(
-        self, number: int, records: Records, envy: HeldEnvy, lines: Sequence[Line], at: bytes
-    ) -> None:
-        record = records.envy_record(envy.holder, envy.lines_of(lines))
-        self._claims.open_envy(number, record, envy.after_cents, at)
-        self._ring()
-
-    def _apply_reopening(self, table: str, fields: Mapping[str, bytes]) -> None:
-        decision = _DECISION.decode(fields["event"])
-        held = self._replay.books.claims[decision.claim]
-        envy = self._replay.books.envy.get(decision.claim)
-        opened = self._claims.reopen(decision, held, envy, fields)
-        if opened is not None and held.hand_pay:
-            self._tables.hold(table, opened)
-        self._tables.repeat_claims(table, [decision.claim])
-        if held.percent:
-            self._touch(held.meter)
-        self._ring()
-
-    def _apply_decision(
         self, number: int, table: str, fields: Mapping[str, bytes], before: _Before
     ) -> None:
-        decision = _DECISION.decode(fields["event"])
-        held = before.claims[decision.claim]
-        envy = before.envy.get(decision.claim), self._replay.books.envy.get(decision.claim)
-        self._claims.decide(number, decision, held, envy, fields)
-        if decision.act != "validate" or not held.hand_pay:
-            self._tables.release(table, decision.claim)
-        self._tables.repeat_claims(table, (decision.claim,))
-        if held.percent and decision.act != "pay":
+        reply, books = settled_in(fields["reply"]).reply, self._replay.books
+        self._link.note_dealt(dealt_digest(_RESULT.decode(fields["event"])), table, number)
+        owed = envy_of_result(books, table, reply.seq or 0)
+        alone = (claim for claim, envy in owed.items() if envy.state == "validated")
+        claims = {one.claim: one for one in reply.claims or ()}
+        self._tables.end_round(table, fields, [*claims, *alone])
+        meters = books.meters_by_item(before.fed)
+        self._touch(*{meters[line.item] for line in reply.lines or () if line.percent})
+        for _, claim in self._evidence.in_order[before.opened :]:
+            if claim in books.claims and books.claims[claim].hand_pay:
+                self._tables.hold(table, claims[claim])
+            self._link.ring()
+
+    def _apply_act_on_claim(self, table: str, fields: Mapping[str, bytes], before: _Before) -> None:
+        self._link.ring()
+        kind, claim = fields["kind"], DECIDED.decode(fields["event"]).claim
+        if kind not in _DECISIONS:
+            return
+        self._tables.repeat_claims(table, [claim])
+        reopens = kind == b"reopen"
+        held = self._replay.books.claims[claim] if reopens else before.claims[claim]
+        if held.percent and kind != b"pay":
             self._touch(held.meter)
-        self._ring()
+        if reopens and held.hand_pay and (won := self._evidence.position_of(claim)):
+            position, item = won
+            opened = ClaimOpened(claim=claim, position=position, item=item, amount=held.cents)
+            self._tables.hold(table, opened)
+        elif not reopens and (kind != b"validate" or not held.hand_pay):
+            self._tables.release(table, claim)
 
     def _touch(self, *meters: str) -> None:
         for meter in meters:
             self._snapshot.add(self.keys.meters, f"version:{meter}", 1)
-            self._snapshot.add(self.keys.meters, f"pending:{meter}", 0)
-
-    def _ring(self) -> None:
-        self._link.ring()
 
 
 def _text(terms: object) -> str:

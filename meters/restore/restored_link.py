@@ -8,7 +8,7 @@ import msgspec
 
 from meters.books.accounts import meter_account
 from meters.books.approvals import Approval
-from meters.books.approved_configuration import approved_tables, approved_terms
+from meters.books.approved_configuration import approved_terms
 from meters.books.checkpoint import ARCHIVED, Archived
 from meters.books.dealt_cards import dealt_field, ring_field
 from meters.books.expected_transfers import Transfer
@@ -57,25 +57,19 @@ class LinkSnapshot:
         keys: the Redis keys of the link.
         snapshot: the rebuilt data of the link.
         days: the gaming days of the facility.
-        assets: the asset numbers of the link's tables in the present floor file.
 
     Attributes:
-        assets: the asset numbers of the tables. Those of an approved floor file replace those of
-            the present one.
         noted: the ledger entries that record archived gaming days, by the last entry of the day.
     """
 
-    def __init__(
-        self, keys: LinkKeys, snapshot: StoreSnapshot, days: GamingDays, assets: Mapping[str, str]
-    ) -> None:
-        self.assets = dict(assets)
+    def __init__(self, keys: LinkKeys, snapshot: StoreSnapshot, days: GamingDays) -> None:
         self.noted: dict[int, NotedDay] = {}
         self._keys = keys
         self._snapshot = snapshot
         self._days = days
         self._filed: Mapping[str, str] = {}
         if approved := snapshot.at(keys.approved):
-            self._apply_floor_file(approved["text"].decode())
+            self._filed = approved_terms(approved["text"].decode())
 
     def apply_act(
         self, kind: bytes, number: int, fields: Mapping[str, bytes], meters: Collection[str]
@@ -182,16 +176,11 @@ class LinkSnapshot:
         image.put(keys.approved, {"digest": approval.digest, "text": approval.text})
         image.put(keys.approved, {"by": fields["by"], "at": fields["at"], "entry": number})
         image.drop(keys.approved, "first")
-        self._apply_floor_file(approval.text)
+        self._filed = approved_terms(approval.text)
         image.put(
             keys.meters,
             {f"file:{meter}": text for meter, text in self._filed.items() if meter in meters},
         )
-
-    def _apply_floor_file(self, text: str) -> None:
-        """Use the meters and the tables' asset numbers of an approved floor file."""
-        self._filed = approved_terms(text)
-        self.assets |= {table: one.asset for table, one in approved_tables(text).items()}
 
 
 def seeded(transfers: bytes) -> str:

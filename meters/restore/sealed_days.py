@@ -76,8 +76,7 @@ class SealedDays:
         self._opening, self._closing = opening, closing
         self._keys: Final = LinkKeys(link.id)
         self._snapshot = StoreSnapshot(self._keys, opening_rows(self._keys, opening))
-        assets = {table.id: table.asset for table in link.table}
-        self._link = LinkSnapshot(self._keys, self._snapshot, days, assets)
+        self._link = LinkSnapshot(self._keys, self._snapshot, days)
         self._tables = LastEvents()
         self._decided = DecidedWins()
         self._waiting = UndecidedWins(self._keys, closing)

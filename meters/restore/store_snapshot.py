@@ -17,6 +17,8 @@ class StoreSnapshot:
 
     def __init__(self, keys: LinkKeys, rows: Iterable[Row] = ()) -> None:
         self.sorted_sets: Final = frozenset({keys.waiting, keys.wins, keys.acts, keys.proposals})
+        self._claims: Final = keys.claim("")
+        self._waiting: Final = keys.waiting
         self._kept: dict[str, dict[str, bytes]] = {}
         for key, field, value in rows:
             self._kept.setdefault(key, {})[field] = value
@@ -52,6 +54,17 @@ class StoreSnapshot:
     def clear(self, key: str) -> None:
         """Remove a Redis key with all its fields."""
         self._kept.pop(key, None)
+
+    def take_claims(self) -> dict[str, dict[str, str]]:
+        """Remove all claims and the list of those that wait, and return the fields by claim."""
+        self._kept.pop(self._waiting, None)
+        keys = [key for key in self._kept if key.startswith(self._claims)]
+        return {
+            key.removeprefix(self._claims): {
+                name: value.decode() for name, value in self._kept.pop(key).items()
+            }
+            for key in keys
+        }
 
     def rows(self) -> Iterator[Row]:
         """Yield all data of this copy. Each row is a Redis key, a field of it, and a value."""
