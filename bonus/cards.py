@@ -4,10 +4,7 @@ from collections.abc import Iterable
 from typing import Final, NewType
 
 Card = NewType("Card", int)
-"""A card, as the number ``rank * 4 + suit``.
-
-The rank is 0 (deuce) to 12 (ace). The suit is 0 to 3: clubs, diamonds, hearts, spades.
-"""
+"""The number ``rank * 4 + suit``: rank 0 (deuce) to 12 (ace), suit 0 to 3 as in ``SUITS``."""
 
 RANKS: Final = "23456789TJQKA"
 SUITS: Final = "cdhs"
@@ -24,12 +21,6 @@ _CARDS: Final = {name: Card(number) for number, name in enumerate(_NAMES)}
 def parse_card(text: str) -> Card:
     """Return the card that a two-character name means.
 
-    The first character is the rank, one of ``23456789TJQKA``. The second character is the suit, one
-    of ``cdhs``.
-
-    Raises:
-        ValueError: the text is not the name of a card.
-
     >>> parse_card("Td")
     33
     >>> parse_card("10d")
@@ -42,11 +33,7 @@ def parse_card(text: str) -> Card:
 
 
 def parse_cards(texts: Iterable[str]) -> tuple[Card, ...]:
-    """Return the cards that two-character names mean.
-
-    Raises:
-        ValueError: a text is not the name of a card.
-    """
+    """Return the cards that two-character names mean; another text is a ValueError."""
     try:
         return tuple(map(_CARDS.__getitem__, texts))
     except KeyError as error:
@@ -66,13 +53,9 @@ def card_name(card: Card) -> str:
 
 
 def rank_of(card: Card) -> int:
-    """Return the rank of a card, 0 (deuce) to 12 (ace)."""
     return card >> 2
 
 
 def suit_of(card: Card) -> int:
-    """Return the suit of a card, 0 to 3: clubs, diamonds, hearts, spades.
-
-    All suits are equal in rank (649a.6(a)).
-    """
+    """Return the suit of a card; all suits are equal in rank (649a.6(a))."""
     return card & 3

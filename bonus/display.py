@@ -1,4 +1,4 @@
-"""Functions that write money, wagers, hands and cards as text for people."""
+"""Money, wagers, hands and cards as text for people."""
 
 from collections.abc import Mapping
 from fractions import Fraction
@@ -44,9 +44,7 @@ def short_money(amount_cents: int) -> str:
 
 
 def exact_money(micros: int) -> str:
-    """Return an amount in micros as text in dollars with six decimals.
-
-    A micro is a millionth of a dollar. The audit prints amounts in this form.
+    """Return micros, millionths of a dollar, in dollars with six decimals, as in audits.
 
     >>> exact_money(11_236_212_345), exact_money(-140_000)
     ('$11,236.212345', '-$0.140000')
@@ -87,9 +85,7 @@ def wager_text(wager_cents: int) -> str:
 
 
 def item_words(item: str, titles: Mapping[str, str] = MappingProxyType({})) -> str:
-    """Return a readable name of a wager, or of a bonus that is paid with a wager.
-
-    ``titles`` are the titles of items that have one (``Games.titles``).
+    """Return a readable name of a wager or a bonus; ``titles`` is ``Games.titles``.
 
     >>> item_words("five_of_six_progressive"), item_words("magic_card")
     ('5 of 6 Progressive', 'Magic Card')

@@ -9,11 +9,10 @@ _ALIKE: Final = 0.7
 
 
 class UserError(Exception):
-    """Error of a command that cannot do what its user asked. The message says why.
+    """Error of a command that cannot do what its user asked; the message says why.
 
-    Attributes:
-        exit_status: exit status of the command. It is 1 if a check failed or the input was refused,
-            and 2 if the command was used wrongly.
+    The exit status is 1 if a check failed or the input was refused, and 2 if the command was used
+    wrongly.
     """
 
     def __init__(self, message: str, *, exit_status: int = 1) -> None:
@@ -24,8 +23,7 @@ class UserError(Exception):
 def nearest(word: str, known: Collection[str]) -> str:
     """Return a hint about an unknown word, for the end of an error message.
 
-    The hint names the known word that is most similar to ``word``. If no known word is similar, the
-    hint names all known words. If there are no known words, the hint is empty.
+    It names the most similar known word, or all of them if none is similar.
     """
     plain = word.lower().replace(" ", "_").replace("-", "_")
     if close := get_close_matches(plain, known, 1, _ALIKE):

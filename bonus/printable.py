@@ -1,9 +1,8 @@
 """Detection and escaping of characters that cannot be printed safely.
 
-A terminal obeys control characters. Other characters mislead a reader, because they reverse the
-direction of writing or have no width. pitlink refuses text from people or devices if the text
-contains a character of either kind. When it prints text that was stored earlier, it escapes these
-characters.
+A terminal obeys control characters. Others mislead a reader, because they reverse the direction of
+writing or have no width. pitlink refuses both kinds in text from people or devices, and escapes
+them when it prints text that was stored earlier.
 """
 
 import re
@@ -20,31 +19,22 @@ UNPRINTABLE: Final = (
 )
 """All characters that are refused, for use inside ``[...]`` in a regular expression.
 
-They are:
-
-- control and format characters
-- surrogates
-- line and paragraph separators
-- blank letters and marks
-- the code points that Unicode will never assign
-
-Where Unicode reserves a range for such characters, the whole range is included. Variation selectors
-are not included, because emoji need them. Every character is written as an escape, so this text
-itself can be printed.
+They are control and format characters, surrogates, line and paragraph separators, blank letters and
+marks, and the code points that Unicode will never assign. Where Unicode reserves a range for such
+characters, it is included whole. Variation selectors are not, because emoji need them. Every
+character is written as an escape, so this text itself can be printed.
 """
 
 _SELECTORS: Final = r"\ufe00-\ufe0f"
-"""Variation selectors.
+"""Variation selectors: they change the form of the character before them.
 
-They change the form of the character before them. Without a character before them, they are
-invisible.
+Without one, they are invisible.
 """
 
 PRINTABLE: Final = rf"\A[^{UNPRINTABLE}]*\Z"
-"""Regular expression that matches text without refused characters."""
 
 PRINTABLE_WORDS: Final = rf"\A[^{UNPRINTABLE}]*[^\s{_SELECTORS}{UNPRINTABLE}][^{UNPRINTABLE}]*\Z"
-"""Regular expression that matches text that is not blank and has no refused characters."""
+"""Like ``PRINTABLE``, and not blank."""
 
 _NAMED: Final = (
     r" -~\xa0-\xac\xae-\u024f\u1e00-\u1efb"  # Latin, also Vietnamese
@@ -57,8 +47,8 @@ _NAMED: Final = (
 )
 """The characters of names that slips and reports can print, for use inside ``[...]``.
 
-Their fonts have every one of these characters. Scripts whose letters join or are written from right
-to left are left out, because they would be printed wrongly.
+Their fonts have every one. Scripts whose letters join or run from right to left are left out,
+because they would be printed wrongly.
 """
 
 _SEEN: Final = re.compile(rf"[^\s{_SELECTORS}]")
@@ -67,17 +57,12 @@ _UNPRINTABLE: Final = re.compile(f"[{UNPRINTABLE}]")
 
 
 def _is_plain(text: str) -> bool:
-    """Return True if a text is printable ASCII.
-
-    The test is fast, and most texts pass it.
-    """
+    """Return whether a text is printable ASCII, as most are: a fast test."""
     return text.isascii() and text.isprintable()
 
 
 def unprintable_problem(text: str) -> str | None:
-    r"""Return a message about the first unprintable character of a text.
-
-    The result is None if all characters can be printed. The message does not repeat the text.
+    r"""Return a message about the first unprintable character, without the text; None if none.
 
     >>> unprintable_problem("mis\x1b[2Jdeal")
     'holds U+001B, which cannot be printed'
@@ -87,9 +72,7 @@ def unprintable_problem(text: str) -> str | None:
 
 
 def unseen_problem(text: str) -> str | None:
-    r"""Return a message if people cannot read a text; None if they can read it.
-
-    People cannot read a text that is blank, or that has a character that cannot be printed.
+    r"""Return a message if a text is blank or unprintable, so nobody can read it; else None.
 
     >>> unseen_problem(" \u2003")
     'is blank'
@@ -125,10 +108,9 @@ def escape_unprintable(text: str) -> str:
 
 
 def escape_in_json(text: str) -> str:
-    """Escape the characters of a JSON text that cannot be printed.
+    """Escape the unprintable characters of a JSON text; its values stay the same.
 
-    The values in the JSON stay the same. Line ends are not escaped, because in JSON they occur only
-    between values.
+    Line ends are not escaped, because in JSON they occur only between values.
     """
     return _UNPRINTABLE.sub(_escaped_in_json, text)
 

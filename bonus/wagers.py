@@ -4,13 +4,12 @@ from enum import StrEnum, auto
 from typing import Final
 
 MICROS_PER_CENT: Final = 10_000
-"""Number of micros in a cent. A micro is a millionth of a dollar. Meters are counted in micros."""
+"""A micro is a millionth of a dollar. Meters are counted in micros."""
 
 MAGIC_CARD: Final = "magic_card"
-"""Item of a settlement line that pays the Magic Card (649a.12(i)(3))."""
 
 LUCKY_BONUS: Final = "lucky_bonus"
-"""Item of a settlement line that pays the Lucky Bonus (649a.12(i)(3))."""
+"""Items of the settlement lines that pay the Magic Card and the Lucky Bonus (649a.12(i)(3))."""
 
 _PROGRESSIVE: Final = "_progressive"
 _ENVY: Final = "_envy"
@@ -45,7 +44,7 @@ def is_envy(item: str) -> bool:
 
 
 def jackpot_item(meter: str) -> str:
-    """Return the item of settlement lines that pay a percentage of one of several meters.
+    """Return the item of lines that pay a percentage of one of several meters.
 
     The wager itself has another line, for what it pays at odds.
 
@@ -61,10 +60,9 @@ def is_jackpot(item: str) -> bool:
 
 
 def is_on_dealer(item: str) -> bool:
-    """Return whether an item of a settlement line is a wager on the dealer's hand.
+    """Return whether an item is a wager on the dealer's hand. No other wager has such a name.
 
-    All wagers on the dealer's hand divide one jackpot (reading T17). No other wager has such a
-    name.
+    All wagers on the dealer's hand divide one jackpot (reading T17).
 
     >>> is_on_dealer("five_card_hand_bonus_dealer"), is_on_dealer("five_card_hand_bonus")
     (True, False)

@@ -1,4 +1,7 @@
-"""The rankings of 649a.6, 679a.6 and 682a.6: the hands that cards can form, and their order."""
+"""The rankings of 649a.6, 679a.6 and 682a.6: the hands that cards can form, and their order.
+
+Another number of cards than a hand of the ranking has is refused with ValueError.
+"""
 
 from bonus.hands.aces import AcesHand, aces_hand, aces_hand_best_four
 from bonus.hands.colors import FivePrimeHand, PrimeHand, five_prime_hand, prime_hand

@@ -1,7 +1,6 @@
 """The hands of the Aces Bonus (682a.6(d)), formed of five cards or of the best four of them.
 
-The law does not clearly say whether all five cards or the best four decide (reading F12). So each
-casino table chooses one of these two rules.
+The law does not clearly say which of the two decides (reading F12), so each casino table chooses.
 """
 
 from collections.abc import Sequence
@@ -22,14 +21,10 @@ from bonus.hands.counts import (
 )
 
 _ACES: Final = 1 << RANK_BITS * ACE
-"""The mask of the aces."""
 
 
 class AcesHand(StrEnum):
-    """The hands of the Aces Bonus, in the order of 682a.6(d) (reading F7).
-
-    ``OTHER`` is any hand that the Aces Bonus does not pay.
-    """
+    """The hands in the order of 682a.6(d) (reading F7); ``OTHER`` is not paid."""
 
     FOUR_ACES = auto()
     FOUR_OF_A_KIND = auto()
@@ -48,22 +43,13 @@ def aces_hand(cards: Sequence[Card], counts: int | None = None) -> AcesHand:
     """Return the highest hand of the Aces Bonus that five cards form (682a.6(d)).
 
     A flush or a straight needs all five cards. A full house is paid as a three of a kind (reading
-    F5). ``counts`` are the counts of the cards, if they are known.
-
-    Raises:
-        ValueError: there are not five cards.
+    F5).
     """
     return _judge(cards, counts, 5)
 
 
 def aces_hand_best_four(cards: Sequence[Card], counts: int | None = None) -> AcesHand:
-    """Return the highest hand of the Aces Bonus that any four of five cards form (reading F12).
-
-    ``counts`` are the counts of the cards, if they are known.
-
-    Raises:
-        ValueError: there are not five cards.
-    """
+    """Return the highest hand of the Aces Bonus that any four of five cards form (reading F12)."""
     return _judge(cards, counts, 4)
 
 
@@ -85,11 +71,7 @@ def _judge(cards: Sequence[Card], counts: int | None, length: int) -> AcesHand:
 
 @cache
 def _by_ranks(counts: int, length: int) -> AcesHand:
-    """Return the highest hand of the Aces Bonus that the ranks of the cards form.
-
-    ``counts`` are the packed counts of the ranks, without suits, so no flush is found. ``length``
-    is the number of cards in a straight.
-    """
+    """Return the highest hand without a flush; a straight has ``length`` cards."""
     fours, threes, pairs, _ = masks_by_count(counts)
     if fours:
         return AcesHand.FOUR_ACES if fours == _ACES else AcesHand.FOUR_OF_A_KIND

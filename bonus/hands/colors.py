@@ -1,7 +1,4 @@
-"""Results of the Prime Wager, which pays for cards of one color.
-
-679a.11(d)(1), 682a.11(e)(1).
-"""
+"""The Prime Wager, which pays for cards of one color: 679a.11(d)(1), 682a.11(e)(1)."""
 
 from collections.abc import Sequence
 from enum import StrEnum, auto
@@ -41,17 +38,13 @@ _BY_RED: Final = (
     FivePrimeHand.FOUR_SAME_COLOR,
     FivePrimeHand.ALL_FIVE_SAME_COLOR,
 )
-"""The results by the number of red cards."""
 
 
 def prime_hand(cards: Sequence[Card], _counts: int | None = None) -> PrimeHand:
     """Return the result of the Prime Wager of chapter 679a.
 
-    ``cards`` are the player's three cards, then the dealer's three cards. Their counts do not say
-    who has which card, so they are not used.
-
-    Raises:
-        ValueError: there are not six cards.
+    ``cards`` are the player's three cards, then the dealer's. Counts do not say who has which card,
+    so they are not used.
     """
     if len(cards) != 6:
         raise ValueError(f"the Prime Wager is on three cards and the dealer's, not {len(cards)}")
@@ -64,13 +57,7 @@ def prime_hand(cards: Sequence[Card], _counts: int | None = None) -> PrimeHand:
 
 
 def five_prime_hand(cards: Sequence[Card], counts: int | None = None) -> FivePrimeHand:
-    """Return the result of the Prime Wager of chapter 682a, for a player's five cards.
-
-    ``counts`` are the counts of the cards, if they are known.
-
-    Raises:
-        ValueError: there are not five cards.
-    """
+    """Return the result of the Prime Wager of chapter 682a, for a player's five cards."""
     if len(cards) != 5:
         raise ValueError(f"the Prime Wager is on five cards, not {len(cards)}")
     if counts is None:

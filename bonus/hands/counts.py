@@ -1,11 +1,10 @@
 """Counts of the ranks and suits of cards, packed into one integer.
 
-A packed number has one bit field for each rank and one bit field for each suit. The packed number
-of a card has a 1 in the field of its rank and in the field of its suit. The packed numbers of a
-hand's cards are added. Each field of the sum is then the count of one rank or one suit. For each
-sum of the rank fields, the hand is computed once and cached.
+A packed number has a bit field for each rank and each suit, and that of a card has a 1 in two of
+them. The sum over the cards of a hand counts its ranks and suits. For each sum of the rank fields,
+the hand is computed once and cached.
 
-A function that judges cards can be given their counts. So cards that belong to several hands, such
+A function that judges cards can be given their counts, so cards that belong to several hands, such
 as the community cards, are counted once: the sums of two parts of a hand are added.
 """
 
@@ -23,19 +22,18 @@ RANKS_ONLY: Final = (1 << SUITS_FROM) - 1
 LOWS: Final = sum(1 << RANK_BITS * rank for rank in range(len(RANKS)))
 """The mask of all ranks.
 
-A *mask* of ranks has the lowest bit of each rank's field set if the rank is in the mask. So packed
-numbers give masks without a loop over the ranks.
+A *mask* has the lowest bit of a rank's field set if the rank is in it, so packed numbers give masks
+without a loop over the ranks.
 """
 COUNTS: Final = tuple(
     (1 << RANK_BITS * rank) + (1 << SUITS_FROM + SUIT_BITS * suit)
     for rank in range(len(RANKS))
     for suit in range(len(SUITS))
 )
-"""The packed number of each card: 1 in the field of its rank and 1 in the field of its suit."""
+"""The packed number of each card."""
 
 
 def counts_of(cards: Iterable[Card]) -> int:
-    """Return the sum of the packed numbers of cards (``COUNTS``)."""
     total = 0
     for card in cards:
         total += COUNTS[card]
@@ -49,14 +47,13 @@ def masks_by_count(counts: int) -> tuple[int, int, int, int]:
 
 
 def ranks_mask(counts: int) -> int:
-    """Return the mask of the ranks that occur."""
     return (counts | counts >> 1 | counts >> 2) & LOWS
 
 
 def ranks_most_first(counts: int) -> list[int]:
     """Return the ranks of a hand, each as often as it occurs.
 
-    The most frequent rank comes first. Of two equally frequent ranks, the higher rank comes first.
+    The most frequent come first; of two equally frequent ranks, the higher.
     """
     ranks: list[int] = []
     for count, mask in zip((4, 3, 2, 1), masks_by_count(counts), strict=True):
@@ -84,15 +81,13 @@ def suit_with(counts: int, least: int) -> int | None:
 
 
 def suited_mask(cards: Sequence[Card], suit: int) -> int:
-    """Return the mask of the ranks that occur in one suit."""
     return sum(1 << RANK_BITS * rank_of(card) for card in cards if suit_of(card) == suit)
 
 
 def straight_top(mask: int, length: int) -> int | None:
-    """Return the top rank of the highest straight in a mask of ranks, or None.
+    """Return the top rank of the highest run of ``length`` ranks, or None.
 
-    The straight is a run of ``length`` ranks. An ace also counts as the rank below the 2. An ace
-    can only begin or end a run.
+    An ace also counts as the rank below the 2, and can only begin or end a run.
     """
     # The low ace gets the lowest field, and each rank the field above its own.
     starts = mask << RANK_BITS | mask >> RANK_BITS * ACE

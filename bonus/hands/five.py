@@ -25,8 +25,8 @@ FIVE_OF_MOST: Final = 9
 class FiveCardHand(StrEnum):
     """The hands of 649a.6(d), the highest first.
 
-    The royal flush of spades has its own name, because 649a.12(j) pays it separately. ``TWO_PAIR``,
-    ``PAIR`` and ``HIGH_CARD`` are not in 649a.6(d). They are names for all other hands.
+    The royal flush of spades has its own name because 649a.12(j) pays it separately. ``TWO_PAIR``,
+    ``PAIR`` and ``HIGH_CARD`` are not in 649a.6(d): they name all other hands.
     """
 
     ROYAL_FLUSH_SPADES = auto()
@@ -56,9 +56,6 @@ def five_card_hand(cards: Sequence[Card]) -> FiveCardHand:
 
     A-2-3-4-5 is a straight (reading G5).
 
-    Raises:
-        ValueError: there are not five cards.
-
     >>> from bonus.cards import parse_card
     >>> five_card_hand([parse_card(name) for name in ("Ah", "2s", "3s", "4d", "5c")]).value
     'straight'
@@ -69,26 +66,14 @@ def five_card_hand(cards: Sequence[Card]) -> FiveCardHand:
 
 
 def best_five_of(cards: Sequence[Card], counts: int | None = None) -> FiveCardHand:
-    """Return the highest hand of 649a.6(d) that five of six cards form (649a.11(c)(9)).
-
-    ``counts`` are the counts of the cards, if they are known.
-
-    Raises:
-        ValueError: there are not six cards.
-    """
+    """Return the highest hand of 649a.6(d) that five of six cards form (649a.11(c)(9))."""
     if len(cards) != 6:
         raise ValueError(f"the best five are taken of six cards, not {len(cards)}")
     return best_five(cards, counts)
 
 
 def best_five(cards: Sequence[Card], counts: int | None = None) -> FiveCardHand:
-    """Return the highest hand of 649a.6(d) that five of the given cards form.
-
-    ``counts`` are the counts of the cards, if they are known.
-
-    Raises:
-        ValueError: there are fewer than five cards, or more than nine.
-    """
+    """Return the highest hand of 649a.6(d) that five of the given cards form."""
     if not FIVE_OF_LEAST <= len(cards) <= FIVE_OF_MOST:
         raise ValueError(f"the best five are taken of five to nine cards, not {len(cards)}")
     if counts is None:
@@ -119,10 +104,7 @@ def _flush_or_higher(counts: int, cards: int) -> FiveCardHand:
 
 
 def _by_ranks(counts: int) -> FiveCardHand:
-    """Return the highest five-card hand that the ranks of five to nine cards form.
-
-    ``counts`` are the packed counts of the ranks, without suits, so no flush is found.
-    """
+    """Return the highest hand without a flush; ``counts`` are those of the ranks alone."""
     fours, threes, pairs, _ = masks_by_count(counts)
     if fours:
         return FiveCardHand.FOUR_OF_A_KIND

@@ -20,32 +20,23 @@ Result_co = TypeVar("Result_co", covariant=True)
 class OfCards(Protocol[Result_co]):
     """Function of cards; ``counts`` are the counts of the cards (``counts_of``), if known."""
 
-    def __call__(self, cards: Sequence[Card], counts: int | None = None, /) -> Result_co:
-        """Return the result for some cards."""
+    def __call__(self, cards: Sequence[Card], counts: int | None = None, /) -> Result_co: ...
 
     def __hash__(self) -> int: ...
 
 
 Judge = OfCards[StrEnum]
-"""Function that returns the hand that cards form."""
 
 Compare = OfCards[tuple[StrEnum, int]]
-"""Function that returns the hand that cards form, and its strength.
-
-Of two hands, the one with the higher strength wins. Hands of equal strength tie.
-"""
+"""Function that returns a hand and its strength: the higher wins, equal strengths tie."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """A ranking: the hands that cards can form, in their order.
+    """The hands that cards can form, the highest first.
 
-    Attributes:
-        hands: the hands, the highest first.
-        tops: the hands that can be in the first row of a paytable. There are several, because a
-            paytable need not list the royals separately.
-        cards: the numbers of cards that the ranking can judge.
-        of: function that returns the hand that cards form.
+    ``tops`` are the hands that can be in the first row of a paytable: several, because it need not
+    list the royals separately. ``cards`` are the numbers of cards that the ranking can judge.
     """
 
     hands: tuple[StrEnum, ...]
@@ -55,7 +46,6 @@ class Ranking:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of the hands, the highest first."""
         return tuple(hand.value for hand in self.hands)
 
 
@@ -97,4 +87,3 @@ RANKINGS: Final[Mapping[str, Ranking]] = MappingProxyType(
         "five_prime": _ranking(FivePrimeHand, 1, {5}, five_prime_hand),
     }
 )
-"""All rankings, by name."""

@@ -1,7 +1,7 @@
 """Six-card hands: the best five of six cards, or six cards of one suit from the nine to the ace.
 
-649a.6(d)(8) calls the six suited cards a Super Royal. 679a.6(d)(1) and 682a.6(e)(1) call them a
-six-card royal flush.
+649a.6(d)(8) calls the six suited cards a Super Royal, 679a.6(d)(1) and 682a.6(e)(1) a six-card
+royal flush.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,10 +17,7 @@ _NINE_TO_ACE: Final = sum(1 << RANK_BITS * rank for rank in range(ACE - 5, ACE +
 
 
 class SixCardHand(StrEnum):
-    """The hands of 679a.6(d) and 682a.6(e), the highest first.
-
-    At the end of the list are hands that these subsections do not name.
-    """
+    """The hands of 679a.6(d) and 682a.6(e), the highest first, then those that they do not name."""
 
     SIX_CARD_ROYAL_DIAMONDS = auto()
     SIX_CARD_ROYAL = auto()
@@ -37,10 +34,7 @@ class SixCardHand(StrEnum):
 
 
 class SuperRoyalHand(StrEnum):
-    """The hands of the Six Card Bonus, the highest first (649a.12(f)).
-
-    The Super Royal is the highest hand (reading T5).
-    """
+    """The hands of the Six Card Bonus, the highest first (649a.12(f), reading T5)."""
 
     SUPER_ROYAL_DIAMONDS = auto()
     SUPER_ROYAL = auto()
@@ -67,13 +61,7 @@ _SUPER: Final[Mapping[FiveCardHand, SuperRoyalHand]] = {
 
 
 def six_card_hand(cards: Sequence[Card], counts: int | None = None) -> SixCardHand:
-    """Return the highest hand of 679a.6(d) and 682a.6(e) that six cards form.
-
-    ``counts`` are the counts of the cards, if they are known.
-
-    Raises:
-        ValueError: there are not six cards.
-    """
+    """Return the highest hand of 679a.6(d) and 682a.6(e) that six cards form."""
     hand = best_five_of(cards, counts)
     if hand in _ROYALS and _nine_to_ace(cards):
         diamonds = suit_of(cards[0]) == _DIAMONDS
@@ -84,12 +72,8 @@ def six_card_hand(cards: Sequence[Card], counts: int | None = None) -> SixCardHa
 def super_royal_hand(cards: Sequence[Card], counts: int | None = None) -> SuperRoyalHand:
     """Return the highest hand of 649a.6(d) that six cards form.
 
-    The Super Royal of diamonds and the other Super Royals are separate hands, because paytable E of
-    the Six Card Bonus pays them separately. ``counts`` are the counts of the cards, if they are
-    known.
-
-    Raises:
-        ValueError: there are not six cards.
+    The Super Royal of diamonds is a hand of its own because paytable E of the Six Card Bonus pays
+    it separately.
     """
     hand = best_five_of(cards, counts)
     if hand in _ROYALS and _nine_to_ace(cards):

@@ -20,9 +20,9 @@ from bonus.hands.counts import (
 class ThreeCardHand(StrEnum):
     """The hands of 649a.6(b) and 679a.6(b), the highest first, with separate names for mini-royals.
 
-    In 649a, a mini-royal is the highest straight flush (649a.6(e)). In 679a, it is a separate hand
-    above all straight flushes. So the order of the hands is the same in both chapters. Only payouts
-    distinguish the mini-royal of spades from other mini-royals.
+    A mini-royal is the highest straight flush in 649a (649a.6(e)), and a hand above all straight
+    flushes in 679a, so the order is the same in both chapters. Only payouts distinguish the
+    mini-royal of spades.
     """
 
     MINI_ROYAL_SPADES = auto()
@@ -53,12 +53,8 @@ QUEEN_HIGH: Final = QUEEN << 8
 def three_card(cards: Sequence[Card], counts: int | None = None) -> tuple[ThreeCardHand, int]:
     """Return the hand that three cards form, and the strength of that hand.
 
-    Of two hands, the one with the higher strength wins. Hands of equal strength tie. If both hands
-    are pairs, the rank of the pair decides, then the third card. A-2-3 is the lowest straight
-    (reading G4). ``counts`` are the counts of the cards, if they are known.
-
-    Raises:
-        ValueError: there are not three cards.
+    Of two hands, the one with the higher strength wins; equal strengths tie. Of two pairs, the rank
+    of the pair decides, then the third card. A-2-3 is the lowest straight (reading G4).
     """
     if counts is None:
         first, second, third = cards
@@ -69,11 +65,6 @@ def three_card(cards: Sequence[Card], counts: int | None = None) -> tuple[ThreeC
 def three_card_hand(cards: Sequence[Card], counts: int | None = None) -> ThreeCardHand:
     """Return the highest hand of 649a.6(b) that three cards form.
 
-    ``counts`` are the counts of the cards, if they are known.
-
-    Raises:
-        ValueError: there are not three cards.
-
     >>> from bonus.cards import parse_card
     >>> three_card_hand([parse_card(name) for name in ("As", "2s", "3s")]).value
     'straight_flush'
@@ -82,33 +73,18 @@ def three_card_hand(cards: Sequence[Card], counts: int | None = None) -> ThreeCa
 
 
 def three_card_strength(cards: Sequence[Card]) -> int:
-    """Return the strength of three cards, a number with which hands are compared.
-
-    Of two hands, the one with the higher strength wins.
-
-    Raises:
-        ValueError: there are not three cards.
-    """
+    """Return the strength of three cards; of two hands, the stronger wins."""
     return three_card(cards)[1]
 
 
 def dealer_qualifies(cards: Sequence[Card]) -> bool:
-    """Return whether the dealer's three cards are a queen high or better, and so qualify.
-
-    649a.11(c)(3)(i), 679a.1.
-
-    Raises:
-        ValueError: there are not three cards.
-    """
+    """Return whether the dealer's hand is a queen high or better (649a.11(c)(3)(i), 679a.1)."""
     return three_card(cards)[1] >= QUEEN_HIGH
 
 
 @cache
 def _three(counts: int) -> tuple[ThreeCardHand, int]:
-    """Return the hand and the strength of three cards.
-
-    ``counts`` are the packed counts of the cards, without suits if the cards are not of one suit.
-    """
+    """Return a hand and its strength; ``counts`` has suits only if all cards are of one."""
     ranks = ranks_most_first(counts)
     top = straight_top(ranks_mask(counts), 3)
     suits = counts >> SUITS_FROM

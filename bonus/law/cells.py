@@ -1,4 +1,7 @@
-"""Parsers for the cells of the law's printed paytables: odds, sums, seeds and rates."""
+"""Parsers for the cells of the law's printed paytables: odds, sums, seeds and rates.
+
+A cell without the required form is refused with ChapterError.
+"""
 
 import re
 from collections.abc import Iterator
@@ -18,8 +21,8 @@ Path = tuple[str | int, ...]
 class ChapterError(ValueError):
     """Error in a chapter's file: the file cannot be read, or it contradicts itself.
 
-    ``place`` is the place of the error in the file. If it is empty, ``text`` is a wrong text that
-    the file has; empty if the place is not known at all.
+    ``place`` is the place in the file. If it is empty, ``text`` is a wrong text that the file has;
+    it is also empty if the place is not known at all.
     """
 
     def __init__(self, message: str, place: Path = (), *, text: str = "") -> None:
@@ -51,13 +54,10 @@ def cell_of(where: str, cell: str) -> Iterator[None]:
 class Payout:
     """Payout in a cell of a paytable; a payout with only default values pays nothing.
 
-    Attributes:
-        times: the multiple of the wager that is paid.
-        stake_back: true if the wager is also returned, as with "to 1" or a fixed sum. False if the
-            payout includes the wager, as with "for 1" (reading G2).
-        percent: the percentage of the meter that is paid.
-        sum_cents: a fixed sum in cents, the same for every amount of the wager (reading T5).
-        percents: the percentages that are paid of several meters, each with the meter's name.
+    ``times`` is a multiple of the wager, ``percent`` one of the meter's balance, and ``percents``
+    are those of several meters by name. ``stake_back`` is true if the wager is also returned, as
+    with "to 1" or a fixed sum, and false if the payout includes it, as with "for 1" (reading G2).
+    ``sum_cents`` is the same for every amount of the wager (reading T5).
     """
 
     times: int = 0
@@ -68,7 +68,6 @@ class Payout:
 
     @property
     def wins(self) -> bool:
-        """True if the payout is more than nothing."""
         return bool(self.times or self.percent or self.sum_cents or self.percents)
 
     @property
@@ -97,12 +96,9 @@ def read_payout(cell: str) -> Payout:
     """Return the payout in a cell of a paytable.
 
     A cell is ``35 to 1``, ``500 for 1``, ``10% of meter``, ``$1,000,000``, ``N/A`` or blank. A
-    percentage can have one or two decimals, such as ``12.5% of meter``. The
-    cells of a wager that feeds several meters name them: ``100% of major``. A cell can have several
-    of these payouts: ``100% of major + 10% of mega + 50 for 1``.
-
-    Raises:
-        ChapterError: the cell has none of these forms.
+    percentage can have one or two decimals, such as ``12.5% of meter``. The cells of a wager that
+    feeds several meters name them: ``100% of major``. A cell can have several of these payouts:
+    ``100% of major + 10% of mega + 50 for 1``.
 
     >>> read_payout("1,000 for 1")
     Payout(times=1000, stake_back=False, percent=0, sum_cents=0, percents=())
@@ -141,13 +137,7 @@ def _read_part(cell: str) -> Payout:
 
 
 def read_times(cell: str, of: str) -> int:
-    """Return the number N of a cell with the odds ``N to 1`` or ``N for 1``.
-
-    ``of`` is the required kind of odds, "to" or "for".
-
-    Raises:
-        ChapterError: the cell has no odds of this kind.
-    """
+    """Return the N of odds, ``N to 1`` or ``N for 1``; ``of`` is their kind, "to" or "for"."""
     match = _ODDS.fullmatch(cell)
     if match is None or match[2] != of:
         raise ChapterError(f"{cell!r} has not the form 'N {of} 1'")
@@ -155,13 +145,7 @@ def read_times(cell: str, of: str) -> int:
 
 
 def read_seed(cell: str) -> int:
-    """Return the seed in a cell, as a multiple of the wager.
-
-    A cell is ``$1,000 for 1`` or ``$0``.
-
-    Raises:
-        ChapterError: the cell has neither of these forms.
-    """
+    """Return the seed in a cell, ``$1,000 for 1`` or ``$0``, as a multiple of the wager."""
     match = _SEED.fullmatch(cell)
     if match is None:
         raise ChapterError(f"{cell!r} is not a seed: write '$N for 1' or '$0'")
@@ -169,10 +153,7 @@ def read_seed(cell: str) -> int:
 
 
 def read_rate_bps(cell: str) -> int:
-    """Return an incrementation rate such as ``14%`` or ``2.25%`` in basis points.
-
-    Raises:
-        ChapterError: the cell is not a percentage below 100 with at most two decimals.
+    """Return a rate below 100%, such as ``14%`` or ``2.25%``, in basis points.
 
     >>> read_rate_bps("14%"), read_rate_bps("2.25%"), read_rate_bps("0.5%")
     (1400, 225, 50)
@@ -186,10 +167,7 @@ def read_rate_bps(cell: str) -> int:
 
 
 def read_percent(number: str | int) -> Percent:
-    """Return a percentage from its number, or from the number's text.
-
-    Raises:
-        ChapterError: the text is not a number with at most two decimals.
+    """Return a percentage from a number with at most two decimals, or from its text.
 
     >>> read_percent("12.50"), read_percent("10.0"), read_percent(100)
     (Fraction(25, 2), 10, 100)
@@ -211,11 +189,7 @@ def percent_bps(percent: Percent) -> int:
 
 
 def read_cents(cell: str) -> int:
-    """Return a sum of whole dollars such as ``$1,000`` in cents.
-
-    Raises:
-        ChapterError: the cell is not a sum of whole dollars.
-    """
+    """Return a sum of whole dollars such as ``$1,000`` in cents."""
     match = _DOLLARS.fullmatch(cell)
     if match is None:
         raise ChapterError(f"{cell!r} is not a sum: write '$N'")

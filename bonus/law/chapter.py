@@ -1,8 +1,8 @@
 """The chapters of 58 Pa. Code as data: games, wagers and paytables, one file per chapter.
 
-A file in ``chapters`` copies the printed law cell by cell. Each file is checked completely before
-any part of it is used (``bonus.law.paytable_checks``). A chapter that has no new kind of wager
-needs only a file, and no code.
+A file in ``chapters`` copies the printed law cell by cell, and is checked completely before any
+part of it is used (``bonus.law.paytable_checks``). A chapter without a new kind of wager needs only
+a file, and no code.
 """
 
 import tomllib
@@ -24,13 +24,10 @@ _SUFFIX: Final = ".toml"
 
 @cache
 def load(name: str) -> Chapter:
-    """Return the chapter with a name such as ``649a``.
-
-    The file of the chapter is read from the package and checked.
+    """Return the chapter with a name such as ``649a``, from its checked file in the package.
 
     Raises:
-        UserError: the installed file was changed, or cannot be read. The message has the file, the
-            line and the reason.
+        UserError: the file was changed or cannot be read; the message has file, line and reason.
     """
     path = files("bonus.law").joinpath("chapters", f"{name}{_SUFFIX}")
     text = ""
@@ -58,9 +55,7 @@ def _has_place(error: Exception, text: str) -> TypeGuard[ChapterError]:
 
 @cache
 def chapters() -> Mapping[str, Chapter]:
-    """Return every chapter of the package, by the name of its game.
-
-    The chapters are in the order of their numbers.
+    """Return every chapter of the package by the name of its game, in the order of their numbers.
 
     Raises:
         UserError: a file is not valid, or two chapters have the same game.
@@ -85,13 +80,7 @@ def chapters() -> Mapping[str, Chapter]:
 
 
 def read_chapter(text: str) -> Chapter:
-    """Read and check the text of a chapter's file.
-
-    Raises:
-        ChapterError: the text is not TOML, or has an unknown or missing key. Another reason is a
-            wrong paytable: it omits a hand, has a hand that cannot occur, or pays a higher hand
-            less than a lower hand.
-    """
+    """Read and check the text of a chapter's file; a ChapterError says what is wrong."""
     try:
         chapter = msgspec.convert(tomllib.loads(text), Chapter)
     except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:

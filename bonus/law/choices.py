@@ -1,7 +1,7 @@
 """Checks of a casino table's choices against the chapter of the table's game.
 
-A choice is a paytable or another option that the law leaves to the casino. The casino declares its
-choices in its Rules Submission.
+A choice is a paytable or another option that the law leaves to the casino, which declares it in its
+Rules Submission.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,8 +24,7 @@ Choices = Mapping[str, str | int | Mapping[str, int]]
 def offered(chapter: Chapter) -> dict[str, tuple[str, ...]]:
     """Return the options of each choice that a chapter leaves to the casino.
 
-    The odds of a mini-royal and the payout limit are numbers, so these two choices are not
-    included.
+    The odds of a mini-royal and the payout limit are numbers, so they are not included.
     """
     found: dict[str, tuple[str, ...]] = {}
     for bonus in chapter.main_bonuses:
@@ -43,10 +42,7 @@ def offered(chapter: Chapter) -> dict[str, tuple[str, ...]]:
 
 
 def mini_royals(chapter: Chapter) -> dict[str, MiniRoyal]:
-    """Return the optional mini-royal odds of a chapter (649a.12(g)).
-
-    The keys are the wagers and bonuses to which a casino table can add a mini-royal.
-    """
+    """Return the optional mini-royal odds (649a.12(g)) by the wager or bonus that can have them."""
     found = {bonus.item: bonus.mini_royal for bonus in chapter.main_bonuses if bonus.mini_royal}
     found |= {wager.names[0]: wager.mini_royal for wager in chapter.wager if wager.mini_royal}
     return found
@@ -55,15 +51,9 @@ def mini_royals(chapter: Chapter) -> dict[str, MiniRoyal]:
 def choice_problem(
     chapter: Chapter, name: str, choice: object, chosen: Mapping[str, object]
 ) -> str | None:
-    """Return the reason why a chapter does not allow a choice; None if it allows the choice.
+    """Return the reason why a chapter does not allow a choice, with the subsection; else None.
 
-    The reason names the subsection.
-
-    Args:
-        chapter: the chapter of the table's game.
-        name: the name of the choice.
-        choice: the option that the table has chosen.
-        chosen: all choices of the table, by name.
+    ``chosen`` are all choices of the table, by name.
     """
     royals = mini_royals(chapter)
     if name == MINI_ROYAL and royals:
@@ -115,7 +105,7 @@ def _either(names: Sequence[str]) -> str:
 
 
 def _limit_problem(limit: Limit, choice: object) -> str | None:
-    """Return the reason why a payout limit is not allowed; None if it is allowed.
+    """Return the reason why a limit is not allowed, or None.
 
     679a.12(h) and 682a.12(g) require a minimum (reading G6).
     """
@@ -158,7 +148,6 @@ def _mini_royal_problem(
 
 
 def _rules_of(chapter: Chapter, name: str) -> str:
-    """Return the subsections that list the options of a choice, as text."""
     if name == VERSION:
         return chapter.version[0].rule.rpartition("(")[0]
     tables = [

@@ -13,13 +13,10 @@ from bonus.wagers import LUCKY_BONUS, MAGIC_CARD, envy_item, jackpot_item
 class GameMeters:
     """The meters of one game or of several games.
 
-    Attributes:
-        titles: the usual title of each meter, for patrons. The meters are in the order in which
-            tables and displays show them.
-        terms: the chapter's terms of each wager that feeds a meter, in the order of the meters.
-        meter_of: the meter of each item that a settlement line can have. An item is a wager that
-            feeds the meter, or a bonus that is paid with such a wager. What a wager that feeds
-            several meters pays at odds belongs to the first of them.
+    ``titles`` are those for patrons, in the order in which tables and displays show the meters.
+    ``terms`` are those of each wager that feeds a meter, in the same order. ``meter_of`` has the
+    meter of each item of settlement lines: a wager, or a bonus that is paid with it. What a wager
+    that feeds several meters pays at odds belongs to the first of them.
     """
 
     titles: Mapping[str, str]
@@ -28,7 +25,6 @@ class GameMeters:
 
     @classmethod
     def of(cls, games: Iterable[Chapter]) -> Self:
-        """Return the meters of games."""
         titles: dict[str, str] = {}
         terms: dict[str, WagerTables] = {}
         meter_of: dict[str, str] = {}
@@ -41,11 +37,9 @@ class GameMeters:
         return cls(MappingProxyType(titles), MappingProxyType(terms), MappingProxyType(meter_of))
 
     def wagers_of(self, meter: str) -> tuple[str, ...]:
-        """Return the wagers that feed a meter."""
         return tuple(name for name, tables in self.terms.items() if meter in tables.fed)
 
     def items_of(self, meter: str) -> tuple[str, ...]:
-        """Return the items of settlement lines that a meter pays."""
         return tuple(item for item, paid in self.meter_of.items() if paid == meter)
 
 

@@ -14,18 +14,12 @@ from bonus.law.item_titles import item_titles
 class Games(Mapping[str, Chapter]):
     """Games by name. Two collections with the same game files are equal, and have the same hash.
 
-    The chapters of the package are always among the games.
-
-    Attributes:
-        digests: the SHA-256 of the file of each game of the house, in hexadecimal.
-        titles: the titles of items of settlement lines, for the wagers that have a title.
+    The chapters of the package are always among them. ``digests`` has the SHA-256 of the file of
+    each game of the house, in hexadecimal. ``titles`` are those of items of settlement lines.
     """
 
     def __init__(self, house: Iterable[tuple[Chapter, str]] = ()) -> None:
-        """Collect the games.
-
-        Args:
-            house: the games of the house, each with the SHA-256 of its file in hexadecimal.
+        """Collect the chapters, and the games of the house, each with the SHA-256 of its file.
 
         Raises:
             ChapterError: two games have one name, or the same wager feeds different meters or has
@@ -64,11 +58,9 @@ class Games(Mapping[str, Chapter]):
 
     @cached_property
     def meters(self) -> GameMeters:
-        """The meters of all games."""
         return GameMeters.of(self._games.values())
 
     def with_meter(self, meter: str) -> tuple[Chapter, ...]:
-        """Return the games that have a meter."""
         return tuple(
             game for game in self._games.values() if any(each.name == meter for each in game.meter)
         )

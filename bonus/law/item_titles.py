@@ -1,5 +1,3 @@
-"""Titles for people of wagers, and of the bonuses and jackpots that are paid with them."""
-
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Final
@@ -14,7 +12,7 @@ _JACKPOT: Final = "Jackpot"
 def item_titles(games: Iterable[Chapter]) -> Mapping[str, str]:
     """Return the titles of the items of settlement lines, for wagers with a title.
 
-    The ledger has only the names of wagers. So a wager can have only one title in all games.
+    The ledger has only the names of wagers, so a wager can have only one title in all games.
 
     Raises:
         ChapterError: a wager has two titles, or a title is for several wagers.

@@ -1,8 +1,8 @@
 """The terms of a meter: payouts of its wager, Envy Bonuses, seed and rates.
 
-The terms are computed from the paytables of the chapter (649a.12(e), (h), (i), (j)). They are
-computed for one amount of the wager, because all wagers on a meter have the same amount (reading
-T22).
+They are computed from the paytables of the chapter (649a.12(e), (h), (i), (j)) for one amount of
+the wager, because all wagers on a meter have the same amount (reading T22). A meter that a chapter
+does not have or allow is refused with ValueError.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,13 +22,9 @@ from bonus.wagers import PaidFrom
 class Row:
     """Payouts of one hand under the terms of a meter.
 
-    Attributes:
-        hand: the name of the hand in the paytable. Several royals can share one name.
-        percents: the percentages that the hand wins, each with the name of the meter.
-        for_1: the multiple of the wager that the hand wins, or 0.
-        sum_cents: the fixed sum that the hand wins, in cents, or 0.
-        envy_cents: the Envy Bonus that the hand brings for each wager of another player, in cents;
-            0 if it brings none.
+    ``hand`` is its name in the paytable, which several royals can share. ``percents`` have the
+    names of their meters, and ``for_1`` is a multiple of the wager. ``envy_cents`` is the Envy
+    Bonus that the hand brings for each wager of another player.
     """
 
     hand: str
@@ -39,11 +35,9 @@ class Row:
 
     @property
     def wins(self) -> bool:
-        """True if the hand wins something."""
         return bool(self.percents or self.for_1 or self.sum_cents)
 
     def percent_of(self, meter: str) -> Percent:
-        """Return the percentage of a meter that the hand wins, or 0."""
         return next((percent for name, percent in self.percents if name == meter), 0)
 
     def fixed_cents(self, wager_cents: int) -> int:
@@ -57,22 +51,16 @@ class MeterTerms:
 
     Attributes:
         kind: the name of the meter in the chapter.
-        wagers: the names of the wagers that feed the meter.
-        wager_cents: the amount of every wager on the meter, in cents.
         paytable: the letter of the chosen paytable; None if there is no choice.
-        seed_cents: the first balance of the meter, in cents.
-        reseed_cents: the balance of the meter after a win of the whole meter, in cents. A meter
-            with a reserve also receives the reserve (reading T21).
-        primary_bps: the share of a wager that is added to the meter, in basis points.
-        reserve_bps: the share of a wager that is added to the meter's reserve, in basis points.
+        reseed_cents: the balance after a win of the whole meter. A meter with a reserve also
+            receives the reserve (reading T21).
+        primary_bps: the share of a wager that is added to the meter; ``reserve_bps`` goes to its
+            reserve.
         paid_from: the source of payouts that are not a percentage of the meter.
-        rule: the subsection with the payouts.
-        envy_rule: the subsection with the Envy Bonuses; empty if there are none.
-        draw_rule: the subsection about the Magic Card and the Lucky Bonus; empty if there are none.
-        magic_card_for_1: the multiple of the wager that the Magic Card pays, or 0.
-        lucky_bonus_for_1: the multiple of the wager that the Lucky Bonus pays, or 0.
+        rule: the subsection with the payouts. ``envy_rule`` has the Envy Bonuses, and ``draw_rule``
+            the Magic Card and the Lucky Bonus; empty if there are none.
         tiers: true if its wagers also feed other meters.
-        rows: the payouts of each hand, for every hand of the ranking.
+        rows: the payouts of every hand of the ranking.
     """
 
     kind: str
@@ -115,26 +103,20 @@ def meter_terms(
 ) -> MeterTerms:
     """Return the terms of a kind of meter for wagers of ``wager_cents``.
 
-    If no game is given, it is the first game with such a meter. If no games are given, they are
-    those of the chapters.
+    Without a game, it is the first game with such a meter; without games, those of the chapters.
 
     Raises:
-        ValueError: the chapter does not allow a meter of this kind with this wager and paytable;
-            the message names the subsection. The possible reasons are: the amount is zero; the
-            chapter has no Envy Bonuses for the amount (reading T22); no paytable is given; the
-            paytable is not one of the choices.
+        ValueError: the chapter does not allow such a meter; the message names the subsection. The
+            amount is zero, or has no Envy Bonuses (reading T22), or the paytable is missing or not
+            one of the choices.
     """
     return terms_in(_game_of(kind, games or chapter_games(), game), kind, wager_cents, paytable)
 
 
 def paytable_choices(kind: str, games: Games | None = None, game: str = "") -> tuple[str, ...]:
-    """Return the letters of the paytables that a kind of meter can have in a game.
+    """Return the letters of the paytables that a kind of meter can have; empty without a choice.
 
-    The result is empty if there is no choice. If no game is given, it is the first game with such a
-    meter.
-
-    Raises:
-        ValueError: the chapter has no such meter.
+    Without a game, it is the first game with such a meter.
 
     >>> paytable_choices("progressive"), paytable_choices("five_card_progressive")
     (('A', 'B'), ())
@@ -147,10 +129,7 @@ def wager_choices(kind: str, games: Games | None = None, game: str = "") -> tupl
     """Return the amounts in cents that the wager of a kind of meter can have in a game.
 
     The result is empty if the game allows every amount, because it has no Envy Bonuses (reading
-    T22). If no game is given, it is the first game with such a meter.
-
-    Raises:
-        ValueError: the chapter has no such meter.
+    T22). Without a game, it is the first game with such a meter.
 
     >>> wager_choices("progressive"), wager_choices("five_card_hand_bonus")
     ((100, 500), ())
@@ -169,11 +148,7 @@ def _game_of(kind: str, games: Games, game: str = "") -> Chapter:
 
 
 def terms_in(chapter: Chapter, kind: str, wager_cents: int, choice: str | None) -> MeterTerms:
-    """Return the terms of a meter under a given chapter; see ``meter_terms``.
-
-    Raises:
-        ValueError: the chapter does not allow a meter with these terms.
-    """
+    """Return the terms of a meter under a given chapter; see ``meter_terms``."""
     tables, hands = _wager_tables(chapter, kind)
     chosen, rates = _choose(tables, kind, hands, choice)
     if wager_cents < 1:

@@ -1,11 +1,7 @@
 """Checks of the paytables in a chapter's file, before any part of the file is used.
 
-The checks find errors that were made when the law was copied:
-
-- a missing or unknown hand
-- a higher hand that pays less than a lower one
-- two kinds of odds in one paytable
-- a choice that occurs twice
+They find errors of copying: a missing or unknown hand, a higher hand that pays less than a lower
+one, two kinds of odds in one paytable, or a choice that occurs twice.
 """
 
 import re
@@ -41,15 +37,10 @@ from bonus.law.paytables import Paytable, Rates, paytables_of
 from bonus.law.reference_checks import check_cards, check_consistency
 
 _Worth = tuple[Percent, int, int]
-"""Sort key of payouts, as in ``Payout.worth``."""
 
 
 def check_chapter(chapter: Chapter) -> None:
-    """Check all parts of a chapter.
-
-    Raises:
-        ChapterError: a part is wrong; the message names the wager and the subsection.
-    """
+    """Check all parts of a chapter; a ChapterError names the wager and the subsection."""
     check_cards(chapter.deal)
     names = [*chapter.main_wagers, *(name for tables in chapter.wager for name in tables.names)]
     if chapter.main:
@@ -134,8 +125,7 @@ def _check_wager(chapter: Chapter, tables: WagerTables) -> None:
 def _check_meter(of: str, tables: WagerTables, paytables: Sequence[Paytable]) -> None:
     """Check the parts of an optional wager that belong to a meter.
 
-    A wager that feeds a meter must have rates. No other wager is allowed to have rates, Envy
-    Bonuses or draws.
+    A wager that feeds a meter must have rates. Any other must have no rates, Envy Bonuses or draws.
     """
     for paytable in paytables:
         if set(paytable.rates) != (set(tables.meters) or ({""} if tables.meter else set())):
@@ -176,10 +166,9 @@ def _percent_names(tables: WagerTables) -> tuple[str, ...]:
 def _with_fourth(
     of: str, tables: WagerTables, ranking: str, paytables: Sequence[Paytable]
 ) -> Sequence[Paytable]:
-    """Return the paytables of a wager among which a casino table has a choice.
+    """Return the paytables among which a casino table chooses.
 
-    If the wager has separate paytables for a certain rank of the fourth card, the choice is among
-    these separate paytables.
+    They are those for the fourth card if the wager has them.
     """
     if tables.fourth_card is None:
         return paytables
@@ -254,8 +243,8 @@ def _check_pays(of: str, paytable: Paytable, *, meters: Sequence[str] = ()) -> N
     """Check the kinds of payout in a paytable.
 
     All odds of a paytable are "to 1", or all are "for 1". A paytable of a meter pays a percentage
-    of it, and its odds are "for 1". Any other paytable pays no percentage. ``meters`` are the names
-    that the cells use for the meters of the wager.
+    of it, and its odds are "for 1"; any other pays no percentage. ``meters`` are the names that the
+    cells use for the meters.
     """
     where = f"{of} {paytable.rule} {paytable.choice or ''}".rstrip()
     payouts: list[Payout] = [read_payout(cell) for cell in paytable.cells.values()]

@@ -1,5 +1,3 @@
-"""Paytables. Each one is read from a column of a printed table in a chapter."""
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -13,8 +11,6 @@ _OR_LOWER: Final = "_or_lower"
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """The printed cells that contain the seed, the reseed and the rates of a meter."""
-
     rule: str
     seed: str
     reseed: str
@@ -27,13 +23,11 @@ class Paytable:
     """One paytable: a column of a printed table.
 
     Attributes:
-        rule: the subsection with the paytable.
         choice: the name of the paytable in a Rules Submission; None if the law leaves no choice.
         cells: the printed payout of each hand that the paytable names, the highest hand first.
-        version: true if the paytable is one of those for the tables that play a version of the
-            game under 649a.7(e), and for no other tables.
-        rates: the seed and the rates of each meter; empty if the paytable belongs to no meter. The
-            name of the meter is empty if there is only one.
+        version: true if the paytable is one of those for the tables that play a version of the game
+            under 649a.7(e), and for no other tables.
+        rates: the rates of each meter; empty if there is none. The name of the only meter is empty.
     """
 
     rule: str
@@ -46,14 +40,13 @@ class Paytable:
 def paytables_of(table: PrintedTable | OneTable, hands: Sequence[str]) -> tuple[Paytable, ...]:
     """Return the paytables of a printed table, one for each column.
 
-    ``hands`` are the hands of the ranking, the highest first. A row ``flush_or_lower`` means the
-    flush and every lower hand. Some columns begin with blank cells. The hands of these cells are
-    paid like the highest hand that has a payout in the column (reading T5). Any other blank cell
-    pays nothing (reading T3).
+    ``hands`` are those of the ranking, the highest first. A row ``flush_or_lower`` means the flush
+    and every lower hand. Where a column begins with blank cells, their hands are paid like the
+    highest hand that has a payout in it (reading T5). Any other blank cell pays nothing (reading
+    T3).
 
     Raises:
-        ChapterError: a row does not have one cell for each column, or the hand of a row does not
-            exist.
+        ChapterError: a row does not have one cell for each column, or its hand does not exist.
     """
     if isinstance(table, OneTable):
         return (Paytable(table.rule, None, _cells(table.rule, table.pays, hands)),)
@@ -63,10 +56,7 @@ def paytables_of(table: PrintedTable | OneTable, hands: Sequence[str]) -> tuple[
 def chosen_of(
     tables: Iterable[PrintedTable], hands: Sequence[str], choice: str | None
 ) -> Paytable | None:
-    """Return the paytable named ``choice``, or None if the printed tables have no such paytable.
-
-    ``choice`` is None if the law leaves no choice.
-    """
+    """Return the paytable named ``choice``, or the only one for None; None if there is none."""
     for table in tables:
         if choice in _choices(table):
             return _column(table, _choices(table).index(choice), hands)
@@ -74,10 +64,7 @@ def chosen_of(
 
 
 def with_mini_royal(paytable: Paytable, times: int) -> Paytable:
-    """Return a copy of a three-card paytable with an added row for mini-royals (649a.12(g)).
-
-    The row pays ``times`` to 1.
-    """
+    """Return a copy of a three-card paytable that pays mini-royals ``times`` to 1 (649a.12(g))."""
     cells = {"mini_royal": f"{times:,} to 1", **paytable.cells}
     return Paytable(paytable.rule, paytable.choice, MappingProxyType(cells), paytable.version)
 

@@ -1,6 +1,6 @@
-"""Checks of the names in a chapter's file.
+"""Checks that each name in a chapter's file is defined, and defined only once.
 
-If one part of the file uses a name, another part must define this name. No name is defined twice.
+What is wrong is refused with ChapterError.
 """
 
 from collections.abc import Iterator, Sequence
@@ -30,18 +30,14 @@ _NUMBERS: Final = ("version", "mini_royal")
 _CARDS_MAX: Final = 7
 """Largest number of cards of a hand, of the dealer and of the community.
 
-Every result can carry this number. A message to the service has room for eight cards of each.
+Every result can carry this number: a message to the service has room for eight cards of each.
 """
 
 _CARDS_OF_DRAWS: Final = ("hand_and_community", "dealer_and_community")
 
 
 def check_cards(deal: Deal) -> None:
-    """Check that a result can carry the cards of each hand, of the dealer and of the community.
-
-    Raises:
-        ChapterError: there are more cards.
-    """
+    """Refuse more cards of a hand, the dealer or the community than a result can carry."""
     for what, cards in (
         ("hand", deal.hand),
         ("dealer", deal.dealer),
@@ -53,11 +49,7 @@ def check_cards(deal: Deal) -> None:
 
 
 def check_consistency(chapter: Chapter) -> None:
-    """Check that the parts of a chapter do not contradict each other.
-
-    Raises:
-        ChapterError: two parts contradict each other.
-    """
+    """Check that the parts of a chapter do not contradict each other."""
     optional = [name for tables in chapter.wager for name in tables.names]
     names = [*chapter.main_wagers, *optional]
     _once(names, "has two entries")
@@ -255,7 +247,6 @@ def _check_deal(chapter: Chapter) -> None:
 
 
 def _check_dealt(chapter: Chapter) -> None:
-    """Check that each hand of a wager is formed of cards that the game deals."""
     for tables in chapter.wager:
         for name, cards in zip(tables.names, tables.cards, strict=True):
             if cards in OF_COMMUNITY and not chapter.deal.community:

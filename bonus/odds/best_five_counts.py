@@ -2,7 +2,7 @@
 
 The deals are not formed one by one: of nine cards, there are 3.7 billion. The ranks are added one
 after another, and each state of the ranks so far has its number of deals. A state knows the cards
-of one suit. The four suits are equal, and nine cards have at most one suit with five cards. So the
+of one suit. The four suits are equal, and nine cards have at most one suit with five cards, so the
 deals with a flush are four times those with a flush in this suit.
 """
 
@@ -29,11 +29,9 @@ class _State(NamedTuple):
     """The ranks so far. A number is not counted further than it matters.
 
     Attributes:
-        cards: the number of cards.
         fours, threes, pairs: the number of ranks that occur four times, three times and twice; at
             most one, two and two.
         run: the number of consecutive ranks up to the last rank; at most five.
-        straight: whether five consecutive ranks occur.
         suited: the number of cards of the suit; at most five.
         suited_run, suited_straight: the same as `run` and `straight`, for the cards of the suit.
     """
@@ -49,7 +47,6 @@ class _State(NamedTuple):
     suited_straight: bool = False
 
     def add_rank(self, suited: int, others: int) -> "_State":
-        """Return the state after the next rank, with cards of the suit and of other suits."""
         count = suited + others
         run = min(self.run + 1, _FIVE) if count else 0
         suited_run = min(self.suited_run + 1, _FIVE) if suited else 0
@@ -85,10 +82,6 @@ def count_best_five(cards: int, advance: Advance) -> Counts:
 
     A hand that does not occur is left out.
 
-    Args:
-        cards: the number of cards, from five to nine.
-        advance: function that receives the progress; a step is a rank.
-
     Raises:
         ValueError: there are fewer than five cards, or more than nine.
     """
@@ -114,7 +107,6 @@ def count_best_five(cards: int, advance: Advance) -> Counts:
 
 
 def steps_of_best_five() -> int:
-    """Return the total number of steps that ``count_best_five`` reports."""
     return len(_WAYS) * len(RANKS)
 
 

@@ -1,13 +1,12 @@
 """Counts of dealer's hands: how many are higher than each hand of the player.
 
-The player's five cards and the dealer's six cards can be dealt in 2.8e13 ways. These deals are
-counted by inclusion and exclusion over the subsets of the player's hand. The calculation starts
-with all dealer's hands. It subtracts the hands that contain one of the player's cards. It adds the
-hands that contain two of the player's cards, and continues with alternating signs.
+The player's five cards and the dealer's six can be dealt in 2.8e13 ways. They are counted by
+inclusion and exclusion over the subsets of the player's hand: all dealer's hands, minus those that
+contain one of the player's cards, plus those that contain two, and so on with alternating signs.
 
-For each subset, the calculation needs the number of dealer's hands that contain the subset and are
-higher than a strength. This number is the same for all subsets of a class: subsets that differ only
-by a renaming of the suits (``suit_classes``).
+For each subset, the calculation needs the number of dealer's hands that contain it and are higher
+than a strength. This number is the same for all subsets of a class, which differ only by a renaming
+of the suits (``suit_classes``).
 """
 
 from collections import Counter
@@ -33,9 +32,7 @@ class Duel(msgspec.Struct, frozen=True):
     chances against the dealer.
 
     Attributes:
-        hand: the name of the hands in a row.
-        strength: the strength of the hands in a row; of two hands, the one with the higher strength
-            wins.
+        strength: of two hands, the one with the higher strength wins.
         suits: the number of cards in each suit of a hand, the largest number first, such as (2, 1).
         hands: the number of player's hands in a row.
         not_qualified: for each hand of a row, the number of dealer's hands that do not qualify.
@@ -61,14 +58,9 @@ def count_duel(
 ) -> Duel:
     """Count the outcomes of every hand of the player against every hand of the dealer.
 
-    Args:
-        ranking: the name of a ranking in ``COMPARES``.
-        player: the number of the player's cards.
-        dealer: the number of the dealer's cards, at least as many as the player's.
-        advance: function that receives the number of steps done. The total is the result of
-            ``steps_of_duel``.
-        queen_qualifies: true if a dealer's hand below a queen high does not qualify
-            (649a.11(c)(3)(i), 679a.11(c)(3)(i)). False if every hand qualifies (reading F9).
+    ``ranking`` is one of ``COMPARES``. The dealer has at least as many cards as the player. If
+    ``queen_qualifies``, a dealer's hand below a queen high does not qualify (649a.11(c)(3)(i),
+    679a.11(c)(3)(i)); if not, every hand does (reading F9).
     """
     compare = COMPARES[ranking]
     players, dealers = hand_classes(player), hand_classes(dealer)
@@ -113,7 +105,6 @@ def _suits(cards: Sequence[Card]) -> tuple[int, ...]:
 
 
 def steps_of_duel(player: int, dealer: int) -> int:
-    """Return the total number of steps that ``count_duel`` reports."""
     subsets = sum(comb(dealer, size) for size in range(player + 1))
     return len(hand_classes(player)) + len(hand_classes(dealer)) + subsets * _STEPS_A_SUBSET
 
@@ -143,8 +134,8 @@ class _Tables:
     def above(self, strength: Integers) -> Integers:
         """Return, for each class of player's hands, the number of dealer's hands above a strength.
 
-        A dealer's hand that contains a card of the player is not counted. ``strength`` has
-        one strength for each class. It and the result have the shape (classes,).
+        A dealer's hand that contains a card of the player is not counted. ``strength`` has one
+        strength for each class; it and the result have the shape (classes,).
         """
         ranks = np.searchsorted(self._found, strength, side="right")
         found = np.zeros(len(self._players), np.int64)
@@ -156,11 +147,7 @@ class _Tables:
         return found
 
     def _all_held(self, strength: Integers) -> Integers:
-        """Return, for each class of player's hands, the number of dealer's hands above a strength.
-
-        Only dealer's hands that contain all of the player's cards are counted. ``strength`` has
-        one strength for each class. It and the result have the shape (classes,).
-        """
+        """Do the same as ``above`` for dealer's hands that contain all of the player's cards."""
         found = np.zeros(len(self._players), np.int64)
         for at in self._holding:
             np.add.at(found, at, self._dealers.hands * (self._against > strength[at]))
@@ -173,12 +160,10 @@ def _table(
 ) -> npt.NDArray[np.int32]:
     """Return the number of dealer's hands at or above each strength, for each class of subsets.
 
-    The number of a class is the number of dealer's hands that contain one given subset of this
-    class. The result has the shape (classes, strengths + 1), and its last column is 0.
-
-    First, each dealer's hand is added to the class of every subset that it contains. Then the sum
-    of each class is divided by the number of subsets in the class, because each of these subsets
-    has the same number of dealer's hands.
+    They are the hands that contain one given subset of the class: each hand is added to the class
+    of every subset that it contains, then the sum is divided by the number of subsets in the class,
+    because each has the same number of hands. The result has the shape (classes, strengths + 1),
+    and its last column is 0.
     """
     width = strengths + 1
     # A class has at most 24 subsets. Each subset is in at most C(52,6) hands. So 32 bits are

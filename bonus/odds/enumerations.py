@@ -1,7 +1,7 @@
 """The enumerations of deals that the odds need. Each has a name, and is computed once.
 
-The result of an enumeration is a count. A count depends only on the cards and the ranking of hands,
-and on no paytable. So it can be cached for all paytables.
+The result, a count, depends only on the cards and the ranking of hands, and on no paytable, so it
+can be cached for all paytables.
 """
 
 from collections.abc import Callable
@@ -31,13 +31,9 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Enumeration(Generic[T]):
-    """An enumeration of deals: its name, and the functions that compute its result (a count).
+    """An enumeration of deals: its unique name, and how its result (a count) is computed.
 
-    Attributes:
-        name: the unique name of the count.
-        result: the type of the result.
-        count: function that computes the result, and reports each step to the given function.
-        steps: function that returns the total number of steps.
+    ``count`` reports each step to the given function; ``steps`` returns their total number.
     """
 
     name: str
@@ -47,10 +43,7 @@ class Enumeration(Generic[T]):
 
 
 class CountStore(Protocol):
-    """Store of counts that were computed earlier."""
-
-    def get(self, name: str) -> bytes | None:
-        """Return the data that is stored under a name, or None."""
+    def get(self, name: str) -> bytes | None: ...
 
     def put(self, name: str, data: bytes) -> None:
         """Store data under a name if possible; a failure is not an error."""
@@ -59,7 +52,7 @@ class CountStore(Protocol):
 Begin = Callable[[str, int], Advance]
 """Function that is called before a count, with its name and its number of steps.
 
-It returns the function that receives the progress of the count.
+It returns the function that receives the progress.
 """
 
 
@@ -67,16 +60,12 @@ class Enumerator:
     """Access to the results of enumerations; each enumeration is computed at most once."""
 
     def __init__(self, shelf: CountStore | None = None, begin: Begin | None = None) -> None:
-        """Set the store of counts and the function for progress; both are optional."""
         self._shelf = shelf
         self._begin = begin
         self._known: dict[str, object] = {}
 
     def get(self, wanted: Enumeration[T]) -> T:
-        """Return the result of an enumeration.
-
-        If the result is neither in memory nor in the store, it is computed now.
-        """
+        """Return the result of an enumeration: from memory, from the store, or computed now."""
         known = self._known.get(wanted.name)
         if isinstance(known, wanted.result):
             return known
@@ -103,19 +92,14 @@ class Enumerator:
 
 
 class HandDeals(msgspec.Struct, frozen=True):
-    """Number of deals that result in each hand, by the name of the hand."""
-
     deals: Counts
 
 
 class Fives(msgspec.Struct, frozen=True):
-    """Numbers of deals for each five-card hand, by the strength of the player's three cards.
+    """Numbers of deals for each hand of the player's three cards and two community cards.
 
-    A five-card hand consists of the player's own three cards and two community cards.
-
-    Attributes:
-        deals: the numbers of deals. The outer key is the strength of the player's three cards. The
-            inner key is the name of the five-card hand.
+    The outer key is the strength of the player's three cards, the inner one the name of the
+    five-card hand.
     """
 
     deals: dict[int, Counts]
@@ -124,8 +108,8 @@ class Fives(msgspec.Struct, frozen=True):
 def all_hands(ranking: str, groups: tuple[int, ...]) -> Enumeration[HandDeals]:
     """Return the enumeration of all hands of a ranking.
 
-    ``groups`` is the number of cards from each source. It matters only for rankings of colors. For
-    all other rankings, only the total number of cards matters.
+    ``groups`` is the number of cards from each source. It matters only for rankings of colors; for
+    all others, only the total does.
     """
     if ranking not in BY_COLOR:
         groups = (sum(groups),)
@@ -156,7 +140,6 @@ def with_further_card(wager: WagerTables, size: int, rank: str) -> Enumeration[H
 
 
 def duel(chapter: Chapter) -> Enumeration[Duel]:
-    """Return the enumeration of every hand of the player against every hand of the dealer."""
     main, hand, dealer = chapter.main_game, chapter.deal.hand, chapter.deal.dealer
     queen = main.not_qualified is not None
     return Enumeration(

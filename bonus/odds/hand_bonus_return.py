@@ -24,10 +24,7 @@ _FIVE_CARD_COUNTS: Final = {
 class HandBonusReturn:
     """Average payout of a Five Card Hand Bonus wager, in units of the wager.
 
-    Attributes:
-        at_seed: the payout with the meter at its seed.
-        long_run: the payout in the long run, in which players also win the contributions
-            (``bonus.odds.long_run``).
+    In the long run, players also win the contributions (``bonus.odds.long_run``).
     """
 
     at_seed: Fraction
@@ -57,12 +54,8 @@ def hand_bonus_return(
 ) -> HandBonusReturn:
     """Return the average payout of a Five Card Hand Bonus wager.
 
-    Args:
-        terms: the terms of the meter.
-        magic_card_every: the average number of rounds per Magic Card; 0 for never.
-        lucky_every: the average number of rounds per Lucky position; 0 for never.
-        positions: the number of positions at the casino table. The Lucky position is one of them or
-            the dealer.
+    The draws are given as the average number of rounds per draw, 0 for never. The Lucky position is
+    one of ``positions`` or the dealer.
 
     >>> from bonus.law.meter_terms import meter_terms
     >>> terms = meter_terms("five_card_hand_bonus", 100)

@@ -21,7 +21,6 @@ Advance = Callable[[int], None]
 """Function that receives the progress: the number of steps done since its last call."""
 
 Judge = Callable[[Sequence[Card]], StrEnum]
-"""Function that returns the hand that cards form."""
 
 Counts = dict[str, int]
 """Number of deals of each hand, by the name of the hand."""
@@ -39,15 +38,9 @@ _BLACK_AND_RED: Final = tuple(
 def count_hands(ranking: str, groups: tuple[int, ...], advance: Advance) -> Counts:
     """Return how many deals result in each hand, by the name of the hand.
 
-    A hand that does not occur is left out.
-
-    Args:
-        ranking: the name of the ranking in ``bonus.hands`` that judges the cards.
-        groups: the number of cards from each source, such as three of the player and three of the
-            dealer. For a ranking of colors, a deal is a separate set of cards for each source. For
-            any other ranking, a deal is one set of all the cards.
-        advance: function that receives the progress, in steps. The total is the result of
-            ``steps_of_hands``.
+    A hand that does not occur is left out. ``groups`` is the number of cards from each source, such
+    as three of the player and three of the dealer. For a ranking of colors, a deal is a separate
+    set of cards for each source; for any other, one set of all the cards.
     """
     if ranking in BY_COLOR:
         return _count_colors(ranking, groups, advance)
@@ -60,7 +53,6 @@ def count_hands(ranking: str, groups: tuple[int, ...], advance: Advance) -> Coun
 
 
 def steps_of_hands(ranking: str, groups: tuple[int, ...]) -> int:
-    """Return the total number of steps that ``count_hands`` reports."""
     size = sum(groups)
     return len(_BLACK_AND_RED) ** size if ranking in BY_COLOR else len(hand_classes(size))
 
@@ -68,17 +60,8 @@ def steps_of_hands(ranking: str, groups: tuple[int, ...]) -> int:
 def count_with_further_card(ranking: str, size: int, rank: str, advance: Advance) -> Counts:
     """Return how many deals result in each hand and an additional card of ``rank``.
 
-    The result is by the name of the hand.
-
-    The additional card can be the player's own card or the community card: the number of deals is
-    the same (679a.11(d)(2)(ii), reading P5).
-
-    Args:
-        ranking: the name of the ranking in ``bonus.hands`` that judges the cards.
-        size: the number of cards in the hand.
-        rank: the character of the rank.
-        advance: function that receives the progress: the number of classes of hands counted since
-            its last call.
+    It can be the player's own card or the community card: the number of deals is the same
+    (679a.11(d)(2)(ii), reading P5). ``size`` is the number of cards in the hand.
     """
     judge = RANKINGS[ranking].of
     counts: Counter[str] = Counter()
@@ -92,13 +75,10 @@ def count_with_further_card(ranking: str, size: int, rank: str, advance: Advance
 
 @dataclass(frozen=True, slots=True)
 class HandClass:
-    """One class of hands that differ only by a renaming of the suits.
+    """One class of hands that differ only by a renaming of the suits, and one of these hands.
 
-    Attributes:
-        cards: one hand that represents the class.
-        hands: the number of hands in the class.
-        suited: true if the name of a hand can depend on its suit, as for the royal flush of spades.
-            All cards of such a hand, or five of them, are in one suit.
+    ``suited`` is true if the name of a hand can depend on its suit, as for the royal flush of
+    spades: all its cards, or five of them, are in one suit.
     """
 
     cards: list[Card]

@@ -1,5 +1,3 @@
-"""Hands that decide a wager, each with its payout and its number of deals."""
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -15,15 +13,9 @@ from bonus.odds.offers import Offer
 
 @dataclass(frozen=True, slots=True)
 class PaidHand:
-    """A hand, its payout under a paytable, and the number of deals that result in it.
+    """A row of a paytable, or a hand that it does not pay, and the number of deals with it.
 
-    The hand is a row of the paytable, or a hand that the paytable does not pay.
-
-    Attributes:
-        hand: the name of the hand in the paytable.
-        cell: the cell of the hand in the paytable; empty if there is none.
-        payout: the payout of the cell.
-        deals: the number of deals with this hand.
+    ``cell`` is empty if the paytable does not have the hand.
     """
 
     hand: str
@@ -32,7 +24,6 @@ class PaidHand:
     deals: int
 
     def line(self, of: int, fourth_card: str = "") -> HandLine:
-        """Return the line that describes this hand in the odds of a wager."""
         return HandLine(
             hand=self.hand,
             combinations=self.deals,
@@ -43,11 +34,7 @@ class PaidHand:
 
 
 def choose(printed: Iterable[PrintedTable], ranking: str, choice: str | None) -> Paytable:
-    """Return the paytable of a choice.
-
-    Raises:
-        ValueError: no paytable has the name of the choice.
-    """
+    """Return the paytable of a choice; another name is refused with ValueError."""
     paytable = chosen_of(printed, RANKINGS[ranking].names, choice)
     if paytable is None:
         raise ValueError(f"no paytable is called {choice}")
@@ -63,8 +50,8 @@ def paytable_of(offer: Offer, printed: Iterable[PrintedTable], choice: str | Non
 def paid_hands(paytable: Paytable, ranking: str, deals: Counts) -> tuple[PaidHand, ...]:
     """Return every hand of a ranking with its payout, the highest hand first.
 
-    Hands that share a row of the paytable are combined. An example is a royal that is paid as a
-    straight flush.
+    Hands that share a row of the paytable are combined, such as a royal that is paid as a straight
+    flush.
     """
     found: dict[str, PaidHand] = {}
     for hand, (name, payout) in rows_of(paytable, RANKINGS[ranking].names).items():
@@ -77,7 +64,7 @@ def paid_hands(paytable: Paytable, ranking: str, deals: Counts) -> tuple[PaidHan
 def comes_back(hands: Iterable[PaidHand], wager_cents: int) -> Fraction:
     """Return the sum of payouts over all deals, in units of the wager.
 
-    The sum includes returned wagers, but no percentage of a meter.
+    It includes returned wagers, but no percentage of a meter.
     """
     back = Fraction(0)
     for hand in hands:

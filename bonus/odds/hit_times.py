@@ -12,12 +12,8 @@ from bonus.odds.odds_entries import HandLine, HitTimes, MeterTimes, OddsEntry, e
 def with_hit_times(entry: OddsEntry, tables: WagerTables, wagers_per_hour: int) -> OddsEntry:
     """Return the odds of a wager that feeds a meter, with the times between its hits.
 
-    The wagers of all tables count. Every wager has the same chance to hit: its player never folds.
-
-    Args:
-        entry: the odds of the wager.
-        tables: the chapter's terms of the wager.
-        wagers_per_hour: the number of these wagers in an hour, 1 or more.
+    ``wagers_per_hour``, 1 or more, counts the wagers of all tables. Each has the same chance to
+    hit: its player never folds.
     """
     paid = [(line, read_payout(line.pays)) for line in entry.hands]
 

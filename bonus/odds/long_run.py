@@ -27,12 +27,9 @@ def long_run(
 ) -> LongRun:
     """Return the house edge in the long run, and its parts.
 
-    Args:
-        fixed_return: the average payout besides percentages of meters, in units of the wager.
-        hands: the payout and the number of deals of each hand.
-        of: the total number of deals.
-        rates: seeds and rates by meter; the name is empty if the wager feeds one meter.
-        shares: the number of players who divide a win of the meter, and so cost one reseed.
+    ``fixed_return`` is the average payout besides percentages of meters, in units of the wager.
+    ``rates`` are by meter; the name is empty if the wager feeds one. ``shares`` is the number of
+    players who divide a win of the meter, and so cost one reseed.
     """
     added_bps = sum(
         read_rate_bps(each.primary) + read_rate_bps(each.reserve) for each in rates.values()
@@ -62,7 +59,7 @@ def chance_of(hands: Sequence[PaidHand], of: int, meter: str, least: Percent) ->
 
 
 def percent_of(payout: Payout, meter: str) -> Percent:
-    """Return the percentage of a meter in a payout; the meter of a wager's only one is empty."""
+    """Return the percentage of a meter in a payout; the name of a wager's only meter is empty."""
     if not meter:
         return payout.percent
     return next((percent for name, percent in payout.percents if name == meter), 0)

@@ -34,7 +34,6 @@ from bonus.odds.strategy_text import mixed_hands, strategy_in_words
 
 
 def main_entry(offer: Offer, counted: Enumerator) -> OddsEntry:
-    """Return the odds of a main game with one paytable of its bonus."""
     chapter = offer.chapter
     main = chapter.main_game
     against = counted.get(duel(chapter))
@@ -79,11 +78,7 @@ _TO_WHOM: Final = {
 
 
 def _pays_what(chapter: Chapter) -> str:
-    """Return a text about the bonus of a main game whose paytable the casino chooses.
-
-    The text names this bonus, and says when it is paid. The text is empty if the casino has no
-    choice.
-    """
+    """Return which bonus the paytables pay, and when; empty if the casino has no choice."""
     bonus = main_choice(chapter)
     if bonus is None:
         return ""
@@ -105,7 +100,6 @@ def _by_rank(
 
 
 def best_play(chapter: Chapter, choice: str | None, counted: Enumerator) -> Best:
-    """Return the best strategy of a main game with one paytable, and its results."""
     paytables = _paytables(chapter, choice, 0)
     pays = bonus_pays(chapter.main_game, paytables.values())
     return play_best(chapter.main_game, pays, counted.get(duel(chapter)))
@@ -114,8 +108,8 @@ def best_play(chapter: Chapter, choice: str | None, counted: Enumerator) -> Best
 def folded_strengths(chapter: Chapter, counted: Enumerator) -> frozenset[int]:
     """Return the strengths of the hands that the optimal strategy folds.
 
-    The strategy is computed with the first paytable. The paytables differ only in payouts for hands
-    that are always played, so the strategy is the same with each paytable (649a.12(b), (c)).
+    The paytables differ only in payouts for hands that are always played, so the strategy, computed
+    with the first, is the same with each (649a.12(b), (c)).
 
     Raises:
         ValueError: some hands of one strength are folded and others are not.
@@ -131,11 +125,7 @@ def folded_strengths(chapter: Chapter, counted: Enumerator) -> frozenset[int]:
 
 
 def _paytables(chapter: Chapter, choice: str | None, mini_royal: int) -> dict[str, Paytable]:
-    """Return the paytables of a main game, one for each of its bonuses.
-
-    The key is the name of the choice that a casino makes for the bonus. If the law leaves no
-    choice, the key is the name of the bonus.
-    """
+    """Return the paytable of each bonus, by the name of the casino's choice, or of the bonus."""
     found = {}
     for bonus in chapter.main_bonuses:
         paytable = choose(bonus.table, bonus.ranking, choice if bonus.choice else None)
@@ -146,9 +136,9 @@ def _paytables(chapter: Chapter, choice: str | None, mini_royal: int) -> dict[st
 
 
 def _chosen(chapter: Chapter, paytables: Mapping[str, Paytable]) -> str:
-    """Return the key in ``paytables`` of the bonus whose paytable the casino chooses.
+    """Return the key of the bonus whose paytable the casino chooses.
 
-    If the law leaves no choice, return the first key in ``paytables``; empty if there is none.
+    Without a choice, it is the first key; empty if there is none.
     """
     choices = [bonus.choice for bonus in chapter.main_bonuses if bonus.choice]
     return next(iter([*choices, *paytables]), "")
@@ -157,10 +147,7 @@ def _chosen(chapter: Chapter, paytables: Mapping[str, Paytable]) -> str:
 def _hand_lines(
     chapter: Chapter, paytables: Mapping[str, Paytable], against: Duel
 ) -> Iterator[HandLine]:
-    """Yield one line for each hand of the player.
-
-    Hands share a line if every paytable of the game pays them alike.
-    """
+    """Yield a line for each hand of the player; hands that every paytable pays alike share one."""
     main = chapter.main_game
     hands = RANKINGS[main.ranking].names
     printed = dict(paytables)

@@ -1,7 +1,4 @@
-"""House edges of the wagers that feed a meter (649a.12(e), (h), (i), (j)).
-
-The house edge falls as the meter rises.
-"""
+"""House edges of wagers that feed a meter (649a.12(e), (h), (i), (j)); they fall as it rises."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -38,12 +35,9 @@ _DECK_SIZE: Final = 52
 class Metered:
     """Payouts of a wager whose hands can win a percentage of a meter.
 
-    Attributes:
-        hands: the payout and the number of deals of each hand.
-        of: the total number of deals.
-        rates: the seed and the rates of the meter.
-        drawn: the average payout of the draws, in units of the wager.
-        shares: the number of players who divide a percentage of the meter (reading T17).
+    ``of`` is the total number of deals, and ``drawn`` the average payout of the draws, in units of
+    the wager. ``shares`` is the number of players who divide a percentage of the meter (reading
+    T17).
     """
 
     hands: tuple[PaidHand, ...]
@@ -69,16 +63,13 @@ class Metered:
 
     @property
     def long_run(self) -> LongRun:
-        """House edge in the long run, with its parts."""
         fixed = 1 - self.edge_at_empty_meter
         return long_run(fixed, self.hands, self.of, {"": self.rates}, shares=self.shares)
 
     def break_even_cents(self, wager_cents: int, envy_cents: Fraction = Fraction(0)) -> int:
         """Return the lowest meter, in cents, at which the house has no edge.
 
-        Args:
-            wager_cents: the amount of the wager, in cents.
-            envy_cents: the average amount of Envy Bonuses, in cents.
+        ``envy_cents`` is the average amount of Envy Bonuses.
         """
         lacking = self.edge_at_empty_meter * wager_cents - envy_cents
         meter_cents = max(0, ceil(lacking / self.meter_return))
@@ -97,11 +88,7 @@ class Metered:
 
 
 def meter_entry(offer: Offer, tables: WagerTables, counted: Enumerator) -> OddsEntry:
-    """Return the odds of a wager that feeds a meter.
-
-    Raises:
-        ValueError: the paytable has no seed.
-    """
+    """Return the odds of a wager that feeds a meter; a paytable without seed is a ValueError."""
     paytable = paytable_of(offer, tables.table, offer.paytable)
     rates = paytable.rates.get("")
     if rates is None:
@@ -150,8 +137,8 @@ def _break_even(metered: Metered, wagers_cents: tuple[int, ...]) -> dict[str, in
 def _with_envy(metered: Metered, envy: dict[int, Fraction]) -> tuple[dict[str, int], ...]:
     """Return the break-even meters for each number of other players from 1 to 6.
 
-    The keys of ``envy`` are amounts of the wager. The values are the average Envy Bonus that the
-    hand of one other player brings. Both are in cents.
+    ``envy`` has, by the wager in cents, the average Envy Bonus in cents that the hand of one other
+    player brings.
     """
     if not envy:
         return ()
@@ -166,11 +153,9 @@ def _envy(
 ) -> Iterator[tuple[int, Fraction]]:
     """Yield each amount of the wager, and the average Envy Bonus from one other player's hand.
 
-    Both are in cents.
-
-    The cards of another player have the same distribution as the player's own cards. The average
-    for several other players is the sum of their averages, so each player is considered separately.
-    An Envy Bonus is paid only for a hand that stays on the table (reading T8).
+    Both are in cents. The cards of another player have the same distribution as the player's own,
+    and the average for several is the sum, so each player is considered separately. An Envy Bonus
+    is paid only for a hand that stays on the table (reading T8).
     """
     for schedule in tables.envy.schedule if tables.envy else ():
         wager_cents = read_cents(schedule.wager)
@@ -188,10 +173,9 @@ def _when_folding(
 ) -> Metered | None:
     """Return the average payout of the Five-Card Progressive for a player who sometimes folds.
 
-    Return None for any other wager. A fold forfeits the Five-Card Progressive (649a.11(b)(2),
-    reading T7). A fold also forfeits the Three-Card Progressive, but this makes no difference. The
-    lowest hand that wins the Three-Card Progressive is a straight, and the optimal strategy never
-    folds a straight or a higher hand.
+    None for any other wager. A fold forfeits the Five-Card Progressive (649a.11(b)(2), reading T7).
+    It also forfeits the Three-Card Progressive, but this makes no difference: the lowest hand that
+    wins it is a straight, which the optimal strategy never folds.
     """
     three_and_two = offer.chapter.main is not None and offer.chapter.deal.community == 2
     if not tables.forfeited or tables.cards != ("hand_and_community",) or not three_and_two:
@@ -220,10 +204,7 @@ def _folding(metered: Metered, offer: Offer, seed: int, envy: dict[int, Fraction
 
 
 def _shared(metered: Metered, offer: Offer, seed: int) -> Iterator[SharedWager]:
-    """Yield the odds of a wager on the dealer's hand, for each number of players from 1 to 7.
-
-    The number counts the players who made this wager. They share a jackpot.
-    """
+    """Yield the odds of a wager on the dealer's hand, for 1 to 7 players who share a jackpot."""
     for players in range(1, PLAYERS_MAX + 1):
         share = replace(metered, shares=players)
         yield SharedWager(
@@ -239,8 +220,8 @@ def _shared(metered: Metered, offer: Offer, seed: int) -> Iterator[SharedWager]:
 class _Draws:
     """Average payouts of the Magic Card and the Lucky Bonus (649a.12(i)(3), readings T19, T20).
 
-    The Magic Card is one card of the deck. It pays if it is one of the cards of the hand. The Lucky
-    position is one of the table's positions or the dealer.
+    The Magic Card is one card of the deck, and pays if it is in the hand. The Lucky position is one
+    of the table's positions or the dealer.
     """
 
     def __init__(self, offer: Offer, pays: DrawsPay, cards: int) -> None:
@@ -256,11 +237,9 @@ class _Draws:
         )
 
     def magic_card(self, edge: Fraction) -> Drawn:
-        """Return the odds of the Magic Card; ``edge`` is the house edge with both draws."""
         return _drawn(self._magic, self._draws.magic_card_every, edge)
 
     def lucky(self, edge: Fraction) -> Drawn:
-        """Return the odds of the Lucky Bonus; ``edge`` is the house edge with both draws."""
         return _drawn(self._lucky, self._draws.lucky_every, edge)
 
 
@@ -269,10 +248,10 @@ def _per(gives: Fraction, every: int) -> Fraction:
 
 
 def _drawn(gives: Fraction, every: int, edge: Fraction) -> Drawn:
-    """Return the odds of one draw, and how frequent the draw must be to remove the house edge.
+    """Return the odds of one draw, and how frequent it must be to remove the house edge.
 
     ``gives`` is the payout if the draw occurs in every round, in units of the wager. ``every`` is
-    the average number of rounds per draw. ``edge`` is the house edge with both draws. The other
+    the average number of rounds per draw. ``edge`` is the house edge with both draws; the other
     draw keeps its frequency.
     """
     gone_at = max(Fraction(0), (edge + _per(gives, every)) / gives)

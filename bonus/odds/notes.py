@@ -1,16 +1,12 @@
-"""Notes about a house edge, in whole sentences."""
-
 from bonus.law.paytables import Paytable
 from bonus.odds.offers import Offer
 
 
 def mini_royal_cell(offer: Offer) -> str:
-    """Return the paytable cell of an added mini-royal; empty if no mini-royal is added."""
     return f"{offer.mini_royal:,} to 1" if offer.mini_royal else ""
 
 
 def main_note(offer: Offer, paytable: Paytable | None) -> str:
-    """Return the notes about the house edge of a main game."""
     notes = []
     versions = offer.chapter.version
     if paytable and versions:
@@ -23,8 +19,7 @@ def main_note(offer: Offer, paytable: Paytable | None) -> str:
 def optional_note(offer: Offer, rules: set[str], *, sums: bool) -> str:
     """Return the notes about the house edge of an optional wager that feeds no meter.
 
-    ``rules`` are the subsections of its paytables. ``sums`` is true if the paytables pay fixed
-    sums.
+    ``rules`` are the subsections of its paytables. ``sums`` is true if they pay fixed sums.
     """
     notes = []
     if offer.tables and offer.tables.forfeited:

@@ -7,10 +7,7 @@ from typing import Final
 from bonus.law.chapter_file import Bonus, Chapter, Main, MiniRoyal, WagerTables
 
 WAGERS_CENTS: Final = (100, 500)
-"""Amounts of a wager, in cents, for which the odds show sums: $1 and $5.
-
-They are used if no floor file names other amounts.
-"""
+"""Amounts of a wager, $1 and $5, for which the odds show sums if no floor file names others."""
 
 OTHERS_MAX: Final = 6
 """The largest number of other players for which the odds show Envy Bonuses."""
@@ -18,13 +15,7 @@ OTHERS_MAX: Final = 6
 
 @dataclass(frozen=True, slots=True)
 class DrawOdds:
-    """Frequency of the draws for the Five Card Hand Bonus.
-
-    Attributes:
-        magic_card_every: the average number of rounds per Magic Card; 0 for never.
-        lucky_every: the average number of rounds per Lucky position; 0 for never.
-        positions: the number of positions at the casino table.
-    """
+    """Frequency of the draws for the Five Card Hand Bonus: average rounds per draw, 0 for never."""
 
     magic_card_every: int = 0
     lucky_every: int = 0
@@ -36,15 +27,11 @@ class Offer:
     """A wager that is offered with one paytable.
 
     Attributes:
-        chapter: the chapter of the wager's game.
-        wager: the name of the wager.
         paytable: the name of the paytable; None if there is no choice.
         tables: the chapter's terms of the wager if it is optional; None for the main game.
-        ranking: the name of the ranking that judges hands.
         mini_royal: the odds to 1 of an added mini-royal (649a.12(g)); 0 if none is added.
         reading: the name of the reading under which hands are judged; empty if there is no choice.
-        wagers_cents: the amounts of the wager, in cents, for which sums are shown.
-        draws: the draws of a Five Card Hand Bonus.
+        wagers_cents: the amounts of the wager for which sums are shown.
         at: the casino tables of a floor file that offer this wager with this paytable.
     """
 
@@ -63,14 +50,9 @@ class Offer:
 def offers_of(chapter: Chapter, mini_royal: Mapping[str, int], draws: DrawOdds) -> Iterator[Offer]:
     """Yield every wager of a chapter with every paytable of the wager.
 
-    If a mini-royal can be added to a paytable, the paytable occurs first without the mini-royal,
-    then with it. If hands of a wager can be judged under two readings, the wager occurs once for
-    each reading. The first is the reading that follows the text of the law.
-
-    Args:
-        chapter: the chapter.
-        mini_royal: the odds to 1 of a mini-royal, by the wager or bonus to which it is added.
-        draws: the draws of a Five Card Hand Bonus.
+    A paytable to which a mini-royal can be added occurs first without it, then with it. If hands of
+    a wager can be judged under two readings, the wager occurs once for each, first for the reading
+    that follows the text of the law. ``mini_royal`` has the odds to 1 by wager or bonus.
     """
     if chapter.main:
         yield from _main_offers(chapter, chapter.main, mini_royal)
@@ -106,18 +88,12 @@ def choices_of(tables: WagerTables) -> tuple[str | None, ...]:
 
 
 def main_choice(chapter: Chapter) -> Bonus | None:
-    """Return the bonus whose paytable the casino chooses, or None if there is no such bonus.
-
-    Only the bonuses of a chapter's main game are considered.
-    """
+    """Return the bonus of the main game whose paytable the casino chooses, or None."""
     return next((bonus for bonus in chapter.main_bonuses if bonus.choice), None)
 
 
 def main_choices(chapter: Chapter) -> tuple[str | None, ...]:
-    """Return the names of the paytables that the bonus of a main game can have.
-
-    Return ``(None,)`` if there is no choice.
-    """
+    """Return the names of the paytables that this bonus can have; ``(None,)`` if no choice."""
     bonus = main_choice(chapter)
     if bonus is None:
         return (None,)

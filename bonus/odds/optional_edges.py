@@ -1,5 +1,3 @@
-"""House edges of the optional wagers that feed no meter."""
-
 from math import comb
 
 from bonus.cards import DECK
@@ -26,9 +24,9 @@ def optional_entry(offer: Offer, tables: WagerTables, counted: Enumerator) -> Od
 def _with_fourth_card(
     offer: Offer, tables: WagerTables, fourth: FourthCard, counted: Enumerator
 ) -> OddsEntry:
-    """Return the odds of a wager with two paytables.
+    """Return the odds of a wager whose paytable the rank of the fourth card decides.
 
-    The rank of the fourth card decides which paytable applies (679a.12(e), (f)).
+    679a.12(e), (f).
     """
     size = offer.chapter.deal.hand
     further = len(DECK) - size
@@ -48,11 +46,10 @@ def _with_fourth_card(
 def _entry(
     offer: Offer, parts: dict[str, tuple[PaidHand, ...]], of: int, rules: tuple[str, ...]
 ) -> OddsEntry:
-    """Return the odds of a wager, calculated from its hands.
+    """Return the odds of a wager from its hands.
 
-    The keys of ``parts`` are texts about the fourth card, such as ``not a 2``. The only key is
-    empty if the wager has no fourth card. Each value has the hands for its key. ``of`` is the total
-    number of deals.
+    The keys of ``parts`` are texts about the fourth card, such as ``not a 2``; empty if the wager
+    has none. ``of`` is the total number of deals.
     """
     paid = [hand for hands in parts.values() for hand in hands]
     edges = {cents: 1 - comes_back(paid, cents) / of for cents in offer.wagers_cents}

@@ -1,7 +1,4 @@
-"""Selection of odds by the names of games, wagers and paytables.
-
-An unknown name is refused, and the refusal lists the known names.
-"""
+"""Selection of odds by names; the refusal of an unknown name lists the known ones."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -25,11 +22,7 @@ class OddsQuery:
 
 
 def asked_for(offers: Sequence[Offer], query: OddsQuery) -> list[Offer]:
-    """Return the offers that a query selects.
-
-    Raises:
-        UserError: the query has the name of a game, wager or paytable that no offer has.
-    """
+    """Return the offers that a query selects; a name that no offer has is a UserError."""
     of_games = _named(offers, [offer.chapter.game for offer in offers], query.games, "game")
     for offer in of_games:
         for name in query.wagers:
@@ -44,8 +37,8 @@ def asked_for(offers: Sequence[Offer], query: OddsQuery) -> list[Offer]:
 def _beside(offer: Offer) -> set[str]:
     """Return the names in a main game that a query must not use.
 
-    A query selects a main game by the name of its first wager. The result has all other names: the
-    second wager, and the bonuses with their choices.
+    A query selects a main game by the name of its first wager. The others are the second wager, and
+    the bonuses with their choices.
     """
     bonuses = offer.chapter.main_bonuses
     names = {name for bonus in bonuses for name in (bonus.item, bonus.choice)}

@@ -1,8 +1,8 @@
 """The optimal strategy of a main game, computed for each hand of the player.
 
 For each hand, the loss of a fold is compared with the average gain of each wager that keeps the
-player in the game. Amounts are in units of the Ante. Each deal's amount is a whole number, so no
-amount is rounded (649a.11(c)(3), 679a.11(c)(3), 682a.11(d)(2)).
+player in the game. Amounts are in units of the Ante. Each deal's amount is a whole number, so none
+is rounded (649a.11(c)(3), 679a.11(c)(3), 682a.11(d)(2)).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -21,10 +21,7 @@ from bonus.odds.dealer_duels import Duel
 from bonus.odds.suit_classes import Integers
 
 Outcome = Literal["not_qualified", "higher", "equal", "lower"]
-"""Result of the player's hand against the dealer's hand: higher, equal or lower.
-
-The fourth result is that the dealer's hand does not qualify.
-"""
+"""Result of the player's hand, or ``not_qualified`` if the dealer's hand does not qualify."""
 
 OUTCOMES: Final[tuple[Outcome, ...]] = ("not_qualified", "higher", "equal", "lower")
 FOLD: Final = 0
@@ -34,13 +31,10 @@ _NOTHING: Final = Payout()
 
 @dataclass(frozen=True, slots=True)
 class BonusPays:
-    """A bonus of a main game, with its payout for each hand."""
-
     bonus: Bonus
     pays: Mapping[str, Payout]
 
     def of(self, hand: str) -> Payout:
-        """Return the payout of the bonus for a hand."""
         return self.pays.get(hand, _NOTHING)
 
 
@@ -55,7 +49,6 @@ class Best:
             a fold.
         deals: the number of deals for a fold, and for each outcome of hands that are not folded. A
             deal is a hand of the player and a hand of the dealer.
-        of: the total number of deals.
     """
 
     house_edge: Fraction
@@ -71,10 +64,7 @@ class Best:
 
 
 def bonus_pays(main: Main, paytables: Iterable[Paytable]) -> tuple[BonusPays, ...]:
-    """Return the payouts of each bonus of a main game.
-
-    ``paytables`` has one paytable for each bonus, in the same order.
-    """
+    """Return the payouts of each bonus; ``paytables`` has one for each, in the same order."""
     found = []
     for bonus, paytable in zip(main.bonus, paytables, strict=True):
         rows = rows_of(paytable, RANKINGS[bonus.ranking].names)
@@ -135,10 +125,8 @@ def _highest(totals: Sequence[int]) -> int:
 def _worths(main: Main, bonuses: tuple[BonusPays, ...], duel: Duel) -> dict[int, Integers]:
     """Return the total gain of each row of the duel, for each wager after the Ante.
 
-    The gain is summed over all of the dealer's hands, in units of the Ante.
-
-    Raises:
-        ValueError: odds are so high that the sum would not fit in 64 bits.
+    It is summed over all of the dealer's hands, in units of the Ante. Odds so high that the sum
+    would not fit in 64 bits are refused with ValueError.
     """
     game = _Game(main, bonuses)
     against = _outcomes(duel)
@@ -156,10 +144,7 @@ def _worths(main: Main, bonuses: tuple[BonusPays, ...], duel: Duel) -> dict[int,
 
 
 def _played(duel: Duel, worths: Mapping[int, Integers], times: npt.NDArray[np.int64]) -> Best:
-    """Return a strategy with its results.
-
-    For each row of the duel, ``times`` has the wager that the strategy makes.
-    """
+    """Return a strategy with its results; ``times`` has its wager for each row of the duel."""
     hands = np.array(duel.hands, np.int64)
     against = _outcomes(duel)
     won = np.choose(np.searchsorted(sorted(worths), times), [worths[at] for at in sorted(worths)])
@@ -205,7 +190,7 @@ class _Game:
     def net(self, hands: list[str], outcome: Outcome, times: int) -> Integers:
         """Return the gain of each hand for one outcome, in units of the Ante.
 
-        ``times`` is the wager after the Ante, as a multiple of the Ante.
+        ``times`` is the wager after the Ante, as a multiple of it.
         """
         gains = {hand: self._net(hand, outcome, times) for hand in set(hands)}
         return np.array([gains[hand] for hand in hands], np.int64)
@@ -227,8 +212,8 @@ class _Game:
     def _not_qualified(self, times: int) -> int:
         """Return the gain of a hand if the dealer's hand does not qualify.
 
-        One main wager is paid, and the other main wager is returned (649a.11(c)(3)(i),
-        679a.11(c)(3)(i), reading P7).
+        One main wager is paid, and the other returned (649a.11(c)(3)(i), 679a.11(c)(3)(i), reading
+        P7).
         """
         main = self._main
         if main.not_qualified and main.not_qualified.returns == main.stake:

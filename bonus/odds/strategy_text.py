@@ -1,5 +1,3 @@
-"""Description of a strategy in words, from the best wager for each hand."""
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -27,9 +25,8 @@ _PLAYING: Final = {"three_card": 3, "four_card": 4}
 class NamedStrength:
     """Name, in words, of the strength of a hand.
 
-    Attributes:
-        group: the name that is common to similar strengths, such as "a pair of tens".
-        full: the complete name of the strength, such as "a pair of tens with ace-three".
+    ``group`` is common to similar strengths, such as "a pair of tens"; ``full`` is complete, such
+    as "a pair of tens with ace-three".
     """
 
     group: str
@@ -61,8 +58,7 @@ def name_hand(ranking: str, cards: Sequence[Card]) -> NamedStrength:
 def _group_and_full(hand: str, names: list[str], top: str) -> tuple[str, str]:
     """Return the group name and the full name of a hand.
 
-    ``hand`` is the name of the hand in its ranking. ``names`` are the names of its ranks, the most
-    frequent first. ``top`` is the name of the highest rank of a straight.
+    ``names`` are its ranks, the most frequent first, and ``top`` is the highest rank of a straight.
     """
     many, last = _plural(names[0]), _plural(names[-1])
     straight = f"a straight to the {top}"
@@ -83,19 +79,12 @@ def _group_and_full(hand: str, names: list[str], top: str) -> tuple[str, str]:
 def strategy_in_words(
     ranking: str, main: Main, duel: Duel, times: npt.NDArray[np.int64]
 ) -> tuple[str, ...]:
-    """Return sentences that describe a strategy.
+    """Return a sentence for each wager after the Ante, and one for the hands that are folded.
 
-    There is one sentence for each wager after the Ante, and one for the hands that are folded.
     Hands of equal strength are sometimes played in different ways, because of suits or of cards
-    that are not part of the best hand. In this case, the sentence says with how many of these hands
-    the player makes the wager.
-
-    Args:
-        ranking: the name of the ranking that compares hands.
-        main: the rules of the game against the dealer.
-        duel: all hands of the player, in rows.
-        times: for each row of ``duel``, the wager after the Ante as a multiple of the Ante; 0 for a
-            fold.
+    that are not part of the best hand. The sentence then says with how many of them the player
+    makes the wager. For each row of ``duel``, ``times`` has the wager after the Ante as a multiple
+    of it; 0 is a fold.
     """
     chosen = _chosen(duel, times)
     names = {
@@ -118,11 +107,7 @@ def strategy_in_words(
 
 
 class _Share:
-    """Two numbers of hands for each strength.
-
-    The first is the number of all hands. The second is the number of hands for which the strategy
-    makes a wager of at least a given multiple of the Ante.
-    """
+    """Two numbers for each strength: all hands, and those with at least a given wager."""
 
     def __init__(
         self, chosen: dict[int, Counter[int]], names: dict[int, NamedStrength], wager: int
@@ -138,9 +123,8 @@ class _Share:
     def split(self) -> tuple[list[int], list[int]]:
         """Return two lists of strengths, each from the highest to the lowest.
 
-        The first list has the highest strengths: the player makes the wager with every hand of
-        these strengths. The second list has the next lower strengths, down to the lowest strength
-        with which the player sometimes makes the wager.
+        The player makes the wager with every hand of the first. The second has the next lower ones,
+        down to the lowest with which the player sometimes makes it.
         """
         whole = next(
             (index for index, at in enumerate(self.strengths) if self.played[at] < self.all[at]),
@@ -155,10 +139,8 @@ class _Share:
 def _suits_that_play(duel: Duel, times: npt.NDArray[np.int64], wager: int) -> str | None:
     """Return a text such as "two or three": how many suits a hand has if the player wagers.
 
-    Only mixed strengths are considered. A strength is mixed if the player makes the wager with some
-    hands of this strength, but not with all. The number of different suits in a hand can decide
-    whether the player makes the wager. Return None if no strength is mixed, or if the number of
-    suits alone does not decide.
+    Only mixed strengths are considered, with whose hands the player sometimes makes the wager. None
+    if there are none, or if the number of different suits alone does not decide.
     """
     by_strength: dict[int, dict[bool, set[int]]] = {}
     for strength, suits, made in zip(duel.strength, duel.suits, times.tolist(), strict=True):
@@ -176,8 +158,7 @@ def mixed_hands(
 ) -> tuple[tuple[str, dict[int, int]], ...]:
     """Return the names of the strengths whose hands are played in several ways.
 
-    With each name, return the number of hands for each wager. The wager is a multiple of the Ante;
-    0 is a fold.
+    Each has the number of hands by the wager, a multiple of the Ante; 0 is a fold.
     """
     chosen = _chosen(duel, times)
     return tuple(

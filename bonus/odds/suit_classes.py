@@ -1,9 +1,9 @@
 """Classes of hands that differ only by a renaming of the suits.
 
 Suits are equal in rank (649a.6(a)), so all hands of a class have the same strength. Each hand is
-written as four bit masks of thirteen ranks, one mask per suit. The four masks are sorted and packed
-into one number, the key of the class. The size of a class is the number of distinct ways to assign
-the four masks to the four suits.
+written as four bit masks of thirteen ranks, one mask per suit, which are sorted and packed into one
+number, the key of the class. The size of a class is the number of distinct ways to assign the four
+masks to the four suits.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,6 @@ import numpy.typing as npt
 from bonus.cards import RANKS, SUITS, Card
 
 Integers = npt.NDArray[np.int64]
-"""Array of 64-bit integers, with one or more dimensions."""
 
 _RANKS: Final = len(RANKS)
 _SUITS: Final = len(SUITS)
@@ -32,7 +31,6 @@ class HandClasses:
     """The classes of hands of one size, with one hand that represents each class.
 
     Attributes:
-        size: the number of cards in a hand.
         keys: the key of each class, ascending; shape (classes,).
         hands: the number of hands in each class; shape (classes,).
         cards: the cards of the hand that represents each class; shape (classes, size).
@@ -49,10 +47,7 @@ class HandClasses:
         return len(self.keys)
 
     def find(self, cards: Integers) -> Integers:
-        """Return the index of each hand's class.
-
-        ``cards`` has the shape (hands, size), and the result has the shape (hands,).
-        """
+        """Return the index of each hand's class: shape (hands, size) to shape (hands,)."""
         if self.size == 0:
             return np.zeros(len(cards), np.int64)
         return np.searchsorted(self.keys, _keys(cards))
@@ -60,7 +55,7 @@ class HandClasses:
     def subsets(self, size: int) -> list[Integers]:
         """Return all subsets of ``size`` cards of the hands that represent the classes.
 
-        Each array in the result has one subset for each class; its shape is (classes, size).
+        Each array has one subset for each class; its shape is (classes, size).
         """
         return [self.cards[:, chosen] for chosen in combinations(range(self.size), size)]
 
@@ -90,10 +85,7 @@ def renamed(cards: Sequence[Card]) -> frozenset[frozenset[Card]]:
 
 
 def _shapes(size: int) -> list[tuple[int, ...]]:
-    """Return every way to divide ``size`` cards among the four suits.
-
-    Each way is a tuple with the number of cards in each suit, the largest number first.
-    """
+    """Return every way to divide ``size`` cards among the four suits, the largest number first."""
     return [
         shape
         for shape in combinations_with_replacement(range(min(size, _RANKS), -1, -1), _SUITS)
@@ -102,10 +94,7 @@ def _shapes(size: int) -> list[tuple[int, ...]]:
 
 
 def _laid_out(shape: tuple[int, ...]) -> Integers:
-    """Return the masks of all classes whose suits have the numbers of cards in ``shape``.
-
-    The result has the shape (classes, 4).
-    """
+    """Return the masks of all classes whose suits have these numbers of cards: (classes, 4)."""
     found = np.zeros((1, 0), np.int64)
     for count in sorted(set(shape), reverse=True):
         # Suits with equal numbers of cards are interchangeable, so their masks form one group.
@@ -123,8 +112,7 @@ def _masks(count: int) -> list[int]:
 def _orbits(masks: Integers) -> Integers:
     """Return the number of hands in each class.
 
-    The number is 24, the number of orders of the four suits. It is lower if some of the four masks
-    are equal.
+    It is 24, the number of orders of the four suits, or lower if some of the four masks are equal.
     """
     run = np.ones(len(masks), np.int64)
     exchanges = np.ones(len(masks), np.int64)

@@ -21,11 +21,8 @@ from bonus.odds.offers import OTHERS_MAX, Offer
 class _Tiers:
     """Payouts of a wager with one amount.
 
-    Attributes:
-        hands: the payout and the number of deals of each hand.
-        of: the total number of deals.
-        seeds: the seed of each meter, as a multiple of the wager.
-        wager_cents: the amount of the wager, in cents.
+    ``of`` is the total number of deals, and ``seeds`` has the seed of each meter as a multiple of
+    the wager.
     """
 
     hands: tuple[PaidHand, ...]
@@ -56,8 +53,7 @@ class _Tiers:
     def break_even_cents(self, meter: str, envy_return: Fraction = Fraction(0)) -> int:
         """Return the lowest balance of a meter, in cents, at which the house has no edge.
 
-        All other meters are at their seeds. ``envy_return`` is the average amount of Envy Bonuses,
-        in units of the wager.
+        All other meters are at their seeds. ``envy_return`` is in units of the wager.
         """
         at_empty = self.edge + self.meter_return(meter) * self.seeds[meter] - envy_return
         lacking = at_empty * self.wager_cents * self.of

@@ -1,5 +1,3 @@
-"""The odds of a wager of any kind."""
-
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Final
@@ -19,7 +17,6 @@ _RAREST: Final = 100_000_000
 
 
 def entry_of(offer: Offer, counted: Enumerator) -> OddsEntry:
-    """Return the odds of a wager that is offered with one paytable."""
     entry = _entry_of(offer, counted)
     notes = (entry.note, rare_top_award(entry.hands) if offer.tables else "")
     return replace(
@@ -30,10 +27,7 @@ def entry_of(offer: Offer, counted: Enumerator) -> OddsEntry:
 
 
 def rare_top_award(hands: Sequence[HandLine]) -> str:
-    """Return a sentence about a top award that is too rare (duty D22); empty if it is not.
-
-    It is the award of the highest hand that is paid.
-    """
+    """Return a sentence about a highest paid award that is too rare (duty D22); else empty."""
     top = next((line for line in hands if read_payout(line.pays).wins), None)
     if top is None or top.combinations * _RAREST >= top.of:
         return ""

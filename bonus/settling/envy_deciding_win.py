@@ -1,6 +1,6 @@
 """Search for the win that must be validated before an Envy Bonus is paid.
 
-When a floorperson validates this win, they also examine the hand that caused the Envy Bonus.
+When a floorperson validates it, they also examine the hand that caused the Envy Bonus.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,29 +14,21 @@ class WaitingWin(Protocol):
     """A win that waits for a floorperson."""
 
     @property
-    def position(self) -> int:
-        """Number of the position that won."""
-        ...
+    def position(self) -> int: ...
 
     @property
-    def item(self) -> str:
-        """Name of the wager or bonus that won."""
-        ...
+    def item(self) -> str: ...
 
 
 def cause_of(envy: Line, waiting: Sequence[WaitingWin], lines: Iterable[Line]) -> int | None:
     """Return the index in ``waiting`` of the win on which an Envy Bonus depends, or None.
 
-    The hand that caused the Envy Bonus can also have won. If the hand has a waiting win of the
-    wager of the Envy Bonus, the Envy Bonus depends on that win. If not, the Envy Bonus depends on
-    the first waiting win of the hand. This occurs if the holder of the hand did not make the wager
-    (reading T10). If no win of this hand waits, the result is None, and no floorperson
-    examines the hand.
+    The hand that caused the Envy Bonus can also have won. The Envy Bonus depends on its waiting win
+    of the wager of the Envy Bonus, or else on its first waiting win, as when its holder did not
+    make that wager (reading T10). If no win of the hand waits, no floorperson examines it.
 
-    Args:
-        envy: the settlement line of an Envy Bonus.
-        waiting: the wins of the round that wait for a floorperson, in paying order.
-        lines: all settlement lines of the round.
+    ``waiting`` are the wins that wait for a floorperson, in paying order, and ``lines`` all lines
+    of the round.
     """
     of_hand = [index for index, win in enumerate(waiting) if win.position == envy.envy_of]
     if len(of_hand) > 1:

@@ -17,16 +17,10 @@ from bonus.wagers import LUCKY_BONUS, MAGIC_CARD
 class DealerBonus:
     """The step of settlement for a Five Card Hand Bonus wager on the dealer's hand.
 
-    A player can wager on their own hand and on the dealer's hand. The wager on the player's own
-    hand is settled first (reading T18), by the step ``ProgressiveWager``. A fold does not forfeit
-    these wagers (649a.11(b)(3)). If the player's hand was declared to win nothing, the wager on the
-    dealer's hand is still settled according to the dealer's cards.
-
-    Attributes:
-        wager: the name of the wager.
-        meter: the kind of meter that the wager feeds.
-        judged: the cards that decide the wager.
-        divided: the subsection under which a jackpot is divided.
+    The wager on the player's own hand is settled first (reading T18), by the step
+    ``ProgressiveWager``. A fold forfeits neither (649a.11(b)(3)). If the player's hand was declared
+    to win nothing, the wager on the dealer's hand is still settled by the dealer's cards.
+    ``divided`` is the subsection under which a jackpot is divided.
     """
 
     wager: str
@@ -35,25 +29,21 @@ class DealerBonus:
     divided: str
 
     def concerns(self, made: frozenset[str]) -> bool:
-        """Return whether the wager was made at any position."""
         return self.wager in made
 
     def plain(
         self, position: int, wagered_cents: int, terms: Mapping[str, MeterTerms]
     ) -> PlainLines:
-        """Return the lines of hands that win no jackpot."""
         line_of = partial(plain_line, self.wager, terms[self.meter], position, wagered_cents)
         return self.judged, line_of
 
     def settle(self, turns: Turns, box: RoundPosition) -> None:
         """Settle a position's wager on the dealer's hand.
 
-        If the dealer's hand wins a percentage of the meter, the percentage is one jackpot for all
-        players who wagered on the dealer's hand. The jackpot is subtracted from the meter when the
-        first of these players is paid. It is divided equally among these players.
-
-        A player receives one share, at the position that is paid first. The wagers at the player's
-        other positions are collected, because the share includes them (649a.12(i)(2), reading T17).
+        A percentage of the meter is one jackpot for all players who wagered on the dealer's hand.
+        It is subtracted when the first of them is paid, and divided equally. A player receives one
+        share, at the position that is paid first; the wagers at their other positions are
+        collected, because the share includes them (649a.12(i)(2), reading T17).
         """
         if self.wager not in box.wagers:
             return
@@ -77,13 +67,8 @@ class DealerBonus:
 class BonusDraws:
     """The step of settlement for the Magic Card and the Lucky Bonus.
 
-    They are paid after both wagers of the Five Card Hand Bonus. A fold does not forfeit them
-    (reading T19).
-
-    Attributes:
-        wager: the name of the wager on the player's hand.
-        dealers: the name of the wager on the dealer's hand.
-        meter: the kind of meter that both wagers feed.
+    They are paid after both wagers of the Five Card Hand Bonus, ``wager`` on the player's hand and
+    ``dealers`` on the dealer's. A fold does not forfeit them (reading T19).
     """
 
     wager: str
@@ -91,7 +76,6 @@ class BonusDraws:
     meter: str
 
     def concerns(self, made: frozenset[str]) -> bool:
-        """Return whether one of the two wagers was made at any position."""
         return self.wager in made or self.dealers in made
 
     def plain(self, *_: object) -> None:
@@ -128,7 +112,7 @@ class BonusDraws:
 # All wagers on a meter have the same amount, so there are few different lines.
 @lru_cache(maxsize=1_024)
 def _draw_due(terms: MeterTerms, position: int, on: Literal["player", "dealer"], item: str) -> Due:
-    """Return the line of a Magic Card or a Lucky Bonus: the same object for the same arguments."""
+    """Return the line of a Magic Card or a Lucky Bonus."""
     for_1 = terms.magic_card_for_1 if item == MAGIC_CARD else terms.lucky_bonus_for_1
     line = Line(
         position=position,

@@ -22,16 +22,10 @@ from bonus.settling.rounds import RoundPosition
 
 @dataclass(frozen=True, slots=True)
 class BonusTerms:
-    """Terms of a bonus on one of the two main wagers.
+    """Terms of a bonus on one of the two main wagers, paid in addition to its payout or instead.
 
-    The bonus is paid in addition to the payout of this main wager, or instead of this payout.
-
-    Attributes:
-        item: the name of the bonus in settlement lines.
-        by_hand: the decision to pay the bonus, for each hand that the bonus pays.
-        procedure: the subsection that says what happens to the two main wagers when the bonus is
-            paid.
-        returns: the main wager that is returned when the bonus is paid. Empty if none is returned.
+    ``procedure`` is the subsection that says what happens to the two main wagers when the bonus is
+    paid, and ``returns`` the one that is then returned; empty if none is.
     """
 
     item: str
@@ -48,19 +42,14 @@ class MainTerms:
     dealer's hand: first about the two wagers, then about the bonuses on them.
 
     Attributes:
-        stake: the name of the first wager, before the deal.
-        follow: the name of the second wager, after the deal.
         names: the chapter's name for each hand of the ranking.
         pays: the decisions to pay either wager when it wins, by the player's hand.
-        follow_pays: the decision to pay the second wager when the dealer's hand qualifies, by the
-            player's hand.
-        not_qualified_returns: the wager that is returned if the dealer's hand does not qualify.
-            Empty if every hand qualifies.
-        not_qualified_rule: the subsection under which that wager is returned.
+        follow_pays: those to pay the second wager when the dealer's hand qualifies.
+        not_qualified_returns: the wager that is returned if the dealer's hand does not qualify;
+            empty if every hand qualifies.
         tie_rule: the subsection under which both wagers are returned when the hands are equal.
         lower: the subsection under which the wagers are collected if the player's hand is lower.
         played: the bonuses for every hand that was not folded.
-        not_lower: the bonuses for a hand that is not lower than the dealer's hand.
         beaten: the bonuses for a hand that is lower than the dealer's hand.
     """
 
@@ -80,8 +69,8 @@ class MainTerms:
     def not_qualified(self, hand: str) -> tuple[Decision, ...]:
         """Return the decisions when the dealer's hand does not qualify.
 
-        One wager wins, whatever the player's hand is. The other wager is returned:
-        649a.11(c)(3)(i), 679a.11(c)(3)(i); readings T26, P3, P7.
+        One wager wins, whatever the player's hand is, and the other is returned: 649a.11(c)(3)(i),
+        679a.11(c)(3)(i); readings T26, P3, P7.
         """
         returns = self.not_qualified_returns
         wagers = (
@@ -93,7 +82,6 @@ class MainTerms:
         return (*wagers, *_paid(self.played, hand))
 
     def higher(self, hand: str) -> tuple[Decision, ...]:
-        """Return the decisions when the player's hand wins."""
         return (
             self.pays[0][hand],
             self.follow_pays[hand],
@@ -140,18 +128,10 @@ class MainWagers:
     """The step of settlement for the two main wagers.
 
     Attributes:
-        stake: the name of the first wager.
-        follow: the name of the second wager.
-        judged: the cards that are compared, and the function that names their hand.
-        compare: function that names a hand and returns its strength.
         qualifies: the lowest strength of a dealer's hand that qualifies.
         tie_pays: true if the player is paid when the hands are equal.
-        folded: the decision about the first wager of a folded hand.
         lost: the decisions about a hand that was declared to win nothing.
-        not_qualified: the decisions if the dealer's hand does not qualify.
-        higher: the decisions if the player's hand wins.
         equal: the decisions if the hands are equal and equal hands are not paid.
-        lower: the decisions if the player's hand is lower than the dealer's hand.
     """
 
     stake: str
@@ -169,18 +149,15 @@ class MainWagers:
 
     @property
     def wager(self) -> str:
-        """Name of the first wager."""
         return self.stake
 
     def concerns(self, made: frozenset[str]) -> bool:
-        """Return whether the first wager was made at any position."""
         return self.stake in made
 
     def plain(self, *_: object) -> None:
         """Return None: the dealer's hand always matters."""
 
     def settle(self, turns: Turns, box: RoundPosition) -> None:
-        """Settle the two main wagers of a position, then the bonuses on them."""
         if self.stake not in box.wagers:
             return
         if box.folded:
@@ -192,7 +169,6 @@ class MainWagers:
         turns.settle_plain(decisions, dues)
 
     def _compare(self, turns: Turns) -> tuple[Decision, ...]:
-        """Return the decisions that follow from the player's hand and the dealer's hand."""
         hand, strength, dealers = turns.compared(self.judged, self.compare)
         if dealers < self.qualifies:
             return self.not_qualified[hand]
@@ -208,7 +184,6 @@ class MainWagers:
 def _dues(
     decisions: tuple[Decision, ...], position: int, stake: str, stake_cents: int, follow_cents: int
 ) -> PlainDues:
-    """Return the lines of the decisions about the two main wagers."""
     return plain_dues(
         (decision, position, stake_cents if decision.wager == stake else follow_cents)
         for decision in decisions

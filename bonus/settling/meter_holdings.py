@@ -1,8 +1,8 @@
 """Changes of meter balances by a round: contributions of its wagers, and percentages that it wins.
 
-Balances are in micros; a micro is a ten-thousandth of a cent. An amount in cents times a rate in
-basis points is an amount in micros, so contributions are never rounded. Payouts are rounded down to
-the cent, and the rest stays on the meter (reading G3).
+Balances are in micros, ten-thousandths of a cent. Cents times a rate in basis points are micros, so
+contributions are never rounded. Payouts are rounded down to the cent, and the rest stays on the
+meter (reading G3).
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,8 +21,7 @@ def contributions(
 ) -> dict[str, MeterHolding]:
     """Return the contributions of a round's wagers to each meter and its reserve, in micros.
 
-    The wagers of folded hands also contribute (reading T14). A meter without a contribution is not
-    included.
+    The wagers of folded hands also contribute (reading T14). A meter without any is left out.
     """
     wagered_cents: dict[str, int] = {}
     for box in positions:
@@ -38,20 +37,17 @@ def contributions(
 def take_off(
     holding: MeterHolding, take: PercentWon, terms: MeterTerms
 ) -> tuple[int, MeterHolding]:
-    """Subtract a percentage from a meter, and return the share of one player and the balances.
+    """Subtract a percentage from a meter; return one player's share in cents, and the balances.
 
-    The share is in cents. The balances are those after the subtraction.
+    The amount, and then each share of it, is rounded down to the cent. Fractions of a cent, and
+    cents that cannot be divided equally, stay on the meter (readings G3, T17).
 
-    The amount of the percentage is rounded down to the cent. Then each share of this amount is
-    rounded down to the cent. Fractions of a cent, and cents that cannot be divided equally, stay on
-    the meter (readings G3, T17).
-
-    After a win of 100%, the meter is immediately reseeded. The meter receives its whole reserve and
-    the reseed amount of the chapter. The reserve restarts from 0 (readings T15, T21; 649a.12(e)(3),
+    After a win of 100%, the meter is immediately reseeded: it receives its whole reserve and the
+    reseed amount of the chapter, and the reserve restarts from 0 (readings T15, T21; 649a.12(e)(3),
     (h)(3), (i)(4), (j)(3)).
 
-    After every win, the overflow refills the meter up to its payout limit, at once like a reseed.
-    So the next win of the round is paid from the refilled meter.
+    After every win, the overflow refills the meter up to its payout limit, at once like a reseed,
+    so the next win of the round is paid from the refilled meter.
 
     Raises:
         ValueError: ``take`` and ``terms`` are for different meters.
@@ -71,10 +67,7 @@ def take_off(
 
 
 def at_limit(holding: MeterHolding, held_micros: int, *, reserve_micros: int) -> MeterHolding:
-    """Return a meter that holds ``held_micros`` together with its overflow.
-
-    The overflow has what is over the payout limit of ``holding``.
-    """
+    """Return a meter that holds ``held_micros``; what is over the payout limit is its overflow."""
     limit_micros = holding.limit_micros
     amount_micros = min(held_micros, limit_micros) if limit_micros else held_micros
     return MeterHolding(amount_micros, reserve_micros, held_micros - amount_micros, limit_micros)
@@ -87,9 +80,8 @@ def resolve(
 ) -> tuple[Sequence[Due], dict[str, MeterHolding]]:
     """Return the settlement lines with their final amounts, and the meter balances after the round.
 
-    The percentages are subtracted one by one, each from the balance that the meter has at that
-    moment (649a.12(e)(4), (h)(4), (j)(4)). The Five Card Hand Bonus follows the same rule (reading
-    T16).
+    The percentages are subtracted one by one, each from the balance at that moment (649a.12(e)(4),
+    (h)(4), (j)(4)). The Five Card Hand Bonus follows the same rule (reading T16).
     """
     after = dict(holdings)
     if not settlement.takes:

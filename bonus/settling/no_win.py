@@ -1,19 +1,17 @@
-"""Check of hands that the dealer declared to win nothing. Their cards were not entered.
+"""Check of hands that the dealer declared to win nothing, without entering their cards.
 
-A declared hand loses each wager that its own cards decide. It brings no Envy Bonus to other
+A declared hand loses each wager that its own cards decide, and brings no Envy Bonus to other
 players. The position can still win what other hands decide: Envy Bonuses, and the wager on the
-dealer's hand. In two cases, the declaration is refused, because the cards of the position are
-needed as evidence:
+dealer's hand. Where the cards are needed as evidence, the declaration is refused:
 
-- A Magic Card is drawn, it is none of the round's known cards, and the position has a Five Card
-  Hand Bonus wager on its own hand. In this case, only the position's cards decide whether it has
-  the Magic Card.
-- At least one wager of the position is paid or returned, whatever cards the position has. The other
-  cards or the draws of the round decide this. For example, the dealer's hand does not qualify, so
-  the Ante is paid; the position is the Lucky position; or a community card is the Magic Card.
+- A Magic Card is drawn that is none of the round's known cards, and the position has a Five Card
+  Hand Bonus wager on its own hand, so only its cards decide whether it has the Magic Card.
+- The other cards or the draws of the round decide that at least one wager is paid or returned,
+  whatever cards the position has. For example, the dealer's hand does not qualify, so the Ante is
+  paid; the position is the Lucky position; or a community card is the Magic Card.
 
-A declared hand also loses its Ante and its Play. So if the chapter returns the Ante and the Play of
-equal hands, a hand that equals the dealer's hand must not be declared to win nothing.
+A declared hand also loses its Ante and its Play. So if the chapter returns those of equal hands, a
+hand that equals the dealer's hand must not be declared to win nothing.
 """
 
 from collections.abc import Collection, Iterator, Mapping
@@ -45,9 +43,9 @@ def check_no_win(played: Round, rules: TableRules, terms: Mapping[str, MeterTerm
     The other checks of ``round_checks`` must already have accepted the round.
 
     Raises:
-        RoundError: the code is ``cards_missing`` if only the cards of a declared hand decide a
-            Magic Card (649a.12(i)(3)). It is ``no_win_wins`` if a wager of the declared position
-            would be paid or returned with every possible hand.
+        RoundError: ``cards_missing`` if only the cards of a declared hand decide a Magic Card
+            (649a.12(i)(3)), or ``no_win_wins`` if a wager of the position would be paid or returned
+            with every possible hand.
     """
     if not any(box.no_win for box in played.positions):
         return
@@ -65,7 +63,6 @@ def check_no_win(played: Round, rules: TableRules, terms: Mapping[str, MeterTerm
 
 
 def _seen(played: Round) -> frozenset[Card]:
-    """Return all cards that were entered for a round."""
     single = (played.pair_bonus_community_card, played.all_six_card)
     piles = (
         *(box.cards or () for box in played.positions),
@@ -101,7 +98,7 @@ def _can_lose(
 ) -> bool:
     """Return whether a position can lose all its wagers that depend on more than its own cards.
 
-    The result is True if one of the possible hands that are tried loses all these wagers.
+    It can if one of the possible hands that are tried loses them all.
     """
     wagers = {
         wager: cents
@@ -126,10 +123,7 @@ def _depends_on_others(played: Round, rules: TableRules, wager: str) -> bool:
 
 
 def _possible_hands(seen: Collection[Card], count: int) -> Iterator[tuple[Card, ...]]:
-    """Yield some of the hands that a position can have, formed of cards that were not entered.
-
-    The hands are taken from the list of all possible hands, at equal distances in this list.
-    """
+    """Yield hands that a position can have, at equal distances in the list of all of them."""
     unseen = sorted((card for card in DECK if card not in seen), key=_mixed)
     apart = max(1, comb(len(unseen), count) // _TRIED_MAX)
     return islice(combinations(unseen, count), 0, None, apart)

@@ -19,14 +19,10 @@ class OptionalWager:
     """The step of settlement for an optional wager that feeds no meter.
 
     Attributes:
-        wager: the name of the wager.
-        judged: the cards that decide the wager.
-        by_hand: the decision about the wager for each hand of its ranking.
         lost: the decision about a hand that was declared to win nothing.
         folded: the decision about a folded hand; None if a fold does not forfeit the wager.
-        fourth_rank: the rank of a fourth card that changes the payouts; None if the payouts do not
-            depend on a fourth card.
-        by_hand_fourth: the decisions if the fourth card has the rank ``fourth_rank``.
+        fourth_rank: the rank of a fourth card with which ``by_hand_fourth`` decides; None if the
+            payouts do not depend on a fourth card.
     """
 
     wager: str
@@ -38,13 +34,11 @@ class OptionalWager:
     by_hand_fourth: Mapping[str, Decision]
 
     def concerns(self, made: frozenset[str]) -> bool:
-        """Return whether the wager was made at any position."""
         return self.wager in made
 
     def plain(
         self, position: int, wagered_cents: int, _: Mapping[str, MeterTerms]
     ) -> PlainLines | None:
-        """Return the lines, if no fourth card matters."""
         if self.fourth_rank is not None:
             return None
         return self.judged, partial(self._plain_line, position, wagered_cents)

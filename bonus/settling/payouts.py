@@ -25,7 +25,7 @@ from bonus.wagers import PaidFrom
 class JudgedCards:
     """The cards that decide a wager, and the function that returns the hand that they form.
 
-    ``Turns`` finds a hand by this object's identity. So only ``judged_cards`` makes these objects.
+    ``Turns`` finds a hand by this object's identity, so only ``judged_cards`` makes these objects.
     """
 
     judge: Judge
@@ -34,26 +34,22 @@ class JudgedCards:
 
 @cache
 def judged_cards(judge: Judge, cards: CardsOf) -> JudgedCards:
-    """Return the same object for the same function and cards."""
     return JudgedCards(judge, cards)
 
 
 class Decision(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """Decision of a rule about a wager, or about a bonus paid with it, for one hand.
 
-    The decisions of a casino table are made once, when its rules are built. A settlement line needs
-    in addition only the position and the amount of the wager. Decisions are compared by identity.
+    A casino table's decisions are made once, when its rules are built; a settlement line adds only
+    the position and the amount of the wager. They are compared by identity.
 
     Attributes:
         wager: the name of the wager on whose amount the decision is based.
-        item: the name of the wager or bonus in settlement lines.
-        outcome: paid, returned or collected.
         hand: the name of the hand in the paytable; None if no hand was turned up.
         rule: the subsection that decides.
         times: the multiple of the wager that is paid.
         stake_back: true if the wager is returned (reading G2).
-        sum_cents: a fixed sum that is paid instead of a multiple, in cents; 0 if there is none.
-        paid_from: the source of the payout; None if nothing is paid.
+        sum_cents: a fixed sum that is paid instead of a multiple, or 0.
         limited: true if the aggregate payout limit covers the payout.
     """
 
@@ -71,13 +67,11 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 
 @cache
 def collected(wager: str, rule: str, hand: str | None = None) -> Decision:
-    """Return the decision that a wager is collected: the same object for the same arguments."""
     return Decision(wager=wager, item=wager, outcome=Outcome.COLLECTED, hand=hand, rule=rule)
 
 
 @cache
 def returned(wager: str, rule: str, hand: str | None = None) -> Decision:
-    """Return the decision that a wager is returned: the same object for the same arguments."""
     return Decision(
         wager=wager, item=wager, outcome=Outcome.RETURNED, hand=hand, rule=rule, stake_back=True
     )
@@ -85,11 +79,7 @@ def returned(wager: str, rule: str, hand: str | None = None) -> Decision:
 
 @dataclass(frozen=True, slots=True)
 class PayoutLimit:
-    """Aggregate payout limit of a casino table (reading G6).
-
-    ``limit_cents`` is the highest sum, in cents, of one player's limited payouts in one round.
-    ``rule`` is the subsection.
-    """
+    """The highest sum of one player's limited payouts in one round (reading G6)."""
 
     rule: str
     limit_cents: int
@@ -118,7 +108,7 @@ class SettlingStep(Protocol):
     ) -> PlainLines | None:
         """Return the lines that ``settle`` adds for ``wager``, if the position's hand is turned up.
 
-        The result is None if the hand alone never decides the line.
+        None if the hand alone never decides the line.
         """
 
     def settle(self, turns: "Turns", box: RoundPosition) -> None:
@@ -136,10 +126,7 @@ def paying_order(positions: Sequence[RoundPosition]) -> list[RoundPosition]:
 
 
 class PlainDues(msgspec.Struct, frozen=True, gc=False):
-    """Settlement lines of a position without the payout limit.
-
-    ``limited_cents`` is the sum of the payouts that the limit covers, in cents.
-    """
+    """Settlement lines of a position without the payout limit, and the sum that it would cover."""
 
     dues: tuple[Due, ...]
     limited_cents: int
@@ -152,11 +139,13 @@ _Piles = dict[CardsOf, tuple[tuple[Card, ...], int]]
 class Turns:
     """State of a round while it is settled.
 
-    ``made`` are the names of all wagers of the round. ``box`` is the position whose turn it is.
-    ``hands`` are the hands that were named at this position. ``takes`` are the percentages that the
-    round wins from meters. ``divided_take`` is None until a jackpot on the dealer's hand is won.
-    Then it is the index of this jackpot in ``takes``. ``had_share`` are the players who have
-    received their share of that jackpot (reading T17).
+    ``made`` are the names of all wagers of the round, and ``takes`` the percentages that it wins
+    from meters. ``box`` is the position whose turn it is, and ``hands`` the hands that were named
+    at it. ``divided_take`` is the index in ``takes`` of a jackpot on the dealer's hand, once it is
+    won; ``had_share`` are the players who have received their share of it (reading T17).
+
+    A method that needs cards raises RoundError if they are missing, because ``check_cards`` did not
+    check the round.
     """
 
     __slots__ = (
@@ -228,15 +217,10 @@ class Turns:
         return [box for box in self._boxes if wager in box.wagers]
 
     def hand(self, judged: JudgedCards) -> str:
-        """Return the name, in its ranking, of the hand that decides a wager at the position.
-
-        Raises:
-            RoundError: cards are missing, because ``check_cards`` did not check the round.
-        """
+        """Return the name, in its ranking, of the hand that decides a wager at the position."""
         return self.hands.get(judged) or self.name_hand(judged)
 
     def name_hand(self, judged: JudgedCards) -> str:
-        """Name a hand that was not named at this position, and return its name; see ``hand``."""
         cards, counts = self._piles.get(judged.cards) or self._refuse(judged.cards)
         hand = self.hands[judged] = judged.judge(cards, counts)
         if judged.cards in self._dealer_piles:
@@ -244,11 +228,7 @@ class Turns:
         return hand
 
     def cards(self, cards: CardsOf) -> tuple[Card, ...]:
-        """Return the cards that decide a wager at the position.
-
-        Raises:
-            RoundError: cards are missing, because ``check_cards`` did not check the round.
-        """
+        """Return the cards that decide a wager at the position."""
         return (self._piles.get(cards) or self._refuse(cards))[0]
 
     def compared(self, judged: JudgedCards, compare: Compare) -> tuple[str, int, int]:
@@ -256,9 +236,6 @@ class Turns:
 
         ``compare`` names the same hand as ``judged``, so this hand is not named again. A chapter
         has only one ``compare``.
-
-        Raises:
-            RoundError: cards are missing, because ``check_cards`` did not check the round.
         """
         cards, counts = self._piles.get(judged.cards) or self._refuse(judged.cards)
         hand, strength = compare(cards, counts)
@@ -270,7 +247,6 @@ class Turns:
         return hand, strength, self._dealer_strength
 
     def _refuse(self, cards: CardsOf) -> NoReturn:
-        """Raise the error for cards that were not dealt."""
         if cards != "dealer_and_community" and self.box.cards is None:
             at = self.box.position
             message = f"the hand of position {at} must be turned up, but has no cards"
@@ -284,8 +260,7 @@ class Turns:
     def fourth_card(self) -> Card:
         """Return the fourth card that the position has for the Pair Bonus (reading P5).
 
-        If the table has dealt one community card for all Pair Bonuses, return that card. If not,
-        return the position's own card.
+        It is the one community card for all Pair Bonuses, if dealt, or else the position's own.
         """
         card = self.played.pair_bonus_community_card
         if card is None:
@@ -295,9 +270,9 @@ class Turns:
         return card
 
     def settle(self, decision: Decision) -> None:
-        """Add the settlement line of a decision about the position's wager.
+        """Add the line of a decision about the position's wager.
 
-        If the payout limit covers the payout, it is limited to what remains of the player's limit.
+        A payout that the payout limit covers is cut to what remains of the player's limit.
         """
         box = self.box
         due = _due(decision, box.position, box.wagers[decision.wager])
@@ -306,10 +281,7 @@ class Turns:
         self.dues.append(due)
 
     def settle_plain(self, decisions: Sequence[Decision], plain: PlainDues) -> None:
-        """Add the settlement lines of decisions about the position's wagers.
-
-        ``plain`` are the lines without the payout limit.
-        """
+        """Add the lines of decisions; ``plain`` are these lines without the payout limit."""
         if self._limit is not None and plain.limited_cents:
             player = self.box.player
             limited_cents = self._limited_cents.get(player, 0) + plain.limited_cents
@@ -321,11 +293,9 @@ class Turns:
         self.dues.extend(plain.dues)
 
     def collect(self, wager: str, rule: str, hand: str | None = None) -> None:
-        """Collect a wager of the position."""
         self.settle(collected(wager, rule, hand))
 
     def give_back(self, wager: str, rule: str) -> None:
-        """Return a wager of the position to the player."""
         self.settle(returned(wager, rule))
 
     def _limited(self, due: Due, player: str | int, limit: PayoutLimit) -> Due:

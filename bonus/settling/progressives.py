@@ -1,7 +1,4 @@
-"""The wagers that feed a meter: 649a.11(c)(5), (7), (8) and (9).
-
-The player's hand decides them.
-"""
+"""The wagers that feed a meter and depend on the player's hand: 649a.11(c)(5), (7), (8) and (9)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,15 +17,9 @@ class ProgressiveWager:
     """The step of settlement for a wager that feeds a meter, and its Envy Bonuses.
 
     A player's hand can bring an Envy Bonus to every other player who made the wager. The Five Card
-    Hand Bonus on the player's own hand brings none.
-
-    Attributes:
-        wager: the name of the wager.
-        meter: the kind of meter that the wager feeds.
-        envy: the name of the Envy Bonuses in settlement lines.
-        judged: the cards that decide the wager.
-        forfeited: the subsection under which a fold forfeits the wager. Empty if a fold does not
-            forfeit it.
+    Hand Bonus on the player's own hand brings none. ``envy`` is the name of the Envy Bonuses in
+    settlement lines, and ``forfeited`` the subsection under which a fold forfeits the wager; empty
+    if it does not.
     """
 
     wager: str
@@ -38,23 +29,20 @@ class ProgressiveWager:
     forfeited: str
 
     def concerns(self, made: frozenset[str]) -> bool:
-        """Return whether the wager was made at any position."""
         return self.wager in made
 
     def plain(
         self, position: int, wagered_cents: int, terms: Mapping[str, MeterTerms]
     ) -> PlainLines:
-        """Return the lines of hands that win no jackpot and bring no Envy Bonus."""
         line_of = partial(plain_line, self.wager, terms[self.meter], position, wagered_cents)
         return self.judged, line_of
 
     def settle(self, turns: Turns, box: RoundPosition) -> None:
         """Settle the wager of a position, then the Envy Bonuses that the hand brings.
 
-        The hand brings Envy Bonuses even if its holder did not make the wager (reading T10). A hand
-        that was folded and collected brings no Envy Bonus (reading T8). A hand that was declared to
-        win nothing brings no Envy Bonus. The dealer's hand brings no Envy Bonus, because only the
-        hands of positions are settled here (reading T12).
+        It brings them even if its holder did not make the wager (reading T10), but not if it was
+        folded and collected (reading T8) or declared to win nothing. The dealer's hand brings none,
+        because only the hands of positions are settled here (reading T12).
         """
         terms = turns.terms[self.meter]
         row = terms.rows[turns.hand(self.judged)] if turns.shown else None
@@ -93,12 +81,10 @@ def settle_row(
 ) -> None:
     """Settle a wager that feeds a meter, according to the paytable row of its hand.
 
-    If the row pays a percentage of the meter, the percentage was recorded earlier, and ``take`` is
-    its index in the recorded percentages. The payout is then one share of it. If ``take`` is None,
-    the percentages of the row are recorded now.
-
-    If the wager feeds several meters, or if the row pays a percentage and a fixed amount, each
-    percentage has its own line after that of the wager.
+    ``take`` is the index of a percentage that was recorded earlier, of which the payout is one
+    share; without it, the percentages of the row are recorded now. If the wager feeds several
+    meters, or the row pays a percentage and a fixed amount, each percentage has its own line after
+    that of the wager.
     """
     box = turns.box
     wagered_cents = box.wagers[wager]
@@ -131,7 +117,7 @@ def plain_line(
 def percent_of_item(item: str, row: Row, terms: MeterTerms) -> Percent:
     """Return the percentage of the meter that the line of an item pays for a hand, or 0.
 
-    ``item`` is the wager, or a percentage of the meter with a line of its own.
+    ``item`` is the wager, or a percentage with a line of its own.
     """
     if is_jackpot(item) or _has_one_line(row, terms):
         return row.percent_of(terms.kind)
@@ -144,10 +130,7 @@ def _has_one_line(row: Row, terms: MeterTerms) -> bool:
 
 
 def _row_line(wager: str, row: Row, terms: MeterTerms, position: int, wagered_cents: int) -> Line:
-    """Return the line of a wager that feeds a meter.
-
-    If the row of its hand pays nothing, the wager is collected.
-    """
+    """Return the line of a wager that feeds a meter; it is collected if its hand wins nothing."""
     if not row.wins:
         return decided(collected(wager, terms.rule, row.hand), position, wagered_cents)
     if row.percents and _has_one_line(row, terms):

@@ -1,7 +1,7 @@
 """Checks that the wagers and cards of a round are possible.
 
-The checks are made once, when the round is received. If a wager is not allowed, the refusal names
-the subsection that forbids it. Settlement relies on these checks.
+They are made once, when the round is received, and settlement relies on them. The refusal of a
+wager names the subsection that forbids it.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -37,20 +37,16 @@ def check_wagers(
 ) -> None:
     """Check the positions and wagers of a round.
 
-    Args:
-        positions: the positions of the round.
-        rules: the rules of the casino table.
-        terms: the terms of the table's meters.
-        decided: true if every player must have folded or made the wager after the Ante. False if
-            the round ended before the players decided.
+    ``decided`` is false if the round ended before every player had folded or made the wager after
+    the Ante.
 
     Raises:
         RoundError: the code is ``bad_position``, ``position_twice``, ``unknown_wager``,
             ``not_offered``, ``bad_amount``, ``unknown_meter`` (the table has no meter for the
             wager), ``wrong_amount``, ``wager_missing`` (another wager that is needed is missing),
             ``after_fold``, ``undecided`` or ``nothing_folded``. ``wrong_amount`` has three reasons:
-            the meter requires another wager amount (reading T22), a Play does not equal the Ante,
-            or a wager exceeds a limit of 649a.7(e).
+            the meter requires another amount (reading T22), a Play does not equal the Ante, or a
+            wager exceeds a limit of 649a.7(e).
     """
     errors: list[RoundError] = []
     seen: set[int] = set()
@@ -174,10 +170,7 @@ def _wrong_follow(main: Main, cents: int) -> str:
 
 
 def _bound_error(wagers: Mapping[str, int], rules: TableRules) -> RoundError | None:
-    """Return the error of a wager above a limit of the table's version (649a.7(e)), or None.
-
-    Each of these limits allows a wager only up to a multiple of another wager.
-    """
+    """Return the error of a wager above a limit of the table's version (649a.7(e)), or None."""
     for bound in rules.bounds:
         cents, of_cents = wagers.get(bound.wager, 0), wagers.get(bound.of, 0)
         if cents > bound.at_most * of_cents:
@@ -193,10 +186,10 @@ def check_cards(played: Round, rules: TableRules) -> None:
 
     Raises:
         RoundError: the code is ``cards_missing``, ``community_missing`` (649a.8(d)), ``card_twice``
-            or ``bad_position`` (the table cannot have this Lucky position). ``cards_missing`` means
-            that one of these is missing: a hand that stays on the table (reading T8), the dealer's
-            hand, the fourth card or the All-Six Bonus card. Two codes are for a hand that was
-            declared to win nothing: ``no_win_with_cards`` and ``no_win_folded``.
+            or ``bad_position`` (the table cannot have this Lucky position). ``cards_missing`` is
+            for a hand that stays on the table (reading T8), the dealer's hand, the fourth card or
+            the All-Six Bonus card. A hand that was declared to win nothing can have
+            ``no_win_with_cards`` or ``no_win_folded``.
     """
     errors: list[RoundError] = []
     repeated = _has_repeated_card(played)
@@ -220,7 +213,6 @@ def check_cards(played: Round, rules: TableRules) -> None:
 
 
 def _has_repeated_card(played: Round) -> bool:
-    """Return whether a card of a round occurs twice."""
     dealt: list[Card | None] = []
     for box in played.positions:
         dealt += box.cards or ()
@@ -234,7 +226,6 @@ def _has_repeated_card(played: Round) -> bool:
 def _hand_error(
     played: Round, rules: TableRules, box: RoundPosition, index: int, seen: set[Card]
 ) -> RoundError | None:
-    """Return the first error of the cards of one position, or None."""
     if box.no_win and (error := _declared_error(box, index)):
         return error
     if box.cards is not None:
@@ -307,10 +298,9 @@ def _undealt(
     no_common: bool,  # noqa: FBT001  (the cache is slower with keyword arguments)
     exposed: bool,  # noqa: FBT001
 ) -> Mapping[str, Placing]:
-    """Return the wagers that cannot be settled with the cards that were dealt.
+    """Return the wagers that cannot be settled, because the cards in ``missing`` were not dealt.
 
-    ``missing`` are the cards that were not dealt. ``no_common`` is true if the table has no fourth
-    card for all positions.
+    ``no_common`` is true if the table has no fourth card for all positions.
     """
     settled = rules.chapter.irregular.settled if exposed else rules.placings
     return {
@@ -322,10 +312,7 @@ def _undealt(
 
 
 def _missing(played: Round) -> Mapping[CardsOf, tuple[str, str, str]]:
-    """Return the error code, the problem and the field of the cards that were not dealt.
-
-    The keys are the cards of wagers that need the cards that were not dealt.
-    """
+    """Return code, problem and field of the error, by the kind of cards that was not dealt."""
     missing: dict[CardsOf, tuple[str, str, str]] = {}
     if not played.community:
         community = ("community_missing", "the community cards are missing", "community")
@@ -339,11 +326,7 @@ def _missing(played: Round) -> Mapping[CardsOf, tuple[str, str, str]]:
 
 
 def check_round(played: Round, rules: TableRules, terms: Terms) -> None:
-    """Check that the wagers and cards of a round are possible.
-
-    Raises:
-        RoundError: the codes are those of ``check_wagers``, ``check_cards`` and ``check_no_win``.
-    """
+    """Check a round; codes are of ``check_wagers``, ``check_cards`` and ``check_no_win``."""
     errors: list[RoundError] = []
     try:
         check_wagers(played.positions, rules, terms, decided=not played.dealer_exposed)

@@ -1,8 +1,4 @@
-"""Decoding of a round from a line of JSON.
-
-The format is described in the public contract, "pitlink settle". Other modules check and settle the
-round.
-"""
+"""Decoding of a round from a line of JSON, by the public contract, "pitlink settle"."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -33,13 +29,10 @@ from bonus.settling.table_rules import TableRules, table_rules
 from bonus.wagers import MICROS_PER_CENT
 
 LINE_BYTES_MAX: Final = 65_536
-"""Length of the longest accepted line, in bytes.
-
-A longer line is refused and is not decoded. Real rounds are much shorter.
-"""
+"""A longer line is refused and not decoded. Real rounds are much shorter."""
 
 _KEPT_BYTES_MAX: Final = 512
-"""Length of the longest wagers in JSON that are kept, in bytes, so kept wagers need little memory.
+"""Length of the longest wagers in JSON that are kept, so kept wagers need little memory.
 
 All wagers of a position are shorter.
 """
@@ -49,10 +42,7 @@ _NO_WAGERS: Final = b"{}"
 _VALIDATION: Final = re.compile(r"(.*?)(?: - at `(?:key` in `)?\$\.?([^`]*)`)?", re.DOTALL)
 
 Cents = Annotated[int, msgspec.Meta(ge=0, le=10**15)]
-"""Balance of a meter in cents.
-
-The highest balance is ten trillion dollars, well below 2**53 cents.
-"""
+"""Balance of a meter in cents, up to ten trillion dollars: well below 2**53 cents."""
 
 
 _Wagers = TypeVar("_Wagers")
@@ -61,8 +51,7 @@ _Wagers = TypeVar("_Wagers")
 class _PositionOf(msgspec.Struct, Generic[_Wagers], frozen=True, forbid_unknown_fields=True):
     """A position in the JSON of a round; the wagers are in cents.
 
-    Players often repeat their wagers. So the wagers are decoded after the round, and the same text
-    is decoded only once.
+    Players often repeat their wagers, so they are decoded after the round, each text only once.
     """
 
     position: int
@@ -75,8 +64,6 @@ class _PositionOf(msgspec.Struct, Generic[_Wagers], frozen=True, forbid_unknown_
 
 
 class DrawText(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The draws in the JSON of a round, for the Five Card Hand Bonus."""
-
     magic_card: str | None = None
     lucky_position: LuckyPosition | None = None
 
@@ -84,8 +71,8 @@ class DrawText(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class MeterText(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A meter in the JSON of a round; all amounts are in cents.
 
-    The balances are those before settlement. They include the contributions of this round.
-    ``limit`` is the payout limit, and ``overflow`` is what the limit has kept out of the meter.
+    The balances are those before settlement, and include the contributions of this round.
+    ``overflow`` is what the payout limit has kept out of the meter.
     """
 
     wager: Annotated[int, msgspec.Meta(le=10**9)]
@@ -96,7 +83,6 @@ class MeterText(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def limit_problem(self) -> str | None:
-        """The reason why the balances contradict the limit; None if they do not."""
         if self.limit is not None and self.amount > self.limit:
             return "holds more than its limit"
         if self.overflow and self.amount != self.limit:
@@ -105,8 +91,6 @@ class MeterText(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class _RoundOf(msgspec.Struct, Generic[_Wagers], frozen=True, forbid_unknown_fields=True):
-    """A round, as it is written in JSON."""
-
     game: str
     positions: list[_PositionOf[_Wagers]]
     paytables: msgspec.Raw = msgspec.Raw(b"{}")
@@ -175,8 +159,6 @@ def terms_of(
 ) -> dict[str, MeterTerms]:
     """Return the terms of the meters that a round names.
 
-    The terms follow from the chapter and the choices of the casino table.
-
     Raises:
         RoundError: the code is ``unknown_meter`` or ``bad_meter`` (the chapter does not allow these
             terms).
@@ -201,7 +183,6 @@ def terms_of(
 
 
 def holdings_of(text: RoundText, terms: Mapping[str, MeterTerms]) -> dict[str, MeterHolding]:
-    """Return the balances of a round's meters before settlement."""
     return {
         kind: MeterHolding(
             text.meters[kind].amount * MICROS_PER_CENT,
@@ -214,10 +195,7 @@ def holdings_of(text: RoundText, terms: Mapping[str, MeterTerms]) -> dict[str, M
 
 
 def wagered_of(text: RoundText, wagers: Sequence[KeptWagers]) -> tuple[RoundPosition, ...]:
-    """Return the positions of a round with their wagers and without cards.
-
-    The function is used for a void round, because the cards of a void round do not matter.
-    """
+    """Return the positions of a void round with their wagers; the cards do not matter."""
     return tuple(
         RoundPosition(box.position, box.patron, None, box.folded, placed)
         for box, placed in zip(text.positions, wagers, strict=True)
@@ -225,7 +203,7 @@ def wagered_of(text: RoundText, wagers: Sequence[KeptWagers]) -> tuple[RoundPosi
 
 
 def dealt_of(text: RoundText, wagers: Sequence[KeptWagers], rules: TableRules) -> Round:
-    """Return a round with its cards, made from the decoded JSON.
+    """Return a round with its cards.
 
     Raises:
         RoundError: the code is ``wrong_cards`` or ``bad_card``.
@@ -270,15 +248,14 @@ def _may_repeat_wagers(line: bytes, texts: Sequence[bytes]) -> bool:
     """Return whether a position may name its wagers more than once.
 
     ``texts`` has only the last wagers of each position, so any others must be checked too. The
-    result can also be True for other lines, because the name is only counted, and a name that is
-    written with escapes cannot be counted.
+    result can be True for other lines: the name is only counted, and cannot be where it has
+    escapes.
     """
     named = len(texts) - texts.count(_NO_WAGERS)
     return b"\\" in line or line.count(b'"wagers"') > named
 
 
 def _wagers(text: bytes) -> KeptWagers:
-    """Return the wagers of a position from their JSON."""
     return _short_wagers(text) if len(text) <= _KEPT_BYTES_MAX else _decoded_wagers(text)
 
 
@@ -294,7 +271,7 @@ def _decoded_wagers(text: bytes) -> KeptWagers:
 def _first_error(line: bytes, error: Exception) -> RoundError:
     """Return the first error of a line that cannot be decoded.
 
-    ``error`` can be a later error, because the wagers were not decoded with the round.
+    ``error`` can be a later one, because the wagers were not decoded with the round.
     """
     try:
         _ROUND_AND_WAGERS.decode(line)
@@ -335,7 +312,6 @@ def _draw(text: DrawText | None) -> Draw:
 
 
 def _check_fields(text: RoundText, games: Games) -> None:
-    """Check that a round has only fields that its game has."""
     given = {
         "dealer": text.dealer,
         "community": text.community,
@@ -357,7 +333,6 @@ def _check_fields(text: RoundText, games: Games) -> None:
 
 @cache
 def _foreign_fields(games: Games, game: str) -> frozenset[str]:
-    """Return the fields of a round that do not exist in a game."""
     chapter = games[game]
     cards = {of for wager in chapter.wager for of in wager.cards}
     fourth = any(wager.fourth_card for wager in chapter.wager)

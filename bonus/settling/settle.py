@@ -1,6 +1,6 @@
 """Settlement of rounds from lines of JSON, in the format of the public contract.
 
-Each input line is one round, and each output line is one answer. If a round cannot be settled, its
+Each input line is one round, and each output line one answer. If a round cannot be settled, its
 answer is an error, and the next round is read.
 """
 
@@ -32,7 +32,7 @@ from bonus.wagers import MICROS_PER_CENT
 
 
 class MeterAfter(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Balances of a meter, its reserve and its overflow after a round, in cents."""
+    """Balances after a round, in cents."""
 
     amount: int
     reserve: int | None = None
@@ -40,8 +40,6 @@ class MeterAfter(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class SettlementText(msgspec.Struct, frozen=True):
-    """The settlement of a round, as it is written in JSON."""
-
     lines: tuple[Line, ...]
     meters: dict[str, MeterAfter]
 
@@ -59,7 +57,7 @@ class _Refused(msgspec.Struct, frozen=True):
 _ENCODER: Final = msgspec.json.Encoder()
 
 _READ_BYTES_MAX: Final = 65_536
-"""Number of bytes that are read together, so few system calls are needed."""
+"""Lines are read together up to this size, so few system calls are needed."""
 
 
 class Source(Protocol):
@@ -72,11 +70,10 @@ class Source(Protocol):
 def settle_lines(source: Source, sink: BinaryIO, games: Games | None = None) -> bool:
     """Settle the round on each line of ``source``, and write each answer to ``sink``.
 
-    Return whether all rounds were settled. Lines that are available together are read together, up
-    to ``_READ_BYTES_MAX``, and their answers are written together. All these answers are written
-    before more lines are read, so a program that waits for an answer receives it.
-
-    ``games`` are the games that can be played; None for those of the chapters.
+    Return whether all rounds were settled. Lines that are available together, up to
+    ``_READ_BYTES_MAX``, are read together, and their answers are written before more lines are
+    read, so a program that waits for an answer receives it. ``games`` are those that can be played;
+    None for those of the chapters.
     """
     all_settled = True
     for lines in _available_lines(source):
@@ -93,7 +90,6 @@ def settle_lines(source: Source, sink: BinaryIO, games: Games | None = None) -> 
 
 
 def _settled(line: bytes, games: Games | None) -> bytes:
-    """Return the answer for a round that is settled, as a line."""
     dues, meters = _settle(line, games)
     texts = b",".join([due.text or encode_line(due.line) for due in dues])
     return b'{"lines":[%b],"meters":%b}\n' % (texts, _ENCODER.encode(meters))
@@ -102,19 +98,14 @@ def _settled(line: bytes, games: Games | None) -> bytes:
 def _refused(error: RoundError) -> bytes:
     """Return the answer for a round that cannot be settled, as a line.
 
-    The error message can quote text of the round, so unprintable characters are escaped.
+    The message can quote text of the round, so unprintable characters are escaped.
     """
     refused = _Refused(_Error(error.code, error.message, error.field))
     return escape_in_json(_ENCODER.encode(refused).decode()).encode() + b"\n"
 
 
 def settle_line(line: bytes, games: Games | None = None) -> SettlementText:
-    """Settle the round on a line of JSON.
-
-    Raises:
-        RoundError: the round cannot be read (``round_text``), or its wagers or cards are not
-            possible (``round_checks``).
-    """
+    """Settle the round on a line of JSON; a RoundError says why it is refused."""
     dues, meters = _settle(line, games)
     return SettlementText(tuple([due.line for due in dues]), meters)
 
@@ -138,10 +129,10 @@ def _settle(line: bytes, games: Games | None) -> tuple[Sequence[Due], dict[str, 
 
 
 def _is_void(text: RoundText, rules: TableRules) -> bool:
-    """Return whether all wagers of a round are returned.
+    """Return whether all wagers are returned.
 
-    They are returned if the round is void. They are also returned if a dealer's card was exposed
-    and the chapter settles no wager in this case (649a.13(d)).
+    They are if the round is void, or if a dealer's card was exposed and the chapter settles no
+    wager in this case (649a.13(d)).
     """
     exposed = text.irregularity == "dealer_exposed"
     return text.irregularity == "void" or (exposed and not rules.chapter.irregular.settled)
@@ -170,7 +161,7 @@ def _without_contributions(
 ) -> dict[str, MeterHolding]:
     """Return the meter balances of a void round without the round's contributions (reading T28).
 
-    If the round does not name the reserve of a meter, nothing is subtracted from this reserve.
+    Nothing is subtracted from a reserve that the round does not name.
     """
     after = dict(holdings)
     for kind, added in contributions(positions, rules, terms).items():

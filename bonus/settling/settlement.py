@@ -1,10 +1,9 @@
 """Settlement of a round, in the order that its chapter requires of the dealer.
 
 The order is that of 649a.11(c), 679a.11(c) and (d), 682a.11(d) and (e). ``settle_round`` determines
-all wins and needs no meter balance. If a win is a percentage of a meter, the amount depends on the
-balance when the percentage is subtracted. So ``settle_round`` only records the percentage.
-``resolve`` subtracts the recorded percentages from the meters, in paying order. The meter service
-does not use ``resolve``: it subtracts the percentages itself.
+all wins and needs no meter balance: it only records a percentage of a meter, whose amount depends
+on the balance when it is subtracted. ``resolve`` subtracts the recorded percentages in paying
+order. The meter service does not use it, and subtracts them itself.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,11 +22,11 @@ def settle_round(played: Round, rules: TableRules, terms: Mapping[str, MeterTerm
     """Settle a round that ``check_round`` has accepted.
 
     The position with the highest number is paid first (reading G1). At each position, all wagers
-    are settled in turn (reading T13). Right after the progressive wager of a position, the Envy
-    Bonuses that its hand brings are paid to the other players.
+    are settled in turn (reading T13), and right after its progressive wager, the Envy Bonuses that
+    its hand brings are paid to the other players.
 
-    If a dealer's card was exposed, the wagers against the dealer's hand are returned. The other
-    wagers are settled (readings P8, F10).
+    If a dealer's card was exposed, the wagers against the dealer's hand are returned, and the
+    others settled (readings P8, F10).
 
     Raises:
         RoundError: cards are missing, because ``check_round`` did not check the round.
@@ -64,7 +63,6 @@ def settle_round(played: Round, rules: TableRules, terms: Mapping[str, MeterTerm
 
 @lru_cache(maxsize=1_024)
 def _concerned(steps: tuple[SettlingStep, ...], made: frozenset[str]) -> tuple[SettlingStep, ...]:
-    """Return the steps that can add a line to a round with the wagers ``made``."""
     return tuple(step for step in steps if step.concerns(made))
 
 
@@ -85,7 +83,6 @@ class _Plans:
 
 @lru_cache(maxsize=256)
 def _plans(steps: tuple[SettlingStep, ...], terms: tuple[tuple[str, MeterTerms], ...]) -> _Plans:
-    """Return the same object for the same steps and terms."""
     return _Plans(steps, dict(terms))
 
 
@@ -114,7 +111,7 @@ class _PlannedStep:
 
 
 class _Plan:
-    """The planned steps for a position with certain wagers. They are made at the second use.
+    """The planned steps for a position with certain wagers, made at the second use.
 
     To make them takes longer than to settle the wagers, and many wagers are never repeated.
     """
@@ -129,7 +126,6 @@ class _Plan:
         self._steps: tuple[_PlannedStep, ...] | None = None
 
     def steps(self) -> tuple[_PlannedStep, ...] | None:
-        """Return the planned steps, or None at the first use."""
         if self._steps is None:
             if self._used:
                 self._steps = tuple(self._planned())
@@ -146,7 +142,6 @@ class _Plan:
 # the steps and lines of wagers of the same amount: fewer stay in the processor's cache.
 @lru_cache(maxsize=2_048)
 def _plan_of(plans: _Plans, position: int, wagers: KeptWagers) -> _Plan:
-    """Return the same plan for the same arguments."""
     return _Plan(plans, position, wagers)
 
 
@@ -154,7 +149,6 @@ def _plan_of(plans: _Plans, position: int, wagers: KeptWagers) -> _Plan:
 def _planned_step(
     plans: _Plans, step: SettlingStep, position: int, wagered_cents: int | None
 ) -> _PlannedStep:
-    """Return the same planned step for the same arguments."""
     plain = None
     if wagered_cents is not None:
         plain = step.plain(position, wagered_cents, plans.terms)
@@ -166,8 +160,8 @@ def void_lines(
 ) -> tuple[Line, ...]:
     """Return the settlement lines of a void round: all wagers are returned.
 
-    649a.13, 679a.13, 682a.13, reading T28. If it is known why the round is void, ``rule`` is the
-    subsection about this irregularity, such as 649a.13(d).
+    649a.13, 679a.13, 682a.13, reading T28. ``rule`` is the subsection about the irregularity, such
+    as 649a.13(d), if it is known why the round is void.
     """
     return tuple(
         Line(

@@ -1,5 +1,3 @@
-"""Records of a settlement: its lines, the percentages won from meters, and meter balances."""
-
 from dataclasses import dataclass
 from enum import StrEnum, auto
 from typing import Annotated, Final, Literal
@@ -42,20 +40,16 @@ class Line(
     """One line of a settlement, in the format of the public contract; sums are in cents.
 
     Attributes:
-        position: the number of the betting position.
         item: the name of the wager, or of a bonus paid with it.
-        outcome: paid, returned or collected.
         hand: the hand that decided the item; None if no hand was turned up.
-        wagered: the amount of the wager. For a bonus, the amount of the wager on which it is based.
+        wagered: the amount of the wager on which the item is based.
         paid: the amount won.
         returned: the amount of the wager that is returned.
-        paid_from: the source of the payout; None if nothing is won.
-        percent: the percentage of the meter that is won; None if no percentage is won. It is a text
-            such as ``"12.5"`` if it is no whole number.
+        percent: the percentage of the meter that is won, as a text such as ``"12.5"`` if it is no
+            whole number.
         rule: the subsection that decides the item.
         envy_of: for an Envy Bonus, the position whose hand caused it.
-        on: for the Magic Card and the Lucky Bonus, whose hand the wager is on: the player's or the
-            dealer's.
+        on: for the Magic Card and the Lucky Bonus, whose hand the wager is on.
     """
 
     position: int
@@ -78,7 +72,6 @@ def percent_won(line: Line) -> Percent:
 
 
 def encode_line(line: Line) -> bytes:
-    """Return a line in JSON, for use as a part of other JSON."""
     return _ENCODER.encode(line)
 
 
@@ -87,14 +80,10 @@ _ENCODER: Final = msgspec.json.Encoder()
 
 @dataclass(frozen=True, slots=True)
 class PercentWon:
-    """A percentage that a round wins from a meter.
+    """A percentage, at most 100, that a round wins from a meter's balance when it is subtracted.
 
-    The percentages of a round are subtracted from the meter one by one, in paying order.
-
-    Attributes:
-        meter: the name of the meter.
-        percent: the percentage (at most 100) of the meter's balance when it is subtracted.
-        shares: the number of equal shares into which the amount is divided (reading T17).
+    The percentages of a round are subtracted one by one, in paying order. ``shares`` is the number
+    of equal shares into which the amount is divided (reading T17).
     """
 
     meter: str
@@ -109,11 +98,9 @@ class PercentWon:
 class Due(msgspec.Struct, frozen=True, gc=False):
     """A settlement line whose amount can still depend on the balance of a meter.
 
-    If ``take`` is None, the amount is final. If ``take`` is a number, it is the index of a
-    percentage in ``Settlement.takes``. The final amount is then one share of this percentage; until
-    it is known, ``paid`` of the line is 0.
-
-    ``text`` is the line in JSON, for a line that is kept for other rounds; None for other lines.
+    ``take`` is the index of a percentage in ``Settlement.takes``: the final amount is one share of
+    it, and until that is known, ``paid`` of the line is 0. If ``take`` is None, the amount is
+    final. ``text`` is the line in JSON, if it is kept for other rounds.
     """
 
     line: Line
@@ -122,11 +109,7 @@ class Due(msgspec.Struct, frozen=True, gc=False):
 
 
 class Settlement(msgspec.Struct, frozen=True):
-    """Settlement of a round, without the amounts that depend on meter balances.
-
-    ``dues`` are the lines in paying order. ``takes`` are the percentages that the round wins from
-    meters, also in paying order.
-    """
+    """Lines and percentages in paying order, without the amounts that depend on meter balances."""
 
     dues: tuple[Due, ...]
     takes: tuple[PercentWon, ...]
@@ -135,8 +118,8 @@ class Settlement(msgspec.Struct, frozen=True):
 class MeterHolding(msgspec.Struct, frozen=True):
     """Balances of a meter, its reserve and its overflow, in micros (ten-thousandths of a cent).
 
-    ``limit_micros`` is the payout limit of the meter, 0 for no limit. What the limit keeps out
-    waits in the overflow, and refills the meter when an award takes it below the limit.
+    ``limit_micros`` is the payout limit, 0 for none. What it keeps out waits in the overflow, and
+    refills the meter when an award takes it below the limit.
     """
 
     amount_micros: int

@@ -44,15 +44,13 @@ class Placing:
 
     Attributes:
         rule: the subsection about placing the wager.
-        needs: other wagers, of which the player must have placed one. Empty if none is needed.
+        needs: other wagers, of which the player must have placed one.
         cards: the cards that decide the wager; None for the two wagers against the dealer's hand.
-        meters: the names of the meters that the wager feeds; empty if it feeds no meter.
         draws: true if the Magic Card and the Lucky Bonus are paid on the wager.
         validated_for_1: the lowest multiple of the wager that a floorperson must validate, if the
             wager feeds a meter; 0 if they validate every win.
-        fourth_card: true if the wager depends on a fourth card.
         choice: the choice that is missing from the Rules Submission, so that the table does not
-            offer the wager. Empty if the table offers the wager.
+            offer the wager; empty if it does.
         choice_rule: the subsection with the paytables of ``choice``.
     """
 
@@ -69,20 +67,15 @@ class Placing:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TableRules:
-    """Rules of one casino table. They are compared by identity.
+    """Rules of one casino table, compared by identity.
 
     Attributes:
-        chapter: the chapter of the table's game.
-        meters: the meters of the game.
         placings: the conditions for every wager of the chapter, in the order of settlement.
-        steps: the steps of settlement for each position, in order.
-        exposed_steps: the steps of settlement if a dealer's card was exposed.
+        steps: the steps of settlement for each position, in order; ``exposed_steps`` are those if a
+            dealer's card was exposed.
         survivors: the wagers that a fold does not forfeit.
-        version: the version of the game that the table offers (649a.7(e)); None if it offers none.
-        limit: the aggregate payout limit of the table; None if it has none.
-        choices: the choices of the table's Rules Submission.
-        whole: true if a round contains all wagers; false if it contains only wagers that feed a
-            meter.
+        version: the version of the game that the table offers (649a.7(e)).
+        whole: false if a round contains only the wagers that feed a meter.
     """
 
     chapter: Chapter
@@ -98,19 +91,15 @@ class TableRules:
 
     @property
     def bounds(self) -> tuple[WagerLimit, ...]:
-        """Wager limits of the version of the game that this table plays (649a.7(e)).
-
-        Each limit allows a wager only up to a multiple of another wager.
-        """
+        """Wager limits of the version of the game that this table plays (649a.7(e))."""
         return self.version.bounds if self.version else ()
 
 
 @cache
 def meter_rules(game: str, games: Games | None = None) -> TableRules:
-    """Return the rules for the wagers of a game that feed a meter.
+    """Return the rules for the wagers of a game that feed a meter: all that the meter service gets.
 
-    The meter service receives no other wagers. If no games are given, they are those of the
-    chapters.
+    Without games, they are those of the chapters.
     """
     chapter = (games or chapter_games())[game]
     placings = {
@@ -126,10 +115,9 @@ def meter_rules(game: str, games: Games | None = None) -> TableRules:
 
 
 def table_rules(chapter: Chapter, choices: Choices) -> TableRules:
-    """Return the rules of a casino table, from its chapter and its choices.
+    """Return the rules of a casino table, from choices that ``choice_problem`` has accepted.
 
-    ``choice_problem`` must have accepted the choices. If no paytable is chosen for a wager, the
-    table does not offer the wager, and no step settles it.
+    A wager for which no paytable is chosen is not offered, and no step settles it.
     """
     build = _Builder(chapter, choices)
     placings, steps = build.main(chapter.main) if chapter.main else ({}, [])
@@ -193,8 +181,6 @@ def _meter_steps(wager: WagerTables) -> list[SettlingStep]:
 
 
 class _Builder:
-    """Builder of the steps of settlement, from a chapter and the choices of a casino table."""
-
     def __init__(self, chapter: Chapter, choices: Choices) -> None:
         self._chapter = chapter
         self._choices = choices
@@ -202,7 +188,6 @@ class _Builder:
         self._mini_royal: Mapping[str, int] = royal if isinstance(royal, Mapping) else {}
 
     def limit(self) -> PayoutLimit | None:
-        """Return the aggregate payout limit of the table, or None if the table has chosen none."""
         of = self._chapter.limit
         chosen = self._choices.get(of.choice) if of else None
         return PayoutLimit(of.rule, chosen) if of and isinstance(chosen, int) else None
@@ -210,7 +195,7 @@ class _Builder:
     def main(self, main: Main) -> tuple[dict[str, Placing], list[SettlingStep]]:
         """Return the conditions for the two main wagers, and the step that settles them.
 
-        The list of steps is empty if the table does not offer these wagers.
+        There is no step if the table does not offer these wagers.
         """
         missing = [
             bonus
@@ -294,10 +279,7 @@ class _Builder:
         return BonusTerms(bonus.item, by_hand, bonus.procedure, bonus.returns)
 
     def steps(self, wager: WagerTables) -> list[SettlingStep]:
-        """Return the steps for optional wagers that share paytables.
-
-        The list is empty if the table has chosen no paytable for the wagers.
-        """
+        """Return the steps for wagers that share paytables; none if no paytable is chosen."""
         if wager.fed:
             return _meter_steps(wager)
         made = [self._optional(wager, at) for at in range(len(wager.names))]
@@ -342,10 +324,7 @@ class _Builder:
         )
 
     def _chosen(self, tables: Sequence[PrintedTable], choice: str, ranking: str) -> Paytable | None:
-        """Return the paytable that the table has chosen, or the only paytable.
-
-        Return None if there are several paytables and the table has chosen none.
-        """
+        """Return the chosen or only paytable; None if there are several and none is chosen."""
         letter = self._choices.get(choice)
         return chosen_of(tables, RANKINGS[ranking].names, None if letter is None else str(letter))
 
@@ -362,8 +341,7 @@ class _Builder:
     ) -> dict[str, Decision]:
         """Return the decision to pay, for each hand that a paytable pays.
 
-        If odds for a mini-royal are added, the payout of the mini-royal names the subsection of
-        these odds.
+        The payout of an added mini-royal names the subsection of its odds.
         """
         added = royal if royal_times else None
         if royal_times and added:
