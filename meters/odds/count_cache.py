@@ -1,7 +1,7 @@
 """Cache on disk of the counts of hands, for later runs of ``pitlink odds``.
 
-The name of a cached file includes a digest of the code that computed the count. If a ranking or the
-counting code changes, the names of older files no longer match. So a stale count is never read.
+A file's name includes a digest of the code that computed the count. If a ranking or the counting
+code changes, the names of older files no longer match, so a stale count is never read.
 """
 
 import re
@@ -33,7 +33,6 @@ _KEY: Final = re.compile(rf"[0-9a-f]{{{_DIGEST_SIZE}}}")
 
 @cache
 def code_digest() -> str:
-    """Return the digest of the code that computes the counts."""
     found = sha256()
     for name in _COUNTED_BY:
         for module in _modules(files("bonus").joinpath(*name.split("/"))):
@@ -43,30 +42,21 @@ def code_digest() -> str:
 
 
 class CountCache:
-    """A directory of cached counts.
+    """A directory of cached counts; it is created when the first count is stored.
 
     A damaged file or an unwritable directory is not an error: the count is computed again, and the
-    function ``notice`` receives the reason.
+    function ``notice`` receives the reason, once if nothing can be written.
     """
 
     def __init__(
         self, directory: str | PathLike[str], notice: Callable[[str], None], code: str = ""
     ) -> None:
-        """Set the directory of the cache; it is created when the first count is stored.
-
-        Args:
-            directory: the path of the directory.
-            notice: function that receives a text for each file that cannot be read or is damaged.
-                It also receives one text if no file can be written.
-            code: the digest of the counting code; by default ``code_digest()``.
-        """
         self._directory = Path(fspath(directory))
         self._notice = notice
         self._code = code or code_digest()
         self._unwritable = False
 
     def get(self, name: str) -> bytes | None:
-        """Return the data that the same version of the code stored under a name, or None."""
         path = self._path(name)
         try:
             data = path.read_bytes()
@@ -82,10 +72,7 @@ class CountCache:
         return payload
 
     def put(self, name: str, data: bytes) -> None:
-        """Store data under a name, completely or not at all.
-
-        Other processes can use the directory at the same time.
-        """
+        """Store data under a name, completely or not at all; other processes can do so too."""
         path = self._path(name)
         try:
             self._directory.mkdir(parents=True, exist_ok=True)
@@ -102,10 +89,7 @@ class CountCache:
         return self._directory / f"{_stem(name)}-{key}{_SUFFIX}"
 
     def _drop_older(self, name: str, path: Path) -> None:
-        """Remove the files that other versions of the code stored for the count ``name``.
-
-        No program reads these files again.
-        """
+        """Remove the files of other versions of the code: nobody reads them again."""
         for other in self._directory.glob(f"{_stem(name)}-*{_SUFFIX}"):
             key = other.name.removeprefix(f"{_stem(name)}-").removesuffix(_SUFFIX)
             if other != path and _KEY.fullmatch(key):

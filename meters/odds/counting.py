@@ -1,5 +1,3 @@
-"""The calculation of odds with progress bars, and with counts that are kept for the next time."""
-
 import os
 import time
 from collections.abc import Sequence
@@ -20,12 +18,10 @@ _SILENT_SECONDS: Final = 1.0
 
 
 def count_entries(offers: Sequence[Offer], command: str, *, keep: bool = True) -> list[OddsEntry]:
-    """Return the odds of offers. Show a progress bar if the calculation takes over a second.
+    """Return the odds of offers, with a progress bar if the calculation takes over a second.
 
-    Args:
-        offers: the wagers, each with a paytable.
-        command: the name of the command, for messages.
-        keep: whether to keep the counts in the user's cache directory, and to use those in it.
+    ``command`` names the command in messages. ``keep``: use the counts in the user's cache
+    directory.
     """
     with _ProgressBars(command) as bars:
         directory = _cache_directory() if keep else None
@@ -37,10 +33,7 @@ def count_entries(offers: Sequence[Offer], command: str, *, keep: bool = True) -
 
 
 def _cache_directory() -> Path | None:
-    """Return the directory in which counts are kept: `pitlink` in the user's cache directory.
-
-    Return None if the user has no home directory.
-    """
+    """Return the directory in which counts are kept; None if the user has no home directory."""
     named = os.environ.get("XDG_CACHE_HOME", "")
     # The XDG base directory specification says that a relative path must be ignored.
     if Path(named).is_absolute():
@@ -53,8 +46,6 @@ def _cache_directory() -> Path | None:
 
 
 class _ProgressBars:
-    """Progress bars on standard error, one for each count of hands. They appear after a second."""
-
     def __init__(self, command: str) -> None:
         self._command = command
         self._console = PlainConsole(stderr=True)
@@ -71,16 +62,13 @@ class _ProgressBars:
         self._started = False
 
     def __enter__(self) -> "_ProgressBars":
-        """Note the time at which the work starts."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Remove the bars."""
         if self._started:
             self._progress.stop()
 
     def begin(self, name: str, steps: int) -> Advance:
-        """Add a bar for a new count. Return a function to call as the count progresses."""
         task = self._progress.add_task(f"Counting {name}", total=steps)
 
         def advance(done: int) -> None:
@@ -92,6 +80,5 @@ class _ProgressBars:
         return advance
 
     def notice(self, message: str) -> None:
-        """Print a message that is not an error."""
         said = f"pitlink {self._command}: {message}"
         self._console.print(said, soft_wrap=True)

@@ -1,5 +1,3 @@
-"""The wagers that the tables of a floor file offer, with the paytables that the tables chose."""
-
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -9,7 +7,7 @@ from meters.floor.floor_file import Floor, Link, Table
 
 
 def floor_offers(floor: Floor) -> list[Offer]:
-    """Return the offers of a floor, each offer with the tables that have it.
+    """Return the offers of a floor, each with the tables that have it.
 
     An offer is a wager with a paytable.
     """
@@ -27,7 +25,7 @@ def floor_offers(floor: Floor) -> list[Offer]:
 
 
 def _table_offers(link: Link, table: Table) -> Iterator[Offer]:
-    """Yield the offers of one table. An offer is a wager with a paytable.
+    """Yield the offers of one table.
 
     If a wager has several paytables and the table has chosen none, the table does not offer it.
     """
@@ -69,7 +67,7 @@ def _table_offers(link: Link, table: Table) -> Iterator[Offer]:
 
 
 def _place(offer: Offer, games: Sequence[str]) -> tuple[int, int]:
-    """Return a sort key of an offer. The output is sorted by chapter, then by wager."""
+    """Return a sort key: by chapter, then by wager."""
     chapter = offer.chapter
     names = [*chapter.main_wagers[:1], *(name for tables in chapter.wager for name in tables.names)]
     return games.index(chapter.game), names.index(offer.wager)

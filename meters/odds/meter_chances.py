@@ -14,16 +14,11 @@ from meters.odds.floor_offers import floor_offers
 
 @dataclass(frozen=True, slots=True)
 class MeterChance:
-    """The chance of one wager for a meter.
+    """The chance of one wager for a meter, for each dollar of the wager.
 
     A part of the meter counts as that part of a chance: a hand that wins 10% of it counts a tenth.
-    The player never folds, and a jackpot on the dealer's hand is not divided.
-
-    Attributes:
-        game: the name of the game.
-        wager: the name of the wager.
-        tables: the tables of the link with this wager on the meter.
-        of_a_dollar: the chance for each dollar of the wager.
+    The player never folds, and a jackpot on the dealer's hand is not divided. ``tables`` are those
+    of the link with this wager on the meter.
     """
 
     game: str
@@ -68,7 +63,7 @@ def meter_chances(
 ) -> tuple[MeterChance, ...]:
     """Return the chance of each wager that feeds a meter of a link, the most likely first.
 
-    `entries` are the odds of the floor's wagers. Those that do not feed the meter are left out.
+    Those of `entries` that do not feed the meter are left out.
     """
     found = []
     for entry in entries:

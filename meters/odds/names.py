@@ -1,5 +1,3 @@
-"""Names for people of wagers, hands and meters in the odds."""
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -31,31 +29,23 @@ _BY_WORD: Final = {
 
 @dataclass(frozen=True, slots=True)
 class GameNames:
-    """Names for people in one game.
-
-    Attributes:
-        wagers: the titles of the wagers that have one.
-        meters: the titles of the meters of a house game. It is empty for a game of a chapter.
-    """
+    """Names for people in one game; only a game of the house has titles of meters."""
 
     wagers: Mapping[str, str]
     meters: Mapping[str, str]
 
     @classmethod
     def of(cls, games: Games, game: str) -> Self:
-        """Return the names of one of some games."""
         house = game in games.digests
         meters = {meter.name: meter.title for meter in games[game].meter} if house else {}
         return cls(games.titles, meters)
 
     def wager(self, wager: str, reading: str) -> str:
-        """Return the name of a wager, with the reading of the law if there is one."""
         plain = _NAMES.get(wager, plain_name(wager).capitalize())
         name = self.wagers.get(wager, plain)
         return f"{name}, {_READINGS.get(reading, reading)}" if reading else name
 
     def meter(self, meter: str) -> str:
-        """Return the name of a meter."""
         return self.meters.get(meter, plain_name(meter))
 
     def cell(self, cell: str) -> str:
@@ -71,5 +61,4 @@ _METER: Final = re.compile(r"(?<=% of )\w+")
 
 
 def plain_name(name: str) -> str:
-    """Return the name of a hand or another item in words."""
     return _BY_WORD.get(name, name.replace("_", " "))

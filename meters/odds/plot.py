@@ -1,5 +1,3 @@
-"""Plots of the house edge of a wager against the balance of its meter."""
-
 from collections.abc import Sequence
 from fractions import Fraction
 from io import BytesIO
@@ -27,7 +25,7 @@ ENDINGS: Final = (".png", ".svg", ".pdf")
 
 
 def check_plot(path: Path) -> None:
-    """Check that a plot can be written to a path, before the odds for the plot are computed.
+    """Check that a plot can be written to a path, before its odds are computed.
 
     Raises:
         ValueError: the path does not end in one of ``ENDINGS``, the path exists but is not a file,
@@ -44,11 +42,8 @@ def check_plot(path: Path) -> None:
 def plot_edges(entries: Sequence[OddsEntry], path: Path, games: Games | None = None) -> None:
     """Draw the house edge against the meter, with one panel for each wager that has a meter.
 
-    Args:
-        entries: the odds of wagers. At least one wager has a meter; wagers without one are ignored.
-        path: the file, which is written completely or not at all. ``check_plot`` must have accepted
-            it.
-        games: the games of the wagers; None for those of the chapters.
+    At least one of the wagers must have a meter; the others are ignored. ``check_plot`` must have
+    accepted the path, and the file is written completely or not at all.
 
     Raises:
         OSError: the file cannot be written.
@@ -134,7 +129,6 @@ def _line(
 
 
 def _mark(panel: Axes, meter_cents: int, color: str, *, above: bool) -> None:
-    """Mark a break-even meter on the plot, with its amount."""
     panel.plot([meter_cents / 100], [0], "o", color=color)
     panel.annotate(
         f"{short_money(meter_cents)}", (meter_cents / 100, 0), color=color, fontsize=8,

@@ -1,5 +1,3 @@
-"""Tables of the odds for people, grouped by game and wager."""
-
 from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 from fractions import Fraction
@@ -26,11 +24,9 @@ _RARE: Final = Fraction(1, 10_000)
 
 
 def show(entries: Iterable[OddsEntry], console: Console, games: Games | None = None) -> None:
-    """Print the odds of wagers, grouped by game and by heading.
+    """Print the odds of wagers, grouped by game and by heading, in the order of their first entry.
 
     If no games are given, they are those of the chapters.
-
-    Games and headings are in the order in which they first occur.
     """
     known = games or chapter_games()
     for game, of_game in groupby(entries, key=lambda entry: entry.game):
@@ -50,11 +46,6 @@ def show(entries: Iterable[OddsEntry], console: Console, games: Games | None = N
 
 
 def _heading(entry: OddsEntry, names: GameNames) -> tuple[str, tuple[str, ...]]:
-    """Return the heading of a wager's odds, and the casino tables that the heading names.
-
-    Only a wager that feeds a meter has casino tables in its heading. So each meter of a floor file
-    has a separate heading.
-    """
     title = names.wager(entry.wager, entry.reading)
     return title, entry.tables if entry.meter_return else ()
 
@@ -82,7 +73,6 @@ def _wager(entries: list[OddsEntry], names: GameNames, width: int) -> Iterator[R
 
 
 def _room(entries: Sequence[OddsEntry], width: int) -> int:
-    """Return how many characters of a line remain for the columns of paytables."""
     extra = {name: cell for line in entries[0].hands for name, cell in line.beside.items()}
     taken = sum(max(len(name), len(cell)) + _GAP for name, cell in extra.items())
     lines = entries[0].hands
@@ -190,7 +180,6 @@ def _strategy(strategy: tuple[str, ...], entries: list[OddsEntry]) -> Iterator[R
 
 
 def _by_rank(entries: list[OddsEntry]) -> Iterator[RenderableType]:
-    """Yield lines about the best strategy that uses only the rank of the player's hand."""
     if entries[0].mixed:
         several = len(entries[0].mixed)
         listed = "the hand that is" if several == 1 else f"each of the {several} hands that are"
@@ -235,7 +224,6 @@ def _meter(entry: OddsEntry, names: GameNames, *, many: bool) -> Iterator[Render
 
 
 def _times(times: HitTimes, names: GameNames) -> Table:
-    """Return a table with the average time between wins: of each meter, and of each hand."""
     number = f"{times.wagers_per_hour:,} wager{'s' if times.wagers_per_hour > 1 else ''}"
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     table.add_column(f"With {number} an hour, all in this game")
@@ -255,7 +243,7 @@ def _once_in(hours: str) -> str:
 
 
 def duration(hours: Fraction) -> str:
-    """Return a time as text, rounded: a number of the longest unit of which it has two or more.
+    """Return a time in the longest unit of which it has two or more, rounded.
 
     A day has 24 hours, a month is a twelfth of a year, and a year has 365 days and a quarter.
 
@@ -297,7 +285,6 @@ def _where_it_goes(lasting: LongRun) -> str:
 
 
 def _one_meter(entry: OddsEntry) -> Iterator[RenderableType]:
-    """Yield what is known of a wager that feeds one meter."""
     falls = Fraction(entry.meter_return) * 1000
     seeds = ", ".join(f"{short_money(cents)}" for cents in entry.seed_meter.values())
     yield Text(
@@ -330,7 +317,6 @@ def _one_meter(entry: OddsEntry) -> Iterator[RenderableType]:
 
 
 def _tiered(entry: OddsEntry, names: GameNames) -> Iterator[RenderableType]:
-    """Yield what is known of a wager that feeds several meters."""
     yield _tiers(entry, names)
     if any(tier.break_even_meter_with_envy for tier in entry.tiers):
         yield _tiers_with_envy(entry, names)
@@ -345,7 +331,6 @@ def _tiered(entry: OddsEntry, names: GameNames) -> Iterator[RenderableType]:
 
 
 def _tiers(entry: OddsEntry, names: GameNames) -> Table:
-    """Return a table with a row for each meter that a wager feeds."""
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     table.add_column("Meter")
     table.add_column("Seed", justify="right")
@@ -369,7 +354,6 @@ def _tiers(entry: OddsEntry, names: GameNames) -> Table:
 
 
 def _tiers_with_envy(entry: OddsEntry, names: GameNames) -> Table:
-    """Return a table of the break-even balances with Envy Bonuses, of the first wager."""
     cents = next(iter(entry.envy_return))
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     table.add_column(f"Break-even, {short_money(int(cents))} wager")
