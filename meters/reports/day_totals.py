@@ -1,5 +1,3 @@
-"""Totals of one gaming day, collected from the ledger's entries one after another."""
-
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -40,7 +38,7 @@ class LinkTotals:
         wins: the wins that wait for a floorperson, and the wins of the reported days.
         in_hand: the amounts that each table's open round added to meters.
         assets: the asset number of each table, from the last floor file whose approval was
-            replayed. If no approval was replayed, the number is from the present floor file.
+            replayed, or else from the present floor file.
     """
 
     def __init__(self, link: str, assets: Mapping[str, str], books: ExpectedBooks) -> None:
@@ -56,9 +54,6 @@ class DayTotals:
         opening: the opening balance of each pot (an account in a report), in micros.
         risen_before: the values of the accounting meters at the beginning of the day.
         after_entry: the number of the last ledger entry before the day.
-        flows: the amounts that moved between accounts on the day.
-        tables: the figures of each table for each meter.
-        rounds: for each table, the counts of its rounds.
         acts: the ledger entries of what people did, except decisions on wins.
         entered: voids after cards were entered, results in which a hand was entered again with
             other cards, and wagers that were added or taken back.
@@ -124,7 +119,6 @@ class DayTotals:
             figures.contributed_micros += sum(added.micros.values())
 
     def _corrected(self, table: str, books: ExpectedBooks) -> None:
-        """Add a wager that was added or taken back: the change of the round's contributions."""
         self._rounds_of(table).corrected += 1
         before = self._memory.in_hand.pop(table)
         after = books.rounds.get(table, ())
@@ -218,12 +212,10 @@ def _row(number: int, fields: Mapping[str, bytes]) -> ActRow:
 
 
 def _declared(event: bytes) -> int:
-    """Return the number of hands that a result declares to win nothing."""
     if b'"no_win"' not in event:
         return 0
     return sum(dealt.declared for dealt in _RESULT.decode(event).positions)
 
 
 def _winning(reply: Reply) -> list[Line]:
-    """Return the winning lines of a settlement."""
     return [line for line in reply.lines or () if line.paid or line.percent]

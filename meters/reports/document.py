@@ -1,4 +1,4 @@
-"""The contents of a report, independent of its form: printed in a terminal or written as a PDF."""
+"""The contents of a report, independent of its form: a terminal, or a PDF."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -9,12 +9,11 @@ Row = tuple[str, ...]
 
 NONE: Final = "none"
 _NOTHING: Final = frozenset({"", NONE, "0%", "0.00%"})
-"""Texts of a cell that has nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of a list. `weight` is the width of the column relative to the other columns."""
+    """A column of a list; `weight` is its width relative to the others."""
 
     title: str
     weight: float = 1.0
@@ -22,16 +21,12 @@ class Column:
 
 
 def numbers(title: str, weight: float = 1.0) -> Column:
-    """Return a column for numbers, which are aligned right."""
     return Column(title, weight, right=True)
 
 
 @dataclass(frozen=True, slots=True)
 class ReportSection:
-    """A list of a report, with its title.
-
-    The last `sums` rows are sums and are highlighted. `note` is printed below the list.
-    """
+    """A list of a report; its last `sums` rows are highlighted, and `note` is printed below."""
 
     title: str
     columns: Sequence[Column]
@@ -58,9 +53,9 @@ def only_used(section: ReportSection) -> ReportSection:
 class ReportPart:
     """One link's part of a report.
 
-    `problems` are printed first. If there is a problem, no figure of the part can be trusted.
-    `variances` are printed next. A variance is a difference between the meters and the ledger. The
-    person who signs the report must explain each variance.
+    `problems` are printed first: with one, no figure of the part can be trusted. `variances`,
+    differences between the meters and the ledger, are next: the person who signs the report must
+    explain each.
     """
 
     link: str
@@ -76,11 +71,8 @@ class ReportDocument:
     """A whole report.
 
     Attributes:
-        title: the title of the report.
-        facility: the name of the facility.
         facts: the time of the report, and the name and version of the program that made it.
-        parts: one part per link.
-        unsigned: the reason why nobody can sign the report; empty if the report can be signed.
+        unsigned: the reason why nobody can sign the report; empty if it can be signed.
         wide: true if the lists need pages in landscape format.
     """
 
@@ -93,7 +85,6 @@ class ReportDocument:
 
     @property
     def problems(self) -> list[str]:
-        """All problems and variances of the report, as texts."""
         return [
             f"{part.link}: {fault}"
             for part in self.parts

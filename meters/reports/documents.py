@@ -1,5 +1,3 @@
-"""The four reports: of a gaming day, of a month, of the wins, and of the tables."""
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -43,7 +41,7 @@ DOES_NOT_TIE: Final = "DOES NOT TIE"
 
 @dataclass(frozen=True, slots=True)
 class _LinkView:
-    """A link in a report: its reported days joined into one, and the meters that the user chose."""
+    """A link's reported days joined into one, and the meters that the user chose."""
 
     scan: LinkScan
     span: LinkDay
@@ -53,7 +51,6 @@ class _LinkView:
 
     @property
     def titles(self) -> Mapping[str, str]:
-        """Titles of the items of the floor's games."""
         return self.scan.link.games.titles
 
 
@@ -79,8 +76,6 @@ def day_document(floor: Floor, found: LedgerScan, meters: Sequence[str] | None) 
 
 
 def month_document(floor: Floor, found: LedgerScan, meters: Sequence[str] | None) -> ReportDocument:
-    """Make the report of a month: one row for each day, and the sums of the month."""
-
     def sections(of: _LinkView) -> list[ReportSection]:
         days, month = list(of.scan.days.values()), of.span
         listed = []
@@ -97,8 +92,8 @@ def jackpots_document(
 ) -> ReportDocument:
     """Make the report of hands that won, one record for each hand (duty D16).
 
-    The report has each win that a floorperson must decide or has decided, and each Envy Bonus. It
-    shows their present state.
+    It has each win that a floorperson must decide or has decided, and each Envy Bonus, in their
+    present state.
     """
 
     def sections(of: _LinkView) -> list[ReportSection]:
@@ -112,10 +107,7 @@ def jackpots_document(
 def tables_document(
     floor: Floor, found: LedgerScan, meters: Sequence[str] | None, table: str | None
 ) -> ReportDocument:
-    """Make the report of each table: contributions to the meters, rounds, and wins.
-
-    If `table` is given, report only this table, day by day.
-    """
+    """Make the report of each table, or of one table day by day."""
 
     def sections(of: _LinkView) -> list[ReportSection]:
         if table is None:
@@ -132,7 +124,6 @@ def tables_document(
 
 
 def _play_sections(of: _LinkView) -> list[ReportSection]:
-    """Make a link's lists of money, tables, rounds and corrected hands."""
     return [
         money_section(of.span),
         tables_section(of.scan.link, of.span, of.ids),
@@ -147,7 +138,7 @@ def _of(wins: Sequence[Win], meters: Sequence[str]) -> list[Win]:
 
 
 def _daily_money(meter: Meter, days: Sequence[LinkDay], month: LinkDay) -> ReportSection:
-    """List a meter's opening balance, flows (money in and out) and closing balance, day by day."""
+    """List a meter's opening balance, flows and closing balance, day by day."""
     columns = (
         Column("Day", 1.1),
         numbers("Opening", 1.7),
@@ -183,13 +174,10 @@ _DAILY_FLOWS: Final = (
     ("Rejected less reopened", (Flow.REJECTED, Flow.REOPENED)),
     ("Adjusted", (Flow.ADJUSTED_UP, Flow.ADJUSTED_DOWN, Flow.OTHER)),
 )
-"""The columns for the flows (money in and out) of a meter. Each flow that a meter can have belongs
-to exactly one column.
-"""
+"""The columns for the flows of a meter; each that it can have belongs to exactly one column."""
 
 
 def _daily_counts(meter: Meter, days: Sequence[LinkDay], month: LinkDay) -> ReportSection:
-    """List how much each accounting meter of a meter rose, day by day."""
     columns = (
         Column("Day", 1.1),
         *(numbers(title, 0.7 if number else 1.3) for title, _, number in _DAILY_COUNTS),
@@ -221,7 +209,6 @@ _DAILY_COUNTS: Final = (
 
 
 def _table_by_day(table: str, days: Sequence[LinkDay], meters: Sequence[str]) -> ReportSection:
-    """List the figures of one table for each meter, day by day."""
     figures = [
         ((_day_cell(day), meter), figures)
         for day in days
@@ -271,7 +258,6 @@ def _part(
 
 
 def _why_without(each: LinkScan, found: LedgerScan) -> str:
-    """Return the reason why a link has no data for the reported days."""
     if found.span.last < each.first_day:
         return f"its first gaming day is {each.first_day}"
     return f"its open gaming day is {each.open_day}, no service has run since"

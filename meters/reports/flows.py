@@ -1,8 +1,8 @@
 """The accounts of a report, called pots, and the flows of money between them.
 
-A pot is an account that holds money in a report. A flow is the reason for a transfer of money in
-the ledger. The flow is the same for the account that pays and for the account that receives. So the
-opening balance of a pot plus all its flows equals its closing balance.
+A flow is the reason for a transfer of money in the ledger. It is the same for the account that pays
+and for the one that receives, so the opening balance of a pot plus all its flows equals its closing
+balance.
 """
 
 from collections import Counter
@@ -16,13 +16,13 @@ from meters.books.accounts import claim_account, table_account
 from meters.books.expected_transfers import Transfer
 
 CLAIMS: Final = "claims"
-"""The pot (an account in a report) of all wins that wait for a floorperson."""
+"""The pot of all wins that wait for a floorperson."""
 
 ENVY: Final = "envy"
-"""The pot (an account in a report) of all Envy Bonuses that are owed and not paid yet."""
+"""The pot of all Envy Bonuses that are owed and not paid yet."""
 
 TABLES: Final = "tables"
-"""The pot (an account in a report) from which all contributions come. Its balance is negative."""
+"""The pot from which all contributions come. Its balance is negative."""
 
 _KEPT: Final = frozenset({"meter", "overflow"})
 _PAYEES: Final = frozenset({"claim", "envy", "paid"})
@@ -103,10 +103,10 @@ def flow_of(kind: str, moved: Transfer) -> Flow:
 
 
 def pot_of(account: str) -> str:
-    """Return the pot (an account in a report) to which a ledger account belongs.
+    """Return the pot of a ledger account.
 
-    All claims share one pot. All Envy Bonuses share another pot. All tables share a third pot. For
-    every other ledger account, the pot has the name of the account.
+    All claims share one, all Envy Bonuses another, and all tables a third. Every other account has
+    one of its own name.
 
     >>> pot_of("reserve:five_card_hand_bonus"), pot_of("claim:pit.T-1-2-1")
     ('reserve:five_card_hand_bonus', 'claims')
@@ -119,10 +119,7 @@ def pot_of(account: str) -> str:
 
 
 def pots_of(balances: Mapping[str, int]) -> Counter[str]:
-    """Return the balance of each pot (an account in a report), in micros.
-
-    `balances` has the balances of the ledger accounts, in micros.
-    """
+    """Return the balance of each pot from those of the ledger accounts, in micros."""
     pots: Counter[str] = Counter()
     for account, micros in balances.items():
         pots[pot_of(account)] += micros
@@ -131,10 +128,7 @@ def pots_of(balances: Mapping[str, int]) -> Counter[str]:
 
 @dataclass(frozen=True, slots=True)
 class AccountFlows:
-    """The opening balance, flows and closing balance of a pot (an account in a report), in micros.
-
-    A flow is positive for money that came in, and negative for money that went out.
-    """
+    """The balances and flows of a pot, in micros; a flow is negative for money that went out."""
 
     opening_micros: int
     closing_micros: int
@@ -142,15 +136,10 @@ class AccountFlows:
 
     @property
     def balanced(self) -> bool:
-        """True if the opening balance plus the flows is equal to the closing balance."""
         return self.opening_micros + sum(self.flows.values()) == self.closing_micros
 
     def then(self, later: "AccountFlows") -> "AccountFlows":
-        """Join this record with the same pot's record of a later period, and return the result.
-
-        The flows are added up. The opening balance is from this record, and the closing balance is
-        from the later record.
-        """
+        """Join this record with the same pot's record of a later period."""
         flows = Counter(self.flows)
         for flow, micros in later.flows.items():
             flows[flow] += micros
@@ -158,13 +147,12 @@ class AccountFlows:
 
 
 class Flows:
-    """The sums of the flows of each pot (an account in a report), in micros."""
+    """The sums of the flows of each pot, in micros."""
 
     def __init__(self) -> None:
         self._of: dict[str, Counter[Flow]] = {}
 
     def add(self, kind: str, transfers: Iterable[Transfer]) -> None:
-        """Add the transfers of one ledger entry to the sums."""
         for moved in transfers:
             flow = flow_of(kind, moved)
             for account, micros in ((moved.source, -moved.micros), (moved.target, moved.micros)):
@@ -173,10 +161,7 @@ class Flows:
     def pots(
         self, opening: Mapping[str, int], closing: Mapping[str, int]
     ) -> dict[str, AccountFlows]:
-        """Return each pot (an account in a report) with its flows and its two balances.
-
-        `opening` and `closing` have the balances of all pots before and after the flows, in micros.
-        """
+        """Return each pot with its flows, and its balances before and after them, in micros."""
         names = sorted(opening.keys() | closing.keys() | self._of.keys())
         return {
             name: AccountFlows(

@@ -1,5 +1,3 @@
-"""Texts for the money, times and flows in reports."""
-
 from collections.abc import Mapping
 from datetime import date, datetime, timedelta
 from typing import Final
@@ -34,12 +32,11 @@ FLOW_WORDS: Final[Mapping[Flow, str]] = {
 
 
 def moved_money(micros: int) -> str:
-    """Return the text of an amount of moved money, or a dash if the amount is zero."""
     return exact_money(micros) if micros else NOTHING
 
 
 def count(number: int) -> str:
-    """Return a count as text, with commas between thousands.
+    """Return a count as text.
 
     >>> count(1234567)
     '1,234,567'
@@ -57,9 +54,7 @@ def day_words(day: date) -> str:
 
 
 def moment(at: str | datetime, zone: ZoneInfo) -> str:
-    """Return the text of a time in the facility's zone, with the offset from UTC.
-
-    `at` is a datetime or a text in the form of RFC 3339.
+    """Return the text of a time, given in RFC 3339 if as text, in the facility's zone.
 
     >>> moment("2026-03-08T10:00:00.000Z", ZoneInfo("America/New_York"))
     '2026-03-08 06:00:00 EDT (UTC-04:00)'
@@ -70,9 +65,7 @@ def moment(at: str | datetime, zone: ZoneInfo) -> str:
 
 
 def short_moment(at: str, zone: ZoneInfo) -> str:
-    """Return the text of a time for a list, without the UTC offset; empty if there is no time.
-
-    Lists need no offset, because the report shows the offset above its lists.
+    """Return the text of a time without the UTC offset, which a report shows above its lists.
 
     >>> short_moment("2026-11-01T05:30:00.000Z", ZoneInfo("America/New_York"))
     '2026-11-01 01:30:00 EDT'
@@ -81,9 +74,9 @@ def short_moment(at: str, zone: ZoneInfo) -> str:
 
 
 def bounds_words(days: GamingDays, first: date, last: date) -> tuple[str, str, str]:
-    """Return three texts: when the first gaming day begins, when the last one ends, and the hours.
+    """Return when the first gaming day begins and the last one ends, and the hours between.
 
-    The two times are in the facility's time zone. The hours are the duration between them.
+    The two times are in the facility's time zone.
     """
     start, end = days.bounds(first)[0], days.bounds(last)[1]
     hours = (end - start) // timedelta(hours=1)

@@ -24,14 +24,13 @@ _NOTHING: Final = AccountFlows(0, 0, {})
 class Win:
     """A win that a floorperson must decide or has decided (duty D16), in its state at some moment.
 
-    `order` is the number of the win's ledger entry (duty D7). This number shows the order of wins.
-    `order` is 0 if this entry is older than every entry that can be read. `day` is the gaming day
-    of the win. `day` is set only when the gaming day is closed. Times are RFC 3339 in UTC.
-    `percent` is the percentage of the meter that was won, or None for a win at odds.
+    `order`, the number of the win's ledger entry, shows the order of wins (duty D7). It is 0 if
+    this entry is older than every entry that can be read. `day`, the gaming day of the win, is set
+    only when it is closed. Times are RFC 3339 in UTC. `percent` is None for a win at odds.
 
-    For an Envy Bonus, `envy_of` is the position whose hand causes the bonus. `claim` is then the
-    claim under which the bonus is owed, or empty if the bonus was recorded as paid without a claim.
-    For any other win, `envy_of` is None.
+    For an Envy Bonus, `envy_of` is the position whose hand causes the bonus, and `claim` the claim
+    under which it is owed, or empty if it was recorded as paid without one. For any other win,
+    `envy_of` is None.
     """
 
     claim: str
@@ -71,7 +70,7 @@ class Win:
     def hand_record(self) -> str:
         """The name that all wins and Envy Bonuses of one hand share in a report.
 
-        If the ledger entry of the win is not available, the name is the id of the claim.
+        Without the ledger entry of the win, it is the id of the claim.
         """
         if not self.round:
             return self.claim
@@ -79,7 +78,6 @@ class Win:
 
     @property
     def payment(self) -> str:
-        """The kind of payment: a percentage of the meter, a fixed amount, or an Envy Bonus."""
         if self.envy_of is not None:
             return "envy"
         return "percentage" if self.percent else "fixed"
@@ -96,7 +94,7 @@ class Win:
 
 
 def wins_by_hand(wins: Iterable[Win]) -> list[list[Win]]:
-    """Return wins in groups, one for each hand that won, in the order in which the hands won.
+    """Return wins in groups by hand, in the order in which the hands won.
 
     In a group, percentages of a meter come first, then fixed amounts, then Envy Bonuses.
     """
@@ -110,23 +108,17 @@ _PAYMENTS: Final = ("percentage", "fixed", "envy")
 
 
 class Sums:
-    """Base class of figures of one table. The figures of several tables can be added up."""
+    """Figures of one table that can be added up."""
 
     __slots__: tuple[str, ...] = ()
 
     def add(self, other: Self) -> None:
-        """Add the figures of `other` (another time or another table) to these figures."""
         for name in self.__slots__:
             setattr(self, name, getattr(self, name) + getattr(other, name))
 
 
 @dataclass(slots=True)
 class TableFigures(Sums):
-    """The figures of one table for one meter.
-
-    Wagers and wins have a count and an amount in cents. Contributions are in micros.
-    """
-
     wagers: int = 0
     wagered_cents: int = 0
     contributed_micros: int = 0
@@ -145,10 +137,9 @@ class TableFigures(Sums):
 class TableRounds(Sums):
     """The counts of finished rounds with a progressive wager at one table.
 
-    `rounds` counts rounds with a result, and `voids` counts void rounds. `voids_after_cards` counts
-    voids after cards were entered. `reentered` counts hands that the dealer entered again with
-    other cards. `declared` counts hands that the dealer declared to win nothing. `corrected` counts
-    wagers that were added or taken back after lock-out.
+    `rounds` counts rounds with a result. `reentered` counts hands that the dealer entered again
+    with other cards, `declared` those declared to win nothing, and `corrected` wagers that were
+    added or taken back after lock-out.
     """
 
     rounds: int = 0
@@ -163,9 +154,8 @@ class TableRounds(Sums):
 class Variance:
     """A difference between the meters at the close of a gaming day and the ledger (duty D19).
 
-    `of` is the name of a ledger account or of an accounting meter. Numbers of an account are in
-    micros. Numbers of an accounting meter are in cents or micros if its name says so; otherwise
-    they are counts.
+    `of` is a ledger account, in micros, or an accounting meter: in cents or micros if its name says
+    so, otherwise a count.
     """
 
     of: str
@@ -183,7 +173,7 @@ class OutageNoted:
 
 @dataclass(frozen=True, slots=True)
 class WaitingWins:
-    """The number of wins that wait for a decision or a payment, and their amount in cents."""
+    """The number of wins that wait for a decision or a payment, and their amount."""
 
     wins: int
     cents: int
@@ -193,8 +183,7 @@ class WaitingWins:
 class UnpaidEnvy:
     """The Envy Bonuses of a meter that are owed.
 
-    `pending`: the win that causes the bonuses is not decided. `validated`: that win is validated,
-    and the bonuses can be paid.
+    `pending`: the win that causes them is not decided. `validated`: it is, and they can be paid.
     """
 
     pending: WaitingWins = WaitingWins(0, 0)
@@ -206,24 +195,17 @@ class LinkDay:
     """A gaming day of one link, or several consecutive gaming days joined.
 
     Attributes:
-        link: the id of the link.
-        first_day: the first gaming day.
-        last_day: the last gaming day; the same as `first_day` for one day.
         closed_at: the time when the last day was closed, RFC 3339 in UTC; empty if that day is
             open.
         quiet: true if the day has no ledger entries, not even a reading of the meters at its close.
-        first_entry: the number of the first ledger entry.
-        last_entry: the number of the last ledger entry. Without entries, `last_entry` is less than
+        last_entry: the number of the last ledger entry; without entries, it is less than
             `first_entry`.
         chain: the digest of the last entry.
         seal: the digest over all entries up to the last entry.
         pots: the balances and flows of each pot (an account in a report).
         risen: the rise of each accounting meter.
-        tables: the figures of each table for each meter.
-        rounds: for each table, the counts of its rounds.
-        wins: the wins of the day, in their state at the close of the day.
-        decided: the earlier wins that were decided on this day, in their state at the close of the
-            day.
+        wins: the wins of the day; `decided` are the earlier wins that were decided on it. Both are
+            in their state at the close of the day.
         acts: the ledger entries of what people did, except decisions on wins.
         entered: voids after cards were entered, results in which a hand was entered again with
             other cards, and wagers that were added or taken back.
@@ -264,15 +246,13 @@ class LinkDay:
 
     @property
     def entries(self) -> int:
-        """The number of the day's ledger entries."""
         return self.last_entry - self.first_entry + 1
 
     def pot(self, name: str) -> AccountFlows:
-        """Return a pot (an account in a report). If no pot has this name, return an empty pot."""
         return self.pots.get(name, _NOTHING)
 
     def meter_pots(self, meter: str) -> tuple[AccountFlows, AccountFlows, AccountFlows]:
-        """Return three pots: of the meter, of its reserve, and of its overflow."""
+        """Return the pots of the meter, of its reserve, and of its overflow."""
         meter_pot, reserve, overflow = (
             self.pot(name(meter)) for name in (meter_account, reserve_account, overflow_account)
         )
@@ -288,7 +268,7 @@ class LinkDay:
 
 
 def joined(days: Sequence[LinkDay]) -> LinkDay:
-    """Return one `LinkDay` for several consecutive gaming days of one link.
+    """Join consecutive gaming days of one link.
 
     Raises:
         ValueError: no days were given.

@@ -1,7 +1,7 @@
 """The wins that a floorperson decides, collected from the ledger (duties D7, D16).
 
-Each Envy Bonus is a separate win. The bonus waits until a floorperson decides the win that causes
-it. After that, the bonus waits until its payment is recorded.
+Each Envy Bonus is a separate win. It waits until a floorperson decides the win that causes it, and
+then until its payment is recorded.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -21,13 +21,9 @@ _Key = tuple[str, int, int, str, int | None]
 class WinBook:
     """The wins of one link, collected while the ledger is replayed.
 
-    These are all wins that wait for a person, all wins of the current gaming day, and all wins of
-    the reported days.
-
-    Args:
-        link: the id of the link.
-        books: the balances and claims at the start of the replay. For wins that already wait at
-            this start, the ledger entries are not available.
+    These are all wins that wait for a person, and those of the current gaming day and of the
+    reported days. For wins that already wait at the start of the replay, ``books`` has the claims,
+    but their ledger entries are not available.
     """
 
     def __init__(self, link: str, books: ExpectedBooks) -> None:
@@ -54,15 +50,9 @@ class WinBook:
         asset: str,
         envy: Mapping[str, HeldEnvy],
     ) -> None:
-        """Add the wins of a round's result.
+        """Add the wins of a round's result, whose ledger entry has the number `order`.
 
-        Args:
-            order: the number of the result's ledger entry.
-            fields: the fields of this ledger entry.
-            reply: the service's reply to the table.
-            meter_of: a function that returns the meter of a settlement line.
-            asset: the table's asset number in the facility.
-            envy: the Envy Bonuses that are owed after the result.
+        `envy` are the Envy Bonuses that are owed after the result.
 
         Raises:
             KeyError: a claim has no settlement line, or a settlement line has no meter.
@@ -118,7 +108,7 @@ class WinBook:
         Return the win in its new state, or None if the decision is only about Envy Bonuses.
 
         Raises:
-            KeyError: no win with this claim waits. Or the win to reopen was not rejected on the
+            KeyError: no win with this claim waits, or the win to reopen was not rejected on the
                 current gaming day.
         """
         if decision.act == "reopen":
@@ -150,7 +140,7 @@ class WinBook:
         return win
 
     def _reopen(self, claim: str) -> Win:
-        """Let a rejected win wait again, with the Envy Bonuses of its hand. Return the win."""
+        """Let a rejected win wait again, with the Envy Bonuses of its hand."""
         rejected, envy = self._rejected.pop(claim)
         win = replace(
             rejected, state="pending", rejected_by="", rejection_requested_by="", rejected_at="",
@@ -167,10 +157,7 @@ class WinBook:
         return win
 
     def _correct_slip(self, correction: DecisionRecord) -> Win | None:
-        """Correct the payout slip number of a paid win. Return the win.
-
-        Return None if the ledger entry of the payment was not replayed.
-        """
+        """Correct the slip number of a paid win; None if the payment was not replayed."""
         paid = self._paid.get(correction.claim)
         if paid is None:
             return None
@@ -225,12 +212,10 @@ class WinBook:
         return tuple(won.values()), decided
 
     def latest(self) -> Iterator[Win]:
-        """Yield the wins of the reported days in their present state, first win first."""
         yield from self._kept.values()
 
 
 def _key(win: Win) -> _Key:
-    """Return the values that together identify a win."""
     return win.claim, win.order, win.position, win.item, win.envy_of
 
 
@@ -242,10 +227,7 @@ def _rejected(win: Win, decision: DecisionRecord, by: str, at: str) -> Win:
 
 
 def _win_of_checkpoint(link: str, claim: str, held: HeldWin) -> Win:
-    """Return a waiting win from a checkpoint: the data of a link at the start of the replay.
-
-    The ledger entry of the win is not available.
-    """
+    """Return a waiting win from a checkpoint, without the ledger entry of the win."""
     return Win(
         claim=claim,
         link=link,
@@ -260,10 +242,7 @@ def _win_of_checkpoint(link: str, claim: str, held: HeldWin) -> Win:
 
 
 def _envy_of_checkpoint(link: str, claim: str, held: HeldEnvy) -> tuple[Win, ...]:
-    """Return owed Envy Bonuses from a checkpoint: the data of a link at the start of the replay.
-
-    The ledger entry of the bonuses is not available.
-    """
+    """Return owed Envy Bonuses from a checkpoint, without their ledger entry."""
     return tuple(
         Win(
             claim=claim,

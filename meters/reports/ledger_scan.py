@@ -22,8 +22,10 @@ from meters.reports.ledger_watch import DayCollector
 from meters.selfcheck.opened_store import open_used_store
 
 _LOOKED_BACK: Final = timedelta(days=7)
-"""The time before the reported days that the audit also replays. A win that was decided on a
-reported day can have been won in this time."""
+"""The time before the reported days that the audit also replays.
+
+Wins that were decided on a reported day can have been won in it.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +36,6 @@ class DayRange:
     last: date
 
     def has(self, day: date) -> bool:
-        """Check whether a gaming day is in the range."""
         return day <= self.last and (self.first is None or day >= self.first)
 
 
@@ -42,13 +43,8 @@ class DayRange:
 class LinkScan:
     """The result of reading the ledger of one link for a report.
 
-    Attributes:
-        link: the link as it is in the floor file.
-        days: the reported gaming days, by date.
-        first_day: the first gaming day of the ledger.
-        open_day: the gaming day that is still open.
-        wins: the wins of the reported days, in their state at the end of the audit.
-        finding: the result of the audit.
+    `first_day` is the first gaming day of the ledger. `wins` are those of the reported days, in
+    their state at the end of the audit.
     """
 
     link: Link
@@ -60,11 +56,7 @@ class LinkScan:
 
     @property
     def span(self) -> LinkDay:
-        """All reported days of the link, joined into one.
-
-        Raises:
-            ValueError: the link has none of the reported days.
-        """
+        """All reported days of the link, joined into one; a ValueError if it has none."""
         return joined(list(self.days.values()))
 
     @property
@@ -88,8 +80,6 @@ class LinkScan:
 
 @dataclass(frozen=True, slots=True)
 class LedgerScan:
-    """The results of reading the ledgers of all reported links, and the time of the reading."""
-
     span: DayRange
     links: Sequence[LinkScan]
     today: date
@@ -97,8 +87,7 @@ class LedgerScan:
 
 
 Choose = Callable[[date, date], DayRange]
-"""A function that returns the days to report. Its arguments are the open gaming day and today's
-date."""
+"""A function that returns the days to report, from the open gaming day and today's date."""
 
 Advance = Callable[[str, int, int], None]
 
@@ -108,13 +97,7 @@ async def scan_ledgers(
 ) -> LedgerScan:
     """Audit the ledgers of links, and collect the days to report.
 
-    Args:
-        floor: the floor file.
-        links: the links that the report covers.
-        choose: the function that returns the days to report.
-        now: the present time, with a time zone.
-        advance: a function to call as the reading progresses, with the link, the number of entries
-            that were read, and the number of all entries.
+    `advance` gets the link, and the numbers of entries read and of all entries.
 
     Raises:
         UserError: Redis cannot be read, or no ledger has entries of the reported days.

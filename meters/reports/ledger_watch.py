@@ -1,6 +1,6 @@
 """Collection of a link's gaming days while an audit replays its ledger (duty D19).
 
-The report and the audit use the same replay. So their figures cannot differ.
+The report and the audit use the same replay, so their figures cannot differ.
 """
 
 from collections import Counter
@@ -26,17 +26,11 @@ class DayCollector:
     """A collector of the gaming days of one link, while an audit replays the link's ledger.
 
     A reading of the meters is a ledger entry that closes a gaming day and names it. A day's entries
-    begin after the reading that closed the day before. They end with the reading that closes the
-    day. If a day between two closed days has no reading, no service ran on that day, and nothing
-    happened.
+    begin after the reading that closed the day before, and end with its own. If a day between two
+    closed days has no reading, no service ran on it, and nothing happened.
 
-    Args:
-        link: the link as it is in the floor file.
-        wanted: a function that returns True if the report needs a gaming day.
-
-    Attributes:
-        days: the days that the report needs, by date.
-        first_day: the first gaming day of the ledger; None while it is not known.
+    `days` are those that `wanted` selects, and `first_day` is the first gaming day of the ledger,
+    once it is known.
     """
 
     def __init__(self, link: Link, wanted: Callable[[date], bool]) -> None:
@@ -47,7 +41,7 @@ class DayCollector:
     def began(self, replay: Replay) -> None:
         """Begin with the balances and claims at the start of the replay.
 
-        If the replay does not start at the first entry, it starts at the close of a gaming day.
+        It starts at the first entry or at the close of a gaming day.
         """
         self.days: dict[date, LinkDay] = {}
         self.first_day: date | None = None
@@ -67,14 +61,10 @@ class DayCollector:
             self._gathered.unreported.append(f"the figures do not include entry {number}: {error}")
 
     def finish(self, open_day: date) -> date:
-        """Add the open gaming day, when the whole ledger has been replayed.
+        """Add the open gaming day, when the whole ledger has been replayed, and return it.
 
-        Args:
-            open_day: the day that was open before the replay. If a replayed entry closes this day,
-                the method uses the day after the last closed day.
-
-        Returns:
-            The day that is open now.
+        If a replayed entry closes `open_day`, which was open before the replay, it is the day after
+        the last closed one.
         """
         if self._closed is not None:
             open_day = max(open_day, self._closed.last_day + _DAY)
@@ -94,7 +84,6 @@ class DayCollector:
         self._gathered = DayTotals(self._memory, replay)
 
     def _day_of(self, day: date, replay: Replay) -> LinkDay:
-        """Make a gaming day from the totals so far and the present state of the replay."""
         gathered, books = self._gathered, replay.books
         won, decided = self._memory.wins.close(day, keep=self._wanted(day))
         link_day = LinkDay(
@@ -120,11 +109,7 @@ class DayCollector:
         return replace(link_day, faults=(*gathered.unreported, *faults_of(link_day)))
 
     def _keep(self, day: LinkDay) -> None:
-        """Add a gaming day to `days`, if the report needs it.
-
-        If there are days without ledger entries between the last closed day and this day, first add
-        those that the report needs.
-        """
+        """Add a gaming day, and days without entries before it, if the report needs them."""
         if self._closed is None:
             self.first_day = day.first_day
         else:
@@ -140,7 +125,7 @@ class DayCollector:
 def _quiet_days(before: LinkDay, until: date) -> Iterator[LinkDay]:
     """Yield the days without ledger entries between the closed day `before` and the day `until`.
 
-    On these days, the balances remain those at the close of `before`.
+    On them, the balances remain those at the close of `before`.
     """
     day = before.last_day + _DAY
     while day < until:
@@ -164,7 +149,6 @@ def _quiet_days(before: LinkDay, until: date) -> Iterator[LinkDay]:
 
 
 def _waiting(claims: Iterable[HeldWin]) -> dict[str, WaitingWins]:
-    """Return the number and amount of the waiting wins of each meter."""
     wins: Counter[str] = Counter()
     cents: Counter[str] = Counter()
     for claim in claims:
@@ -174,7 +158,6 @@ def _waiting(claims: Iterable[HeldWin]) -> dict[str, WaitingWins]:
 
 
 def _envy_owed(held: Iterable[HeldEnvy]) -> dict[str, UnpaidEnvy]:
-    """Return the number and amount of the owed Envy Bonuses of each meter."""
     owed: dict[str, UnpaidEnvy] = {}
     for envy in held:
         for one in envy.bonuses:

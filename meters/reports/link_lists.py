@@ -1,5 +1,3 @@
-"""The lists of one link in reports: meters, money, tables, wins, and what people did."""
-
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, TypeVar
@@ -49,10 +47,7 @@ _HOLDS_NOT: Final = "THE OPENING AND THE MOVEMENTS DO NOT GIVE THE CLOSING."
 
 
 def meter_sections(meter: Meter, day: LinkDay) -> list[ReportSection]:
-    """Make two lists for a meter: its money, reserve and overflow; and its accounting meters.
-
-    These lists fulfill duties D2 and D19.
-    """
+    """Make two lists for a meter (duties D2, D19): its money; and its accounting meters."""
     named = f"{meter.title} ({meter.meter_id}), {wager_text(meter.wager)}"
     pots = day.meter_pots(meter.meter_id)
     moved = _pots_section(named, ("Meter", "Reserve", "Overflow"), pots, _METER_FLOWS)
@@ -68,7 +63,6 @@ def meter_sections(meter: Meter, day: LinkDay) -> list[ReportSection]:
 
 
 def money_section(day: LinkDay) -> ReportSection:
-    """List the flows of the house, of waiting wins, of Envy Bonuses and of payments to patrons."""
     pots = [day.pot(name) for name in (HOUSE, CLAIMS, ENVY, PAID)]
     title = "House, wins that wait, Envy Bonuses that are owed, and paid"
     return _pots_section(title, ("House", "Waiting", "Envy owed", "Paid"), pots, _HOUSE_FLOWS)
@@ -103,8 +97,8 @@ def _none_of(words: Sequence[str]) -> str:
 def _counts(meter: str, day: LinkDay) -> Sequence[tuple[str, int | None, int]]:
     """Return lines about a meter's accounting meters: name, count (or None), amount in cents.
 
-    The count and the amount say by how much the accounting meter rose on the day. In the last three
-    lines, they say what was waiting or owed at the close of the day.
+    They say by how much the accounting meter rose on the day; the last three, what was waiting or
+    owed at its close.
     """
     percentages_cents = day.percentages_cents(meter)
     wins, hits = day.rose("wins", meter), day.rose("hits", meter)
@@ -143,7 +137,6 @@ TABLE_COLUMNS: Final = (
 
 
 def tables_section(link: Link, day: LinkDay, meters: Sequence[str]) -> ReportSection:
-    """List the figures of each table for each meter, with their sum."""
     assets = {table.id: table.asset for table in link.table}
     figures = [
         ((table, assets.get(table, NOTHING), meter), figures)
@@ -155,9 +148,9 @@ def tables_section(link: Link, day: LinkDay, meters: Sequence[str]) -> ReportSec
 
 
 def games_section(link: Link, day: LinkDay, meters: Sequence[str]) -> list[ReportSection]:
-    """List the figures of each game for each meter, if tables of several games feed the meters.
+    """List the figures of each game for each meter; nothing if the link has one game.
 
-    The game of a table is the one in the floor file. The list is empty if the link has one game.
+    The game of a table is the one in the floor file.
     """
     titles = {table.id: table.chapter.title for table in link.table}
     if len({*titles.values()}) < 2:
@@ -198,7 +191,6 @@ def summed_section(
 
 
 def table_cells(figures: TableFigures) -> tuple[str, ...]:
-    """Return the cells of a report row that shows a casino table's figures."""
     return (
         count(figures.wagers),
         money(figures.wagered_cents),
@@ -211,7 +203,6 @@ def table_cells(figures: TableFigures) -> tuple[str, ...]:
 
 
 def rounds_section(day: LinkDay) -> ReportSection:
-    """List for each table the number of finished rounds with a progressive wager, and of voids."""
     played = [((table,), one) for table, one in sorted(day.rounds.items())]
     columns = (
         Column("Table", 2), numbers("Rounds", 1), numbers("Voided", 1),
@@ -222,7 +213,6 @@ def rounds_section(day: LinkDay) -> ReportSection:
 
 
 def round_cells(rounds: TableRounds) -> tuple[str, ...]:
-    """Return the cells of a report row that shows a casino table's counts of rounds."""
     return (
         count(rounds.rounds),
         count(rounds.voids),
@@ -265,9 +255,9 @@ def wins_section(
 ) -> ReportSection:
     """List the hands that won, with all the details of duty D16.
 
-    Each hand has one record. A record has one line for each percentage of a meter, each fixed
-    amount and each Envy Bonus. If a record has several such lines, a line with their sum comes
-    before them. `titles` are the titles of the games' items.
+    Each hand has one record, with a line for each percentage of a meter, each fixed amount and each
+    Envy Bonus; several have a line with their sum before them. `titles` are those of the games'
+    items.
     """
     rows = [row for hand in wins_by_hand(wins) for row in _hand_rows(hand, zone, titles)]
     decided = [win for win in wins if win.envy_of is None]
@@ -279,7 +269,6 @@ def wins_section(
 def _hand_rows(
     hand: Sequence[Win], zone: ZoneInfo, titles: Mapping[str, str]
 ) -> Iterator[tuple[str, ...]]:
-    """Yield the rows of one hand's record."""
     rows = [_win_row(win, zone, titles) for win in hand]
     if len(rows) == 1:
         yield rows[0]
@@ -348,10 +337,7 @@ def _win_row(win: Win, zone: ZoneInfo, titles: Mapping[str, str]) -> tuple[str, 
 
 
 def _paid_where(win: Win) -> str:
-    """Return "at the table" for a win that the table paid, and whose payment nobody records.
-
-    For any other win, return an empty text.
-    """
+    """Return "at the table" for a win that the table paid, whose payment nobody records."""
     at_table = win.state == "paid" if win.envy_of is not None else win.state == "validated"
     return "at the table" if at_table and win.decided else ""
 
@@ -398,7 +384,6 @@ def _outages_section(day: LinkDay, zone: ZoneInfo) -> ReportSection:
 
 
 def _variances_section(day: LinkDay) -> ReportSection:
-    """List the differences between the meters, read at the close, and the ledger."""
     columns = (
         Column("Account or accounting meter", 3), numbers("Read", 2),
         numbers("Ledger", 2), numbers("Variance", 2),
@@ -416,7 +401,7 @@ def _variances_section(day: LinkDay) -> ReportSection:
 
 
 def _in_unit(name: str, number: int) -> str:
-    """Return a number as text. Its name decides if the text is in dollars or is a count."""
+    """Return a number as text, in dollars or as a count by its name."""
     tally = name.partition(":")[0]
     if name in {HOUSE, PAID} or f"{tally}:" in _ACCOUNTS:
         return exact_money(number)

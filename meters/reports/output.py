@@ -27,13 +27,15 @@ from meters.wire.clock import now
 
 _STDOUT: Final = "-"
 _FORMULAS: Final = frozenset("=+-@\N{MINUS SIGN}")
-"""Characters with which a spreadsheet formula begins. Unicode has a wide form of some of them,
-which is converted before the comparison."""
+"""Characters with which a spreadsheet formula begins.
+
+Unicode has a wide form of some of them, which is converted before the comparison.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class OutputOptions:
-    """The requested forms of a report. If none is requested, the report is printed as text.
+    """The requested forms of a report; if there is none, it is printed as text.
 
     `csv` is a path, or `-` for standard output.
     """
@@ -46,10 +48,7 @@ class OutputOptions:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A report in three forms: a document for people, rows for programs, and a spreadsheet.
-
-    `columns` are the columns of the spreadsheet, and `sheet` makes the rows of the spreadsheet.
-    """
+    """A report as a document for people, rows for programs, and a spreadsheet."""
 
     document: ReportDocument
     figures: Callable[[], Iterator[Figure]]
@@ -127,7 +126,7 @@ def _json(report: Report) -> bytes:
 
 
 def _csv(columns: Sequence[str], rows: Iterator[SheetRow]) -> str:
-    """Return rows as CSV. The first line has the names of the columns, and all cells are quoted."""
+    """Return rows as CSV, with a line of names, and all cells quoted."""
     text = io.StringIO()
     writer = csv.DictWriter(text, columns, restval="", lineterminator="\n", quoting=csv.QUOTE_ALL)
     writer.writeheader()
@@ -136,12 +135,12 @@ def _csv(columns: Sequence[str], rows: Iterator[SheetRow]) -> str:
 
 
 def _plain(cell: SheetCell) -> SheetCell:
-    r"""Return a cell that no spreadsheet reads as a formula. A person can type a formula as a name.
+    r"""Return a cell that no spreadsheet reads as a formula, which a person can type as a name.
 
     A number, even a negative one, is not changed, because no person typed it. In a text, control
-    characters are escaped, and an apostrophe is put before a formula. This is also done if blanks
-    precede the formula, or if the formula follows a semicolon. In many countries, semicolons
-    separate cells. There, Excel respects only the quotes of the first cell.
+    characters are escaped, and an apostrophe is put before a formula, also after blanks or a
+    semicolon: in many countries, semicolons separate cells, and there, Excel respects only the
+    quotes of the first cell.
 
     >>> _plain(-250), _plain(" =cmd"), _plain("x\r=cmd"), _plain("x; =cmd")
     (-250, "' =cmd", 'x\\r=cmd', "x;' =cmd")
@@ -156,8 +155,8 @@ def _begins_formula(text: str) -> bool:
     """Check whether a spreadsheet could read the text as a formula.
 
     Leading spaces, invisible characters, combining marks and quotes are skipped, because a
-    spreadsheet can drop them. The first other character decides. It is compared in its normal form,
-    without the combining marks that follow it.
+    spreadsheet can drop them. The first other character decides, in its normal form, without the
+    combining marks that follow it.
     """
     shown = (char for char in text if unicodedata.category(char)[0] not in "ZCM")
     first = next((char for char in shown if char != '"'), "")

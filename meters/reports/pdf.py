@@ -35,9 +35,9 @@ _MARGIN: Final = 42.0
 _FOOT: Final = 24.0
 _CELL: Final = 7.4
 _CELL_MAX: Final = 400
-"""The largest number of characters in one cell. Even in a narrow column they fit on one page."""
+"""Characters in one cell: even in a narrow column, so many fit on one page."""
 _FACT_MAX: Final = 2_000
-"""The largest number of characters in one row of facts. A longer fact has several rows."""
+"""Characters in one row of facts; a longer fact has several rows."""
 _GAP: Final = 5.0
 _LABEL: Final = 96.0
 _SIGNERS: Final = ("Prepared by", "Reviewed by")
@@ -50,9 +50,8 @@ _UNSIGNED: Final = {
 def report_pdf(document: ReportDocument, size: Format = "letter") -> bytes:
     """Make a PDF of a report, on as many pages as it needs.
 
-    Two equal reports make two identical files. Each page shows the facility's name, the report's
-    title, the page number and the number of pages. The last page has the lines for signatures. If
-    the report cannot be signed, the last page says why.
+    Two equal reports make two identical files. The last page has the lines for signatures, or says
+    why the report cannot be signed.
     """
     days = next((value for name, value in document.facts if name.startswith("Gaming day")), "")
     layout = page_layout(
@@ -70,12 +69,8 @@ def page_layout(
 ) -> PageLayout:
     """Return the layout of numbered pages whose footer has the facility and the title.
 
-    Args:
-        facility: the name of the facility.
-        title: the title, and what distinguishes this document from others.
-        size: the paper.
-        wide: true for pages in landscape format.
-        mark: large pale text across each page; empty for none.
+    `title` has what distinguishes this document from others. `wide` is landscape format, and `mark`
+    large pale text across each page.
     """
     short, long = _POINTS[size]
     width, height = (long, short) if wide else (short, long)
@@ -95,7 +90,6 @@ def page_layout(
 
 
 def inner_width(layout: PageLayout) -> float:
-    """Return the width of the contents of a page, in points."""
     return layout.width - 2 * layout.margin
 
 
@@ -124,7 +118,6 @@ def _facts(facts: Sequence[Fact], inner: float) -> object:
 
 
 def part_elements(part: ReportPart, inner: float) -> Iterator[object]:
-    """Yield the elements of one part of a document."""
     yield CondPageBreak(150)
     yield rule(INK, before=10, after=0)
     yield paragraph(part.title, 12, bold=True, before=3)
@@ -185,7 +178,6 @@ def _parts(row: Row) -> Iterator[Row]:
 def _cells(
     columns: Sequence[Column], widths: Sequence[float], row: Row, *, bold: bool = False
 ) -> list[object]:  # fmt: skip
-    """Make the cells of a row. A number that is too wide is printed smaller, never on two lines."""
     return [
         fitted(words, _CELL, width, bold=bold)
         if column.right

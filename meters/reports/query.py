@@ -1,6 +1,6 @@
 """The choice of the days, links, meters and tables that a report covers.
 
-If the user typed an unknown name, the error says so in plain words.
+What the user typed wrongly is refused with a UserError in plain words.
 """
 
 from calendar import monthrange
@@ -16,11 +16,7 @@ _USAGE = 2
 
 
 def parse_day(text: str, name: str) -> date:
-    """Parse a day that a user typed, in the form 2026-11-20.
-
-    Raises:
-        UserError: the text is not a day.
-    """
+    """Parse a day that a user typed, in the form 2026-11-20."""
     try:
         if len(text) == len("2026-11-20"):
             return date.fromisoformat(text)
@@ -31,11 +27,7 @@ def parse_day(text: str, name: str) -> date:
 
 
 def parse_month(text: str) -> date:
-    """Parse a month that a user typed, in the form 2026-11. Return its first day.
-
-    Raises:
-        UserError: the text is not a month.
-    """
+    """Parse a month that a user typed, in the form 2026-11. Return its first day."""
     try:
         if len(text) == len("2026-11"):
             return date.fromisoformat(f"{text}-01")
@@ -73,11 +65,7 @@ def one_month(first: date | None) -> Choose:
 def from_to(first: date | None, last: date | None) -> Choose:
     """Return a function that chooses the days from `first` to `last`.
 
-    If `first` is None, the days begin with the ledger's first day. If `last` is None, they end with
-    the open day.
-
-    Raises:
-        UserError: `first` is after `last`.
+    Without `first`, they begin with the ledger; without `last`, they end with the open day.
     """
     if first and last and first > last:
         raise UserError(f"--from {first} is after --to {last}", exit_status=_USAGE)
@@ -92,24 +80,12 @@ def from_to(first: date | None, last: date | None) -> Choose:
 
 
 def links_of(floor: Floor, link: str | None) -> Sequence[Link]:
-    """Return the links that a report covers: all links, or one.
-
-    Raises:
-        UserError: there is no link with this name.
-    """
     _known("link", link, [one.id for one in floor.link])
     return [one for one in floor.link if link in {None, one.id}]
 
 
 def having_table(found: LedgerScan, table: str | None) -> LedgerScan:
-    """Return the ledger scan with only the links that have a table.
-
-    A link has a table if the table is in the floor file or in the reported days. If `table` is
-    None, return the whole scan.
-
-    Raises:
-        UserError: the table is not in the floor file and not in the reported days.
-    """
+    """Return the scan of the links with a table, in the floor file or the reported days."""
     if table is None:
         return found
     links = [each for each in found.links if table in _tables_of(each)]
@@ -125,11 +101,7 @@ def _tables_of(each: LinkScan) -> list[str]:
 
 
 def meters_of(links: Sequence[Link], meter: str | None) -> Sequence[str] | None:
-    """Return a list with the one meter that a report covers, or None for all meters.
-
-    Raises:
-        UserError: there is no meter with this name.
-    """
+    """Return a list with the one meter that a report covers, or None for all meters."""
     _known("meter", meter, sorted({of.meter_id for one in links for of in one.meter}))
     return None if meter is None else [meter]
 

@@ -1,5 +1,3 @@
-"""Checks of a gaming day's figures: they must agree with each other."""
-
 from collections import Counter
 from collections.abc import Iterator
 
@@ -18,8 +16,7 @@ _COUNTED = {
     "reopened": "reopened",
     "reopened_cents": "reopened_cents",
 }
-"""The figures of tables. For each figure, the sum over all tables must equal the accounting meter
-with the name on the right."""
+"""The figures of tables. The sum over all tables must equal the accounting meter on the right."""
 
 
 def faults_of(day: LinkDay) -> Iterator[str]:
@@ -40,7 +37,6 @@ def faults_of(day: LinkDay) -> Iterator[str]:
 
 
 def _table_faults(day: LinkDay) -> Iterator[str]:
-    """Yield a text for each figure whose sum over all tables differs from its accounting meter."""
     summed: Counter[str] = Counter()
     net_micros = 0
     for (_, meter), figures in day.tables.items():

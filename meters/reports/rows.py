@@ -46,8 +46,8 @@ _COUNTED: Final = (
 def day_figures(links: Sequence[LinkScan], meters: Sequence[str] | None) -> Iterator[Figure]:
     """Yield all figures of all days: balances, flows, accounting meters, tables and variances.
 
-    An amount is the sum of `amount_cents`, in cents, and `fraction_micros`, in ten-thousandths of a
-    cent. The fraction is never negative. So an outflow of half a cent has `amount_cents` -1 and
+    An amount is the sum of `amount_cents` and `fraction_micros`, in ten-thousandths of a cent. The
+    fraction is never negative, so an outflow of half a cent has `amount_cents` -1 and
     `fraction_micros` 5000.
     """
     for each in links:
@@ -61,7 +61,6 @@ def day_figures(links: Sequence[LinkScan], meters: Sequence[str] | None) -> Iter
 def table_figures(
     links: Sequence[LinkScan], meters: Sequence[str] | None, table: str | None
 ) -> Iterator[Figure]:
-    """Yield the figures of all tables, or of one table if `table` is given."""
     for figure in day_figures(links, meters):
         if figure["table"] and table in {None, figure["table"]}:
             yield figure
@@ -104,7 +103,6 @@ def _figure(
     name: str, *, meter: str = "", table: str = "", number: int | None = None,
     micros: int | None = None,
 ) -> Figure:  # fmt: skip
-    """Make one row with a count, an amount, or both."""
     cents, fraction = ("", "") if micros is None else divmod(micros, MICROS_PER_CENT)
     return {
         "meter": meter,

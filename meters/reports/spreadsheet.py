@@ -1,8 +1,7 @@
 """The rows of a report for a spreadsheet: with dollars, local times, and names in full.
 
-All amounts are in dollars. Each time has three columns: the time by the facility's clock, the
-offset of this clock from UTC, and the time in UTC. A spreadsheet program recognizes both times as
-dates.
+Each time has three columns: the time by the facility's clock, the offset of this clock from UTC,
+and the time in UTC. A spreadsheet program recognizes both times as dates.
 """
 
 from collections.abc import Callable, Mapping
@@ -50,8 +49,7 @@ _TIMES: Final = {
 }
 _VARIANCE: Final = "variance_of_"
 _COUNTED: Final = frozenset({"wagers", "voided_wagers", "wins", "hits", "rejected"})
-"""The accounting meters that are counts. All other accounting meters, and all accounts, are
-money."""
+"""The accounting meters that are counts. All others, and all accounts, are money."""
 
 
 def figure_row(figure: Figure, _: ZoneInfo) -> SheetRow:
@@ -87,9 +85,9 @@ def _named(figure: Figure, columns: tuple[str, ...]) -> dict[str, SheetCell]:
 
 
 def _times(at: str, zone: ZoneInfo) -> tuple[str, str, str]:
-    """Return a time in three forms: by the facility's clock, the clock's UTC offset, and in UTC.
+    """Return a time by the facility's clock, the clock's UTC offset, and the time in UTC.
 
-    The three texts are empty if there is no time.
+    All are empty if there is no time.
 
     >>> _times("2026-03-08T10:00:00.000Z", ZoneInfo("America/New_York"))
     ('2026-03-08 06:00:00', 'UTC-04:00', '2026-03-08 10:00:00')

@@ -1,5 +1,3 @@
-"""The output of a report in a terminal."""
-
 from collections.abc import Sequence
 from typing import Final
 
@@ -12,12 +10,10 @@ from meters.reports.document import NONE, Fact, ReportDocument, ReportSection
 from meters.terminal.console import PlainConsole
 
 _WIDE: Final = 180
-"""The width of lists, in characters, if the output is not a terminal. At this width, no number is
-split over two lines."""
+"""Width of lists if the output is not a terminal: no number is split over two lines."""
 
 
 def print_document(document: ReportDocument) -> None:
-    """Print a report: first all problems, then one part for each link."""
     console = PlainConsole(width=_WIDE)
     mark = f" — {document.unsigned}" if document.unsigned else ""
     console.print_line(f"{document.facility}: {document.title.lower()}{mark}", style="bold")
@@ -39,7 +35,6 @@ def _print_facts(console: PlainConsole, facts: Sequence[Fact]) -> None:
 
 
 def _print_section(console: PlainConsole, section: ReportSection) -> None:
-    """Print one list with its title. An empty list is printed as "none"."""
     if section.title:
         console.print()
         console.print(f"  {section.title}", style="bold")
