@@ -25,10 +25,7 @@ _WHOLE: Final = (
 def added_by_house(
     games: Sequence[GameFiling], chapters: Sequence[Chapter]
 ) -> tuple[AddedByHouse, ...]:
-    """Return what the house must add to a submission with some games.
-
-    `chapters` are the rules of the games, in the same order.
-    """
+    """Return what the house must add; `chapters` are the rules of `games`, in the same order."""
     return (
         *(AddedByHouse(game="", what=what, rule=rule) for what, rule in _WHOLE),
         *(
@@ -40,7 +37,6 @@ def added_by_house(
 
 
 def _of_game(game: GameFiling, chapter: Chapter) -> Iterator[tuple[str, str]]:
-    """Yield what a game needs, with the subsection that asks for it."""
     if any(not wager.feeds for wager in game.wagers):
         yield "minimum and maximum of each wager that feeds no meter", ""
     if game.source != OF_CODE:

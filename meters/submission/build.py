@@ -1,5 +1,3 @@
-"""Construction of a submission from a floor file, the files of its games and the odds."""
-
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -64,11 +62,7 @@ def read_unchanged(config: Path, sha256: str) -> FloorTexts:
 def build_submission(texts: FloorTexts, software: Software, day: date, count: Count) -> Submission:
     """Build the submission of a floor.
 
-    Args:
-        texts: the floor and its files.
-        software: the installed programs.
-        day: the day of the submission, by the facility's clock.
-        count: function that computes the odds. It can take minutes.
+    `day` is by the facility's clock. `count` can take minutes.
 
     Raises:
         UserError: the installed programs differ from their wheel, or no table offers a wager.
@@ -95,11 +89,7 @@ def build_submission(texts: FloorTexts, software: Software, day: date, count: Co
 
 
 def sha256_of(path: Path) -> str:
-    """Return the SHA-256 of a floor file.
-
-    Raises:
-        FloorError: the file cannot be read.
-    """
+    """Return the SHA-256 of a floor file; a FloorError if it cannot be read."""
     try:
         return hashlib.sha256(path.read_bytes()).hexdigest()
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Contents of a submission to the regulator. The JSON and the PDF are both made from them.
+"""Contents of a submission to the regulator, from which the JSON and the PDF are made.
 
 Amounts are in cents, rates in basis points, and exact numbers are fractions such as ``"1/22100"``.
 A rule is a subsection of 58 Pa. Code, or of the house's own rules.
@@ -42,12 +42,8 @@ class FileDigest(_Part, frozen=True, kw_only=True):
 class SoftwareDigest(_Part, frozen=True, kw_only=True):
     """The installed programs.
 
-    Attributes:
-        version: the version of pitlink.
-        files: the number of files.
-        sha256: the digest over all files, as `pitlink check` shows it.
-        from_wheel: true if every file is as the wheel recorded it; false for a checkout, which has
-            no recorded digests.
+    ``sha256`` is the digest over all files, as `pitlink check` shows it. ``from_wheel`` is true if
+    every file is as the wheel recorded it; false for a checkout, which has no recorded digests.
     """
 
     version: str
@@ -57,13 +53,7 @@ class SoftwareDigest(_Part, frozen=True, kw_only=True):
 
 
 class RuleCell(_Part, frozen=True, kw_only=True):
-    """A printed cell with its citation.
-
-    Attributes:
-        item: the wager or bonus that the cell is for.
-        pays: the cell as printed, such as ``35 to 1``.
-        rule: the subsection that has the cell.
-    """
+    """A printed cell for a wager or bonus, such as ``35 to 1``, with its subsection."""
 
     item: str
     pays: str
@@ -73,10 +63,8 @@ class RuleCell(_Part, frozen=True, kw_only=True):
 class WagerRule(_Part, frozen=True, kw_only=True):
     """A rule of a wager other than its paytable.
 
-    Attributes:
-        subject: what the rule is about, such as ``placing``.
-        text: the content of the rule that pitlink uses; empty if only the subsection is known.
-        rule: the subsection; empty if the rules name none.
+    ``subject`` is such as ``placing``. ``text`` is the content that pitlink uses; empty if only the
+    subsection is known. ``rule`` is empty if the rules name none.
     """
 
     subject: str
@@ -87,14 +75,8 @@ class WagerRule(_Part, frozen=True, kw_only=True):
 class HandRow(_Part, frozen=True, kw_only=True):
     """A hand: its cells in the chosen paytables, and its probability.
 
-    Attributes:
-        hand: the name of the hand.
-        fourth_card: for a Pair Bonus, the rank of the fourth card: ``a 2`` or ``not a 2``. Empty
-            for other wagers.
-        cells: the cells for this hand; empty if no paytable pays it.
-        combinations: the number of deals with this hand.
-        of: the total number of deals.
-        chance: the probability of the hand.
+    ``fourth_card`` is for a Pair Bonus: ``a 2`` or ``not a 2``. ``cells`` are empty if no paytable
+    pays the hand. ``combinations`` is the number of deals with it, ``of`` all deals.
     """
 
     hand: str
@@ -140,16 +122,13 @@ class MeterReturn(_Part, frozen=True, kw_only=True):
     """The part of a wager's return that comes from one meter.
 
     Attributes:
-        meter: the kind of the meter.
-        seed_cents: the seed.
         meter_return: the share of the meter that one wager wins on average.
         return_at_seed: what the meter at its seed returns on average, as a share of the wager.
-        hit_chance: the probability that a wager wins a percentage of the meter.
-        whole_chance: the probability that a wager wins the whole meter; null if no hand wins it.
+        hit_chance: the probability that a wager wins a percentage of the meter; ``whole_chance``
+            that it wins the whole, null if no hand does.
         break_even_cents: the lowest balance of the meter at which the house has no edge, with all
-            other meters at their seeds.
-        break_even_with_envy_cents: the same with Envy Bonuses, for one to six other players; empty
-            if the wager has none.
+            other meters at their seeds; ``break_even_with_envy_cents`` with Envy Bonuses, for one
+            to six other players, or empty.
     """
 
     meter: str
@@ -166,7 +145,6 @@ class LongRunOdds(_Part, frozen=True, kw_only=True):
     """The house edge over very many wagers: 1 minus the three other shares of the wager.
 
     Attributes:
-        house_edge: the house edge.
         fixed_return: the average payout at odds, in fixed sums and in draws.
         contributions: the rates of all meters that the wager feeds, with those of their reserves.
         reseeds: the average reseed that the house pays when the whole meter is won.
@@ -190,7 +168,7 @@ class FoldingOdds(_Part, frozen=True, kw_only=True):
 class DrawFiling(_Part, frozen=True, kw_only=True):
     """A draw of the Five Card Hand Bonus: the Magic Card or the Lucky Bonus.
 
-    `every` is the average number of rounds per draw; 0 for never. `returns` is the average payout
+    `every` is the average number of rounds per draw, 0 for never, and `returns` the average payout
     as a share of the wager.
     """
 
@@ -224,11 +202,8 @@ class AmountEdge(_Part, frozen=True, kw_only=True):
 class StrategyOdds(_Part, frozen=True, kw_only=True):
     """Figures of a game against the dealer under the optimal strategy.
 
-    Attributes:
-        strategy: the strategy, in sentences.
-        element_of_risk: the house edge as a share of the average total wager.
-        average_wager: the average total wager as a multiple of the first wager, as a fraction.
-        outcomes: the outcomes with their probabilities.
+    ``element_of_risk`` is the house edge as a share of the average total wager, and
+    ``average_wager`` that total as a multiple of the first wager, as a fraction.
     """
 
     strategy: tuple[str, ...]
@@ -247,15 +222,9 @@ class WagerOdds(_Part, frozen=True, kw_only=True):
         house_edge_by_amount: the house edge for several amounts, if the paytable has fixed sums.
         hit_frequency: the probability that the wager wins. For a game against the dealer: that the
             hand is played and at least one of the two wagers wins, without regard to bonuses.
-        awards: each hand that wins a percentage of a meter.
-        meters: the return of each meter.
-        envy: the hands that bring Envy Bonuses.
         envy_return: the average Envy Bonus from the hand of one other player, as a share of the
-            wager; null if there are none.
+            wager.
         when_folding: odds for a player who sometimes folds; null if they are not computed.
-        draws: the draws of the Five Card Hand Bonus.
-        when_shared: odds if players divide a jackpot on the dealer's hand.
-        against_dealer: figures of the game against the dealer; null for any other wager.
         notes: sentences about the limits of these figures.
     """
 
@@ -275,8 +244,6 @@ class WagerOdds(_Part, frozen=True, kw_only=True):
 
 
 class FedMeter(_Part, frozen=True, kw_only=True):
-    """A meter of a link that a wager feeds."""
-
     link: str
     meter: str
     kind: str
@@ -287,15 +254,11 @@ class WagerFiling(_Part, frozen=True, kw_only=True):
 
     Attributes:
         wager: the name of the wager. The game against the dealer has the name of its first wager.
-        title: the name for people.
-        tables: the tables.
         paytable: the chosen paytable; null if the rules leave no choice.
         reading: the chosen reading of the law; empty if there is no choice.
         wager_cents: the amount of a wager that feeds meters; null for any other wager.
         rules: rules of the wager other than its paytable, such as its placing.
         hands: every hand, the highest first, with its cells and its probability.
-        feeds: the meters that the wager feeds, by link.
-        odds: the exact odds.
     """
 
     wager: str
@@ -321,8 +284,7 @@ class TableChoice(_Part, frozen=True, kw_only=True):
 class GameTable(_Part, frozen=True, kw_only=True):
     """A table that plays a game.
 
-    `not_offered` are wagers of the game that the table does not offer: it has chosen no paytable,
-    or has no meter for them.
+    `not_offered` are wagers for which it has chosen no paytable, or has no meter.
     """
 
     table: str
@@ -334,8 +296,6 @@ class GameTable(_Part, frozen=True, kw_only=True):
 
 
 class DealFiling(_Part, frozen=True, kw_only=True):
-    """The deal of a game: numbers of cards and positions, with their rules."""
-
     rule: str
     deck_rule: str
     positions: int
@@ -350,16 +310,12 @@ class GameFiling(_Part, frozen=True, kw_only=True):
 
     Attributes:
         game: the name in the floor file.
-        title: the name for people.
         titles: the names for people of its wagers, and of the meters that its tables feed.
         source: ``58 Pa. Code`` or ``house rules``.
         chapter: the chapter, or the house's own name of its rules.
-        effective: the first day of play; null if the file has none.
-        expires: the last day of play; null if the file has none.
+        effective: the first day of play; ``expires`` is the last. Null if the file has none.
         file: the file of the chapter or of the game.
         text: the full text of a game file of the house; null for a chapter.
-        deal: the deal.
-        tables: the tables that play the game.
         wagers: every wager that these tables offer.
     """
 
@@ -381,15 +337,10 @@ class MeterFeed(_Part, frozen=True, kw_only=True):
     """A game that feeds a meter, with the printed terms of this game.
 
     Attributes:
-        game: the name of the game.
-        wagers: the wagers that feed the meter.
         tables: the tables of the link that feed the meter with this game.
         with_meters: the other meters that the same wagers feed (tiers).
         rule: the subsection with seed, reseed and rates.
         seed: the printed cell of the seed; the cells of the others follow.
-        reseed: the printed cell of the reseed.
-        primary: the printed cell of the primary rate.
-        reserve: the printed cell of the reserve rate.
     """
 
     game: str
@@ -419,21 +370,16 @@ class MeterFiling(_Part, frozen=True, kw_only=True):
     """A meter of a link, with its parameters.
 
     Attributes:
-        meter: the name of the meter on its link.
-        kind: the kind of the meter in the rules.
+        meter: the name of the meter on its link; ``kind`` is that in the rules.
         title: the text that patrons read.
-        wager_cents: the amount of each wager on the meter.
         paytable: the chosen paytable; null if the rules leave no choice.
-        seed_cents: the first balance.
         reseed_cents: the balance after a win of the whole meter, without the reserve.
-        primary_bps: the share of a wager that is added to the meter, in basis points.
-        reserve_bps: the share of a wager that is added to the reserve, in basis points.
+        primary_bps: the share of a wager that is added to the meter; ``reserve_bps`` goes to the
+            reserve.
         limit_cents: the payout limit; null if there is none.
         contribution_max_cents: the largest contribution of one event; null if there is none.
         magic_card_every: the average number of rounds per Magic Card; 0 for never, and null if the
-            meter has no draws.
-        lucky_every: the same for the Lucky Bonus.
-        feeds: the games that feed the meter.
+            meter has no draws. ``lucky_every`` is the same for the Lucky Bonus.
         dollar_chances: the chance of a dollar at each wager that feeds the meter, the highest
             first.
         chance_ratio: how many times the lowest of these chances the highest is, as a fraction.
@@ -460,7 +406,7 @@ class MeterFiling(_Part, frozen=True, kw_only=True):
 
 
 class LinkedTable(_Part, frozen=True, kw_only=True):
-    """A table of a link. `meters` are the meters that it feeds; empty if it feeds none."""
+    """A table of a link, with the meters that it feeds."""
 
     table: str
     asset: str
@@ -483,7 +429,7 @@ class LinkFiling(_Part, frozen=True, kw_only=True):
 
 
 class FacilitySettings(_Part, frozen=True, kw_only=True):
-    """Settings of the facility that concern money and decisions. Amounts are in cents.
+    """Settings of the facility that concern money and decisions.
 
     Attributes:
         validate_from_cents: a smaller win at fixed odds needs no floorperson.
@@ -505,8 +451,7 @@ class FacilitySettings(_Part, frozen=True, kw_only=True):
 class AddedByHouse(_Part, frozen=True, kw_only=True):
     """Something that pitlink does not know and the house must add.
 
-    `game` is the name of the game that needs it; empty if the whole submission needs it. `rule` is
-    the subsection that asks for it; empty if there is none.
+    `game` is empty if the whole submission needs it, and `rule` if no subsection asks for it.
     """
 
     game: str
@@ -517,18 +462,8 @@ class AddedByHouse(_Part, frozen=True, kw_only=True):
 class Submission(_Part, frozen=True, kw_only=True):
     """A whole submission.
 
-    Attributes:
-        format: the version of this form.
-        facility: the name of the facility.
-        date: the day on which the submission was made, by the facility's clock.
-        timezone: the time zone of the facility.
-        demonstration: true if the floor file is for a demonstration.
-        software: the installed programs.
-        floor_file: the floor file.
-        settings: settings of the facility.
-        games: the games that tables play, in the order of the games.
-        links: the links, in the order of the floor file.
-        added_by_house: what the house must add.
+    ``date`` is by the facility's clock. The games are in the order of the floor's games, the links
+    in that of the floor file.
     """
 
     format: int = FORMAT

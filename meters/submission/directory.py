@@ -10,9 +10,7 @@ from bonus.errors import UserError
 
 
 def check_directory(out: Path) -> None:
-    """Check that a submission can be written to a directory.
-
-    The directory is missing or empty, and its parent exists and can be written.
+    """Check that a submission can be written to a directory: missing or empty, in a usable parent.
 
     Raises:
         UserError: the directory has files, is not a directory, or its parent cannot be used.
@@ -34,8 +32,8 @@ def check_directory(out: Path) -> None:
 def write_directory(out: Path, files: Mapping[str, bytes]) -> None:
     """Write files to a new directory, or to an empty one.
 
-    The files are written to a temporary directory with a similar name. Then this directory is
-    renamed. So `out` never has only some of the files, and no file is replaced.
+    They are written to a temporary directory with a similar name, which is then renamed, so `out`
+    never has only some of them, and no file is replaced.
 
     Raises:
         UserError: the directory has files, or the disk has an error.

@@ -332,7 +332,6 @@ def _added_part(added: Sequence[AddedByHouse], titles: dict[str, str]) -> Report
 
 
 def optional_money(amount_cents: int | None) -> str:
-    """Return an amount as text, or `none`."""
     return _NONE if amount_cents is None else money(amount_cents)
 
 

@@ -1,5 +1,3 @@
-"""The games of a floor for a submission: rules, files, tables, and wagers with their odds."""
-
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
@@ -38,10 +36,8 @@ def game_filings(
 ) -> tuple[GameFiling, ...]:
     """Return every game that a table of the floor plays.
 
-    Args:
-        floor: the floor.
-        texts: the texts of the house's game files, by the name of the game.
-        counted: the offers of the floor, each with its odds.
+    `texts` are those of the house's game files, by the name of the game. `counted` are the offers
+    of the floor.
     """
     played = {table.game for link in floor.link for table in link.table}
     return tuple(
@@ -89,7 +85,6 @@ def _game_filing(
 
 
 def _titles(floor: Floor, chapter: Chapter) -> dict[str, str]:
-    """Return the names for people of a game's wagers, and of the meters that its tables feed."""
     names = GameNames.of(floor.games, chapter.game)
     wagers = [*chapter.main_wagers[:1], *(name for each in chapter.wager for name in each.names)]
     fed = {
@@ -102,7 +97,6 @@ def _titles(floor: Floor, chapter: Chapter) -> dict[str, str]:
 
 
 def _chapter_file(chapter: Chapter) -> FileDigest:
-    """Return the file of a chapter in the installed programs, with its digest."""
     name = f"{chapter.chapter}{_SUFFIX}"
     data = files("bonus.law").joinpath(_CHAPTERS, name).read_bytes()
     return FileDigest(name=f"bonus/law/{_CHAPTERS}/{name}", sha256=hashlib.sha256(data).hexdigest())
@@ -185,7 +179,6 @@ def _wager_filing(floor: Floor, offer: Offer, entry: OddsEntry) -> WagerFiling:
 
 
 def _fed_meters(floor: Floor, offer: Offer, kinds: Sequence[str]) -> Iterator[FedMeter]:
-    """Yield the meters that the tables of an offer feed with it, each once."""
     for link in floor.link:
         for meter in link.meter:
             tables = [table for table in link.table if table.id in offer.at]

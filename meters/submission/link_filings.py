@@ -20,10 +20,7 @@ from meters.submission.numbers import chance_of
 
 
 def link_filings(floor: Floor, entries: Sequence[OddsEntry]) -> tuple[LinkFiling, ...]:
-    """Return the links of a floor, in the order of the floor file.
-
-    `entries` are the odds of all wagers of the floor.
-    """
+    """Return the links in the order of the floor file; `entries` are the odds of all its wagers."""
     return tuple(
         LinkFiling(
             link=link.id,
@@ -78,10 +75,9 @@ def _meter_filing(link: Link, meter: Meter, entries: Sequence[OddsEntry]) -> Met
 
 
 def _feeds(link: Link, meter: Meter) -> Iterator[MeterFeed]:
-    """Yield the games whose tables feed a meter.
+    """Yield the games whose tables feed a meter, or else the first game that has it.
 
-    If no table feeds the meter, yield the first game that has it: its parameters are those of this
-    game.
+    The parameters of a meter that no table feeds are those of this game.
     """
     games = meter.fed_in or (meter.games.with_meter(meter.kind)[0].game,)
     for game in games:
@@ -109,11 +105,7 @@ def _feeding(chapter: Chapter, kind: str) -> WagerTables:
 
 
 def _rates(wager: WagerTables, meter: Meter) -> Rates:
-    """Return the printed seed and rates of a meter.
-
-    Raises:
-        ValueError: the rules of the wager have no such paytable. The floor file was checked for it.
-    """
+    """Return the printed seed and rates; the floor file's check ensures the paytable."""
     paytable = chosen_of(wager.table, RANKINGS[wager.ranking].names, meter.paytable)
     if paytable is None:
         raise ValueError(f"{meter.kind} has no paytable {meter.paytable}")

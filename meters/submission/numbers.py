@@ -10,13 +10,11 @@ NEVER = "never"
 
 
 def share_of(number: Fraction | str) -> ExactShare:
-    """Return a fraction of a wager, from a number or from its exact text."""
     value = Fraction(number)
     return ExactShare(exact=exact(value), percent=percent(value))
 
 
 def chance_of(number: Fraction | str) -> ExactChance:
-    """Return a probability, from a number or from its exact text."""
     value = Fraction(number)
     return ExactChance(exact=exact(value), one_in=one_in(value))
 

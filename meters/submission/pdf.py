@@ -23,13 +23,8 @@ _SIGNERS: Final = ("Prepared by", "Filed for the certificate holder by")
 def submission_pdf(submission: Submission, json_sha256: str, size: Format = "letter") -> bytes:
     """Make the PDF of a submission. Equal submissions make equal files.
 
-    Each page shows the facility's name, the title, the page number, and the digest of the file with
-    the JSON.
-
-    Args:
-        submission: the submission.
-        json_sha256: the SHA-256 of the file with the JSON, in hexadecimal.
-        size: the paper.
+    Each page shows the facility's name, the title, the page number, and the SHA-256 of the file
+    with the JSON.
     """
     mark = MARK if submission.demonstration else ""
     title = f"{TITLE} · {submission.date} · JSON {json_sha256}"

@@ -1,5 +1,3 @@
-"""Odds of a wager for a submission, from the same entry that `pitlink odds` prints."""
-
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 
@@ -27,7 +25,6 @@ from meters.submission.wager_rules import cells_of
 
 
 def hand_rows(offer: Offer, entry: OddsEntry) -> tuple[HandRow, ...]:
-    """Return every hand of a wager with its cells and its probability."""
     return tuple(
         HandRow(
             hand=line.hand,
@@ -42,7 +39,6 @@ def hand_rows(offer: Offer, entry: OddsEntry) -> tuple[HandRow, ...]:
 
 
 def wager_odds(offer: Offer, entry: OddsEntry) -> WagerOdds:
-    """Return the odds of an offered wager."""
     if offer.tables is None:
         return WagerOdds(
             house_edge=share_of(entry.house_edge),

@@ -1,5 +1,3 @@
-"""The part of the PDF about one wager: rules, paytable, probabilities and odds."""
-
 from collections.abc import Iterator, Sequence
 
 from bonus.display import money, short_money
@@ -16,7 +14,6 @@ from meters.submission.contents import (
 
 
 def wager_part(game: GameFiling, wager: WagerFiling) -> ReportPart:
-    """Return the part of the document about a wager of a game."""
     paytable = f", paytable {wager.paytable}" if wager.paytable else ""
     return ReportPart(
         "",
@@ -71,7 +68,6 @@ def _facts(game: GameFiling, wager: WagerFiling) -> Iterator[Fact]:
 
 
 def share_words(share: ExactShare) -> str:
-    """Return a share as text: the percentage and the exact fraction."""
     return f"{share.percent}, exactly {share.exact}"
 
 

@@ -21,7 +21,7 @@ _WHEN_PAID: Final = {
 def rules_of(offer: Offer, validate_from_cents: int) -> tuple[WagerRule, ...]:
     """Return the rules of an offered wager other than its paytable.
 
-    `validate_from_cents` is the amount from which the facility validates wins at odds.
+    The facility validates wins at odds from `validate_from_cents`.
     """
     tables = offer.tables
     found = (
@@ -35,7 +35,7 @@ def rules_of(offer: Offer, validate_from_cents: int) -> tuple[WagerRule, ...]:
 def validated_wins(validate_from_cents: int, least: str = "") -> str:
     """Return which wins a floorperson validates.
 
-    `least` are the lowest odds that the rules of the wager name; empty if they name none.
+    `least` are the lowest odds that the rules of the wager name, if any.
 
     >>> validated_wins(0)
     'every win'
@@ -50,8 +50,8 @@ def validated_wins(validate_from_cents: int, least: str = "") -> str:
 def cells_of(offer: Offer, line: HandLine) -> tuple[RuleCell, ...]:
     """Return the cells of a hand, each with the subsection that has it.
 
-    The first is the cell of the paytable that the casino chooses. A hand in the game against the
-    dealer can have cells of several bonuses.
+    The first is that of the paytable that the casino chooses. A hand in the game against the dealer
+    can have cells of several bonuses.
     """
     rules = _cell_rules(offer, line)
     chosen = next(iter(rules)) if offer.tables or offer.chapter.main_bonuses else ""
