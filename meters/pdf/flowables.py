@@ -23,7 +23,7 @@ INK: Final = 0.0
 HUSH: Final = 0.33
 FAINT: Final = 0.75
 LEADING: Final = 1.28
-"""Height of a line of text, as a multiple of the font size."""
+"""Line height as a multiple of the font size."""
 
 _FONTS: Final = Path(__file__).with_name("fonts")
 _CJK: Final = ("DroidSansFallbackFull", "NanumGothicCoding")
@@ -42,14 +42,8 @@ def paragraph(
 ) -> object:  # fmt: skip
     """Return text on as many lines as it needs. A word that is wider than a line is split.
 
-    Args:
-        words: the text. Each run of blanks and line ends becomes one blank.
-        size: the font size, in points.
-        bold: true for bold text.
-        gray: the color, from 0 for black to 1 for white.
-        align: the alignment of the lines.
-        before: the free space above the text, in points. At the top of a page, there is no such
-            space.
+    Runs of blanks and line ends become one blank. Sizes are in points, and ``gray`` is 0 for black
+    to 1 for white. The space ``before`` the text is left out at the top of a page.
     """
     parts = parts_of(words, bold=bold)
     base = parts[0][0] if parts else face_of("", bold=bold)
@@ -61,7 +55,7 @@ def paragraph(
 
 
 def fitted(words: str, size: float, width: float, *, bold: bool = False) -> object:
-    """Return a number on one line, aligned right. If it is too wide, its font is smaller."""
+    """Return a number on one line, aligned right, in a smaller font if it is too wide."""
     needed = width_of(words, size, bold=bold)
     # With the exact size, rounding could split the line. So the font is slightly smaller.
     size = size if needed <= width else 0.999 * size * width / needed
@@ -72,15 +66,11 @@ def table(
     rows: Sequence[Sequence[object]], widths: Sequence[float], *, gap: float = 0.0,
     clear: float = 0.0, titles: int = 0, rules: Sequence[tuple[object, ...]] = (),
 ) -> object:  # fmt: skip
-    """Return a table on as many pages as its rows need.
+    """Return a table on as many pages as its rows need; lengths are in points.
 
-    Args:
-        rows: the rows. A cell has one element, or several.
-        widths: the widths of the columns in points, including the gaps between the columns.
-        gap: the space between two columns, in points.
-        clear: the space above each row, and also below each row, in points.
-        titles: the number of title rows. They are the first rows, and are repeated on each page.
-        rules: additional commands of ReportLab's table style.
+    The widths of the columns include the gaps between them. ``clear`` is the space above each row,
+    and also below it. The first ``titles`` rows are repeated on each page. ``rules`` are additional
+    commands of ReportLab's table style.
     """
     return Table(
         rows,
@@ -101,13 +91,8 @@ def table(
 def code_lines(text: str, size: float, width: float) -> Iterator[object]:
     """Yield the lines of a file in a font of fixed width, each as an element.
 
-    A line that is too long continues in the next line, after four blanks. Characters that cannot be
-    printed are escaped.
-
-    Args:
-        text: the text of the file.
-        size: the font size, in points.
-        width: the width of a line, in points.
+    A line that is too long continues in the next one, after four blanks. Characters that cannot be
+    printed are escaped. Sizes are in points.
     """
     face = _code_face(text)
     columns = int(width / pdfmetrics.stringWidth("0", face, size))
@@ -125,14 +110,13 @@ def code_lines(text: str, size: float, width: float) -> Iterator[object]:
 
 
 def rule(gray: float = FAINT, *, before: float = 6.0, after: float = 4.0) -> object:
-    """Return a horizontal line over the whole width of the page's content."""
     return HRFlowable("100%", 0.7, color=(gray, gray, gray), spaceBefore=before, spaceAfter=after)
 
 
 def signature_lines(words: Sequence[str], width: float, *, gap: float, apart: float) -> object:
-    """Return signature lines, two in a row. Each line has a label from `words`.
+    """Return labeled signature lines, two in a row.
 
-    Rows are `apart` points apart. The two lines of a row are `gap` points apart.
+    Rows are `apart` points apart, the two lines of a row `gap` points.
     """
     texts = [paragraph(each, 8, gray=HUSH) for each in words]
     rows = [(left, "", right) for left, right in zip(texts[::2], texts[1::2], strict=True)]
@@ -143,7 +127,6 @@ def signature_lines(words: Sequence[str], width: float, *, gap: float, apart: fl
 
 
 def width_of(words: str, size: float, *, bold: bool = False) -> float:
-    """Return the width of words in points."""
     parts = parts_of(words, bold=bold)
     return float(sum(pdfmetrics.stringWidth(part, face, size) for face, part in parts))
 
@@ -152,7 +135,7 @@ def parts_of(words: str, *, bold: bool) -> list[tuple[str, str]]:
     r"""Divide a text into parts, each with the font that has its characters.
 
     A character that no font has, or whose script would be printed wrongly, is written as an escape
-    such as ``\u0e2a``. So nothing is left out, and two names never look alike.
+    such as ``\u0e2a``, so nothing is left out, and two names never look alike.
     """
     words = unicodedata.normalize("NFC", words)
     base = face_of(words, bold=bold)
@@ -171,7 +154,7 @@ def parts_of(words: str, *, bold: bool) -> list[tuple[str, str]]:
 
 
 def face_of(words: str, *, bold: bool) -> str:
-    """Return the main font for a text: Helvetica, or DejaVu Sans if Helvetica lacks a character."""
+    """Return Helvetica, or DejaVu Sans if Helvetica lacks a character."""
     try:
         words.encode("cp1252")
     except UnicodeEncodeError:
@@ -182,7 +165,7 @@ def face_of(words: str, *, bold: bool) -> str:
 
 
 def _code_face(text: str) -> str:
-    """Return a font of fixed width: Courier, or another font if Courier lacks a character."""
+    """Return Courier, or another font of fixed width if Courier lacks a character."""
     try:
         text.encode("cp1252")
     except UnicodeEncodeError:
@@ -192,7 +175,6 @@ def _code_face(text: str) -> str:
 
 
 def _in_face(words: str, face: str) -> str:
-    """Escape the characters that a font lacks."""
     if face == "Courier":
         return words
     return "".join(char if _has(face, char) else _escaped(char) for char in words)

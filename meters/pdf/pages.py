@@ -23,15 +23,10 @@ class PageLayout:
     """The layout of all pages of a PDF file. Lengths are in points.
 
     Attributes:
-        title: the title of the file.
-        author: the author of the file.
-        width: the width of the paper.
-        height: the height of the paper.
         margin: the margin at the left and right of the footer. A footer that is too long shrinks.
-        foot: the text of the footer.
         foot_y: the height of the footer above the lower edge of the page.
-        frames: the boxes that are filled one after another. Each box is given by its left edge,
-            lower edge, width and height.
+        frames: the boxes that are filled one after another, each given by its left edge, lower
+            edge, width and height.
         mark: large pale text across the page, behind its contents; empty for none.
         numbered: true if the footer has the page number and the number of pages.
     """
@@ -51,7 +46,7 @@ class PageLayout:
 def pdf_file(layout: PageLayout, contents: list[object]) -> bytes:
     """Return a PDF file with the contents on as many pages as they need.
 
-    The file contains no date and no random values, so equal contents make identical files.
+    It contains no date and no random values, so equal contents make identical files.
     """
     file = io.BytesIO()
     document = BaseDocTemplate(
@@ -82,7 +77,6 @@ class _CountedPages(Canvas):  # type: ignore[misc, no-any-unimported]
         self._layout: PageLayout | None = None
 
     def begin_page(self, layout: PageLayout) -> None:
-        """Draw the mark and the footer of a page, before the page's contents are drawn."""
         self._layout = layout
         if layout.mark:
             self._draw_across(layout.mark, layout)
@@ -96,12 +90,10 @@ class _CountedPages(Canvas):  # type: ignore[misc, no-any-unimported]
             x += self.stringWidth(part, face, size)
 
     def showPage(self) -> None:  # noqa: N802
-        """Keep the page and start the next one."""
         self._kept.append(dict(self.__dict__))
         self._startPage()
 
     def save(self) -> None:
-        """Write all kept pages, each with its page number and the number of pages."""
         pages = len(self._kept)
         for number, page in enumerate(self._kept, start=1):
             self.__dict__.update(page)
