@@ -1,5 +1,3 @@
-"""The page "Settle a round", and the settlement of a round that the page sends."""
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -16,7 +14,6 @@ from meters.settle_page.table_forms import floor_forms
 from meters.wire.member_names import has_name_twice
 
 PACKAGE: Final = "meters.settle_page"
-"""The Python package that contains the template and the static files of the page."""
 
 _TEMPLATE: Final = load_template(PACKAGE, "page.html")
 
@@ -38,12 +35,8 @@ def problems_of(error: RoundError) -> tuple[RoundProblem, ...]:
 class SettlePage:
     """The page "Settle a round" of one server: the service, or the panel of a table.
 
-    Attributes:
-        facility: the facility, whose name and time zone are printed.
-        version: the version of the server's static files.
-        home: the path of the server's main page.
-        home_name: the name of the server's main page for people.
-        signs_in: true if a user must sign in before the server settles a round.
+    `version` is that of the server's static files, and `home` the path of its main page. If
+    `signs_in`, a user must sign in before the server settles a round.
     """
 
     facility: Facility
@@ -57,19 +50,15 @@ class SettlePage:
     ) -> str:
         """Return the HTML of the page, with a form for each of the tables.
 
-        Args:
-            tables: the tables, each with its link. The meters of the link must have their present
-                wagers.
-            balances: the known balances of meters in cents, by link id and meter id.
+        The meters of the links must have their present wagers. `balances` are in cents, by link id
+        and meter id.
         """
         forms = msgspec.json.encode(floor_forms(tables, balances)).decode()
         return _TEMPLATE.render(page=self, forms=forms, mark=MARK)
 
 
 def settle_body(body: bytes) -> SettlementText:
-    """Settle the round in the body of an HTTP request, and return the settlement.
-
-    The round has the format of `pitlink settle`.
+    """Settle the round in the body of an HTTP request, in the format of `pitlink settle`.
 
     Raises:
         RoundError: the round cannot be read, or its wagers or cards are not possible.

@@ -1,7 +1,7 @@
 """The forms in which a person enters a round at a table: wagers, hands and common cards.
 
-The fields of a form depend on the chapter of the table's game, and on the paytables that the floor
-file chooses for the table. The same code makes the forms of all games.
+Their fields depend on the chapter of the table's game, and on the paytables that the floor file
+chooses for the table. The same code makes the forms of all games.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,13 +28,9 @@ class WagerField(_Form, frozen=True, kw_only=True):
     """The field for a wager that a table offers.
 
     Attributes:
-        wager: the name of the wager in the data of a round.
         words: the name of the wager for people.
         amount: the only amount of the wager, in cents; None if the player chooses the amount.
         meters: the kinds of meter that the wager feeds.
-        community: true if the wager depends on the community cards.
-        fourth_card: true if the wager depends on a fourth card.
-        all_six: true if the wager depends on the All-Six Bonus card.
         draws: true if the wager is paid on the Magic Card and the Lucky Bonus.
         survives: true if the player keeps the wager after a fold, so the cards of a folded hand
             stay.
@@ -55,16 +51,10 @@ class GameForm(_Form, frozen=True, kw_only=True):
     """The form for a round of one game, at tables with the same choices in the floor file.
 
     Attributes:
-        game: the name of the game in the data of a round.
-        title: the name of the game for people.
-        chapter: the chapter of the game, such as ``649a``.
         paytables: the choices in the floor file, such as the paytable of each wager.
-        hand: the number of cards that each position is dealt.
-        dealer: the number of the dealer's cards, or 0.
-        community: the number of community cards, or 0.
-        stake: the name of the wager that a player makes before the deal.
-        follow: the name of the wager that a player makes after the deal. A player who does not make
-            it folds.
+        hand: the number of cards that each position is dealt; ``dealer`` and ``community`` are the
+            numbers of the others, or 0.
+        stake: the wager before the deal. A player who does not make ``follow`` after it folds.
         times: the allowed amounts of `follow`, as multiples of `stake`.
         wagers: the wagers that the table offers, in the order in which the dealer settles them.
         items: the items that a settlement line can have, each with its name for people.
@@ -87,16 +77,10 @@ class GameForm(_Form, frozen=True, kw_only=True):
 
 
 class TableForm(_Form, frozen=True, kw_only=True):
-    """A table, with the index of the form for its rounds.
+    """A table, with the index of its form in `FloorForms.games`.
 
-    Attributes:
-        table: the id of the table.
-        asset: the facility's number for the table.
-        link: the name of the table's link.
-        positions: the number of betting positions.
-        form: the index of the table's form in `FloorForms.games`.
-        meters: the present balance in cents of each meter that the table feeds, by kind of meter;
-            None if the balance is unknown.
+    `meters` has the present balance in cents of each meter that the table feeds, by kind of meter;
+    None if it is unknown.
     """
 
     table: str
@@ -119,10 +103,8 @@ def floor_forms(
 ) -> FloorForms:
     """Return the tables and the forms that the page needs to enter rounds of these tables.
 
-    Args:
-        tables: the tables, each with its link. The meters of the link must have their present
-            wagers.
-        balances: the known balances of meters in cents, by link id and meter id.
+    The meters of the links must have their present wagers. `balances` are in cents, by link id and
+    meter id.
     """
     games: dict[_Key, int] = {}
     found = []
@@ -145,7 +127,6 @@ def floor_forms(
 
 
 def _choices(table: Table, meters: Mapping[str, Meter]) -> bytes:
-    """Return a table's choices as JSON, including the paytables of its meters."""
     chosen = {**table.paytables, **paytables_of_meters(table, meters.values())}
     return msgspec.json.encode(chosen, order="deterministic")
 
