@@ -1,10 +1,9 @@
 """The data that displays show, in memory: meters, heartbeats of the links, and wins.
 
-This data is only for displays. Accounting never uses it. It has only what the service has just
-published. A display reads the data once, or follows it. A follower is a reader that receives the
-current data, and then each change. If a value changes twice before the follower reads it, the
-follower receives only the new value. So a slow follower uses no more memory, and never sees an old
-amount after a newer one.
+It has only what the service has just published, and accounting never uses it. A display reads the
+data once, or follows it. A follower receives the current data, and then each change. If a value
+changes twice before the follower reads it, only the new value arrives, so a slow follower uses no
+more memory, and never sees an old amount after a newer one.
 """
 
 import asyncio
@@ -25,44 +24,35 @@ from meters.floor.floor_file import Link, Meter
 from meters.wire.messages import ControllerBeat, Jackpot, MeterValue
 
 FRESH_S: Final = 4.0
-"""Seconds for which a link's heartbeat is valid. After this time, all data of the link can be out
-of date.
-"""
+"""Seconds after a link's heartbeat until all data of the link can be out of date."""
 
 LATE_S: Final = 5.0
-"""Longest time, in seconds, by which a message can be late. If a new value has an earlier time than
-the shown value, its message is late, or a clock was set back. If the shown value was received
-longer ago than this limit, a clock was set back."""
+"""Longest time, in seconds, by which a message can be late.
+
+A new value with an earlier time than the shown value is late, or a clock was set back. If the shown
+value was received longer ago than this, a clock was set back.
+"""
 
 HITS_MAX: Final = 256
-"""Largest number of wins of one link that are kept. Above this number, the oldest win is dropped.
-"""
+"""Wins of one link that are kept; above this number, the oldest is dropped."""
 
 HIT_NEWS_S: Final = 20.0
-"""Seconds for which a win is news. A display that reconnects within this time celebrates the win.
-"""
+"""Seconds for which a win is news: a display that reconnects in time celebrates it."""
 
 VALIDATED_NEWS_S: Final = 60.0
-"""Seconds for which displays show that a win was validated."""
 
 WATCHERS_MAX: Final = 1024
-"""Largest number of displays that follow the data at the same time. In addition, the same number of
-staff members can follow it."""
+"""Displays that can follow the data at the same time; as many staff members can in addition."""
 
 WATCHERS_OF_ONE_MAX: Final = 64
-"""Largest number of event streams to one address, or to one member of the staff."""
+"""Event streams to one address, or to one member of the staff."""
 
 MeterState = Literal["open", "pending", "closed", "inoperable"]
 LinkState = Literal["operable", "inoperable", "closed"]
 
 
 class TooManyWatchersError(Exception):
-    """Too many event streams (followers of the display data) are open.
-
-    Attributes:
-        of_one: true if one address or one person has too many streams; false if there are too many
-            in total.
-    """
+    """Too many event streams are open: in total, or of one address or person."""
 
     def __init__(self, *, of_one: bool) -> None:
         super().__init__()
@@ -78,14 +68,11 @@ class Watcher:
 
 
 class _Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Base class of all rows. A row cannot be changed, and unknown fields are refused."""
+    """Base class of all rows."""
 
 
 class MeterRow(_Row, frozen=True):
-    """A meter as displays show it.
-
-    `wager` and `amount` are in cents. `version` only increases.
-    """
+    """A meter as displays show it. Amounts are in cents, and `version` only increases."""
 
     link: str
     meter: str
@@ -100,7 +87,6 @@ class MeterRow(_Row, frozen=True):
 
     @classmethod
     def of(cls, link: str, meter: Meter, value: MeterValue) -> Self:
-        """Return the row of a meter from its entry in the floor file and its current value."""
         return cls(
             link=link,
             meter=meter.meter_id,
@@ -116,11 +102,10 @@ class MeterRow(_Row, frozen=True):
 
 
 class LinkRow(_Row, frozen=True):
-    """The last heartbeat of a link's controller (service). `reason` is empty if the link operates.
+    """The last heartbeat of a link's service. `reason` is empty if the link operates.
 
-    `reason` has no network addresses, because everybody can see displays.
-
-    `age_ms` is the age of the heartbeat when the row is read.
+    It has no network addresses, because everybody can see displays. `age_ms` is the age of the
+    heartbeat when the row is read.
     """
 
     link: str
@@ -134,9 +119,9 @@ class LinkRow(_Row, frozen=True):
 class JackpotRow(_Row, frozen=True):
     """A win, or a decision on a win (duty D8), with its table. Amounts are in cents.
 
-    `hand_name` is the hand in words. `news_ms` is the time, in milliseconds, for which displays
-    still celebrate the win, or still show that it was validated. It is 0 for an old win, a rejected
-    win, or a win that was decided long ago.
+    `hand_name` is the hand in words. `news_ms` is the time for which displays still celebrate the
+    win, or show that it was validated; 0 for an old or rejected win, or one that was decided long
+    ago.
     """
 
     link: str
@@ -155,16 +140,12 @@ class JackpotRow(_Row, frozen=True):
 
     @property
     def good(self) -> bool:
-        """True if a floorperson has validated the win."""
         return self.event in {"validated", "paid"}
 
 
 @dataclass(frozen=True, slots=True)
 class _Held:
-    """The row of a win, and the time until which the win is news.
-
-    The time is in seconds. It is compared with the clock of `DisplayState`.
-    """
+    """The row of a win, and until when it is news, in seconds by the clock of `DisplayState`."""
 
     row: JackpotRow
     news_until: float
@@ -178,9 +159,7 @@ DisplayRow = MeterRow | LinkRow | JackpotRow
 class DisplayState:
     """The current data for all displays, and the followers of this data.
 
-    Args:
-        clock: a function that returns the time in seconds. This time only increases, and measures
-            the age of heartbeats.
+    `clock` is in seconds and only increases; it measures the age of heartbeats.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -201,19 +180,16 @@ class DisplayState:
         self._terms[link.id] = link
 
     def in_force(self, approved: Link) -> Link:
-        """Return a link with its present terms.
-
-        If no terms were set, return the link as it is in the floor file.
-        """
+        """Return a link with its present terms, or as it is in the floor file if none were set."""
         return self._terms.get(approved.id, approved)
 
     def put_meter(self, row: MeterRow) -> bool:
         """Show a meter's value, unless a later one is shown. Return True if the value is now shown.
 
-        A value with a lower version is never shown. A value with the same version is shown only if
-        its state differs from the shown value, and its time is not before that of the shown value.
-        For example, when a link loses Redis, the state changes, but the version does not. If the
-        shown value was put `LATE_S` seconds ago or earlier, the times are not compared.
+        A value with a lower version is never shown. One with the same version is shown only if its
+        state differs, as when a link loses Redis, and its time is not before that of the shown
+        value. The times are not compared if the shown value was put `LATE_S` seconds ago or
+        earlier.
         """
         key = (row.link, row.meter)
         shown = self._meters.get(key)
@@ -227,9 +203,9 @@ class DisplayState:
         return True
 
     def put_controller(self, link: str, beat: ControllerBeat) -> None:
-        """Show the state of a link's controller. Call this every second.
+        """Show the state of a link's service.
 
-        If the calls stop, displays treat the link as failed.
+        Without this call every second, displays treat the link as failed.
         """
         row = LinkRow(
             link=link, state=beat.state, reason=without_addresses(beat.reason), beat=beat.beat,
@@ -244,10 +220,8 @@ class DisplayState:
         """Show a win until it is decided. Show a validated win a minute longer (duty D8).
 
         A decided win never becomes undecided on a display, even if the decision arrives before the
-        win. A repeated decision is not news.
-
-        `news` is true if the win has just happened. It is false for a win that was waiting before
-        the service started.
+        win. A repeated decision is not news, nor is a win that was waiting before the service
+        started (`news` is false).
         """
         hits = self._hits.setdefault(link, {})
         decided = self._decided.setdefault(link, {})
@@ -279,8 +253,8 @@ class DisplayState:
     def _decision(self, link: str, jackpot: Jackpot, was: _Held | None) -> _Held:
         """Return the row that shows a decision on a win.
 
-        The row is news in one case: the decision is a validation or a payment, and the displays
-        have already shown the win.
+        It is news only if it is a validation or a payment of a win that the displays have already
+        shown.
         """
         held = self._held(link, jackpot, 0.0)
         if was is None or not held.row.good:
@@ -289,19 +263,14 @@ class DisplayState:
         return _Held(held.row, since_before)
 
     def _with_news_ms(self, held: _Held) -> JackpotRow:
-        """Return the row of a win with `news_ms`, the time for which the win is still news."""
         left_s = max(0.0, held.news_until - self._clock())
         return msgspec.structs.replace(held.row, news_ms=round(left_s * 1000))
 
     def rows(self, link: str | None = None) -> list[MeterRow]:
-        """Return the meters of one link or all links, in the order in which they first appeared."""
         return [row for row in self._meters.values() if link in {None, row.link}]
 
     def links(self, link: str | None = None) -> list[LinkRow]:
-        """Return the last heartbeat of one link, or of all links.
-
-        A heartbeat that is older than `FRESH_S` is left out.
-        """
+        """Return the last heartbeats, without those that are older than `FRESH_S`."""
         now = self._clock()
         return [
             msgspec.structs.replace(row, age_ms=round((now - self._heard[row.link]) * 1000))
@@ -310,11 +279,9 @@ class DisplayState:
         ]
 
     def pending_jackpots(self, link: str | None = None) -> list[JackpotRow]:
-        """Return the wins that are not decided yet, oldest first."""
         return [row for row in self._pending_of(link) if row.event == "hit"]
 
     def validated(self, link: str | None = None) -> list[JackpotRow]:
-        """Return the wins that were validated recently, oldest first."""
         return [row for row in self._pending_of(link) if row.good and row.news_ms]
 
     def _pending_of(self, link: str | None) -> Iterator[JackpotRow]:
@@ -326,11 +293,11 @@ class DisplayState:
         """Return a follower that receives the current data first, then the changes.
 
         Displays and staff have separate limits, so even many displays cannot keep out a
-        floorperson. If `link` is not given, the follower receives the data of all links. If `by` is
-        not given, the follower counts as a display of unknown address.
+        floorperson. Without `link`, the follower receives the data of all links; without `by`, it
+        counts as a display of unknown address.
 
         If there are too many followers in all, the newest one of the address or person with the
-        most followers ends, in favor of one with fewer. So a few addresses cannot keep out a
+        most followers ends, in favor of one with fewer, so a few addresses cannot keep out a
         display.
 
         Raises:
@@ -361,10 +328,7 @@ class DisplayState:
         self._watches.discard(newest)
 
     async def leave(self, watch: "DisplayUpdates") -> None:
-        """Remove a follower.
-
-        This is a coroutine, because the web framework awaits it at the end of an HTTP response.
-        """
+        """Remove a follower. The web framework awaits this coroutine at the end of a response."""
         watch.close()
         self._watches.discard(watch)
 
@@ -375,7 +339,7 @@ class DisplayState:
             watch.close()
 
     def watchers(self, *, staff: bool) -> int:
-        """Return the number of followers: staff if `staff` is true, otherwise displays."""
+        """Return the number of followers: either staff or displays."""
         return sum(watch.by.staff == staff for watch in self._watches)
 
     def _watching(self, link: str) -> "list[DisplayUpdates]":
@@ -385,9 +349,9 @@ class DisplayState:
 class DisplayUpdates:
     """One follower of the display data: an async iterator of the changes since the last read.
 
-    The iteration ends when the display data is closed. It also ends if the reader missed too many
-    wins. The reader must then follow again, and receives all current data. A reader that stops must
-    call `DisplayState.leave`.
+    It ends when the display data is closed, or if the reader missed too many wins; the reader must
+    then follow again, and receives all current data. A reader that stops must call
+    `DisplayState.leave`. A value that is put replaces an older one that was not read.
     """
 
     def __init__(self, link: str | None, displays: DisplayState, by: Watcher, number: int) -> None:
@@ -405,24 +369,20 @@ class DisplayUpdates:
         self.open = True
 
     def put_meter(self, row: MeterRow) -> None:
-        """Keep a meter's new value until the reader reads it. An older unread value is replaced."""
         self._meters[row.link, row.meter] = row
         self._ready.set()
 
     def put_link(self, row: LinkRow) -> None:
-        """Keep a link's heartbeat until the reader reads it. An older unread one is replaced."""
         self._links[row.link] = row
         self._ready.set()
 
     def put_jackpot(self, row: JackpotRow) -> None:
-        """Keep a win's new state until the reader reads it. An older unread state is replaced."""
         self._hits[row.claim] = row
         if len(self._hits) > self._hits_max:
             self.close()
         self._ready.set()
 
     def close(self) -> None:
-        """End the iteration immediately."""
         self.open = False
         self._ready.set()
 
