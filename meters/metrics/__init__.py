@@ -1,8 +1,6 @@
-"""Metrics of the service, for Prometheus.
+"""Metrics of the service, for Prometheus; ``deploy/docs/reference/metrics.md`` describes each.
 
-``deploy/docs/reference/metrics.md`` describes each metric.
-
-Metrics are not accounting records. When a worker starts, its counters start at zero, and count only
+They are not accounting records. When a worker starts, its counters start at zero, and count only
 what this worker does. A loss of metrics is harmless, because accounting uses the ledger and its
 reports. Gauges of links' data are the same in every worker. Money is in cents, although Prometheus
 prefers base units, because amounts in dollars would be fractions.

@@ -1,8 +1,3 @@
-"""Declarations of every metric of the service: its kind, name, labels and help text.
-
-``deploy/docs/reference/metrics.md`` describes each metric.
-"""
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -25,15 +20,9 @@ _WAIT_SECONDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5,
 class MetricDeclaration:
     """The declaration of one metric.
 
-    Attributes:
-        kind: the class of the metric in the library prometheus_client.
-        name: the name of the metric without the prefix `pitlink_`. A counter's name is also without
-            the suffix `_total`.
-        help_text: the help text.
-        labels: the names of the labels.
-        from_start: true if the metric has a value for every combination of its labels when the
-            service starts.
-        buckets: the upper bounds of a histogram's buckets.
+    The name has neither the prefix `pitlink_` nor the suffix `_total` of a counter. If `from_start`
+    is true, the metric has a value for every combination of its labels when the service starts.
+    `buckets` are the upper bounds of a histogram's buckets.
     """
 
     kind: type[Counter | Gauge | Histogram]

@@ -25,19 +25,11 @@ _FURTHER: Final = {
     "kind": ("odds", "percent"), "result": tuple(Audited), "scope": ("last", "whole"),
     "device": ("known", "new"), "reason": ("wrong", "locked", "slowed"),
 }  # fmt: skip
-"""The possible values of the labels that do not name a part of the floor file."""
 
 
 @final
 class MetricFamilies:
-    """The metrics of one registry, by their declared names.
-
-    Attributes:
-        links: the ids of the links.
-        meters: the pairs of link id and meter id.
-        tables: the pairs of link id and table id.
-        counters: the counters, by name; `gauges` and `histograms` have the other metrics.
-    """
+    """The metrics of one registry, by their declared names."""
 
     def __init__(self, registry: CollectorRegistry, floor: Floor) -> None:
         self._registry = registry
@@ -53,11 +45,7 @@ class MetricFamilies:
         self.histograms: Final[dict[str, Histogram]] = {}
 
     def declare(self, declared: Iterable[MetricDeclaration]) -> None:
-        """Register metrics.
-
-        If `from_start` is true, the metric gets a value for every combination of its labels on this
-        floor.
-        """
+        """Register metrics, with values for all combinations of labels if ``from_start``."""
         for one in declared:
             name, of = f"pitlink_{one.name}", self._registry
             if one.kind is Histogram:
@@ -77,7 +65,6 @@ class MetricFamilies:
                     made.labels(*values)
 
     def _values(self, labels: tuple[str, ...]) -> Iterable[tuple[str, ...]]:
-        """Return all combinations of label values on this floor."""
         of_floor: Iterable[tuple[str, ...]] = [()]
         if "meter" in labels:
             of_floor = self.meters
@@ -89,13 +76,10 @@ class MetricFamilies:
         return [(*values, *others) for values in of_floor for others in product(*further)]
 
     def known_link(self, link: str) -> str:
-        """Return the label of a link: ``unknown`` if the floor file has no such link."""
         return link if link in self.links else UNKNOWN
 
     def known_meter(self, link: str, meter: str) -> tuple[str, str]:
-        """Return the labels of a meter: ``unknown`` if the floor file has no such meter."""
         return (link, meter) if (link, meter) in self.meters else (UNKNOWN, UNKNOWN)
 
     def known_table(self, link: str, table: str) -> tuple[str, str]:
-        """Return the labels of a table: ``unknown`` if the floor file has no such table."""
         return (link, table) if (link, table) in self.tables else (UNKNOWN, UNKNOWN)

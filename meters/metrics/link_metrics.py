@@ -1,5 +1,3 @@
-"""Metrics of a link's data in Redis: balances, audits, waiting claims and waiting requests."""
-
 from collections.abc import Callable
 from functools import partial
 from typing import Final, final
@@ -17,16 +15,12 @@ _WAITING: Final = (
     ("envy_unpaid", "envy_oldest_age_seconds"),
     ("corrections_pending", "corrections_oldest_age_seconds"),
 )
-"""The gauges of claims and requests that wait: their number, and the age of the oldest in seconds.
-"""
+"""The gauges of what waits: the number, and the age of the oldest in seconds."""
 
 
 @final
 class LinkMetrics:
-    """The metrics of the data in Redis, for all links.
-
-    `now` returns the time in seconds since the epoch.
-    """
+    """The metrics of the data in Redis; `now` returns seconds since the epoch."""
 
     def __init__(self, families: MetricFamilies, now: Callable[[], float]) -> None:
         families.declare(BOOKS)
@@ -44,13 +38,12 @@ class LinkMetrics:
         self._gauges[name].labels(*labels).set(value)
 
     def show_amount(self, link: str, meter: str, amount_cents: int) -> None:
-        """Set the metric of a meter's amount, in cents."""
         self._set("meter_amount_cents", amount_cents, *self._known.known_meter(link, meter))
 
     def show_link_state(self, link: str, state: LinkState, figures: LinkStats, sealed: int) -> None:
         """Set the metrics of a link's state and data.
 
-        `sealed` is the number of the last ledger entry up to which an audit found no error.
+        `sealed` is the last ledger entry up to which an audit found no error.
         """
         for meter, micros in figures.reserve_micros.items():
             self._set("meter_reserve_cents", micros // MICROS_PER_CENT, link, meter)
@@ -81,7 +74,6 @@ class LinkMetrics:
         envy: WaitingCount = _NONE_WAIT,
         corrections: WaitingCount = _NONE_WAIT,
     ) -> None:
-        """Set the metrics of waiting wins, hand pays, Envy Bonuses and correction requests."""
         link = self._known.known_link(link)
         waiting = (claims, hand_pays, envy, corrections)
         for (name, age), counted in zip(_WAITING, waiting, strict=True):
@@ -89,14 +81,13 @@ class LinkMetrics:
             self._since_s[age, link] = counted.since_s
 
     def show_approval(self, link: str, *, due: bool) -> None:
-        """Set the metric that says if a link's floor file waits for an approval."""
         self._set("approvals_due", int(due), link)
 
     def show_audit(self, link: str, result: Audited, took_s: float) -> None:
         """Set the metrics of an audit's result, and count the audit.
 
-        If the audit could not read Redis, it is only counted. The other metrics then keep the
-        result of the last complete audit.
+        If it could not read Redis, it is only counted: the other metrics keep the result of the
+        last complete audit.
         """
         self._audits.labels(link, result).inc()
         if result is Audited.FAILED:
@@ -106,7 +97,6 @@ class LinkMetrics:
         self._set("audit_duration_seconds", took_s, link)
 
     def show_operators_log(self, holds: bool) -> None:  # noqa: FBT001  (a callback's only word)
-        """Set the metric that says if the operators' log and the users were found correct."""
         self._gauges["operators_log_holds"].set(int(holds))
 
     def _age_s(self, age: str, link: str) -> float:

@@ -1,5 +1,3 @@
-"""Metrics of play at the tables: events, refusals, wagers, contributions and wins."""
-
 from collections.abc import Callable, Sequence
 from typing import Final, Literal, final
 
@@ -8,7 +6,7 @@ from meters.metrics.declarations import PLAY
 from meters.metrics.families import UNKNOWN, MetricFamilies
 
 CODES_MAX: Final = 64
-"""The largest number of different refusal codes in the metrics. pitlink has far fewer codes."""
+"""Different refusal codes in the metrics at most; pitlink has far fewer."""
 
 _TYPES: Final = frozenset({"wagers", "correct_wager", "result", "void", "withdrawal", "hello"})
 _STATUSES: Final = frozenset({"accepted", "refused", "unconfirmed", "out_of_order", "repeated"})
@@ -22,8 +20,6 @@ _OF_TABLE: Final = ("table_wagers", "table_wagered_cents")
 
 @final
 class PlayMetrics:
-    """The counters of events, wagers and wins."""
-
     def __init__(self, families: MetricFamilies) -> None:
         families.declare(PLAY)
         self._known = families
@@ -36,14 +32,9 @@ class PlayMetrics:
             self.count_refusal(link, "unknown_table", 0)
 
     def _adding(self, names: Sequence[str], labels: tuple[str, str]) -> Sequence[Add]:
-        """Return, for each counter name, the function that adds to this counter.
-
-        Every wager uses these functions, so they are looked up only once.
-        """
         return [self._counters[name].labels(*labels).inc for name in names]
 
     def count_event(self, link: str, event_type: str, status: str, events: int = 1) -> None:
-        """Count events of one type that got the same reply status."""
         key = (link, event_type, status)
         count = self._of_event.get(key)
         if count is None:
@@ -58,7 +49,6 @@ class PlayMetrics:
         count(events)
 
     def count_refusal(self, link: str, code: str, events: int = 1) -> None:
-        """Count refused events under the code of the refusal."""
         if code not in self._codes:
             if len(self._codes) >= CODES_MAX:
                 code = UNKNOWN
@@ -68,32 +58,28 @@ class PlayMetrics:
     def count_wagers(
         self, link: str, meter: str, *, wagers: int, wagered_cents: int, contributed_micros: int
     ) -> None:
-        """Count accepted wagers on a meter: their number, amount and contributions."""
         adding = self._of_meter.get((link, meter)) or self._adding(_OF_METER, (UNKNOWN, UNKNOWN))
         amounts = (wagers, wagered_cents, contributed_micros / MICROS_PER_CENT)
         for add, amount in zip(adding, amounts, strict=True):
             add(amount)
 
     def count_table(self, link: str, table: str, *, wagers: int, wagered_cents: int) -> None:
-        """Count accepted wagers of one table."""
         adding = self._of_table.get((link, table)) or self._adding(_OF_TABLE, (UNKNOWN, UNKNOWN))
         for add, amount in zip(adding, (wagers, wagered_cents), strict=True):
             add(amount)
 
     def count_void_after_cards(self, link: str, table: str, voids: int) -> None:
-        """Count rounds of a table that were voided after their cards had been entered."""
         self._count_at_table("table_voids_after_cards", link, table, voids)
 
     def count_reentered(self, link: str, table: str, hands: int) -> None:
-        """Count hands of a table that the dealer took back and entered with other cards."""
+        """Count hands that the dealer took back and entered with other cards."""
         self._count_at_table("table_hands_reentered", link, table, hands)
 
     def count_unconfirmed(self, link: str, table: str, corrections: int) -> None:
-        """Count corrections of a table that no floorperson confirmed."""
+        """Count corrections that no floorperson confirmed."""
         self._count_at_table("table_corrections_unconfirmed", link, table, corrections)
 
     def count_corrected(self, link: str, table: str, wagers: int) -> None:
-        """Count wagers of a table that were added or taken back after lock-out."""
         self._count_at_table("table_wagers_corrected", link, table, wagers)
 
     def _count_at_table(self, name: str, link: str, table: str, number: int) -> None:
@@ -106,7 +92,6 @@ class PlayMetrics:
     def count_wins(
         self, link: str, meter: str, kind: WinKind, *, wins: int, won_cents: int
     ) -> None:
-        """Count progressive wins, and add the sum of their amounts."""
         known = self._known.known_meter(link, meter)
         self._counters["wins"].labels(*known, kind).inc(wins)
         self._counters["won_cents"].labels(*known, kind).inc(won_cents)

@@ -1,5 +1,3 @@
-"""Metrics of the service itself: links, tables, batches, connections, displays and disk."""
-
 import math
 import shutil
 import time
@@ -28,15 +26,6 @@ from meters.selfcheck.periodic_check import SelfCheck
 
 @final
 class ProcessMetrics:
-    """The metrics of the state of the service.
-
-    Args:
-        families: the registered metrics.
-        data: the service's data directory.
-        archive: the directory of archived gaming days.
-        now: a function that returns the time in seconds since the epoch.
-    """
-
     def __init__(
         self, families: MetricFamilies, data: Path, archive: Path, now: Callable[[], float]
     ) -> None:
@@ -53,10 +42,7 @@ class ProcessMetrics:
         self._read_disk(data, archive)
 
     def _read_disk(self, data: Path, archive: Path) -> None:
-        """Set up the metrics of the disk and of notes in files.
-
-        The disk and the files are read at each request for metrics.
-        """
+        """Set up the metrics of the disk and of notes in files, which are read at each request."""
         gauges = self._gauges
         gauges["data_free_bytes"].set_function(lambda: _disk(data)[0])
         gauges["data_size_bytes"].set_function(lambda: _disk(data)[1])
@@ -77,20 +63,14 @@ class ProcessMetrics:
         self._gauges[name].labels(*labels).set(value)
 
     def attach(self, check: SelfCheck, displays: DisplayState) -> None:
-        """Set up the metrics of the self-check and of open event streams.
-
-        The values are read at each request for metrics.
-        """
+        """Set up the metrics of self-check and event streams, which are read at each request."""
         self._gauges["self_check_passed"].set_function(lambda: check.problem is None)
         streams = self._gauges["streams_open"]
         streams.labels("display").set_function(lambda: displays.watchers(staff=False))
         streams.labels("staff").set_function(lambda: displays.watchers(staff=True))
 
     def count_dropped(self, link: str) -> None:
-        """Count a message of a table that was dropped. `link` is the link of this table.
-
-        If the floor file has no such link, the message is counted as ``unknown``.
-        """
+        """Count a dropped message of a table; ``unknown`` if the floor file has no such link."""
         self._counters["messages_dropped"].labels(self._known.known_link(link)).inc()
 
     def count_not_taken(self, link: str) -> None:
@@ -107,10 +87,7 @@ class ProcessMetrics:
         self._histograms["script_seconds"].observe(seconds)
 
     def note_wait(self, waited_s: float) -> None:
-        """Note how long the first message of a batch waited, in seconds.
-
-        Call this when the batch starts.
-        """
+        """Note how long the first message of a batch waited; call this when the batch starts."""
         self._waited_s = waited_s
         self._histograms["intake_lag_seconds"].observe(waited_s)
 
@@ -123,7 +100,6 @@ class ProcessMetrics:
         return lambda _: replies.observe(time.perf_counter() - arrived_s)
 
     def count_outage(self, link: str) -> None:
-        """Count a change of a link from operable to inoperable."""
         self._counters["link_outages"].labels(link).inc()
 
     def show_beat(
@@ -131,8 +107,7 @@ class ProcessMetrics:
     ) -> None:
         """Set the metrics of a link's heartbeat: the link's state and the missed heartbeats.
 
-        `lasted_s` is the time in seconds since the last heartbeat. If the link is inoperable, this
-        time is added to the total time for which the link was inoperable.
+        `lasted_s`, the time since the last heartbeat, counts as inoperable if the link is.
         """
         self._set("link_operable", int(operable), link)
         self._set("link_closed", int(closed), link)
@@ -142,7 +117,6 @@ class ProcessMetrics:
             self._counters["link_inoperable_seconds"].labels(link).inc(lasted_s)
 
     def show_table(self, link: str, table: str, *, online: bool) -> None:
-        """Set the metric that says if the agent of a known table is connected."""
         if self._there.get((link, table), online) == online:
             return
         self._there[link, table] = online
@@ -150,30 +124,26 @@ class ProcessMetrics:
         self._gauges["tables_online"].labels(link).inc(1 if online else -1)
 
     def show_redis(self, link: str, *, ready: bool) -> None:
-        """Set the metric that says if Redis answers and keeps its data."""
         self._set("redis_ready", int(ready), link)
 
     def show_servers_missing(self, link: str, missing: int) -> None:
-        """Set the number of sentinels, replicas and cluster nodes that are missing."""
         self._set("redis_servers_missing", missing, link)
 
     def show_memory(self, link: str, memory: RedisMemory | None) -> None:
-        """Set the metrics of Redis's memory, if Redis reports it."""
         if memory is not None:
             self._set("redis_memory_used_bytes", memory.used_bytes, link)
             self._set("redis_memory_limit_bytes", memory.limit_bytes, link)
 
     def show_broker(self, *, connected: bool) -> None:
-        """Set the metric that says if the broker is connected, and count each new connection."""
         self._gauges["broker_connected"].set(int(connected))
         if connected:
             self._counters["broker_connections"].inc()
 
 
 def _disk(data: Path) -> tuple[float, float]:
-    """Return the free space and the size of the disk that has the data directory, in bytes.
+    """Return the free space and the size in bytes of the disk that has the data directory.
 
-    If the data directory does not exist yet, its nearest existing parent is used.
+    If the directory does not exist yet, its nearest existing parent is used.
     """
     place = next((each for each in (data, *data.absolute().parents) if each.exists()), data)
     try:
@@ -184,11 +154,10 @@ def _disk(data: Path) -> tuple[float, float]:
 
 
 def _show_note(at: Gauge, good: Gauge, read: Callable[[], AuditNote | ArchiveNote | None]) -> None:
-    """Set up two metrics of a note in a file: its time, and whether it names no problem.
+    """Set up two metrics of a note in a file, which is read at each request.
 
-    The first is 0 if there is no note. The second is 1 if the note names no problem, otherwise 0.
-
-    The note is read at each request for metrics.
+    The first is its time, 0 if there is no note. The second is 1 if the note names no problem,
+    otherwise 0.
     """
 
     def at_s() -> float:
@@ -204,7 +173,6 @@ def _show_note(at: Gauge, good: Gauge, read: Callable[[], AuditNote | ArchiveNot
 
 
 def _changed_s(path: Path) -> float:
-    """Return the time of a file's last change, or 0 if there is no file."""
     try:
         return path.stat().st_mtime
     except OSError:

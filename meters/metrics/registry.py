@@ -1,5 +1,3 @@
-"""The registry with all metrics of the service."""
-
 import time
 from collections.abc import Callable
 from importlib.metadata import version
@@ -25,16 +23,9 @@ from meters.metrics.process_metrics import ProcessMetrics
 class Metrics:
     """The service's counters, gauges and histograms, in their own registry.
 
-    Args:
-        floor: the floor file. Metrics have labels for its links, meters and tables. These labels
-            exist from the start with the value 0, so Prometheus sees the first increase.
-        now: a function that returns the time in seconds since the epoch. It is used for the age of
-            waiting claims.
-
-    Attributes:
-        play: the metrics of play at the tables.
-        books: the metrics of links' data and its audits.
-        running: the metrics of the service itself.
+    Labels for the links, meters and tables of the floor exist from the start with the value 0, so
+    Prometheus sees the first increase. `now` returns seconds since the epoch, for the age of
+    waiting claims.
     """
 
     def __init__(self, floor: Floor, now: Callable[[], float] = time.time) -> None:
@@ -53,9 +44,6 @@ class Metrics:
         ProcessCollector(registry=self.registry)
 
     def exposition(self, accept: str) -> tuple[bytes, str]:
-        """Return all metrics for Prometheus, and the media type of the answer.
-
-        `accept` is the request's header `Accept`, which decides the media type.
-        """
+        """Return all metrics for Prometheus, and the media type, which `accept` decides."""
         encode, media_type = choose_encoder(accept)
         return encode(self.registry), media_type
