@@ -19,8 +19,7 @@ from meters.wire.clock import now
 
 _FILLS: Final = 0.15
 _FULL: Final = 0.03
-"""Parts of a disk that must be free. The alerts PitlinkDiskFills and PitlinkDiskFull have the same
-limits."""
+"""Parts of a disk that must be free, as in the alerts PitlinkDiskFills and PitlinkDiskFull."""
 _BEHIND_MAX: Final = 1
 """Closed gaming days that can be without a file: `pitlink archive` runs some time after a close."""
 _FIRST_WITHIN: Final = timedelta(hours=1)
@@ -43,7 +42,7 @@ def read_files(floor: Floor) -> Iterator[Check]:
 def check_archived_days(floor: Floor, closed: Mapping[str, str]) -> Check:
     """Check if each closed gaming day has a file in the archive.
 
-    `closed` has the last closed gaming day of links, by the id of the link.
+    `closed` has the last closed gaming day by link.
     """
     what, directory = "archived days", Path(floor.archive.directory)
     try:

@@ -1,5 +1,3 @@
-"""The state of a floor at one moment: its links, and the checks of everything they need."""
-
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -7,8 +5,7 @@ from typing import Final
 from meters.selfcheck.check_result import Check
 
 WIN_WAITS_S: Final = 900
-"""Seconds for which a win can wait before `pitlink status` warns. The alert PitlinkClaimWaits has
-the same limit."""
+"""Seconds for which a win can wait without a warning, as for the alert PitlinkClaimWaits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,13 +13,12 @@ class LinkStatus:
     """The state of a link, as the floor page shows it.
 
     Attributes:
-        link: the id of the link.
         state: ``Open``, ``Closed``, ``Inoperable`` or ``Unknown``.
         reason: why the link is closed or inoperable, in the words of the floor page.
         tables: the count of tables in the floor file.
         offline: the tables whose agents are not connected; None if no service answers.
         wins: the count of wins that wait for a floorperson; None if Redis cannot be read.
-        oldest_s: the age of the oldest of these wins in seconds; 0 if there is none.
+        oldest_s: the age of the oldest of these wins; 0 if there is none.
         requests: the count of correction requests that wait for a floorperson.
         meters: the title and the amount in cents of each meter; empty if Redis cannot be read.
     """
@@ -47,15 +43,7 @@ class LinkStatus:
 
 @dataclass(frozen=True, slots=True)
 class FloorStatus:
-    """The state of a floor.
-
-    Attributes:
-        facility: the name of the facility.
-        timezone: the time zone of the facility.
-        at: the time at which the state was read, in UTC.
-        links: the state of each link, in the order of the floor file.
-        checks: the results of the other checks.
-    """
+    """The state of a floor at one moment, in UTC; the links are in the order of the floor file."""
 
     facility: str
     timezone: str

@@ -1,5 +1,3 @@
-"""HTTP requests of `pitlink status` to services and to Prometheus."""
-
 import asyncio
 import ssl
 from collections.abc import AsyncIterator, Mapping
@@ -23,7 +21,8 @@ async def open_client(settings: ServerSettings) -> AsyncIterator[httpx.AsyncClie
     """Open a client that trusts the certificate of the floor file's service, and uses no proxy.
 
     Raises:
-        UserError: the certificate cannot be read.
+        UserError: the file of the certificate has none.
+        OSError: it cannot be read.
     """
     async with httpx.AsyncClient(
         timeout=_WITHIN_S, trust_env=False, verify=_trust(settings)
@@ -62,7 +61,6 @@ async def get(
 
 
 def failure_text(error: httpx.HTTPError | httpx.InvalidURL) -> str:
-    """Return the reason of a failed request as text."""
     if isinstance(error, httpx.TimeoutException):
         return f"no answer within {_WITHIN_S:.0f} s"
     if isinstance(error, httpx.HTTPStatusError):
@@ -75,10 +73,6 @@ def _trust(settings: ServerSettings) -> ssl.SSLContext:
 
     So the name is not checked, but a service must have exactly the certificate of the floor file.
     The certificates after it in the file belong to authorities, which sign those of others too.
-
-    Raises:
-        UserError: the file of the certificate has none.
-        OSError: the file cannot be read.
     """
     if settings.certificate is None:
         return ssl.create_default_context()

@@ -35,57 +35,39 @@ class _Alert(msgspec.Struct, frozen=True):
 
 
 class _Alerts(msgspec.Struct, frozen=True):
-    """The alerts in an answer of Prometheus."""
-
     alerts: tuple[_Alert, ...]
 
 
 class _Sample(msgspec.Struct, frozen=True):
-    """A value in the answer to a query: its labels, and its time and value."""
-
     metric: Mapping[str, str]
     value: tuple[float, str]
 
 
 class _Vector(msgspec.Struct, frozen=True):
-    """The values in the answer to a query."""
-
     result: tuple[_Sample, ...]
 
 
 class _Rule(msgspec.Struct, frozen=True):
-    """A rule that Prometheus evaluates."""
-
     name: str
 
 
 class _Group(msgspec.Struct, frozen=True):
-    """A group of rules."""
-
     rules: tuple[_Rule, ...]
 
 
 class _Groups(msgspec.Struct, frozen=True):
-    """The rules in an answer of Prometheus."""
-
     groups: tuple[_Group, ...]
 
 
 class _RulesAnswer(msgspec.Struct, frozen=True):
-    """The answer of Prometheus with all rules."""
-
     data: _Groups
 
 
 class _AlertsAnswer(msgspec.Struct, frozen=True):
-    """The answer of Prometheus with all alerts."""
-
     data: _Alerts
 
 
 class _VectorAnswer(msgspec.Struct, frozen=True):
-    """The answer of Prometheus to a query."""
-
     data: _Vector
 
 
@@ -94,12 +76,7 @@ _Answer = TypeVar("_Answer", _AlertsAnswer, _RulesAnswer, _VectorAnswer)
 
 @dataclass(frozen=True, slots=True)
 class PrometheusReading:
-    """The answers of Prometheus.
-
-    Attributes:
-        services: the addresses of the services that Prometheus reads.
-        checks: the firing alerts, the critical ones first, and the lag of the tables' events.
-    """
+    """The services that Prometheus reads, the firing alerts (the critical first), and the lag."""
 
     services: tuple[str, ...]
     checks: tuple[Check, ...]

@@ -29,21 +29,19 @@ from meters.status.services import (
 from meters.wire.clock import now
 
 _WITHIN_S: Final = 6.0
-"""Longest time in seconds for one source. Then the rest is shown without it."""
+"""Longest time for one source; then the rest is shown without it."""
 _BROKER_EVERY_S: Final = 10.0
-"""Seconds between two connections to the broker. It allows one client with the keys of `pitlink
-check`, so a connection of `pitlink status` can end one of `pitlink check`."""
+"""Seconds between two connections to the broker.
+
+It allows one client with the keys of `pitlink check`, so a connection of `pitlink status` can end
+one of `pitlink check`.
+"""
 _EVERYWHERE: Final = {"0.0.0.0": "127.0.0.1", "[::]": "[::1]"}  # noqa: S104  (listening addresses)
 
 
 @dataclass(frozen=True, slots=True)
 class StatusOptions:
-    """The options of `pitlink status`.
-
-    Attributes:
-        prometheus: the address of Prometheus; None if the floor has none.
-        services: the addresses of the services; empty for those that Prometheus reads.
-    """
+    """The options of `pitlink status`; without services, they are those that Prometheus reads."""
 
     prometheus: str | None
     services: tuple[str, ...] = ()
@@ -117,8 +115,8 @@ class StatusReader:
     def _is_ours(self, address: str) -> bool:
         """Return True if the token of `/metrics` may be sent to an address.
 
-        The addresses that Prometheus names are not from the floor file. Another program can answer
-        in place of Prometheus. Over HTTPS, only a service with our certificate gets the token.
+        The addresses that Prometheus names are not from the floor file, and another program can
+        answer in its place. Over HTTPS, only a service with our certificate gets the token.
         """
         service, host = self._floor.service, _host(address)
         ours = {"localhost", _host(service.http), *(name.lower() for name in service.hosts)}
@@ -130,7 +128,6 @@ class StatusReader:
 
 
 def _host(address: str) -> str | None:
-    """Return the host of an address; None if the text is not a host and a port."""
     return urlsplit(f"//{address}").hostname if is_listening_address(address) else None
 
 

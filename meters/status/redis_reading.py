@@ -1,5 +1,3 @@
-"""Meters, waiting wins and closed gaming days of each link, read from Redis."""
-
 import asyncio
 import contextlib
 import time
@@ -42,9 +40,9 @@ class StoredLink:
         closure: who closed the link, when and why; None while the link is open.
         meters: the title and the amount in cents of each meter.
         wins: the count of wins that wait for a floorperson.
-        oldest_s: the age of the oldest of these wins in seconds; 0 if there is none.
+        oldest_s: the age of the oldest of these wins; 0 if there is none.
         requests: the count of correction requests that wait.
-        day_closed: the last closed gaming day as a date; empty if none was closed.
+        day_closed: the last closed gaming day; empty if none was closed.
     """
 
     opened: bool
@@ -58,7 +56,7 @@ class StoredLink:
 
 @dataclass(frozen=True, slots=True)
 class RedisReading:
-    """The state of Redis, and the data of each link that could be read, by the id of the link."""
+    """The state of Redis, and the data of each link that could be read."""
 
     checks: tuple[Check, ...]
     links: Mapping[str, StoredLink]
@@ -89,8 +87,8 @@ async def read_redis(floor: Floor) -> RedisReading:
 async def _find_primaries(clients: Iterable[Redis]) -> None:
     """Connect to sentinels or cluster nodes before anything is read.
 
-    Many TLS connections are made in the first second of `pitlink status`. On a busy machine, the
-    first search for the primary can take longer than the search waits.
+    `pitlink status` makes many TLS connections in its first second. On a busy machine, the first
+    search for the primary can take longer than the search waits.
     """
     for client in clients:
         for _ in range(_SEARCHES):

@@ -25,7 +25,6 @@ class ScreenLine:
 
     @property
     def style(self) -> str | None:
-        """The style of the line in a terminal with colors."""
         return _STYLES.get(self.mark)
 
 
@@ -34,10 +33,7 @@ def status_lines(
 ) -> Iterator[ScreenLine]:
     """Yield the lines of a status.
 
-    Args:
-        status: the state of the floor.
-        meters: whether to show the meters.
-        well: whether to show each link and each check that is in order. If not, they are counted.
+    Without ``well``, the links and checks that are in order are only counted.
     """
     width = max(len(link.link) for link in status.links)
     for link in status.links:
@@ -94,8 +90,8 @@ def heading(status: FloorStatus) -> str:
 def fitting_screen(status: FloorStatus, console: Console) -> RenderableType:
     """Return the screen in a terminal.
 
-    If the terminal is too small, the meters are left out first. Then what is in order is only
-    counted. At last, the lines at the end are left out.
+    If it is too small, the meters are left out first, then what is in order is only counted, and at
+    last, the lines at the end are left out.
     """
     for meters, well in ((True, True), (False, True), (False, False)):
         shown = list(status_lines(status, meters=meters, well=well))

@@ -16,12 +16,10 @@ from meters.status.floor_status import age_text
 from meters.status.http_client import failure_text, get
 
 _LATE_S: Final = 10.0
-"""Age of a heartbeat in seconds above which it is late, as for the alert PitlinkNoBeat."""
+"""Age in seconds above which a heartbeat is late, as for the alert PitlinkNoBeat."""
 
 
 class _Readiness(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The answer of `/readyz`: for each inoperable link the reason."""
-
     ready: bool
     links: dict[str, str]
 
@@ -31,12 +29,10 @@ class ServiceReading:
     """The state of one service.
 
     Attributes:
-        address: the host and the port of the service.
         failure: why the service could not be read; empty if it was.
         inoperable: the reason for each link that this service does not operate.
         online: the tables whose agents are connected, by link.
-        beat_s: the age of the oldest heartbeat of a link in seconds; None if there was none.
-        problems: the other problems that the service reports.
+        beat_s: the age of the oldest heartbeat of a link; None if there was none.
     """
 
     address: str
@@ -50,9 +46,9 @@ class ServiceReading:
 async def read_services(
     client: httpx.AsyncClient, scheme: str, addresses: Mapping[str, str | None]
 ) -> Sequence[ServiceReading]:
-    """Read each service. A service that does not answer has a failure in its reading.
+    """Read each service. One that does not answer has a failure in its reading.
 
-    `addresses` has for each address the token of `/metrics` that it may get, or None.
+    `addresses` has for each the token of `/metrics` that it may get, or None.
     """
     return await asyncio.gather(
         *(
