@@ -1,4 +1,4 @@
-"""Answers to the questions of `pitlink setup`: checks and defaults."""
+"""Answers to the questions of `pitlink setup`: checks (UserError) and defaults."""
 
 import socket
 from collections.abc import Sequence
@@ -25,12 +25,8 @@ _EXAMPLE_HOST: Final = "pit.example"
 class Answers:
     """Facts about a facility and its machines that no floor file can guess.
 
-    Attributes:
-        name: the name of the facility.
-        timezone: the time zone of the facility.
-        hosts: the host names of this machine, at least one. Browsers use them, and tables use the
-            first one.
-        machines: whether the tables run on this machine, or on several machines.
+    ``hosts`` are this machine's names: browsers use all, tables the first. ``machines`` says where
+    the tables run.
     """
 
     name: str
@@ -40,11 +36,7 @@ class Answers:
 
 
 def check_name(name: str) -> str:
-    """Return the name of a facility without surrounding spaces.
-
-    Raises:
-        UserError: the text cannot be a name.
-    """
+    """Return the name of a facility without surrounding spaces."""
     name = name.strip()
     if not 1 <= len(name) <= _NAME_MOST:
         raise UserError(f"the name of the facility has 1 to {_NAME_MOST} characters")
@@ -54,11 +46,6 @@ def check_name(name: str) -> str:
 
 
 def check_timezone(name: str) -> str:
-    """Return the name of a time zone.
-
-    Raises:
-        UserError: there is no such time zone.
-    """
     name = name.strip()
     try:
         ZoneInfo(name)
@@ -70,11 +57,7 @@ def check_timezone(name: str) -> str:
 
 
 def check_hosts(names: Sequence[str]) -> tuple[str, ...]:
-    """Return host names in lower case, each one once.
-
-    Raises:
-        UserError: there is none, or a text cannot be a host name.
-    """
+    """Return host names, at least one, in lower case, each one once."""
     found = tuple(dict.fromkeys(name.strip().lower() for name in names))
     if not found:
         raise UserError("this machine needs a host name, such as pit.example")
@@ -88,10 +71,10 @@ def check_hosts(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def usual_answers(floor: Floor, *, root: Path, example: bool) -> Answers:
-    """Return the default answers.
+    """Return the default answers, from a floor file.
 
-    They come from a floor file. If it is the example, the time zone and the host name are those of
-    this machine. The host name of the example is no answer in a copy either.
+    If it is the example, the time zone and the host name are those of this machine. The host name
+    of the example is no answer in a copy either.
     """
     hosts = tuple(host for host in floor.service.hosts if host != _EXAMPLE_HOST)
     broker = hosts_of(floor.service.broker)

@@ -1,5 +1,3 @@
-"""Commands of pitlink that setup runs as the system user of the services."""
-
 import os
 import subprocess
 import sys
@@ -24,9 +22,7 @@ class _User(msgspec.Struct, frozen=True):
 
 
 def add_administrator(name: str, pin: str) -> str:
-    """Add an administrator, and return a message.
-
-    If there is an administrator already, nobody is added, and the message says so.
+    """Add an administrator, unless there is one already, and return a message.
 
     Raises:
         UserError: the administrator cannot be added.
@@ -47,7 +43,7 @@ def add_administrator(name: str, pin: str) -> str:
 def approve_floor(name: str, pin: str, *, answer: str) -> tuple[bool, str]:
     """Run `pitlink approve` with a person's PIN and their answer to its question.
 
-    Return True if the person approved, and what the command printed: first of all, the terms.
+    Return True if they approved, and what it printed: first of all, the terms.
     """
     command = ("approve", "--by", name, "--config", str(FLOOR_FILE))
     done = _run(*command, pin=f"{pin}\n{answer}")
@@ -55,12 +51,10 @@ def approve_floor(name: str, pin: str, *, answer: str) -> tuple[bool, str]:
 
 
 def waits_for_approval() -> bool:
-    """Check if a link waits for people who approve the floor file."""
     return NOT_APPROVED in _run("check", "--config", str(FLOOR_FILE)).stdout
 
 
 def run_check() -> bool:
-    """Run `pitlink check`, and print its result. Return True if the floor can operate."""
     done = _run("check", "--config", str(FLOOR_FILE))
     print_text(f"{done.stdout}{done.stderr}".rstrip())
     return done.returncode == 0
@@ -75,10 +69,7 @@ def _run(*arguments: str, pin: str | None = None) -> subprocess.CompletedProcess
     """Run a command of these same programs. A PIN goes to its standard input.
 
     It never has root's terminal: its account could type commands as root there, read what root
-    types, and control what root sees.
-
-    Raises:
-        UserError: the command does not end.
+    types, and control what root sees. If it does not end, it is a UserError.
     """
     try:
         return subprocess.run(

@@ -14,9 +14,8 @@ from meters.terminal.printing import print_text
 class FileInstaller:
     """Installation of the files of one machine, with the record of what was written there.
 
-    Args:
-        root: the top of the file system.
-        may_write: shows a file and asks the person if it may be written.
+    A file or record that cannot be read or written is a UserError. `may_write` shows a file and
+    asks the person.
     """
 
     def __init__(self, root: Path, may_write: Callable[[FilePlan], bool]) -> None:
@@ -26,20 +25,13 @@ class FileInstaller:
         self._conffiles = packaged_conffiles(root)
 
     def plan(self, wanted: WantedFile) -> FilePlan:
-        """Compare a file of the machine with its wanted text.
-
-        Raises:
-            UserError: the file cannot be read.
-        """
+        """Compare a file of the machine with its wanted text."""
         return plan_file(wanted, self._root, self._record, self._conffiles)
 
     def write(self, plan: FilePlan) -> bool:
         """Write a file, unless a person changed it or refuses the text. Return True if it is there.
 
         The wanted text of a file that a person changed goes into a file next to it.
-
-        Raises:
-            UserError: the file cannot be written.
         """
         if plan.state is FileState.DONE:
             wanted, owner = plan.wanted, self._owner(plan)
@@ -72,20 +64,12 @@ class FileInstaller:
         return None if owner is None else owner_ids(self._root, owner)
 
     def forget_start(self, server: str) -> None:
-        """Record that a server does not yet run with its present files.
-
-        Raises:
-            UserError: the record cannot be written.
-        """
+        """Record that a server does not yet run with its present files."""
         self._record.servers.pop(server, None)
         self._record.write(below(self._root, RECORD))
 
     def remember_start(self, server: str, digest: str) -> None:
-        """Record the digest of the files with which a server was started.
-
-        Raises:
-            UserError: the record cannot be written.
-        """
+        """Record the digest of the files with which a server was started."""
         self._record.servers[server] = digest
         self._record.write(below(self._root, RECORD))
 

@@ -12,14 +12,10 @@ _DIRECTORY: Final = 0o755
 
 
 def replace_file(path: Path, data: bytes, owner: tuple[int, int] | None = None) -> None:
-    """Write a file in one step, so that an interruption leaves the file as it was or as it must be.
+    """Write a file in one step, so that an interruption leaves the old or the new one.
 
-    A new file can be read by everybody: it has no secrets.
-
-    Args:
-        path: the path of the file.
-        data: the bytes that it must have.
-        owner: the user id and the group id of its owner; by default those of the file before.
+    A new file can be read by everybody: it has no secrets. The owner, a user id and a group id, is
+    by default that of the file before.
 
     Raises:
         UserError: the file cannot be written.
@@ -65,11 +61,7 @@ def give_file(path: Path, owner: tuple[int, int]) -> None:
 
 
 def make_open_directory(path: Path) -> None:
-    """Make a directory that everybody can read, and its missing parents.
-
-    Raises:
-        OSError: a directory cannot be made.
-    """
+    """Make a directory that everybody can read, and its missing parents."""
     if not path.is_dir():
         make_open_directory(path.parent)
         path.mkdir()

@@ -57,11 +57,11 @@ def floor_text(text: str, answers: Answers, source: str) -> str:
 def installed_floor(text: str, source: str, *, of_table: bool = False) -> Floor:
     """Return the floor of a floor file that is installed, after a check of its paths.
 
-    `of_table` is true on the machine of a table. Its agent uses no Redis, so any address is right.
+    The agent of a table uses no Redis, so `of_table` accepts any address of it.
 
     Raises:
-        FloorError: the floor file has an error, or does not fit the other files that
-            `pitlink setup` writes.
+        FloorError: the floor file has an error, or does not fit the other files that `pitlink
+            setup` writes.
     """
     floor = parse_floor(text, source, FLOOR_FILE.parent)
     service = floor.service
@@ -81,11 +81,7 @@ def installed_floor(text: str, source: str, *, of_table: bool = False) -> Floor:
 
 
 def check_servers(floor: Floor, source: str) -> None:
-    """Refuse a floor file whose Redis is not one server on this machine.
-
-    Raises:
-        UserError: its Redis is on another machine, or has replicas.
-    """
+    """Refuse (UserError) a floor file whose Redis is not one server on this machine."""
     redis = floor.service.redis
     if is_replicated(redis) or set(hosts_of(redis)) - _LOCAL:
         raise UserError(

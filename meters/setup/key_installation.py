@@ -48,8 +48,6 @@ class KeyDirectory:
 
 @dataclass(frozen=True, slots=True)
 class InstalledKeys:
-    """Result of an installation: a directory of keys, and what was done with it."""
-
     place: Path
     act: str
 
@@ -154,10 +152,7 @@ def _read_directory(source: Path) -> _Files:
     """Read a directory without its hidden files: an interrupted `pitlink keys` can leave some.
 
     Whoever brought the keys could lead root to any file that root can read, also while it reads. So
-    each directory stays open while it is read, and only plain files are read.
-
-    Raises:
-        OSError: the directory cannot be read, or has a link, or something that is no file.
+    each directory stays open while it is read, and anything but plain files is an OSError.
     """
     try:
         with opened_directory(source) as (home, foreign), _opened(".", home) as opened:
@@ -242,7 +237,6 @@ def _put(files: _Files, target: Path, owner: tuple[int, int]) -> None:
 
 
 def _temporary(target: Path) -> tuple[Path, Path]:
-    """Return the paths of the next and of the previous directory during a replacement."""
     return target.with_name(f"{target.name}.new"), target.with_name(f"{target.name}.old")
 
 

@@ -1,4 +1,7 @@
-"""Keys of an installed floor: made once, and completed by a repeated run."""
+"""Keys of an installed floor: made once, and completed by a repeated run.
+
+What is refused, or cannot be read or written, is a UserError.
+"""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -24,9 +27,6 @@ def check_authority(root: Path) -> None:
     """Refuse to replace installed keys with keys of another authority.
 
     Nothing signed by the earlier authority could connect then: no table, and no other machine.
-
-    Raises:
-        UserError: the keys of this machine are not from the directory in which setup makes keys.
     """
     made = below(root, MADE_KEYS)
     ours = read_bytes(made / AUTHORITY / AUTHORITY_FILE)
@@ -44,9 +44,6 @@ def make_keys(floor: Floor, directory: Path) -> Sequence[str]:
     """Make the missing keys of a floor. Return the names of the directories that changed.
 
     If the certificate of the broker lacks a host name of this machine, it is renewed.
-
-    Raises:
-        UserError: a file cannot be read or written.
     """
     workers = max([WORKERS, *service_numbers(directory)])
     hosts = (*hosts_of(floor.service.broker), *floor.service.hosts)
@@ -57,11 +54,7 @@ def make_keys(floor: Floor, directory: Path) -> Sequence[str]:
 
 
 def server_names(certificate: Path) -> frozenset[str]:
-    """Return the host names and addresses in the certificate of a server; empty without a file.
-
-    Raises:
-        UserError: the file cannot be read, or has no certificate of a server.
-    """
+    """Return the host names and addresses in the certificate of a server; empty without a file."""
     data = read_bytes(certificate)
     if data is None:
         return frozenset()

@@ -5,7 +5,6 @@ from typing import Final
 
 _INSTALLED: Final = Path(__file__).with_name("pieces")
 _CHECKOUT: Final = Path(__file__).parents[2] / "deploy"
-"""Directory of the files if the programs run from a checkout."""
 
 
 def read_piece(name: str) -> str:

@@ -14,8 +14,10 @@ DATA: Final = Path("/var/lib/pitlink")
 ARCHIVE: Final = DATA / "archive"
 INSTALLED_KEYS: Final = Path("/etc/pitlink/keys")
 MADE_KEYS: Final = SYSTEM / "root" / "pitlink-keys"
-"""Directory in which `pitlink setup` makes the keys. Root keeps it, because it has the private key
-of the authority."""
+"""Directory in which `pitlink setup` makes the keys.
+
+Root keeps it, because it has the private key of the authority.
+"""
 BROKER_KEYS: Final = Path("/etc/mosquitto/pitlink")
 REDIS_KEYS: Final = Path("/etc/redis/pitlink")
 

@@ -1,5 +1,3 @@
-"""Question to the sentinels of the other machines: which machine has the primary."""
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final, cast
@@ -21,15 +19,11 @@ def check_primary(machine: RedisMachine, keys: Path, *, is_empty: bool) -> None:
     """Refuse another primary than the one that the sentinels of the other machines name.
 
     Two primaries of one floor, or a replica of a replica, would look well until a machine fails. An
-    empty primary would delete the data of its replicas.
-
-    Args:
-        machine: the addresses.
-        keys: the directory of the keys of Redis.
-        is_empty: whether the Redis of this machine has no data.
+    empty primary would delete the data of its replicas. ``keys`` is the directory of the keys of
+    Redis, and ``is_empty`` says whether the Redis of this machine has no data.
 
     Raises:
-        UserError: a sentinel names another primary, or this machine although its Redis is empty. Or
+        UserError: a sentinel names another primary, or this machine although its Redis is empty, or
             none answers although this machine is not the primary.
     """
     named = _answers(machine, keys)
@@ -56,11 +50,7 @@ def check_primary(machine: RedisMachine, keys: Path, *, is_empty: bool) -> None:
 
 
 def _answers(machine: RedisMachine, keys: Path) -> Mapping[HostPort, str]:
-    """Return the address of the primary that each answering sentinel names.
-
-    Raises:
-        UserError: a sentinel has another password.
-    """
+    """Return the primary that each answering sentinel names; another password is a UserError."""
     lines = (read_bytes(keys / SENTINEL_ACCESS) or b"").decode().splitlines()
     given = [line.removeprefix(_PASSWORD) for line in lines if line.startswith(_PASSWORD)]
     found: dict[HostPort, str] = {}

@@ -1,5 +1,3 @@
-"""Record of `pitlink setup`: digests of the files that it wrote, and the steps that are done."""
-
 import hashlib
 from pathlib import Path
 from typing import Self
@@ -13,11 +11,9 @@ from meters.setup.file_writing import replace_file
 class SetupRecord(msgspec.Struct, forbid_unknown_fields=True):
     """Facts about the earlier runs of `pitlink setup` on this machine.
 
-    Attributes:
-        files: for each path, the SHA-256 digests of all texts that a run wrote or was about to
-            write there.
-        servers: for each server, the digest of the files with which a run started it.
-        administrator: the administrator that a run added; None if no run added one.
+    ``files`` has, for each path, the SHA-256 digests of all texts that a run wrote or was about to
+    write there, and ``servers``, for each server, the digest of the files with which a run started
+    it. What cannot be read or written is a UserError.
     """
 
     files: dict[str, list[str]] = {}
@@ -26,11 +22,7 @@ class SetupRecord(msgspec.Struct, forbid_unknown_fields=True):
 
     @classmethod
     def read(cls, path: Path) -> Self:
-        """Read the record. If the file does not exist, return an empty record.
-
-        Raises:
-            UserError: the file cannot be read.
-        """
+        """Read the record; empty if the file does not exist."""
         try:
             return msgspec.json.decode(path.read_bytes(), type=cls)
         except FileNotFoundError:
@@ -44,23 +36,15 @@ class SetupRecord(msgspec.Struct, forbid_unknown_fields=True):
             ) from None
 
     def write(self, path: Path) -> None:
-        """Write the record.
-
-        Raises:
-            UserError: the file cannot be written.
-        """
         replace_file(path, msgspec.json.format(msgspec.json.encode(self)) + b"\n")
 
     def has_written(self, path: Path, data: bytes) -> bool:
-        """Check if a run wrote these bytes at a path."""
         return digest(data) in self.files.get(str(path), ())
 
     def add(self, path: Path, data: bytes) -> None:
-        """Add the digest of bytes that are written at a path."""
         if not self.has_written(path, data):
             self.files.setdefault(str(path), []).append(digest(data))
 
 
 def digest(data: bytes) -> str:
-    """Return the SHA-256 digest of bytes, as hexadecimal digits."""
     return hashlib.sha256(data).hexdigest()

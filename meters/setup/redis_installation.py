@@ -1,4 +1,7 @@
-"""Installation of a Redis server and its sentinel on one of the machines of Redis."""
+"""Installation of a Redis server and its sentinel on one of the machines of Redis.
+
+What it refuses is a UserError that says what the person must do.
+"""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -27,7 +30,6 @@ from meters.setup.wanted_files import REDIS
 from meters.terminal.printing import print_text
 
 _PART: Final = "redis"
-"""Directory of `pitlink keys` with the keys of Redis."""
 _DATA: Final = Path("/var/lib/redis")
 _APPEND_ONLY: Final = ("appendonlydir", "appendonly.aof")
 """Append-only file of Redis 7, and of earlier versions."""
@@ -46,13 +48,7 @@ def install_redis(
     """Install the keys and the files of a Redis server and its sentinel, and start both.
 
     The servers restart only if a file or the keys differ from those of their last start by this
-    command.
-
-    Args:
-        root: the top of the file system.
-        machine: the addresses.
-        keys: a directory of `pitlink keys`, or a directory with its `redis/`.
-        may_write: shows a file and asks the person if it may be written.
+    command. ``keys`` is a directory of `pitlink keys`, or one with its `redis/`.
 
     Raises:
         UserError: the keys are not those of this floor, the Redis has data that a replica would
@@ -108,11 +104,7 @@ def _stopping(may_write: Callable[[FilePlan], bool]) -> Callable[[FilePlan], boo
 
 
 def _check(root: Path, machine: RedisMachine, keys: Path, *, starts: bool) -> None:
-    """Refuse an installation that cannot work, or that would lose data, before anything is written.
-
-    Raises:
-        UserError: the addresses, the keys, the programs or the data of this machine do not fit.
-    """
+    """Refuse, before anything is written, what cannot work or would lose data."""
     if root == SYSTEM:
         _check_system(machine, starts=starts)
     _check_keys(keys, machine)
@@ -122,11 +114,7 @@ def _check(root: Path, machine: RedisMachine, keys: Path, *, starts: bool) -> No
 
 
 def _check_keys(keys: Path, machine: RedisMachine) -> None:
-    """Refuse keys that do not fit the floor file.
-
-    Raises:
-        UserError: a file is missing, or is for other addresses.
-    """
+    """Refuse keys that do not fit the floor file."""
     again = f"pitlink keys --config {FLOOR_FILE} --out {MADE_KEYS} --renew redis"
     if not (keys / "redis.crt").is_file():
         raise UserError(
@@ -157,11 +145,7 @@ def _check_keys(keys: Path, machine: RedisMachine) -> None:
 
 
 def _check_no_data(root: Path, machine: RedisMachine) -> None:
-    """Refuse to make a replica of a Redis that has data and was no replica before.
-
-    Raises:
-        UserError: the Redis has data.
-    """
+    """Refuse to make a replica of a Redis that has data and was no replica before."""
     conf = _text(below(root, REDIS_CONF)).splitlines()
     if machine.is_primary or any(line.startswith("replicaof ") for line in conf):
         return
@@ -176,23 +160,17 @@ def _check_no_data(root: Path, machine: RedisMachine) -> None:
 
 
 def _data(root: Path) -> Path | None:
-    """Return the append-only file of Redis; None if there is none."""
     paths = [below(root, _DATA) / name for name in _APPEND_ONLY]
     return next((path for path in paths if path.exists()), None)
 
 
 def _digest(keys: Path) -> str:
-    """Return a digest of the installed keys."""
     files = sorted(keys.glob("*"))
     return digest(b"".join(digest(read_bytes(path) or b"").encode() for path in files))
 
 
 def _check_system(machine: RedisMachine, *, starts: bool) -> None:
-    """Refuse a machine on which the two servers could not start.
-
-    Raises:
-        UserError: a program is missing, or another program is in the way.
-    """
+    """Refuse a machine on which the two servers could not start."""
     units.check_programs([REDIS, SENTINEL])
     units.check_address(machine.own)
     if starts:

@@ -28,7 +28,6 @@ REDIS_CONF: Final = Path("/etc/redis/redis.conf")
 REPLICATED_CONF: Final = Path("/etc/redis/pitlink-replicated.conf")
 SENTINEL_CONF: Final = Path("/etc/redis/sentinel.conf")
 _SERVER_USER: Final = "redis"
-"""System user of both servers."""
 _SENTINELS_LEAST: Final = 3
 _INCLUDE_REPLICATED: Final = f"include {REPLICATED_CONF}"
 _BIND: Final = "bind 127.0.0.1"
@@ -40,10 +39,8 @@ _DEBIAN_EXAMPLE: Final = "sentinel monitor mymaster 127.0.0.1 6379 2"
 class RedisMachine:
     """Machine with a Redis server and a sentinel.
 
-    Attributes:
-        own: the IP address of the machine.
-        primary: the IP address of the machine with the present primary.
-        address: the address of the floor's Redis, which names all sentinels.
+    ``own`` and ``primary`` are the IP addresses of this machine and of the one with the present
+    primary. ``address`` is that of the floor's Redis, which names all sentinels.
     """
 
     own: str
@@ -86,17 +83,14 @@ class RedisMachine:
 
     @property
     def is_primary(self) -> bool:
-        """True if this machine has the present primary."""
         return self.own == self.primary
 
     @property
     def sentinel(self) -> HostPort:
-        """The address of this machine's sentinel."""
         return next(place for place in self.address.places if place.host == self.own)
 
     @property
     def other_sentinels(self) -> Sequence[HostPort]:
-        """The addresses of the sentinels of the other machines."""
         return [place for place in self.address.places if place.host != self.own]
 
     def files(self, present: Mapping[Path, str], *, renews: bool) -> Sequence[WantedFile]:
@@ -105,11 +99,9 @@ class RedisMachine:
         Both servers change their files while they run: Redis its role, the sentinel the present
         primary, and both add lines, also with passwords, that have priority over included files. In
         an installed file, only the lines with addresses change, and these additions are removed if
-        `renews` is true.
+        `renews` is true: other files or keys have changed, so that the servers restart.
 
-        Args:
-            present: the present texts, by their paths.
-            renews: whether other files or keys have changed, so that the servers restart.
+        ``present`` has the present texts by their paths.
         """
         bind, service = f"bind {self.own} 127.0.0.1", self.address.service
         quorum = len(self.address.places) // 2 + 1
@@ -182,7 +174,6 @@ def _sets(line: str, names: Iterable[str]) -> bool:
 
 
 def _is_ip_address(host: str) -> bool:
-    """Check if a text is an IP address in the form in which servers report it."""
     try:
         return str(ip_address(host)) == host
     except ValueError:
@@ -190,11 +181,7 @@ def _is_ip_address(host: str) -> bool:
 
 
 def _with(text: str, *changes: tuple[str, str]) -> str:
-    """Return a text with whole lines, or parts of lines, replaced.
-
-    Raises:
-        ValueError: a part is missing: the shipped file has changed.
-    """
+    """Replace parts of a shipped file; if one is missing, the file changed: a ValueError."""
     for old, new in changes:
         if old not in text:
             raise ValueError(f"{old!r} is missing")

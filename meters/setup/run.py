@@ -28,11 +28,7 @@ _KEYS: Final = {REDIS: REDIS_KEYS, BROKER: BROKER_KEYS}
 class Setup:
     """Installation of one floor in a file system.
 
-    Attributes:
-        root: the top of the file system.
-        answers: the answers of the person who installs the floor.
-        text: the wanted text of the floor file.
-        may_write: shows a file and asks the person if it may be written.
+    `may_write` shows a file and asks the person if it may be written.
     """
 
     root: Path
@@ -61,11 +57,9 @@ class Setup:
         return floor
 
     def record(self) -> SetupRecord:
-        """Read the record of the earlier runs on this machine."""
         return SetupRecord.read(below(self.root, RECORD))
 
     def save(self, record: SetupRecord) -> None:
-        """Write the record."""
         record.write(below(self.root, RECORD))
 
     def start_units(self) -> None:
@@ -103,7 +97,6 @@ class Setup:
             print_text(f"{one.place}  {one.act}")
 
     def _digest(self, server: str) -> str:
-        """Return a digest of the files that a server reads."""
         paths = [one.path for one in server_files(self.answers) if one.server == server]
         places = [below(self.root, path) for path in paths]
         if server in _KEYS:

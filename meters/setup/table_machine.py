@@ -1,5 +1,3 @@
-"""Installation of one table's agent on the machine of the table."""
-
 from pathlib import Path
 
 from cryptography import x509
@@ -61,11 +59,7 @@ def install_table(root: Path, table: str, keys: Path, floor_file: Path) -> None:
 
 
 def _check_bundle(keys: Path, username: str) -> None:
-    """Refuse a directory that is not the key bundle of a program.
-
-    Raises:
-        UserError: the directory has no certificate, or that of another program.
-    """
+    """Refuse a directory that is not the key bundle of a program."""
     data = read_bytes(keys / "table.crt")
     if data is None or not all((keys / name).is_file() for name in (AUTHORITY_FILE, "table.key")):
         raise UserError(

@@ -1,4 +1,7 @@
-"""Start of the systemd units of an installed floor, and checks before it."""
+"""Start of the systemd units of an installed floor, and checks before it.
+
+A check that fails, and a unit that does not start or stop, is a UserError.
+"""
 
 import contextlib
 import shutil
@@ -18,7 +21,7 @@ from meters.setup.wanted_files import BROKER, MONITORING, PROXY, REDIS, SERVERS
 
 SERVICES: Final = ("pitlink-serve@1", "pitlink-serve@2")
 FIRST_AUDIT: Final = "pitlink-audit.service"
-"""Unit of the daily audit. It does nothing if an audit has ended since the last close of a day."""
+"""Unit of the daily audit; it does nothing if an audit has ended since the last close of a day."""
 TIMERS: Final = ("pitlink-audit.timer", "pitlink-audit-whole.timer", "pitlink-archive.timer")
 _REDIS_PORT: Final = 6379
 PORTS: Final[Mapping[int, str]] = {
@@ -44,16 +47,11 @@ _SHOWN_MAX: Final = 2_000
 
 
 def systemd_runs() -> bool:
-    """Check if systemd manages this machine."""
     return Path("/run/systemd/system").is_dir()
 
 
 def check_programs(servers: Sequence[str] = SERVERS) -> None:
-    """Refuse to continue if a server is not installed.
-
-    Raises:
-        UserError: the message names the packages.
-    """
+    """Refuse to continue if a server is not installed; the error names the packages."""
     missing = [name for name in servers if shutil.which(name, path=_SEARCHED) is None]
     if missing:
         names = " ".join(missing)
@@ -61,11 +59,7 @@ def check_programs(servers: Sequence[str] = SERVERS) -> None:
 
 
 def check_units() -> None:
-    """Refuse to continue if systemd does not know the units of pitlink.
-
-    Raises:
-        UserError: a unit is missing.
-    """
+    """Refuse to continue if systemd does not know the units of pitlink."""
     for unit in (*SERVICES, *TIMERS):
         if _systemctl("cat", unit).returncode != 0:
             raise UserError(
@@ -75,11 +69,7 @@ def check_units() -> None:
 
 
 def check_ports(ports: Mapping[int, str] = PORTS) -> None:
-    """Refuse to continue if another program uses a port of a unit that does not run.
-
-    Raises:
-        UserError: the message names the port and the unit.
-    """
+    """Refuse to continue if another program uses a port of a unit that does not run."""
     for port, unit in ports.items():
         if is_used(port) and not is_active(unit):
             raise UserError(
@@ -93,9 +83,6 @@ def check_redis(port: int = _REDIS_PORT) -> None:
 
     A Redis without append-only file does not read its data again after the restart with our
     settings, and lets no other program in.
-
-    Raises:
-        UserError: the Redis has data.
     """
     # A Redis that already has the settings of pitlink accepts only TLS, and is not asked.
     with (
@@ -111,11 +98,7 @@ def check_redis(port: int = _REDIS_PORT) -> None:
 
 
 def check_address(host: str) -> None:
-    """Refuse to continue if an IP address is not one of this machine.
-
-    Raises:
-        UserError: no program can listen at the address.
-    """
+    """Refuse to continue if an IP address is not one of this machine."""
     kind = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(kind, socket.SOCK_STREAM) as server:
         try:
@@ -128,7 +111,6 @@ def check_address(host: str) -> None:
 
 
 def is_used(port: int) -> bool:
-    """Check if a program listens at a TCP port of this machine."""
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as server:
         server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -140,53 +122,35 @@ def is_used(port: int) -> bool:
 
 
 def is_active(unit: str) -> bool:
-    """Check if a unit runs."""
     return _systemctl("is-active", "--quiet", unit).returncode == 0
 
 
 def restart(unit: str) -> None:
-    """Enable a unit, and start it again with its present files.
-
-    Raises:
-        UserError: the unit did not start.
-    """
+    """Enable a unit, and start it again with its present files."""
     _act("enable", unit)
     _act("restart", unit)
 
 
 def start(units: Sequence[str]) -> None:
-    """Enable units, and start those that do not run.
-
-    Raises:
-        UserError: a unit did not start.
-    """
+    """Enable units, and start those that do not run."""
     _act("enable", *units)
     _act("start", *units)
 
 
 def stop(unit: str) -> None:
-    """Stop a unit.
-
-    Raises:
-        UserError: the unit did not stop.
-    """
     _act("stop", unit)
 
 
 def run_audit() -> None:
     """Run the daily audit to its end, so that the first check can report it.
 
-    Raises:
-        UserError: the audit found a difference.
+    A difference is a UserError.
     """
     _act("start", FIRST_AUDIT)
 
 
 def wait_until_ready(ports: Sequence[int]) -> str | None:
-    """Wait until every service can operate its links.
-
-    Return None, or the last problem if this takes too long. The wait has a limit.
-    """
+    """Wait until every service can operate its links; return the problem if it takes too long."""
     ends = time.monotonic() + _READY_WITHIN_S
     while (problem := _problem(ports)) is not None and time.monotonic() < ends:
         time.sleep(_ASKED_EVERY_S)

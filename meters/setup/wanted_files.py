@@ -1,5 +1,3 @@
-"""The configuration files of an installed floor, with the texts that they must have."""
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,8 +21,6 @@ class WantedFile:
     """Configuration file that `pitlink setup` writes.
 
     Attributes:
-        path: the path of the file.
-        text: the text that the file must have.
         server: the server that reads the file; None for the floor file.
         is_example: whether people complete the file. If it exists, it is not changed.
         owner: the system user who owns the file, because its server changes it; None for root.
@@ -41,7 +37,6 @@ class WantedFile:
 
 
 def server_files(answers: Answers) -> Sequence[WantedFile]:
-    """Return the configuration files of the servers."""
     site = f"{{$PITLINK_SITE:{', '.join(answers.hosts)}}}"
     caddy = read_piece("Caddyfile").replace(_EXAMPLE_SITE, site)
     monitoring = Path("/etc/prometheus")
