@@ -1,6 +1,4 @@
-"""The floor's certificate authority. It signs certificates for broker and Redis.
-
-It also signs the list of revoked certificates.
+"""The floor's certificate authority. It signs certificates for broker and Redis, and revocations.
 
 Keys are ECDSA on P-256. Each key and each certificate is one PEM file.
 """
@@ -23,8 +21,7 @@ from bonus.errors import UserError
 AUTHORITY_DAYS: Final = 3_650
 CERTIFICATE_DAYS: Final = 730
 _BEFORE: Final = datetime.timedelta(hours=1)
-"""Time between the beginning of a certificate's validity and the moment at which the certificate is
-made. It is needed because the clocks of machines differ."""
+"""A certificate is valid from this long before it is made, because clocks of machines differ."""
 _NAME_MAX: Final = 64
 _HOST: Final = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9_.-]{0,251}[A-Za-z0-9_])?")
 _USAGE: Final = dict.fromkeys(
@@ -38,7 +35,7 @@ _USAGE: Final = dict.fromkeys(
 
 @dataclass(frozen=True, slots=True)
 class Issued:
-    """A private key and its certificate, as their files contain them."""
+    """A private key and its certificate, as PEM."""
 
     key: bytes
     certificate: bytes
@@ -46,8 +43,6 @@ class Issued:
 
 @dataclass(frozen=True, slots=True)
 class Authority:
-    """Signer of the floor's certificates."""
-
     key: ec.EllipticCurvePrivateKey
     certificate: x509.Certificate
 
@@ -55,7 +50,7 @@ class Authority:
     def found(cls, facility: str) -> tuple[Self, Issued]:
         """Make an authority for a facility. Return it, and its key and certificate as PEM.
 
-        The authority cannot sign the certificate of another authority.
+        It cannot sign the certificate of another authority.
         """
         key = ec.generate_private_key(ec.SECP256R1())
         name = x509.Name(
@@ -76,11 +71,7 @@ class Authority:
 
     @classmethod
     def read(cls, issued: Issued) -> Self:
-        """Return the authority whose key and certificate are given.
-
-        Raises:
-            UserError: the key or the certificate is not valid, or the two do not belong together.
-        """
+        """Return the authority of a key and its certificate; a UserError if they do not fit."""
         try:
             key = serialization.load_pem_private_key(issued.key, password=None)
             certificate = x509.load_pem_x509_certificate(issued.certificate)
@@ -106,9 +97,9 @@ class Authority:
     ) -> Issued:
         """Return a new key and certificate for a server, for its host names and addresses.
 
-        With `calls_others`, the server can also use the certificate as a client of other servers.
-        Redis replicas do this. The certificate also gets all host names and addresses of the
-        certificate that it replaces, because clients may still connect by these names.
+        With `calls_others`, the server can also use it as a client of other servers, as Redis
+        replicas do. It also gets all names and addresses of the certificate that it replaces,
+        because clients may still connect by these.
         """
         found = dict.fromkeys([*(_general_name(host) for host in hosts), *_names_in(replaces)])
         uses = [ExtendedKeyUsageOID.SERVER_AUTH]
@@ -141,10 +132,8 @@ class Authority:
     def sign_revocation_list(self, serials: Iterable[int]) -> bytes:
         """Return a signed PEM list of revoked certificates, given by their serial numbers.
 
-        A broker refuses these certificates as soon as it reads the list.
-
-        The list never expires before the authority, because a broker with an expired list accepts
-        no client.
+        A broker refuses them as soon as it reads the list. The list never expires before the
+        authority, because a broker with an expired list accepts no client.
         """
         now = _now()
         builder = (
@@ -170,7 +159,6 @@ _PEM: Final = serialization.Encoding.PEM
 def _begun(
     subject: x509.Name, key: ec.EllipticCurvePublicKey, days: int
 ) -> x509.CertificateBuilder:
-    """Return a certificate builder with the parts that every certificate has."""
     now = _now()
     return (
         x509.CertificateBuilder()
@@ -184,11 +172,7 @@ def _begun(
 
 
 def _general_name(host: str) -> x509.GeneralName:
-    """Return a host name or address in the form that certificates use.
-
-    Raises:
-        UserError: the text is not a host name or an address.
-    """
+    """Return a host name or address as certificates have it; other text is a UserError."""
     with contextlib.suppress(ValueError):
         return x509.IPAddress(ipaddress.ip_address(host))
     if _HOST.fullmatch(host) is None:
@@ -197,7 +181,6 @@ def _general_name(host: str) -> x509.GeneralName:
 
 
 def _names_in(certificate: x509.Certificate | None) -> Iterable[x509.GeneralName]:
-    """Return the host names and addresses for which a certificate was made."""
     if certificate is None:
         return ()
     try:

@@ -13,19 +13,21 @@ from meters.floor.identities import DISPLAY, service_identity, table_identity
 from meters.wire import topics
 
 _ROUNDS: Final = 1_000
-"""Rounds of the password hash. A few are enough: the passwords have 256 random bits, so nobody can
-guess them."""
+"""Rounds of the password hash.
+
+A few are enough: the passwords have 256 random bits, so nobody can guess them.
+"""
 _SALT_BYTES: Final = 12
-"""Length of the salt that mosquitto 2.0 accepts."""
+"""The length that mosquitto 2.0 accepts."""
 _HASH_PARTS: Final = 5
-"""Number of parts of a hash between dollar signs: empty, method, rounds, salt, digest."""
+"""Between dollar signs: empty, method, rounds, salt, digest."""
 
 
 def access_list(floor: Floor, services: int) -> str:
     """Return the broker's access list. A client that is not listed has no rights (duty D20).
 
-    A client that is allowed to read a topic is also allowed to subscribe to the topic, even in a
-    shared subscription. `pitlink check` is not listed, because it only connects.
+    Who may read a topic may also subscribe to it, even in a shared subscription. `pitlink check` is
+    not listed, because it only connects.
     """
     every_link, every = "+", "+"
     blocks = [
@@ -67,7 +69,6 @@ def access_list(floor: Floor, services: int) -> str:
 
 
 def _table_block(link: Link, table: Table) -> str:
-    """Return a table's rights: to publish its own events, and to read what it needs for play."""
     return _block(
         table_identity(link.id, table.id).username,
         reads=[
@@ -92,8 +93,8 @@ def _block(user: str, *, reads: Iterable[str], writes: Iterable[str] = ()) -> st
 def password_lines(passwords: Mapping[str, str], before: str) -> str:
     """Return mosquitto's password file. Each line has a user and a PBKDF2-SHA512 hash.
 
-    `before` is the file of the previous run. The line of an unchanged password remains, so that a
-    run that changes no password leaves the file unchanged.
+    The line of an unchanged password in the file `before` remains, so a run that changes no
+    password leaves the file unchanged.
     """
     hashes = dict(line.split(":", 1) for line in before.splitlines() if ":" in line)
     return "".join(

@@ -1,4 +1,4 @@
-"""Files and directories that only their owner can read."""
+"""Files and directories that only their owner can read; what fails is a UserError."""
 
 import contextlib
 import errno
@@ -17,8 +17,7 @@ _LED: Final = "a link of another account is on this path, or a file. Give the pa
 def make_directory(path: Path) -> None:
     """Make a directory that only its owner can use. An existing directory is not changed.
 
-    Raises:
-        UserError: the directory cannot be made, or another account put a link in its place.
+    Another account that put a link in its place is refused.
     """
     try:
         with opened_directory(path, make=True):
@@ -30,12 +29,9 @@ def make_directory(path: Path) -> None:
 def write_private(path: Path, content: str | bytes) -> None:
     """Write a file that only its owner can read. On failure, leave the previous file unchanged.
 
-    The file replaces any file of the same name. If root writes the file, the file gets the owner of
-    its directory. If root owned the access list, mosquitto could not read it after a SIGHUP.
-    mosquitto would continue without the list, and everybody would have all rights.
-
-    Raises:
-        UserError: the file cannot be written.
+    A file that root writes gets the owner of its directory. If root owned the access list,
+    mosquitto could not read it after a SIGHUP; it would continue without the list, and everybody
+    would have all rights.
     """
     data = content.encode() if isinstance(content, str) else content
     temporary = f".{path.name}.{secrets.token_hex(4)}"
@@ -64,9 +60,6 @@ def read_bytes(path: Path) -> bytes | None:
 
     In a directory of another account, root reads only plain files: this account could lead it to a
     file of root, or stop it with a pipe.
-
-    Raises:
-        UserError: the file exists and cannot be read, or is no plain file.
     """
     try:
         with (
@@ -84,15 +77,9 @@ def read_bytes(path: Path) -> bytes | None:
 def opened_directory(path: Path, *, make: bool = False) -> Iterator[tuple[int, bool]]:
     """Open a directory. Yield it, and True if root works in a directory of another account.
 
-    Below the first directory of another account, root follows no link: this account could lead it
-    to a directory of root.
-
-    Args:
-        path: the directory.
-        make: make it and its parents if they do not exist. Only their owner can use them.
-
-    Raises:
-        OSError: the directory cannot be opened or made, or there is such a link.
+    Below the first directory of another account, root follows no link (OSError): this account could
+    lead it to a directory of root. With ``make``, missing directories are made, for their owner
+    alone.
     """
     is_root = os.geteuid() == 0
     opened, foreign = os.open("/", os.O_PATH | os.O_DIRECTORY), False

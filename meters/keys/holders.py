@@ -1,5 +1,3 @@
-"""Holders of keys on a floor: the programs and servers that have their own certificate."""
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -26,13 +24,7 @@ _HERE: Final = ("localhost", "127.0.0.1", "::1")
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """Holder of a certificate.
-
-    Attributes:
-        party: the identity of the holder.
-        hosts: the host names and addresses of a server; empty for a client.
-        passwords: the names of the files with the holder's passwords.
-    """
+    """Holder of a certificate; ``hosts`` are a server's, and ``passwords`` the names of files."""
 
     party: Identity
     hosts: tuple[str, ...] = ()
@@ -42,10 +34,7 @@ class Holder:
 def holders(
     floor: Floor, services: int, broker_hosts: Sequence[str], redis_hosts: Sequence[str]
 ) -> Sequence[Holder]:
-    """Return all holders of keys on a floor.
-
-    These are the servers, the workers of the service, the commands, the displays and the tables.
-    """
+    """Return all holders: servers, workers of the service, commands, displays and tables."""
     return [
         Holder(BROKER, _hosts(floor.service.broker, broker_hosts), ()),
         Holder(REDIS, _hosts(floor.service.redis, redis_hosts), ()),

@@ -30,11 +30,7 @@ _SHARED: Final = frozenset({EVENT_GROUP_FILE, LOG_SECRETS_FILE})
 
 
 class KeyFinding(NamedTuple):
-    """Result of one check of keys.
-
-    `holds` is true if the check passed. `seen` has the details. If `warns` is true, a failure is
-    only a warning.
-    """
+    """Result of one check of keys. If `warns` is true, a failure is only a warning."""
 
     what: str
     holds: bool
@@ -43,12 +39,10 @@ class KeyFinding(NamedTuple):
 
 
 def check_keys(keys: Path) -> Sequence[KeyFinding]:
-    """Check every key and certificate in a directory. Return one result for each problem.
+    """Check every key and certificate in a directory. Return each problem, or that there is none.
 
-    If there is no problem, return one result that says so.
-
-    An expired certificate is a failure. A certificate that expires soon is a warning. A secret that
-    other users of the machine can read is also a warning.
+    An expired certificate is a failure. One that expires soon is a warning, and so is a secret that
+    other users of the machine can read.
     """
     certificates = sorted(path for path in keys.rglob("*.crt") if path.is_file())
     if not certificates:
@@ -96,7 +90,6 @@ def check_transport(service: Service) -> Iterator[KeyFinding]:
 
 
 def _is_here(host: str) -> bool:
-    """Check if a host is this machine."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
@@ -147,10 +140,9 @@ def _log_secrets(keys: Path) -> Iterator[KeyFinding]:
 def _read_secrets(
     keys: Path, name: str, read: Callable[[Path], Sequence[str]], found: set[tuple[str, ...]]
 ) -> Iterator[KeyFinding]:
-    """Add the secrets of each service to `found`. Yield a failure for each unreadable file.
+    """Add the secrets in the file `name` of each service to `found`; an empty item without a file.
 
-    The secrets are in the file `name` of the service's key bundle. For a service without this file,
-    an empty item is added.
+    Yield a failure for each unreadable file.
     """
     for directory in sorted((keys / SERVICES).glob("*/")):
         path = directory / name

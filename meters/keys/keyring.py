@@ -1,5 +1,3 @@
-"""The directory of keys. Missing keys are made. Existing keys are kept, unless renewed."""
-
 import secrets
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -42,7 +40,7 @@ from meters.keys.redis_files import (
 AUTHORITY: Final = "authority"
 _AUTHORITY_KEY: Final = "ca.key"
 _REVOKED: Final = "revoked"
-"""File in the authority's directory: serial numbers of revoked certificates, one on each line."""
+"""File with serial numbers of revoked certificates, one on each line."""
 _PASSWORD_BYTES: Final = 32
 _REPLICA_PASSWORD: Final = "replica-password"  # noqa: S105  (the name of a file)
 _SENTINEL_PASSWORD: Final = "sentinel-password"  # noqa: S105
@@ -52,7 +50,7 @@ Act = Literal["made", "kept", "renewed", "changed"]
 
 @dataclass(frozen=True, slots=True)
 class KeyringEntry:
-    """Result of `Keyring.fill` for a holder. `until` is the time when the certificate expires."""
+    """Result of `Keyring.fill` for a holder, whose certificate expires at `until`."""
 
     place: str
     act: Act
@@ -63,7 +61,7 @@ class KeyringEntry:
 class ServerPaths:
     """Directories of the servers' files on the servers' own machines.
 
-    A directory is None if the server reads its files directly from the directory of keys.
+    None if the server reads its files directly from the directory of keys.
     """
 
     broker: Path | None = None
@@ -71,7 +69,7 @@ class ServerPaths:
 
 
 class Keyring:
-    """Directory of keys for a floor."""
+    """Directory of keys for a floor. Missing keys are made, existing ones kept unless renewed."""
 
     def __init__(self, directory: Path, floor: Floor, homes: ServerPaths = ServerPaths()) -> None:
         self._directory = directory
@@ -83,11 +81,10 @@ class Keyring:
     def fill(self, held: Sequence[Holder], renewed: Collection[str]) -> Sequence[KeyringEntry]:
         """Make the missing keys of every holder, and write the configuration of the servers again.
 
-        Return the result for the authority, then the result for each holder.
-
-        `renewed` has the user names of holders that get new keys. Their old certificates are
-        revoked. If a table has moved to another link, the certificate of its earlier bundle is
-        revoked too: the broker would accept it, because it has the name of the table.
+        Return the result for the authority, then for each holder. The holders whose user names are
+        in `renewed` get new keys, and their old certificates are revoked. If a table has moved to
+        another link, the certificate of its earlier bundle is revoked too: the broker would accept
+        it, because it has the name of the table.
 
         Raises:
             UserError: a file cannot be read or written, or the authority's key is needed but
@@ -129,7 +126,7 @@ class Keyring:
     def _write_authority(self, home: Path, issued: Issued) -> None:
         """Write the key and the certificate of a new authority: both, or neither of them.
 
-        If an interruption left only one of the two, the next run could not continue.
+        With only one of the two, the next run could not continue.
         """
         new = home.with_name(f".{AUTHORITY}.new")
         make_directory(new)
@@ -141,10 +138,7 @@ class Keyring:
             raise UserError(f"{home} cannot be made: {error.strerror}") from None
 
     def _signing(self) -> Authority:
-        """Return the authority with its key.
-
-        The key is read only when it must sign. So it can be kept in a safe at other times.
-        """
+        """Return the authority. Its key is needed only now, and can be in a safe at other times."""
         if self._signer is None:
             raise UserError(
                 f"{self._directory / AUTHORITY / _AUTHORITY_KEY} is missing, and without it"
@@ -188,9 +182,9 @@ class Keyring:
     def _give_event_group(self, entries: Sequence[KeyringEntry]) -> list[KeyringEntry]:
         """Write the same secret group name to all services. After a renewal, write a new name.
 
-        Services with the same name share the tables' events. If two services had different names,
-        both would receive every event. This would only increase the load, because a repeated event
-        gets the kept reply.
+        Services with the same name share the tables' events. With different names, each would
+        receive every event, which would only increase the load, because a repeated event gets the
+        kept reply.
         """
         paths, renewed = self._shared(entries, EVENT_GROUP_FILE)
         names = {read_secret(path) for path in paths.values() if path.exists()}
@@ -200,8 +194,8 @@ class Keyring:
     def _give_log_secrets(self, entries: Sequence[KeyringEntry]) -> list[KeyringEntry]:
         """Write the same secrets for the operators' log to all services. A renewal adds one secret.
 
-        The earlier secrets remain after the new one. So entries that were written with an earlier
-        secret can still be checked.
+        The earlier secrets remain after the new one, so entries that were written with them can
+        still be checked.
         """
         paths, renewed = self._shared(entries, LOG_SECRETS_FILE)
         stored = [read_secrets(path) for path in paths.values() if path.exists()]
@@ -213,7 +207,6 @@ class Keyring:
     def _shared(
         self, entries: Sequence[KeyringEntry], name: str
     ) -> tuple[Mapping[str, Path], bool]:
-        """Return each service's path of the file `name`, and True if a service got new keys."""
         services = [one for one in entries if one.place.startswith(f"{SERVICES}/")]
         paths = {one.place: self._directory / one.place / name for one in services}
         return paths, any(one.act == "renewed" for one in services)
@@ -279,8 +272,8 @@ class Keyring:
     def _write_replication_files(self, home: Path) -> tuple[str | None, str | None]:
         """Write the files of replicas and sentinels. Return their passwords at the Redis servers.
 
-        These passwords are never renewed here: Redis and the sentinels write them into their own
-        files, and a server with an old one could not connect.
+        These are never renewed here: Redis and the sentinels write them into their own files, and a
+        server with an old one could not connect.
         """
         url = self._floor.service.redis
         address = parse_replicated(url) if is_replicated(url) else None
@@ -307,7 +300,6 @@ class Keyring:
 
 
 def _kept_password(path: Path) -> str:
-    """Return the password in a file. If there is no file, make a password."""
     if not path.exists():
         write_private(path, secrets.token_urlsafe(_PASSWORD_BYTES) + "\n")
     return read_secret(path)
@@ -318,8 +310,7 @@ def _share(
 ) -> list[KeyringEntry]:
     """Write the same text to all given files. Return the entries with their new states.
 
-    If the keys of an entry were not replaced, but its file had another text before, the new state
-    is `changed`.
+    A kept entry whose file had another text becomes `changed`.
     """
     lacking = {place for place, path in paths.items() if read_bytes(path) != text.encode()}
     for place in lacking:
@@ -331,11 +322,7 @@ def _share(
 
 
 def _certificate(path: Path) -> x509.Certificate:
-    """Return the certificate in a file.
-
-    Raises:
-        UserError: the file contains no certificate.
-    """
+    """Return the certificate in a file; other contents are a UserError."""
     try:
         return x509.load_pem_x509_certificate(read_bytes(path) or b"")
     except ValueError:

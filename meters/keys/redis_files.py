@@ -31,15 +31,16 @@ _EVERYBODY: Final = (
 )  # fmt: skip
 
 COMMANDS: Final = (*_EVERYBODY, "hexists", "hlen", "zcount", "zrevrangebylex")
-"""All Redis commands that the service uses on the data of links. None of them can empty a database
-or change a setting."""
+"""All Redis commands that the service uses on the data of links.
+
+None of them can empty a database or change a setting.
+"""
 
 USERS_COMMANDS: Final = (*_EVERYBODY, "pexpire", "pttl", "sadd", "scard", "smembers", "srem")
 """All Redis commands that the service uses on users, sessions and the operators' log."""
 
 ARCHIVE_COMMANDS: Final = (*COMMANDS, "xtrim")
-"""Redis commands of `pitlink archive`: those of the service, and one that deletes archived
-entries."""
+"""Those of the service, and one that deletes archived entries."""
 
 _REPLICA_COMMANDS: Final = ("psync", "replconf", "ping")
 _SENTINEL_COMMANDS: Final = (
@@ -48,16 +49,18 @@ _SENTINEL_COMMANDS: Final = (
 )  # fmt: skip
 
 _LINK_KEYS: Final = ("pitlink:{[^@]*", "pitlink:probe")
-"""Patterns for all Redis keys of links, and for the key of the small write that replicas confirm
-under Sentinel. No link's id begins with @, so the first pattern covers only links."""
+"""Patterns for all Redis keys of links, and for the small write that replicas confirm.
+
+No link's id begins with @, so the first pattern covers only links. Replicas confirm under Sentinel.
+"""
 _BOOKS_KEYS: Final = (*_LINK_KEYS, f"pitlink:{{{SLIPS_TAG}}}:*")
 _USERS_KEYS: Final = (f"pitlink:{{{USERS_TAG}}}:*",)
 
 _NOBODY: Final = "user default off resetpass ~* &* +@all"
 """Redis user of clients that have not signed in. It is off, so nobody can use it.
 
-This user has all rights but no password. When Redis starts, it reads its append-only file as this
-user. Redis would skip every command that this user is not allowed to run, so data could be lost.
+It has all rights but no password. When Redis starts, it reads its append-only file as this user,
+and would skip every command that this user is not allowed to run, so data could be lost.
 """
 
 REPLICA_ACCESS: Final = "replica-access.conf"
@@ -72,12 +75,9 @@ _OURS: Final = frozenset(
 class RedisPasswords:
     """Passwords of pitlink's Redis users.
 
-    Attributes:
-        books: for each worker, the password for the data of links.
-        users: for each worker, the password for pitlink's users and the operators' log.
-        archive: the password of `pitlink archive`.
-        replica: the password of a replica at the primary; None if Redis has no replicas.
-        sentinel: the password of a sentinel at the Redis servers; None if there are no sentinels.
+    ``books`` and ``users`` have one for each worker, for the data of links, and for pitlink's users
+    and the operators' log. ``replica`` is that of a replica at the primary, and ``sentinel`` that
+    of a sentinel at the Redis servers.
     """
 
     books: Sequence[str]
@@ -90,11 +90,7 @@ class RedisPasswords:
 def users(passwords: RedisPasswords, before: str = "") -> str:
     """Return the file of Redis users, with the hashes of their passwords (duty D20).
 
-    The file has the Redis users of pitlink, and those that the facility has added.
-
-    Args:
-        passwords: the passwords of pitlink's Redis users.
-        before: the previous file. The lines about the facility's users are kept.
+    It has the Redis users of pitlink, and those of the facility in the file `before`.
     """
     lines = [
         _NOBODY,
@@ -159,7 +155,6 @@ masterauth {password}
 
 
 def replica_access_text(password: str) -> str:
-    """Return the settings with which a replica signs in at the primary."""
     return _REPLICA_TEXT.format(user=REPLICA_USER, password=password)
 
 
@@ -175,10 +170,8 @@ sentinel sentinel-pass {at_sentinels}
 def sentinel_access_text(service: str, at_redis: str, at_sentinels: str) -> str:
     """Return the settings with which a sentinel signs in, and others sign in at the sentinel.
 
-    Args:
-        service: the sentinels' name for the Redis.
-        at_redis: the password of a sentinel at the Redis servers.
-        at_sentinels: the password at a sentinel, for services, commands and other sentinels.
+    `service` is the sentinels' name for the Redis. `at_redis` is the password of a sentinel at the
+    Redis servers, and `at_sentinels` that of services, commands and other sentinels at a sentinel.
     """
     return _SENTINEL_TEXT.format(
         service=service, user=SENTINEL_USER, at_redis=at_redis, at_sentinels=at_sentinels
