@@ -1,7 +1,4 @@
-"""The agent of one table: it connects the table's devices with the service.
-
-If the connection fails, no event is lost: the agent repeats each event until the service replies.
-"""
+"""The agent of one table, which repeats each event until the service replies: none is lost."""
 
 import asyncio
 import contextlib
@@ -39,14 +36,14 @@ from meters.wire.messages import ErrorDetail, HelloReply, Jackpot, MeterValue
 
 _log: Final = structlog.get_logger(__name__)
 _BEHIND_SURE: Final = 2
-"""Number of consecutive signs after which the agent reports that the service lost events.
+"""Consecutive signs after which the agent reports that the service lost events.
 
-A sign is a reply in which the service expects an event to which it already replied. A single sign
-proves nothing: a delayed hello reply can arrive after a newer reply.
+A sign is a reply that expects an event which was already answered. One alone proves nothing: a
+delayed hello reply can arrive after a newer reply.
 """
 _CANCEL_AGAIN_S: Final = 1.5
 _UNDECIDED_HELLOS: Final = 5
-"""Factor by which hellos are less frequent while the agent needs them only for decisions.
+"""How many times rarer hellos are while the agent needs them only for decisions.
 
 These are decisions on Envy Bonuses, and on claims that do not hold the table.
 """
@@ -59,11 +56,7 @@ _WITHDRAWN: Final = DeviceAnswer(
 
 
 class _DeviceLine:
-    """A line of JSON from a device, and the future that receives the answer to the line.
-
-    `patient` is true if the line can wait for its answer while a floorperson decides on a
-    correction.
-    """
+    """A device's line; a `patient` one can wait while a floorperson decides on a correction."""
 
     def __init__(self, line: bytes, *, patient: bool = True) -> None:
         self.line = line.strip()
@@ -74,20 +67,15 @@ class _DeviceLine:
 class Agent:
     """The agent of one table; it runs while its `async with` block runs.
 
-    The agent has three tasks. The first task handles lines from devices and messages from the
-    service, one after the other. Only this task changes the state of the table, with two
-    exceptions. `handle_at_once` handles a `RoundDone` event immediately, outside this task. While a
-    hand pay holds the table, this method also handles the withdrawal of a wager immediately. The
-    second task keeps the connection to the broker. The third task checks the service's heartbeat,
-    publishes the table's status and sends hellos. A hello is a message that asks the service for
-    this table's last event number and open round.
+    It has three tasks. The first handles lines from devices and messages from the service, one
+    after the other, and it alone changes the state of the table. There are two exceptions:
+    `handle_at_once` handles a `RoundDone` event immediately and, while a hand pay holds the table,
+    the withdrawal of a wager. The second task keeps the connection to the broker. The third checks
+    the service's heartbeat, publishes the table's status and sends hellos: a hello asks the service
+    for this table's last event number and open round.
 
-    `broker` is the broker's address, or a function that the agent calls before each connection to
-    get the address. `require_all_hands` is true if the floor file requires the cards of every hand.
-    `timezone` is the facility's time zone, for the dates of the game.
-
-    Attributes:
-        layout: fixed properties of the table.
+    A function as `broker` is called before each connection. The facility's `timezone` counts for
+    the dates of the game.
     """
 
     def __init__(
@@ -167,9 +155,8 @@ class Agent:
     async def _end_tasks(self) -> None:
         """Cancel the agent's tasks repeatedly until they end.
 
-        One cancellation is not enough, because the MQTT client uses `asyncio.wait_for`. Before
-        Python 3.12, `wait_for` can lose a cancellation that arrives at the same moment as the
-        awaited result.
+        One cancellation is not enough: the MQTT client uses `asyncio.wait_for`, which before Python
+        3.12 can lose a cancellation that arrives at the same moment as the awaited result.
         """
         while alive := [task for task in self._tasks if not task.done()]:
             for task in alive:
@@ -178,17 +165,15 @@ class Agent:
 
     @property
     def table_state(self) -> TableState:
-        """Current state of the table."""
         return self._writer.state
 
     @property
     def state(self) -> str:
-        """State of the table for displays: the name of its phase, or ``events_lost``.
+        """State for displays, also in the table's status: its phase, or ``events_lost``.
 
-        An open table is shown as ``locked_out`` while it cannot accept progressive wagers, for
-        example because the link is down, or because its game has expired. ``events_lost`` means
-        that the service has lost events to which it had replied. The agent publishes the state for
-        displays in the table's status.
+        An open table is ``locked_out`` while it cannot accept progressive wagers, for example
+        because the link is down or its game has expired. ``events_lost``: the service has lost
+        events to which it had replied.
         """
         if self._behind >= _BEHIND_SURE:
             return "events_lost"
@@ -199,19 +184,17 @@ class Agent:
 
     @property
     def unanswered(self) -> str | None:
-        """Name of the device event that waits for the service's reply; None if no event waits."""
         return self._writer.awaiting
 
     @property
     def meter_values(self) -> Mapping[str, MeterValue]:
-        """Values of the table's meters, by meter id; empty while they can be out of date."""
+        """Values by meter id; empty while they can be out of date."""
         if not self._delivery.connected or self.fault() is not None:
             return {}
         return self._delivery.meter_values.values
 
     @property
     def stats(self) -> AgentStats:
-        """Current figures of the agent, for monitoring."""
         delivery, writer = self._delivery, self._writer
         return AgentStats(
             connected=delivery.connected,
@@ -252,13 +235,12 @@ class Agent:
         service's reply, without a time limit. While a hand pay holds the table, all events wait. If
         the caller stops waiting, the agent still completes the event.
 
-        A floorperson must confirm some corrections. The answer to one of these corrections comes
-        after the correction was applied, refused or withdrawn. Events that come through this method
-        later wait until then.
+        A correction that a floorperson must confirm is answered once it was applied, refused or
+        withdrawn; lines that come through this method later wait until then.
 
-        After a restart of the agent, a device repeats its last line if this line was not answered.
-        So the agent compares the first line after the restart with the last line before the
-        restart. If the two lines are equal, the device receives the stored answer.
+        A device repeats its last line after a restart of the agent if this line was not answered.
+        So if the first line equals the last before the restart, the device receives the stored
+        answer.
         """
         return await self._put(_DeviceLine(line))
 
@@ -270,13 +252,13 @@ class Agent:
     async def handle_at_once(self, line: bytes) -> DeviceAnswer:
         """Handle one device event now, or refuse it with ``held`` or ``busy``.
 
-        A touch on the panel must not take effect later, when the dealer no longer watches. So an
-        event that cannot be handled now is refused. In contrast, `handle` lets the event wait.
+        A touch on the panel must not take effect later, when the dealer no longer watches. In
+        contrast, `handle` lets the event wait.
 
-        A correction that a floorperson must confirm is answered ``unconfirmed``. Until the
-        floorperson decides, the table accepts only the withdrawal of this correction, and
-        `RoundDone` events. A `RoundDone` event reports payments of an earlier round. It is handled
-        immediately, so the panel does not ask the dealer to pay twice.
+        A correction that a floorperson must confirm is answered ``unconfirmed``. Until they decide,
+        the table accepts only its withdrawal, and `RoundDone` events: these report payments of an
+        earlier round and are handled immediately, so the panel does not ask the dealer to pay
+        twice.
         """
         event = _read(line)
         held = self._writer.state.phase is Phase.HELD
@@ -297,20 +279,16 @@ class Agent:
         return await self._put(_DeviceLine(line, patient=False))
 
     async def wait_for_status(self, within_s: float) -> None:
-        """Wait until the service has sent the link's state, but at most `within_s` seconds.
+        """Wait at most `within_s` seconds until the service has sent the link's state.
 
-        The wait also ends if the link is closed or inoperable, because an open round must continue.
+        A closed or inoperable link ends the wait too, because an open round must continue.
         """
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(within_s):
                 await self._status_known.wait()
 
     async def wait_live(self, within_s: float | None = None) -> bool:
-        """Wait until progressive wagers can be accepted, and return True.
-
-        If they cannot be accepted within `within_s` seconds, return False. Without `within_s`, the
-        wait has no time limit.
-        """
+        """Wait until progressive wagers can be accepted; return False after `within_s` seconds."""
         try:
             async with asyncio.timeout(within_s):
                 await self._live.wait()
@@ -319,7 +297,6 @@ class Agent:
         return True
 
     def on_hello(self, hello: HelloReply) -> None:
-        """Handle a hello reply: the service's last event number and open round of this table."""
         pending = self._writer.pending is not None
         if (
             compare(hello, last_seq=self._writer.last_seq, pending=pending)
@@ -335,37 +312,29 @@ class Agent:
         self._hello = hello
 
     def on_behind(self, expected: int) -> None:
-        """Count a reply that shows that the service may have lost events.
-
-        The reply says that the service expects an event to which it has already replied.
-        """
+        """Count a reply that expects an event to which the service has already replied."""
         self._behind += 1
         if self._behind == _BEHIND_SURE:
             self._log.error("events lost", expected=expected)
 
     def on_jackpot(self, jackpot: Jackpot) -> None:
-        """Handle a message about a win at this table.
+        """Queue a message about a win, in order of arrival.
 
-        The messages are handled in the order in which they arrive. In another order, the message
-        that reports a win could be handled after the message that rejects it. The win would then
-        seem to be reopened.
+        A win whose report was handled after its rejection would seem to be reopened.
         """
         self._finals.put_nowait(jackpot)
         if self._writer.state.phase is not Phase.HELD:
             self._inbox.put_nowait(None)
 
     def on_answer(self, answer: DeviceAnswer) -> None:
-        """Receive the answer to a device event; a subclass can override this method to use it.
+        """Receive the answer to a device event; for subclasses.
 
         A correction that a floorperson must confirm is first answered ``unconfirmed``, one or more
         times. Its last answer is the final result.
         """
 
     async def _work(self) -> None:
-        """Handle device lines and messages, one at a time.
-
-        While a hand pay holds the table, only messages from the service are handled.
-        """
+        """Handle lines and messages one by one; during a hand pay, only messages of the service."""
         if self._writer.pending is not None:
             await self._writer.finish()
         while True:
@@ -387,7 +356,7 @@ class Agent:
             self._end_waiting(_WITHDRAWN)
 
     async def _next(self) -> _DeviceLine | None:
-        """Return the next device line, or None if a message of the service must be handled first.
+        """Return the next device line; None if a message of the service comes first.
 
         Raises:
             TimeoutError: it is time to repeat the correction request.
@@ -419,10 +388,7 @@ class Agent:
             self._end_waiting(answer)
 
     def _end_waiting(self, answer: DeviceAnswer) -> None:
-        """Answer the device line that waited for a floorperson's decision.
-
-        Do nothing while a floorperson has not decided the correction request.
-        """
+        """Answer the line that waited for a floorperson, unless they have not decided yet."""
         request = self._undecided
         if request is None or self._writer.state.asking is not None:
             return
@@ -447,7 +413,6 @@ class Agent:
             self._log.exception("outbox not written")
 
     async def _keep_watch(self) -> None:
-        """Check the service's heartbeat, publish changes of the table's status, and send hellos."""
         loop = asyncio.get_running_loop()
         reported: tuple[int, str] | None = None
         lived = False
@@ -480,7 +445,7 @@ class Agent:
         """Return whether to send hellos to the service.
 
         After a hello, the service repeats the floorpersons' decisions for this table. So a decision
-        arrives even if its first message was lost or the agent was killed. The table needs hellos
+        arrives even if its first message was lost or the agent was killed. The table needs them
         while a claim is undecided or holds the table, and while an Envy Bonus is unpaid.
         """
         return self._delivery.connected and (
@@ -499,7 +464,6 @@ class Agent:
 
 
 def _read(line: bytes) -> DeviceEvent | None:
-    """Return the device event in a line, or None if the line is not valid."""
     try:
         return parse_event(line)
     except DeviceRefusal:

@@ -1,4 +1,4 @@
-"""Detection of a second agent for the same table, from repeated losses of the connection."""
+"""Detection of a second agent for the same table."""
 
 from typing import Final
 
@@ -7,21 +7,17 @@ _LOSSES_MAX: Final = 5
 
 
 class ConnectionLosses:
-    """Counter of an agent's lost broker connections within a minute.
+    """Lost connections within a minute, of which two agents of one table have many.
 
-    If two connections have the same client name, the broker ends the older connection. All agents
-    of one table use the same client name. So two agents of one table repeatedly disconnect each
-    other.
+    All agents of a table use the same client name, and the broker ends the older of two connections
+    with one name.
     """
 
     def __init__(self) -> None:
         self._at_s: list[float] = []
 
     def count_loss(self, now_s: float) -> bool:
-        """Count a lost connection; return whether too many connections were lost within a minute.
-
-        If too many were lost, the count restarts from 0.
-        """
+        """Return whether this loss is one too many within a minute; if so, count from 0 again."""
         recent = [at_s for at_s in self._at_s if now_s - at_s < _LOSSES_WITHIN_S]
         self._at_s = [*recent, now_s]
         if len(self._at_s) < _LOSSES_MAX:

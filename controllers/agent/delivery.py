@@ -1,8 +1,7 @@
 """Delivery of a table's events to the service over MQTT.
 
-MQTT alone is not reliable: a connection can break at any moment, and a message can arrive twice or
-never. So each event has a sequence number, and the service's reply has the same number. The agent
-repeats the event until this reply arrives.
+A connection can break at any moment, and a message can arrive twice or never. So each event has a
+sequence number, and is repeated until the reply with this number arrives.
 """
 
 import asyncio
@@ -47,15 +46,15 @@ _encoder: Final = msgspec.json.Encoder()
 _GOODBYE_WITHIN_S: Final = 1.0
 _BREAKS_WITHIN_S: Final = 1.0
 _TOO_LONG_AFTER: Final = 3
-"""Number of signs after which an event counts as too long for the broker: connections that broke
-after the event was published, or hellos that were answered although the event was not."""
+"""Signs after which an event counts as too long for the broker.
+
+A sign is a connection that broke after the event was published on it, or a hello that was answered
+although the event was not.
+"""
 
 
 BrokerPlace = str | Callable[[], BrokerAddress]
-"""Address of the broker, or a function that returns the address before each connection."""
-
 Connect = Callable[..., aiomqtt.Client]
-"""Function that creates an MQTT client, such as `BrokerClient`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,19 +64,15 @@ class Timing:
     Attributes:
         silence_s: time without a heartbeat of the service after which the table accepts no new
             progressive wager (duty D13).
-        retry_first_s: first wait for a reply before an event is repeated; each later wait is twice
-            as long as the wait before it.
-        retry_cap_s: longest wait for a reply before an event is repeated.
-        reconnect_first_s: first pause between two attempts to connect; each later pause is twice as
-            long as the pause before it.
-        reconnect_cap_s: longest pause between two attempts to connect.
-        doubt_after_s: time without a reply to an event after which the agent also sends hellos,
-            to find out if the service answers shorter messages.
-        hello_every_s: interval of hellos to the service, while hellos are needed.
+        retry_first_s: first wait for a reply before an event is repeated. Each later wait is twice
+            as long, up to `retry_cap_s`; `reconnect_first_s` and `reconnect_cap_s` are the same for
+            the pauses between attempts to connect.
+        doubt_after_s: time without a reply to an event after which the agent also sends hellos, to
+            find out if the service answers shorter messages.
+        hello_every_s: interval of hellos, while they are needed.
         watch_every_s: interval of heartbeat checks.
         ask_every_s: interval at which a correction request to a floorperson is repeated.
         call_s: longest wait for the broker to accept a connection or a message.
-        keepalive_s: MQTT keep-alive interval, with which a dead connection is detected.
     """
 
     silence_s: float = SILENCE_S
@@ -94,28 +89,18 @@ class Timing:
 
 
 class Listener(Protocol):
-    """Receiver of messages that are not replies to the table's current event.
+    """Receiver of other messages than replies to the current event; must not block."""
 
-    Its methods must not block.
-    """
+    def on_hello(self, hello: HelloReply) -> None: ...
 
-    def on_hello(self, hello: HelloReply) -> None:
-        """Handle a hello reply: the service's last event number and open round of this table."""
-
-    def on_jackpot(self, jackpot: Jackpot) -> None:
-        """Handle a message about a win at this table."""
+    def on_jackpot(self, jackpot: Jackpot) -> None: ...
 
     def on_behind(self, expected: int) -> None:
-        """Handle a reply that shows that the service may have lost events.
-
-        The reply says that the service expects an event to which it has already replied.
-        """
+        """Handle a reply that expects an event to which the service has already replied."""
 
 
 @dataclass(frozen=True, slots=True)
 class Delivered:
-    """A reply of the service: the decoded reply and the received bytes."""
-
     reply: Reply
     payload: bytes
 
@@ -124,12 +109,9 @@ class Delivered:
 class _UnderWay:
     """Event without a reply.
 
-    Attributes:
-        connection: the number of the connection on which the event was last published.
-        published_s: the time of this publication, by the clock of the event loop.
-        breaks: how many connections broke soon after the event was published on them.
-        asked: whether hellos are sent to find out if the service answers shorter messages.
-        hellos: the number of replies to hellos since then.
+    `connection` is the one on which it was last published, at `published_s` by the clock of the
+    event loop; `breaks` counts those that broke soon after it. If `asked`, hellos are sent to find
+    out if the service answers shorter messages, and `hellos` counts the replies.
     """
 
     seq: int
@@ -143,19 +125,11 @@ class _UnderWay:
 
 
 class EventDelivery:
-    """Connection between a table and the broker; it delivers events and receives messages.
+    """Connection of a table to the broker, opened again whenever it is lost.
 
-    A lost connection is opened again.
-
-    Attributes:
-        heartbeat: the service's heartbeat.
-        meter_values: last values of the table's meters.
-        too_long: the fault that the broker does not pass on the table's event, or None.
-        connected: true while the broker is connected.
-        deliveries: counts of events and replies.
-        connections: number of connections so far. When a connection is lost, the broker publishes
-            that the table is offline (the last will). So the table's status must be published after
-            each new connection.
+    `too_long` is the fault that the broker does not pass on the table's event. After each of the
+    `connections`, the status must be published: when one is lost, the broker publishes that the
+    table is offline (the last will).
     """
 
     def __init__(
@@ -188,11 +162,9 @@ class EventDelivery:
 
     @property
     def connected(self) -> bool:
-        """True while the broker is connected."""
         return self._client is not None
 
     async def stay_connected(self) -> None:
-        """Connect to the broker and receive messages; if the connection is lost, connect again."""
         pace = ConnectPace(self._timing.reconnect_first_s, self._timing.reconnect_cap_s)
         logged = False
         losses = ConnectionLosses()
@@ -265,12 +237,11 @@ class EventDelivery:
             raise
 
     async def deliver(self, seq: int, payload: bytes) -> Delivered:
-        """Publish an event repeatedly until the service's reply to this event arrives.
+        """Publish an event repeatedly until the service's reply to it arrives.
 
-        There is no time limit. The pauses between two publications grow. An event that was
-        published during a failure does not reach the service. So when the connection or the
-        service's heartbeat returns, the event is published immediately, and the pauses restart from
-        the shortest.
+        There is no time limit, and the pauses grow. What was published during a failure does not
+        reach the service, so when the connection or the heartbeat returns, the event is published
+        immediately and the pauses restart from the shortest.
         """
         loop = asyncio.get_running_loop()
         answered: asyncio.Future[Delivered] = loop.create_future()
@@ -303,7 +274,6 @@ class EventDelivery:
             self._under_way = self._repeat = self.too_long = None
 
     def _note_break(self) -> None:
-        """Count a lost connection as a sign that the broker does not accept the last event."""
         event = self._under_way
         if event is None or not self.connected or event.connection != self.connections:
             return
@@ -313,7 +283,6 @@ class EventDelivery:
                 self._doubt(event, "the broker ends the connection at it")
 
     def _note_hello(self) -> None:
-        """Count a reply to a hello as a sign that the broker drops the last event."""
         event = self._under_way
         if event is not None and event.asked:
             event.hellos += 1
@@ -321,7 +290,6 @@ class EventDelivery:
                 self._doubt(event, "the service answers shorter messages, but not it")
 
     def _doubt(self, event: _UnderWay, sign: str) -> None:
-        """Report that the broker does not pass on the last event."""
         if self.too_long is None:
             size = len(event.payload)
             self.too_long = DeviceRefusal(
@@ -336,16 +304,14 @@ class EventDelivery:
             )
 
     def _repeat_now(self) -> None:
-        """Publish the unanswered event again immediately, if there is one."""
         if self._repeat is not None and not self._repeat.done():
             self._repeat.set_result(None)
 
     async def say_hello(self) -> None:
-        """Send a hello: ask the service for the table's last event number and open round."""
         await self._publish_event(_encoder.encode({"at": now_text(), "type": "hello"}))
 
     async def publish_status(self, state: str) -> bool:
-        """Publish the table's state; return whether the broker accepted the message."""
+        """Return whether the broker accepted the status."""
         topic, payload = self._status(state, online=True)
         return await self._publish(topic, payload, retain=True)
 
@@ -422,17 +388,14 @@ class EventDelivery:
 
 
 def _passed(reply: Reply, expected: int) -> Reply:
-    """Return a refusal of the table's event.
-
-    The service has already used the number of this event for another event.
-    """
+    """Return a refusal: the service has used this event's number for another event."""
     message = f"the service has already used the numbers before {expected} for other events"
     error = ErrorDetail(code="seq_reused", message=message)
     return Reply(seq=reply.seq, status="refused", error=error)
 
 
 def encode_money_event(event: MoneyEvent) -> bytes:
-    """Return an event as JSON; as the contract requires, fields without a value are left out."""
+    """Return an event as JSON without empty fields, as the contract requires."""
     return _encoder.encode(_without_none(msgspec.to_builtins(event)))
 
 

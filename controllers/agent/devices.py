@@ -1,4 +1,4 @@
-"""Device events as lines of JSON on standard input, with answers on standard output."""
+"""Device events as lines of JSON on standard input, answered on standard output."""
 
 import asyncio
 import concurrent.futures
@@ -14,14 +14,12 @@ _CHUNK_BYTES: Final = 65_536
 
 
 DeviceHandler = Callable[[bytes], Coroutine[object, None, DeviceAnswer]]
-"""Function that handles one device event, a line of JSON, and returns the answer."""
 
 
 def read_lines(descriptor: int) -> Iterator[bytes]:
-    """Yield the lines that are read from a file descriptor, without their line ends.
+    """Yield the lines of a file descriptor without their ends.
 
-    The last line is also yielded if it has no line end. A line that is too long is cut just after
-    the length limit, so the caller can detect the excess. The rest of this line is skipped.
+    A line that is too long is cut just after the limit, so the caller can detect the excess.
     """
     held = b""
     passing = False
@@ -40,11 +38,11 @@ def read_lines(descriptor: int) -> Iterator[bytes]:
 
 
 async def answer_lines(handle: DeviceHandler, source: int, sink: int) -> bool:
-    """Read device events from `source` until its end, and write the answers to `sink`.
+    """Answer the device events that file descriptor `source` gives, until its end.
 
-    `source` and `sink` are file descriptors. A line is handled only after the previous line was
-    answered. A separate thread reads and writes, because files, pipes and terminals can block. If
-    this call is canceled, the thread is left running, because a blocked thread cannot be stopped.
+    Each line waits for the answer to the one before. A separate thread reads and writes, because
+    files, pipes and terminals can block. If this call is canceled, the thread is left running: a
+    blocked thread cannot be stopped.
 
     Returns:
         True if every line was accepted.

@@ -7,7 +7,7 @@ from controllers.table.device_events import DeviceRefusal
 from meters.wire.messages import ControllerBeat
 
 SILENCE_S: Final = 3.0
-"""Seconds without a heartbeat after which the table accepts no new progressive wager."""
+"""Silence after which the table accepts no new progressive wager."""
 
 _DUE_EVERY_S: Final = 1.0
 
@@ -15,11 +15,10 @@ _DUE_EVERY_S: Final = 1.0
 class Heartbeat:
     """Record of the heartbeats that a table received from the service.
 
-    Times are measured with the clock of the table's agent. The broker keeps a copy of the last
-    heartbeat (an MQTT retained message). The copy has the state of the link. But the copy does not
-    prove that the service is alive, because the service can have stopped long ago. A heartbeat
-    proves that the service is alive only if it is not this copy, and if its number differs from the
-    number of the heartbeat before it.
+    Times are those of a monotonic clock of the table's agent. The broker keeps a copy of the last
+    heartbeat (an MQTT retained message), which has the state of the link but does not prove that
+    the service is alive: it can have stopped long ago. Only a heartbeat that is not this copy, and
+    whose number differs from the one before, proves it.
 
     Attributes:
         missed: number of heartbeats that did not arrive when they were due.
@@ -32,13 +31,7 @@ class Heartbeat:
         self.missed = 0
 
     def hear(self, beat: ControllerBeat, *, retained: bool, now_s: float) -> bool:
-        """Record a heartbeat; return whether it proves that the service is alive.
-
-        Args:
-            beat: the heartbeat.
-            retained: true if the heartbeat is the copy that the broker kept.
-            now_s: time of a monotonic clock, in seconds.
-        """
+        """Record a heartbeat; return whether it proves that the service is alive."""
         known = self._last is not None and self._last.beat == beat.beat
         self._last = beat
         if retained or known:
@@ -49,14 +42,10 @@ class Heartbeat:
         return True
 
     def age_s(self, now_s: float) -> float:
-        """Return the seconds since the last heartbeat that proved the service alive.
-
-        The result is infinite if there was no such heartbeat.
-        """
+        """Return the seconds since the last proof of life; infinite without one."""
         return math.inf if self._lived_at_s is None else now_s - self._lived_at_s
 
     def fault(self, now_s: float) -> DeviceRefusal | None:
-        """Return the fault that stops new progressive wagers now, or None."""
         last, lived_at_s = self._last, self._lived_at_s
         if last is None or lived_at_s is None:
             return DeviceRefusal(

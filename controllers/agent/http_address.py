@@ -1,5 +1,3 @@
-"""Address at which a table's pages are served."""
-
 import socket
 from dataclasses import dataclass
 from typing import Self
@@ -7,24 +5,20 @@ from typing import Self
 
 @dataclass(frozen=True, slots=True)
 class ListeningAddress:
-    """Address and TCP port at which a table's panel or metrics are served."""
-
     host: str
     port: int
 
     @classmethod
     def of(cls, text: str) -> Self:
-        """Return the address that a text such as ``127.0.0.1:8090`` (HOST:PORT) names."""
         host, _, port = text.rpartition(":")
         return cls(host, int(port))
 
     @property
     def is_local(self) -> bool:
-        """True if only programs of the same machine can reach the address."""
+        """True if only programs of the same machine can reach it."""
         return self.host in {"127.0.0.1", "[::1]", "localhost"}
 
     def panel(self, key: str, scheme: str = "http") -> str:
-        """Return the URL that opens the panel on a tablet."""
         everywhere = self.host in {"0.0.0.0", "[::]"}  # noqa: S104  (what the user asked for)
         host = socket.gethostname() if everywhere else self.host
         return f"{scheme}://{host}:{self.port}/?key={key}"

@@ -1,5 +1,3 @@
-"""Values of a table's meters, as received from the service."""
-
 import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final
@@ -7,26 +5,21 @@ from typing import Final
 from meters.wire.messages import MeterValue
 
 DOUBT_AFTER_S: Final = 5.0
-"""Seconds for which a meter's newest value stays valid after a lower version number arrived.
+"""How long a meter's newest value stays valid after a lower version number arrived.
 
-Within this time, the value with the lower version number can simply be late. After this time, the
-newest value is in doubt.
+Within this time, the lower one can simply be late. After it, the newest value is in doubt.
 """
 
 
 class MeterValues:
     """Newest value of each meter that a table feeds.
 
-    Each change of a meter raises the version number of its value. The newest value is the one with
-    the highest version number received so far. A value with a lower version number is never shown.
-    If only such values arrive, the service's Redis has lost the newest value. The meter's value is
-    then unknown. It is known again when a value arrives whose version number is at least the
-    highest received so far (duty D1).
+    Each change of a meter raises the version number of its value, and a value with a lower number
+    than the highest received is never shown. If only such values arrive, the service's Redis has
+    lost the newest, and the meter's value is unknown until one with at least the highest number
+    arrives (duty D1).
 
     `clock_s` must be a monotonic clock.
-
-    Attributes:
-        meters: ids of the meters.
     """
 
     def __init__(
@@ -40,7 +33,7 @@ class MeterValues:
 
     @property
     def values(self) -> Mapping[str, MeterValue]:
-        """Newest value of each meter, by meter id. A meter whose value is unknown is left out."""
+        """Newest value by meter id, without meters whose value is unknown."""
         now_s = self._clock_s()
         return {
             meter: value
@@ -49,7 +42,7 @@ class MeterValues:
         }
 
     def hear(self, value: MeterValue) -> bool:
-        """Record a meter value; return whether it is the newest value of this meter."""
+        """Record a value; return whether it is the newest of this meter."""
         if value.meter not in self.meters:
             return False
         last = self._values.get(value.meter)

@@ -1,10 +1,7 @@
 """Metrics of the agents of one process, for Prometheus.
 
-``deploy/docs/reference/metrics.md`` describes each metric.
-
-The agent's modules keep plain counts. The counts are converted to Prometheus metrics only when
-Prometheus reads them. All counts start from 0 when the agent starts. They are not accounting
-records.
+``deploy/docs/reference/metrics.md`` describes each. The counts start from 0 with the agent and are
+not accounting records.
 """
 
 import asyncio
@@ -32,8 +29,6 @@ from meters.http.requests import WebRequest
 from meters.http.server import serve_web
 
 STATES: Final = (*(phase.value for phase in Phase), "events_lost")
-"""The possible states of a table."""
-
 _TABLE: Final = ("link", "table")
 _GAUGES: Final[tuple[tuple[str, str, Callable[[AgentStats], float]], ...]] = (
     (
@@ -80,8 +75,6 @@ _COUNTERS: Final[tuple[tuple[str, str, Callable[[AgentStats], float]], ...]] = (
 
 @final
 class AgentMetrics:
-    """Metrics of the agents in this event loop."""
-
     def __init__(self) -> None:
         self._agents: list[Agent] = []
         self._registry = CollectorRegistry()
@@ -92,21 +85,15 @@ class AgentMetrics:
         ProcessCollector(registry=self._registry)
 
     def add(self, agent: Agent) -> None:
-        """Include the figures of an agent in the metrics."""
         self._agents.append(agent)
 
     def exposition(self, accept: str) -> tuple[bytes, str]:
-        """Return all metrics, and the media type of their format.
-
-        The HTTP header `accept` determines the format.
-        """
+        """Return all metrics in the format that the header `accept` asks for, and its type."""
         encode, media_type = choose_encoder(accept)
         return encode(self._registry), media_type
 
 
 def metrics_route(metrics: AgentMetrics) -> HTTPRouteHandler:
-    """Return the route from which Prometheus reads the metrics."""
-
     @get("/metrics", media_type=MediaType.TEXT, include_in_schema=False, sync_to_thread=False)
     def show_metrics(request: WebRequest) -> Response[bytes]:
         body, media_type = metrics.exposition(request.headers.get("accept", ""))
@@ -133,7 +120,7 @@ async def serve_metrics(
 
 
 class _Figures(Collector):
-    """Collector that converts the agents' figures to Prometheus metrics."""
+    """Converts the agents' plain counts when Prometheus reads them."""
 
     def __init__(self, agents: list[Agent]) -> None:
         self._agents = agents
@@ -143,7 +130,6 @@ class _Figures(Collector):
         return iter(())
 
     def collect(self) -> Iterator[Metric]:
-        """Yield the metrics with the current figures of all agents."""
         found = [((agent.layout.link, agent.layout.table), agent.stats) for agent in self._agents]
         for name, description, gauge_of in _GAUGES:
             gauge = GaugeMetricFamily(f"pitlink_agent_{name}", description, labels=_TABLE)
@@ -176,11 +162,7 @@ class _Figures(Collector):
 
 
 def _histogram(stats: AgentStats) -> tuple[list[tuple[str, float]], float]:
-    """Return the buckets of reply times, and the sum of all reply times in seconds.
-
-    A bucket has its time limit, and the number of replies that arrived within this limit. The limit
-    of the last bucket is infinite.
-    """
+    """Return the buckets (upper limit, replies within it) and the sum of reply times in seconds."""
     total = sum(stats.deliveries.waits)
     buckets = [(str(bound), float(count)) for bound, count in stats.waits.items()]
     return [*buckets, ("+Inf", float(total))], stats.deliveries.waited_s

@@ -1,10 +1,9 @@
 """Outbox of one table: each event is on the disk before it is published, and stays there.
 
-The outbox is an SQLite file with a write-ahead log. An event for the service is synced to the disk
-before the writing call returns (``synchronous = FULL``). Most other changes of the table's state
-are not synced (``NORMAL``). Unsynced changes survive if the agent is killed, but a power failure
-can lose the latest unsynced changes. The SQLite connection locks the file exclusively, so a second
-agent cannot use the same outbox.
+The outbox is an SQLite file with a write-ahead log, locked exclusively, so a second agent cannot
+use it. An event for the service is synced to the disk before the writing call returns
+(``synchronous = FULL``). Most other changes are not (``NORMAL``): they survive if the agent is
+killed, but a power failure can lose the latest.
 """
 
 import contextlib
@@ -37,15 +36,12 @@ CREATE TABLE place (
 
 
 class OutboxError(UserError):
-    """Error that an outbox cannot be used; the message has the reason."""
+    """The outbox cannot be used."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """An event for the service: its number, its published bytes, and the service's reply.
-
-    `reply` is None if the service has not replied.
-    """
+    """An event for the service, as published; `reply` is None without a reply."""
 
     seq: int
     payload: bytes
@@ -54,10 +50,9 @@ class Sent:
 
 @dataclass(frozen=True, slots=True)
 class SavedTable:
-    """Saved data of a table: its state, the last accepted device event, and the event's answer.
+    """What was saved of a table: its state, the last accepted device event, and its answer.
 
-    A field is None if nothing was saved for it. `answer` is also None while the table waits for the
-    service's reply.
+    `answer` is also None while the table waits for the service's reply.
     """
 
     state: bytes | None = None
@@ -68,12 +63,13 @@ class SavedTable:
 class Outbox:
     """Open outbox of a table.
 
-    Calls block until the disk has finished, and they must not overlap.
+    Calls block until the disk has finished, and must not overlap. A write that the disk refuses
+    raises `sqlite3.Error`.
 
     Attributes:
-        last_seq: highest event number that this table has used, in this outbox or in an earlier
-            outbox that was lost.
-        pending: the event that the service has not answered, or None.
+        last_seq: highest event number that this table has used, in this outbox or in an earlier one
+            that was lost.
+        pending: the event that the service has not answered.
     """
 
     def __init__(self, connection: sqlite3.Connection, known_seq: int) -> None:
@@ -106,15 +102,14 @@ class Outbox:
 
     @property
     def place(self) -> SavedTable:
-        """Saved data of the table."""
         row = self._connection.execute("SELECT state, line, answer FROM place").fetchone()
         return SavedTable(*row)
 
     def write_event(self, seq: int, payload: bytes, state: bytes, line: bytes) -> Sent:
         """Write an event for the service and sync it to the disk, before it is published.
 
-        `payload` has the bytes that are published. `line` is the device event that caused the event
-        for the service. `state` is the state of the table while the table waits for the reply.
+        `line` is the device event that caused it, and `state` is that of the table while it waits
+        for the reply.
 
         Raises:
             ValueError: the event's number is not the next number, or another event is unanswered.
@@ -134,8 +129,7 @@ class Outbox:
 
         Raises:
             ValueError: the event with this number does not wait for a reply.
-            sqlite3.Error: the reply could not be written. If the agent is restarted, it sends the
-                event again.
+            sqlite3.Error: the reply could not be written. A restarted agent sends the event again.
         """
         if self.pending is None or self.pending.seq != seq:
             raise ValueError(f"event {seq} does not wait for a reply")
@@ -145,13 +139,9 @@ class Outbox:
         self.pending = None
 
     def write_place(self, saved: SavedTable, *, synced: bool = False) -> None:
-        """Write the state of the table after a device event that is not sent to the service.
+        """Write the table after a device event that is not sent to the service.
 
-        With `synced`, the data is on the disk when the call returns. Without `synced`, the data can
-        still be in the operating system's cache.
-
-        Raises:
-            sqlite3.Error: the data could not be written.
+        Without `synced`, it can still be in the operating system's cache when the call returns.
         """
         with self._writing("FULL" if synced else "NORMAL") as run:
             run.execute(
@@ -160,14 +150,11 @@ class Outbox:
             )
 
     def go_on_from(self, known_seq: int, saved: SavedTable) -> None:
-        """Continue the event numbers after `known_seq`, the last number that the service has.
+        """Continue after `known_seq`, the last number that the service has.
 
-        This is necessary if an earlier outbox of this table was lost: this outbox does not have the
-        event with the number `known_seq`. `saved` is the table after that. Both are written in one
-        step, because the table is compared with the service only until it has this number.
-
-        Raises:
-            sqlite3.Error: the number and the table could not be written.
+        This is necessary if an earlier outbox of this table was lost. The number and the table are
+        written in one step, because the table is compared with the service only until it has this
+        number.
         """
         with self._writing("FULL") as run:
             run.execute(
@@ -177,7 +164,6 @@ class Outbox:
         self.last_seq = max(self.last_seq, known_seq)
 
     def history(self, first_seq: int = 1) -> Iterator[Sent]:
-        """Yield all events from the number `first_seq`, in order, each with the service's reply."""
         rows = self._connection.execute(
             "SELECT seq, payload, reply FROM event WHERE seq >= ? ORDER BY seq", (first_seq,)
         )
@@ -185,7 +171,6 @@ class Outbox:
             yield Sent(*row)
 
     def close(self) -> None:
-        """Close the outbox, so another agent can open it."""
         self._connection.close()
 
     def _event(self, which: str) -> Sent | None:
@@ -194,7 +179,6 @@ class Outbox:
 
     @contextlib.contextmanager
     def _writing(self, synchronous: str) -> Iterator[sqlite3.Connection]:
-        """Run the block as one transaction with the given `synchronous` mode."""
         self._connection.execute(f"PRAGMA synchronous = {synchronous}")
         self._connection.execute("BEGIN IMMEDIATE")
         try:
@@ -207,10 +191,7 @@ class Outbox:
 
 
 def _prepare(connection: sqlite3.Connection, link: str, table: str) -> int:
-    """Lock and check the outbox file, and create its SQL tables if the file is new.
-
-    Return the number that `go_on_from` stored last; 0 if `go_on_from` was never called.
-    """
+    """Lock and check the file, creating its SQL tables if it is new; return `known_seq`."""
     connection.execute("PRAGMA locking_mode = EXCLUSIVE")
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = FULL")

@@ -1,8 +1,3 @@
-"""Address of the broker and path of the outbox, for a table's agent, from the floor file.
-
-This module also finds user errors in exception groups.
-"""
-
 from pathlib import Path
 
 from bonus.errors import UserError
@@ -14,15 +9,14 @@ from meters.floor.identities import table_identity
 
 
 def outbox_path(floor: Floor, table_id: str) -> Path:
-    """Return the default path of a table's outbox, in the floor's data directory."""
     return Path(floor.service.data) / "tables" / f"{table_id}.sqlite"
 
 
 def broker_of(floor: Floor, link: Link, table: Table) -> BrokerPlace:
-    """Return a function that returns the broker's address with the table's credentials.
+    """Return a function for the broker's address with the table's credentials.
 
-    The agent calls the returned function before each connection, so a renewed key or password is
-    used from the next connection on.
+    The agent calls it before each connection, so a renewed key or password is used from the next
+    one on.
 
     Raises:
         UserError: the address, the table's keys or the table's password cannot be used, or no
@@ -39,7 +33,6 @@ def broker_of(floor: Floor, link: Link, table: Table) -> BrokerPlace:
 
 
 def user_error_in(group: BaseExceptionGroup[BaseException]) -> UserError | None:
-    """Return the first `UserError` in an exception group, or None."""
     found = group.subgroup(UserError)
     while found is not None:
         first = found.exceptions[0]

@@ -1,7 +1,4 @@
-"""The only writer of a table's state.
-
-A new state takes effect only after it is stored in the outbox.
-"""
+"""The only writer of a table's state, which takes effect only once it is in the outbox."""
 
 import asyncio
 import dataclasses
@@ -59,8 +56,7 @@ _DISK_RETRY_S: Final = 1.0
 _PAID: Final = frozenset({"next", "done"})
 """Device events that are synced to the disk before they are answered.
 
-These events report payments. After a power failure, the dealer must not be asked to make the same
-payment twice.
+They report payments, which the dealer must not be asked to make again after a power failure.
 """
 _ASKED_BY: Final[Mapping[type[MoneyEvent], str]] = {
     Wagers: "lockout",
@@ -75,23 +71,14 @@ _Got = TypeVar("_Got")
 
 
 Deliver = Callable[[int, bytes], Awaitable[Delivered]]
-"""Function that publishes an event repeatedly until the service replies.
-
-Its arguments are the event's number and the event's bytes.
-"""
+"""Publishes an event (number, bytes) repeatedly until the service replies."""
 
 
 class TableWriter:
     """Writer of a table's state and outbox; a separate thread writes to the disk.
 
-    Calls must not overlap, except that `handle_beside` can be called at any time. A lock ensures
+    Calls must not overlap, except that `handle_beside` can be called at any time: a lock ensures
     that only one call at a time changes the state.
-
-    Attributes:
-        state: current state of the table.
-        last_seq: sequence number of the table's last event.
-        pending: the event that waits for the service's reply, or None.
-        accepted: number and sum of the wagers that the service accepted since the agent started.
     """
 
     def __init__(self, layout: Layout, outbox_path: Path, deliver: Deliver) -> None:
@@ -144,19 +131,16 @@ class TableWriter:
 
     @property
     def awaiting(self) -> str | None:
-        """Name of the device event that waits for the service's reply; None if no event waits."""
         if self.pending is None:
             return None
         return _ASKED_BY[type(_money_event(self.pending.payload))]
 
     def unanswered_s(self) -> float:
-        """Return the age in seconds of the event that waits for a reply; 0 if no event waits."""
         if self.pending is None:
             return 0.0
         return max(0.0, (now() - _money_event(self.pending.payload).at).total_seconds())
 
     def outbox_bytes(self) -> int:
-        """Return the size of the outbox and its write-ahead log on the disk, in bytes."""
         path = self._outbox_path
         wal = path.with_name(f"{path.name}-wal")
         return sum(each.stat().st_size for each in (path, wal) if each.exists())
@@ -168,10 +152,7 @@ class TableWriter:
         self._disk.shutdown(wait=False)
 
     async def handle(self, line: bytes, fault: Callable[[], DeviceRefusal | None]) -> DeviceAnswer:
-        """Handle one device event and return the answer.
-
-        If the event is sent to the service, the answer comes after the service's reply.
-        """
+        """Answer one device event, after the service's reply if it is sent to the service."""
         earlier, self._kept = self._kept, None
         if earlier is not None and earlier.line == line and earlier.answer is not None:
             answer = decode_answer(earlier.answer)
@@ -198,10 +179,8 @@ class TableWriter:
     async def handle_beside(self, event: RoundDone | WagerWithdrawn) -> DeviceAnswer:
         """Handle a `RoundDone` event, even while another event waits for the service's reply.
 
-        Also handle a `WagerWithdrawn` event while a hand pay holds the table.
-
-        The outbox keeps the line of the waiting device event, so the answer to this line can be
-        stored later.
+        Also handle a `WagerWithdrawn` event while a hand pay holds the table. The outbox keeps the
+        line of the waiting device event, whose answer can be stored later.
         """
         async with self._turn:
             step = play(self._layout, self.state, event, Stamp(self.last_seq + 1, now()))
@@ -221,10 +200,7 @@ class TableWriter:
         return failed(self.state, event, DeviceRefusal("outbox_failed", reason))
 
     async def try_again(self) -> DeviceAnswer | None:
-        """Repeat the correction request to a floorperson, and return the answer for the device.
-
-        Return None if the disk fails.
-        """
+        """Repeat the correction request to a floorperson; None if the disk fails."""
         async with self._turn:
             try:
                 saved = await self._on_disk(lambda: self._open_outbox.place)
@@ -258,9 +234,7 @@ class TableWriter:
         self.state = step.state
 
     async def finish(self) -> DeviceAnswer:
-        """Deliver the unanswered event, and apply the service's reply to the table.
-
-        Return the answer for the device.
+        """Deliver the unanswered event and apply the reply; return the answer for the device.
 
         Raises:
             OutboxError: this version of pitlink does not know the stored event.
@@ -302,11 +276,7 @@ class TableWriter:
     async def _write_reply(
         self, seq: int, reply: bytes, state: TableState, answer: DeviceAnswer
     ) -> None:
-        """Write the service's reply, the new state, and the answer to the outbox.
-
-        If the disk fails, the write is repeated until it succeeds. Until then, the table handles no
-        other event.
-        """
+        """Write the reply until the disk accepts it: until then, no other event is handled."""
         written = _encoder.encode(state), encode_answer(answer)
         while True:
             try:
@@ -322,10 +292,7 @@ class TableWriter:
 
         If the table's outbox was lost, the event numbers continue from the service's last number.
         If the table and the service have different open rounds, or if the table has lost events of
-        the open round, the table is locked out.
-
-        Returns:
-            True if the service has all events of this table.
+        the open round, the table is locked out. True: the service has all events of this table.
 
         Raises:
             sqlite3.Error: the outbox cannot be written; nothing has changed.
@@ -370,9 +337,9 @@ class TableWriter:
                 await self._write_beside(state)
 
     async def _go_on_from(self, known_seq: int, state: TableState, *, same: bool) -> None:
-        """Write the last number that the service has, and the table after the comparison.
+        """Write the service's last number and the table after the comparison.
 
-        If it is the same as before, keep the stored device event and its answer.
+        If the table is the same as before, keep the stored device event and its answer.
         """
         before = await self._on_disk(lambda: self._open_outbox.place) if same else SavedTable()
         saved = dataclasses.replace(before, state=_encoder.encode(state))
@@ -386,17 +353,14 @@ class TableWriter:
         self._log.error("table locked out", round=state.round, reason=state.reason)
 
     async def _write_beside(self, state: TableState) -> None:
-        """Write a new state of the table, and keep the stored device event and its answer."""
+        """Keep the stored device event and its answer."""
         before = await self._on_disk(lambda: self._open_outbox.place)
         saved = SavedTable(_encoder.encode(state), before.line, before.answer)
         await self._on_disk(self._open_outbox.write_place, saved, synced=True)
         self.state = state
 
     async def _write_state(self, state: TableState) -> None:
-        """Write a new state of the table, and delete the stored device event.
-
-        If the device repeats the deleted event, it is handled as a new event.
-        """
+        """Delete the stored device event, so a repetition is handled as a new event."""
         saved = SavedTable(_encoder.encode(state), None, None)
         await self._on_disk(self._open_outbox.write_place, saved)
         self.state, self._kept = state, None
@@ -410,7 +374,6 @@ class TableWriter:
     async def _on_disk(
         self, call: Callable[_Given, _Got], *args: _Given.args, **kwargs: _Given.kwargs
     ) -> _Got:
-        """Run a function that blocks on the disk; the outbox's thread runs this function."""
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._disk, partial(call, *args, **kwargs))
 

@@ -1,1 +1,0 @@
-"""Dealer bots: simulated tables."""

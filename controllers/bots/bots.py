@@ -39,13 +39,13 @@ from meters.wire.messages import ErrorDetail
 _log: Final = structlog.get_logger(__name__)
 
 ROUND_S: Final = 40.0
-"""Approximate duration of a round at a real table, in seconds."""
+"""Approximate duration of a round at a real table."""
 
 STACK_EVERY: Final = 40
-"""One of this number of decks is stacked, because a jackpot by chance alone would take days."""
+"""One deck of so many is stacked, because a jackpot by chance alone would take days."""
 
 STACK_OFTEN: Final = 4
-"""One of this number of decks is stacked, if jackpots must be frequent."""
+"""The same if jackpots must be frequent."""
 
 _LAST_ROUNDS_WITHIN_S: Final = 20.0
 _LOOK_EVERY_S: Final = 0.1
@@ -53,7 +53,7 @@ _LOOK_EVERY_S: Final = 0.1
 _LIKED_FIRST: Final = 0.6
 """Probability that a player makes the first wager on the layout that feeds a meter."""
 _LIKED_NEXT: Final = 0.8
-"""Factor from the probability of one such wager to that of the next wager."""
+"""Factor from the probability of one such wager to that of the next."""
 _SEATED: Final = 0.7
 _SECOND_THOUGHTS: Final = 0.01
 _MISDEALS: Final = 0.004
@@ -75,16 +75,9 @@ _PAUSES: Final[dict[type[DeviceEvent], float]] = {
 
 @dataclass(frozen=True, slots=True)
 class RoundPlayed:
-    """Result of a round at a simulated table.
+    """Result of a round at a simulated table: accepted progressive wagers, and lines that pay.
 
-    Attributes:
-        wagers: number of accepted progressive wagers.
-        wagered_cents: sum of those wagers.
-        wins: number of settlement lines with a payout.
-        won_cents: sum of those payouts.
-        void: true if the round was void.
-        record: the round in the form for `pitlink settle`. None if the round was not settled, or if
-            `pitlink settle` cannot settle the round.
+    `record` is None if the round was not settled, or `pitlink settle` cannot settle it.
     """
 
     wagers: int
@@ -96,18 +89,14 @@ class RoundPlayed:
 
 
 Laid = dict[int, dict[str, int]]
-"""Wagers of a round in cents, by position and by name of the wager."""
+"""Wagers in cents, by position and by name."""
 
 Play = Generator[DeviceEvent, DeviceAnswer, RoundPlayed]
-"""Generator of a round: it yields device events and receives the answer to each event."""
+"""Yields device events and receives the answer to each."""
 
 
 class DealerBot:
-    """Dealer of a simulated table with simulated players.
-
-    On average, the deck is stacked in one round of every `stack_every` rounds. If `stack_every` is
-    0, no deck is stacked.
-    """
+    """Dealer of a simulated table, who stacks one deck of every `stack_every`; with 0, none."""
 
     def __init__(self, layout: Layout, rng: random.Random, *, stack_every: int = 0) -> None:
         self._layout = layout
@@ -119,8 +108,7 @@ class DealerBot:
     def play_round(self) -> Play:
         """Play one round: yield its events, receive their answers, and return the result.
 
-        The events are the wagers, the lock-out, the count of chips, the cards, the folds and the
-        settlement. Sometimes the round ends with a void after the count of chips.
+        Sometimes the round ends with a void after the count of chips.
         """
         self._change_seats()
         laid = lay_wagers(self._layout.rules, sorted(self._seats), self._rng)
@@ -152,7 +140,6 @@ class DealerBot:
         )
 
     def _change_seats(self) -> None:
-        """Let random players leave and join; sometimes one player has two adjacent positions."""
         for position in range(1, self._layout.positions + 1):
             if self._rng.random() < 0.1:
                 self._seats.pop(position, None)
@@ -205,10 +192,7 @@ class DealerBot:
         )
 
     def _decide(self, laid: Laid, dealt: DealtRound) -> frozenset[int]:
-        """Decide for each player whether to fold or to make the wager after the deal (649a.11(b)).
-
-        Return the positions that folded.
-        """
+        """Return the positions that fold; the others make the wager after the deal (649a.11(b))."""
         rules = self._layout.rules
         main = rules.chapter.main
         if main is None:
@@ -250,10 +234,7 @@ class DealerBot:
         locked: DeviceAnswer,
         lines: Sequence[Line],
     ) -> RoundRecord | None:
-        """Return the round for `pitlink settle`.
-
-        Return None if the table does not offer the wagers of its game against the dealer.
-        """
+        """Return the round for `pitlink settle`; None without wagers against the dealer."""
         rules = self._layout.rules
         if rules.chapter.main and not offers_main(rules):
             return None
@@ -290,7 +271,7 @@ class DealerBot:
         )
 
     def _deck(self, laid: Laid, *, all_six: bool) -> list[Card]:
-        """Return a shuffled deck. At times it is stacked, so that a wager wins a jackpot."""
+        """Return a shuffled deck, at times stacked so that a wager wins a jackpot."""
         jackpots = [
             (position, wager, hands)
             for position, wagers in sorted(laid.items())
@@ -316,7 +297,6 @@ class DealerBot:
         )
 
     def _plays(self, cards: Sequence[Card]) -> bool:
-        """Return whether a player with these cards makes the wager after the deal."""
         main = self._layout.rules.chapter.main
         return main is None or follow_times(main, cards) > 0
 
@@ -335,17 +315,11 @@ async def run_bot(
     stopping: asyncio.Event | None = None,
     on_round: Callable[[RoundPlayed], None] | None = None,
 ) -> None:
-    """Deal rounds at a table until stopped.
+    """Deal rounds at a table until stopped, each in about `round_s` seconds; 0 for no pauses.
 
-    Args:
-        agent: the table's agent.
-        rng: random source of the simulation.
-        round_s: approximate duration of a round in seconds; 0 for no pauses.
-        rounds: number of rounds to deal; None for no limit.
-        stack_every: average number of rounds per stacked deck; 0 for no stacked deck.
-        stopping: when this event is set, the current round ends without pauses and no other round
-            begins.
-        on_round: function that is called after each round with the round's result.
+    Without `rounds`, there is no limit. One deck of every `stack_every` is stacked on average; with
+    0, none. When `stopping` is set, the current round ends without pauses and no other begins.
+    `on_round` is called after each.
     """
     stopping = stopping or asyncio.Event()
     bot = DealerBot(agent.layout, rng, stack_every=stack_every)
@@ -367,10 +341,9 @@ async def end_rounds(
     bots: Sequence["asyncio.Task[None]"],
     ended: "asyncio.Task[None] | None" = None,
 ) -> None:
-    """Wait until the bots have ended their current rounds.
+    """Wait until the bots have ended their current rounds, for a limited time.
 
-    A table that is held for a hand pay does not delay the end. The wait has a time limit. It also
-    ends when the task `ended` is done.
+    A table that is held for a hand pay does not delay the end; the task `ended` brings it.
     """
     loop = asyncio.get_running_loop()
     end_s = loop.time() + _LAST_ROUNDS_WITHIN_S

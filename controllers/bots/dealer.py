@@ -11,12 +11,8 @@ from bonus.cards import DECK, Card
 class DealtRound:
     """The cards on the table after the deal.
 
-    Attributes:
-        hands: the cards of each position.
-        dealer: the dealer's cards.
-        community: the two community cards; None if they were not dealt.
-        fourth: the additional card of each position with a Pair Bonus wager.
-        all_six: the All-Six Bonus card; None if it was not dealt.
+    `fourth` has the additional card of each position with a Pair Bonus wager, `all_six` the All-Six
+    Bonus card. What was not dealt is None.
     """
 
     hands: Mapping[int, tuple[Card, ...]]
@@ -37,13 +33,12 @@ class StackedHand:
 
     @property
     def cards(self) -> tuple[Card, ...]:
-        """All cards: the player's, the dealer's, the community cards, the All-Six Bonus card."""
         all_six = () if self.all_six is None else (self.all_six,)
         return (*self.hand, *self.dealer, *self.community, *all_six)
 
 
 def shuffle(rng: random.Random) -> list[Card]:
-    """Return a shuffled deck of 52 cards, in the order in which they are dealt."""
+    """Return a shuffled deck, in the order in which it is dealt."""
     deck = list(DECK)
     rng.shuffle(deck)
     return deck
@@ -59,10 +54,7 @@ def stack(
     dealer_cards: int = 3,
     all_six: bool = False,
 ) -> list[Card]:
-    """Return a shuffled deck with which the position `winner` receives the cards of a hand.
-
-    The other arguments are those of `deal`, which deals the deck.
-    """
+    """Return a deck for `deal` with which the position `winner` receives the cards of a hand."""
     # If the deck is dealt in its own order, each card is the number of its turn.
     turns = deal(
         DECK,
@@ -97,15 +89,9 @@ def deal(
 ) -> DealtRound:
     """Deal cards one at a time, clockwise from position 1; the dealer is last.
 
-    Args:
-        deck: the cards, in the order in which they are dealt.
-        positions: the positions that placed a wager.
-        community: the number of community cards, which are dealt after the hands (649a.8(d)).
-        hand_cards: number of cards of each position.
-        dealer_cards: number of the dealer's cards; cards in excess of `hand_cards` are dealt after
-            the hands.
-        fourth: the positions that receive an additional card (679a.8(c)).
-        all_six: true to deal an All-Six Bonus card before all other cards (682a.8(c)).
+    The dealer's cards in excess of `hand_cards`, and then the `community` cards, are dealt after
+    the hands (649a.8(d)). The positions in `fourth` receive an additional card (679a.8(c)). An
+    All-Six Bonus card comes before all other cards (682a.8(c)).
     """
     hands: dict[int, list[Card]] = {position: [] for position in sorted(positions)}
     dealer: list[Card] = []

@@ -13,7 +13,7 @@ from controllers.table.state import Layout
 _TRIES: Final = 20_000
 """Limit of the tries to find the cards of a hand.
 
-The rarest hand is the royal flush of spades, which takes 720 tries on average.
+The rarest, the royal flush of spades, takes 720 tries on average.
 """
 _RANKS_FEWEST: Final = 2
 _RANKS_MOST: Final = 6
@@ -22,7 +22,7 @@ _RANKS_MOST: Final = 6
 def jackpot_hands(layout: Layout, wager: str) -> tuple[str, ...]:
     """Return the hands with which a wager wins a percentage of a meter or brings an Envy Bonus.
 
-    The result is empty if the table has no meter for the wager.
+    There are none if the table has no meter for the wager.
     """
     terms = layout.terms.get(layout.rules.meters.meter_of.get(wager, ""))
     if terms is None:
@@ -37,19 +37,9 @@ def stacked_hand(
     rng: random.Random,
     plays: Callable[[Sequence[Card]], bool],
 ) -> StackedHand | None:
-    """Return random cards with which a wager has a certain hand.
+    """Return random cards that form `hand` in the ranking of the wager, if any are found.
 
-    The ranking of the wager decides which hand cards form.
-
-    Args:
-        layout: the table's layout.
-        wager: a wager that feeds a meter.
-        hand: the name of the hand in the ranking of the wager.
-        rng: random source of the simulation.
-        plays: returns whether a player with these cards does not fold.
-
-    Returns:
-        The cards, or None if no cards were found.
+    `plays` says whether a player with these cards does not fold.
     """
     tables = layout.rules.meters.terms[wager]
     of = tables.cards[tables.names.index(wager)]
@@ -65,7 +55,6 @@ def stacked_hand(
 
 
 def _sizes(layout: Layout, of: CardsOf) -> tuple[int, int, int, int]:
-    """Return how many of a wager's cards are the player's, the dealer's, community, All-Six."""
     return (
         0 if of == "dealer_and_community" else layout.hand_cards,
         layout.dealer_cards if of in OF_DEALER else 0,
@@ -88,7 +77,7 @@ def _dealt_as(cards: Sequence[Card], sizes: tuple[int, int, int, int]) -> Stacke
 def _similar_cards(rng: random.Random, count: int) -> list[Card]:
     """Return random cards of a few adjacent ranks and a few suits, because they form high hands.
 
-    If there are too few such cards, any other cards are added.
+    If there are too few such cards, any others are added.
     """
     ranks = rng.randint(_RANKS_FEWEST, _RANKS_MOST)
     lowest = rng.randint(0, len(RANKS) - ranks)

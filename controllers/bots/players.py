@@ -1,8 +1,8 @@
 """Wagers and strategy of simulated players, without progressive wagers.
 
-`pitlink odds` shows the optimal strategy. The simulated players use a simpler strategy, which a
-person can remember. With three cards, they play queen-six-four or better. With four cards, they
-play a pair of threes or better. With a pair of tens or better, they wager three times the stake.
+`pitlink odds` shows the optimal strategy; the simulated players use a simpler one that a person can
+remember. With three cards, they play queen-six-four or better; with four, a pair of threes or
+better, and with a pair of tens or better they wager three times the stake.
 """
 
 import random
@@ -23,10 +23,7 @@ _WITHOUT_ANTE: Final = 0.1
 
 
 def offers_main(rules: TableRules) -> bool:
-    """Return whether the table offers the wagers against the dealer.
-
-    These wagers need options in the floor file, such as a paytable.
-    """
+    """Return whether the floor file has options for the wagers against the dealer."""
     main = rules.chapter.main
     return main is not None and not rules.placings[main.stake].choice
 
@@ -34,10 +31,9 @@ def offers_main(rules: TableRules) -> bool:
 def lay_wagers(
     rules: TableRules, positions: Iterable[int], rng: random.Random
 ) -> dict[int, dict[str, int]]:
-    """Return the amounts of random wagers before the deal, by position and name of the wager.
+    """Return random wagers before the deal, in cents, without progressive ones.
 
-    The amounts are in cents. Progressive wagers are not included. There are no wagers if the floor
-    file lacks the table's paytables.
+    There are none if the floor file lacks the table's paytables.
     """
     lays = rules.chapter.main is None or offers_main(rules)
     return {position: _at_one_box(rules, rng) if lays else {} for position in positions}
@@ -86,7 +82,6 @@ def plays(cards: Sequence[Card]) -> bool:
 
 
 def follow_times(main: Main, cards: Sequence[Card]) -> int:
-    """Return the player's wager after the deal, as a multiple of the stake; 0 means a fold."""
     if main.ranking == "three_card":
         return main.times[0] if plays(cards) else 0
     strength = best_four(cards)[1]

@@ -1,9 +1,8 @@
 """Second settlement of a simulated table's round, to check the settlement of the service.
 
 The round is written in the form that `pitlink settle` reads. A table knows the payouts from its
-meters, but it does not know from which balances they were paid. So this module calculates balances
-from which the same payouts follow. The service's settlement and the second settlement must have the
-same lines.
+meters, but not from which balances they were paid. So this module calculates balances from which
+the same payouts follow, and both settlements must have the same lines.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -26,16 +25,11 @@ _ENCODER: Final = msgspec.json.Encoder()
 
 @dataclass(frozen=True, slots=True)
 class RoundRecord:
-    """Record of a round that was settled at a table.
+    """A round that was settled at a table.
 
-    Attributes:
-        table: id of the table.
-        fields: the round in the format of the contract, without the field `meters`.
-        terms: terms of the table's meters, by kind of meter.
-        lines: the service's settlement lines of progressive wagers.
-        items: the items that such lines can have in the game of the table.
-        games: the games of the floor; None for those of the chapters.
-        limits_cents: the payout limits of meters, by kind of meter; none for a meter without one.
+    `fields` is the round in the format of the contract, without `meters`. `lines` are the service's
+    for progressive wagers, whose possible items are `items`. Without `games`, those of the chapters
+    count. `terms` and `limits_cents` (payout limits) are by kind of meter.
     """
 
     table: str
@@ -49,13 +43,10 @@ class RoundRecord:
 
 @dataclass(frozen=True, slots=True)
 class SettledRecord:
-    """Result of the second settlement of a round.
+    """A round and its second settlement, as lines of JSON.
 
-    Attributes:
-        round: the round as a line of JSON for `pitlink settle`.
-        settlement: the second settlement as a line of JSON. Its lines for progressive wagers are
-            those of the service.
-        same: true if `pitlink settle` produces the service's lines for progressive wagers.
+    The settlement's lines for progressive wagers are the service's, even if they are not the `same`
+    as those of `pitlink settle`.
     """
 
     round: bytes
@@ -66,12 +57,7 @@ class SettledRecord:
 def settle_again(record: RoundRecord, shown_cents: Mapping[str, int]) -> SettledRecord:
     """Settle a recorded round a second time, to check it.
 
-    In the result, the lines for progressive wagers are those of the service.
-
-    Args:
-        record: the record of the round.
-        shown_cents: meter values, in cents, that were displayed at about the time of the round.
-            They are used as the balances of meters that paid no percentage.
+    `shown_cents`, displayed at about that time, are the balances of meters that paid no percentage.
     """
     meters: dict[str, dict[str, int]] = {}
     for kind, terms in record.terms.items():
@@ -105,13 +91,10 @@ def settle_again(record: RoundRecord, shown_cents: Mapping[str, int]) -> Settled
 def held_before(
     terms: MeterTerms, lines: Sequence[Line], limit_cents: int = 0
 ) -> MeterHolding | None:
-    """Return the lowest balances that explain what a meter paid in a round.
+    """Return the lowest balances (meter, reserve, overflow) that explain a round's payouts.
 
-    The result has a balance of the meter, of its reserve, and of its overflow if the meter has a
-    payout limit. ``limit_cents`` is this limit, 0 for none.
-
-    All balances are whole cents. The result is None if the meter paid no percentage, or if no
-    balances explain the payouts.
+    All are whole cents. The overflow is that of a meter with a payout limit, `limit_cents`; 0 is
+    none. The result is None if the meter paid no percentage, or if no balances explain the payouts.
     """
     takes = list(_takes(terms, lines))
     if not takes:
@@ -144,7 +127,7 @@ def held_before(
 def _overflows(
     takes: Sequence[tuple[PercentWon, int]], terms: MeterTerms, limit_cents: int
 ) -> Iterator[int]:
-    """Yield the overflows with which a meter at its limit can have paid all of ``takes``, in cents.
+    """Yield the overflows in cents with which a meter at its limit can have paid `takes`.
 
     Each win is paid from the refilled meter. So if the overflow was too small to refill all of it,
     the first win that was paid from less than the limit shows how much it was.
@@ -162,10 +145,7 @@ def _overflows(
 
 
 def _amounts(take: PercentWon, share_cents: int) -> range:
-    """Return the range of meter balances with which a share of a win can be `share_cents`.
-
-    The balances are in cents.
-    """
+    """Return the meter balances in cents with which a share of a win can be `share_cents`."""
     least_cents = -(-share_cents * take.shares * 100 // take.percent)
     return range(least_cents, least_cents + 100 * take.shares // take.percent + 1)
 
@@ -181,10 +161,7 @@ def _explains(
 
 
 def _takes(terms: MeterTerms, lines: Sequence[Line]) -> Iterator[tuple[PercentWon, int]]:
-    """Yield the percentages that a meter paid, in paying order.
-
-    With each percentage, yield the amount of one of its shares, in cents.
-    """
+    """Yield the percentages that a meter paid in paying order, each with one share in cents."""
     divided = [line for line in lines if line.percent and is_on_dealer(line.item)]
     for line in lines:
         own = {jackpot_item(terms.kind)} if terms.tiers else terms.wagers
@@ -198,7 +175,7 @@ def _takes(terms: MeterTerms, lines: Sequence[Line]) -> Iterator[tuple[PercentWo
 
 
 def _merged(settled: Sequence[Line], record: RoundRecord) -> Iterator[Line]:
-    """Yield the lines of the second settlement, with the service's lines for progressive wagers."""
+    """Yield the second settlement's lines, with the service's for progressive wagers."""
     given = list(record.lines)
     for line in settled:
         if line.item not in record.items:

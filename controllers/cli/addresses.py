@@ -1,16 +1,10 @@
-"""Check of command options that are addresses to listen on."""
-
 import typer
 
 from meters.floor.address_checks import is_listening_address
 
 
 def check_listening_address(option: str, text: str | None) -> None:
-    """Check that an option has the form HOST:PORT.
-
-    Raises:
-        typer.BadParameter: the option is not an address and a port.
-    """
+    """Raise `typer.BadParameter` unless an option has the form HOST:PORT."""
     if text is not None and not is_listening_address(text):
         raise typer.BadParameter(
             f'{option} {text}: write an address and a port, such as "127.0.0.1:8090"'

@@ -1,5 +1,3 @@
-"""The `bots` command: simulated tables for a floor whose broker and service are already running."""
-
 from typing import Annotated
 
 import typer

@@ -1,5 +1,3 @@
-"""The `demo` command: a complete simulated floor."""
-
 from pathlib import Path
 from typing import Annotated
 

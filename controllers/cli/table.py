@@ -1,5 +1,3 @@
-"""The `table` command: the agent of one table."""
-
 from pathlib import Path
 from typing import Annotated
 

@@ -1,5 +1,3 @@
-"""The process of one table's agent: floor file, broker, outbox, devices and panel."""
-
 import asyncio
 import signal
 import sys
@@ -19,10 +17,7 @@ from meters.floor.floor_file import Floor, Link, Table, read_own_floor
 from meters.process.stop_signals import on_stop
 
 LIVE_WITHIN_S: Final = 30.0
-"""Seconds that the first device event waits for the link's state.
-
-If the state does not arrive within this time, wagers are refused.
-"""
+"""How long the first device event waits for the link's state; then wagers are refused."""
 
 
 def run_agent(
@@ -34,10 +29,7 @@ def run_agent(
     panel: ListeningAddress | None,
     metrics: ListeningAddress | None = None,
 ) -> bool:
-    """Run the agent of a table until its input ends or the agent is stopped.
-
-    Returns:
-        True if every device event was accepted.
+    """Run an agent until its input ends or it is stopped; return False if it refused an event.
 
     Raises:
         UserError: the floor file, the table, the broker's address or the outbox cannot be used.
@@ -107,10 +99,7 @@ async def _read_lines(agent: Agent) -> bool:
 
 
 async def _until(serving: asyncio.Task[None], done: Coroutine[None, None, bool]) -> bool:
-    """Wait for the coroutine `done` while the task `serving` runs.
-
-    If `serving` ends first with an error, raise this error.
-    """
+    """Wait for `done`, or raise the error with which `serving` ends first."""
     task = asyncio.create_task(done)
     try:
         await asyncio.wait({serving, task}, return_when=asyncio.FIRST_COMPLETED)

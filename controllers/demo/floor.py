@@ -1,17 +1,16 @@
 """The floor of the demonstration: three links, each with a third of the tables.
 
-At one table, a person deals with a panel. Bots deal at all other tables.
+At one table, a person deals with a panel; bots deal at all others.
 
 The tables of two links play the games of the chapters. Each of these links has all four meters of
 the chapters. Of every four of their tables with bots, two play Three Card Poker and feed the
-meters. One plays Three Card Prime, and one plays Four Card Prime. These two games have no
-progressive wagers.
+meters; the others play Three Card Prime and Four Card Prime, which have no progressive wagers.
 
 The tables of the third link play two games of the house, which feed the same three meters. The
 package contains the files of these games.
 
-In later runs with the same data directory, every table stays on its link, because the ledger of the
-link has entries of the table.
+In later runs with the same data directory, every table stays on its link, whose ledger has entries
+of the table.
 """
 
 from collections.abc import Iterable
@@ -23,17 +22,13 @@ from bonus.errors import UserError
 from meters.floor.floor_file import Floor, Link, Table, read_own_floor
 
 FLOOR_FILE: Final = "demo-floor.toml"
-"""The floor file of the demonstration, in its data directory."""
-
 PANEL_TABLE: Final = "TCP-00"
-"""The table without a bot; a person deals at this table with a panel."""
+"""The table without a bot, at which a person deals with a panel."""
 
 GAMES: Final = "games"
-"""The directory with the files of the games of the house, in the data directory."""
+"""Files of the games of the house, in the data directory."""
 
 LINKS: Final = 3
-"""The number of links."""
-
 _HEAD: Final = """\
 # The floor of `pitlink demo`, written again at each start.
 
@@ -141,26 +136,20 @@ meters = ["liberty_mega", "liberty_major", "liberty_minor"]
 """
 
 _CHAPTER_GAMES: Final = (_FOUR_CARD_PRIME, _POKER, _POKER, _THREE_CARD_PRIME)
-"""Games of the chapters; the index is the number of the table modulo four."""
+"""By the number of the table modulo four."""
 
 _HOUSE_GAMES: Final = (_LIBERTY_FIVE, _THREE_RIVERS)
-"""Games of the house; the index is the number of the table modulo two."""
+"""By the number of the table modulo two."""
 
 _CHAPTER_ASSET: Final = 104_200
 _HOUSE_ASSET: Final = 104_300
-"""The asset number of a table is one of these numbers plus the number of the table."""
+"""A table's asset number is one of these plus the number of the table."""
 
 
 def write_demo_floor(data: Path, tables: int, port: int) -> tuple[Path, Floor]:
     """Write the floor file of a demonstration, and the files of its games of the house.
 
-    Args:
-        data: the data directory.
-        tables: minimum number of tables; tables of earlier runs are kept.
-        port: the port of the service's pages.
-
-    Returns:
-        The file, and the floor that it describes.
+    There are more than `tables` tables if earlier runs had more.
 
     Raises:
         UserError: the data directory cannot be written to, or its floor file cannot be read.
@@ -178,9 +167,9 @@ def write_demo_floor(data: Path, tables: int, port: int) -> tuple[Path, Floor]:
 
 
 def playing_tables(floor: Floor, tables: int) -> list[tuple[Link, Table]]:
-    """Return the tables at which bots play, with their links, if `tables` tables play.
+    """Return the tables at which bots play, with their links.
 
-    An earlier run with the same data directory can have had more tables.
+    An earlier run with the same data directory can have had more than `tables`.
     """
     chapter_tables, house_tables = _shares(tables)
     known = sorted(_bot_tables(floor.link), key=lambda each: int(each[1].asset))
@@ -190,10 +179,9 @@ def playing_tables(floor: Floor, tables: int) -> list[tuple[Link, Table]]:
 
 
 def _floor_text(data: Path, chapter_tables: int, house_tables: int, port: int) -> str:
-    """Return the text of the floor file.
+    """Return the floor file, with the chapters' odd tables on the one-dollar link.
 
-    Tables of the chapters' games with odd numbers are on the one-dollar link, and those with even
-    numbers on the five-dollar link.
+    The even ones are on the five-dollar link.
     """
     chapters = [
         _CHAPTER_GAMES[number % len(_CHAPTER_GAMES)].format(
@@ -220,11 +208,7 @@ def _floor_text(data: Path, chapter_tables: int, house_tables: int, port: int) -
 
 
 def _write_games(directory: Path) -> None:
-    """Copy the game files of the package into a directory.
-
-    The data directory has its own copy, because the package can move, and the floor file names the
-    directory of the games.
-    """
+    """Copy the game files to where the floor file names them, as the package can move."""
     try:
         directory.mkdir(exist_ok=True)
         for file in files("controllers.demo").joinpath("games").iterdir():
@@ -234,10 +218,7 @@ def _write_games(directory: Path) -> None:
 
 
 def _shares(tables: int) -> tuple[int, int]:
-    """Return how many of some tables play games of the chapters, and how many games of the house.
-
-    Every third table plays a game of the house, so each link has a third of the tables.
-    """
+    """Return the tables with games of the chapters and of the house, which are every third."""
     house_tables = tables // LINKS
     return tables - house_tables, house_tables
 
@@ -247,7 +228,6 @@ def _bot_tables(links: Iterable[Link]) -> list[tuple[Link, Table]]:
 
 
 def _is_house(table: Table) -> bool:
-    """Return whether a table plays a game of the house."""
     return table.game in table.games.digests
 
 

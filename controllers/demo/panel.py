@@ -1,5 +1,3 @@
-"""Panel of the table at which a person deals in the demonstration."""
-
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -20,10 +18,7 @@ from meters.floor.floor_file import Floor
 async def demo_panel(
     floor: Floor, port: int, books: TableBooks, metrics: AgentMetrics
 ) -> AsyncIterator[str]:
-    """Run the agent of the table that has no bot, and serve the table's panel.
-
-    Yields:
-        The URL that opens the panel.
+    """Run the agent of the table that has no bot, and yield the URL that opens its panel.
 
     Raises:
         UserError: the floor has no such table, or the port cannot be used.

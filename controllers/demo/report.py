@@ -1,5 +1,3 @@
-"""Output of a demonstration: its addresses, its progress, and its results."""
-
 import shutil
 import sys
 from collections.abc import Sequence
@@ -21,7 +19,6 @@ from meters.floor.demonstration import PIN, users_text
 def show_addresses(
     console: Console, base_url: str, panel_url: str, *, tables: int, stack_every: int
 ) -> None:
-    """Print the addresses of the pages, and a notice that the floor is simulated."""
     # Each address has its own line and is never cut, so a person can click or copy it.
     for what, url in (
         ("Signage, for patrons", f"{base_url}/signage"),
@@ -36,7 +33,6 @@ def show_addresses(
 
 
 def show_users(console: Console, auto_floor_after_s: float | None) -> None:
-    """Print the names for signing in, and say who validates the wins."""
     console.print(
         f"Sign in as {users_text()}, each with the PIN ",
         Text(PIN, "bold"),
@@ -53,7 +49,6 @@ def show_users(console: Console, auto_floor_after_s: float | None) -> None:
 
 
 def progress_line(elapsed_s: float, books: TableBooks, meters: Sequence[MeterShown]) -> str:
-    """Return the progress of the demonstration as one line of text."""
     highest = max(meters, key=lambda meter: meter.amount, default=None)
     top = f"; {highest.name} at {money(highest.amount)}" if highest else ""
     return (
@@ -65,7 +60,7 @@ def progress_line(elapsed_s: float, books: TableBooks, meters: Sequence[MeterSho
 def progress_view(
     elapsed_s: float, books: TableBooks, meters: Sequence[MeterShown]
 ) -> RenderableType:
-    """Return the progress of the demonstration for a terminal: one line, then every meter."""
+    """Return the progress for a terminal: one line, then every meter."""
     table = Table(box=None, padding=(0, 2), show_header=False)
     for meter in meters:
         state = "" if meter.state == "open" else meter.state
@@ -78,10 +73,7 @@ def progress_view(
 
 
 def show_summary(console: Console, books: TableBooks, report: AuditReport) -> None:
-    """Print the results of this run, the totals of the ledger, and whether the ledger balances.
-
-    A wager counts once for each meter that it feeds.
-    """
+    """Print this run beside the ledger, where a wager counts for each meter that it feeds."""
     ledger = report.totals
     table = Table("", "this run", "in the ledger", title="Summary", title_justify="left")
     for column in table.columns[1:]:
@@ -111,7 +103,6 @@ def show_summary(console: Console, books: TableBooks, report: AuditReport) -> No
 
 
 def show_rounds(console: Console, rounds: RoundFiles, data: Path) -> None:
-    """Print whether second settlements agree with the service, and where the rounds are stored."""
     settled = f"{counted(rounds.settled, 'round')} of all games settled again from wagers and cards"
     if rounds.different:
         console.print(f"{settled}: {rounds.different:,} HAD A DIFFERENT RESULT.", style="bold red")
@@ -127,7 +118,7 @@ def show_rounds(console: Console, rounds: RoundFiles, data: Path) -> None:
 
 
 def counted(number: int, noun: str) -> str:
-    """Return a count with its noun, such as ``1 table`` or ``1,200 rounds``."""
+    """Return text such as ``1 table`` or ``1,200 rounds``."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 

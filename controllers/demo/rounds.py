@@ -9,29 +9,17 @@ from bonus.errors import UserError
 from controllers.bots.resettlement import RoundRecord, settle_again
 
 ROUNDS_FILE: Final = "rounds.jsonl"
-"""File of the rounds, one line each, in the form that `pitlink settle` reads."""
+"""One round a line, in the form that `pitlink settle` reads."""
 
 SETTLEMENTS_FILE: Final = "settlements.jsonl"
-"""File of the second settlements of these rounds, one line for each round."""
+"""The second settlements of these rounds, one a line."""
 
 ROUNDS_WRITTEN_MAX: Final = 20_000
-"""Maximum number of rounds in the files, because a demonstration can run for days.
-
-Later rounds are compared but not written.
-"""
+"""Later rounds are compared but not written: a demonstration can run for days."""
 
 
 class RoundFiles:
-    """Writer of the files with rounds and their settlements.
-
-    It also counts the rounds whose two settlements differ.
-
-    The first settlement of a round is that of the service. The second is computed from the round.
-
-    Attributes:
-        settled: number of rounds that were settled a second time.
-        different: number of rounds whose two settlements have different lines.
-    """
+    """Writes rounds and their second settlements, and counts the `different` ones."""
 
     def __init__(self, rounds: TextIO, settlements: TextIO) -> None:
         self._rounds = rounds
@@ -42,11 +30,7 @@ class RoundFiles:
     @classmethod
     @contextmanager
     def under(cls, data: Path) -> Iterator[Self]:
-        """Open new files in a data directory; the new files replace older files.
-
-        Raises:
-            UserError: the files cannot be written.
-        """
+        """Open new files in place of older ones; raise `UserError` if they cannot be written."""
         try:
             rounds = (data / ROUNDS_FILE).open("w", encoding="utf-8")
             settlements = (data / SETTLEMENTS_FILE).open("w", encoding="utf-8")
@@ -56,10 +40,7 @@ class RoundFiles:
             yield cls(rounds, settlements)
 
     def write(self, record: RoundRecord, shown_cents: Mapping[str, int]) -> None:
-        """Settle a round a second time and compare the result with the service's settlement.
-
-        The round and its second settlement are written to the files.
-        """
+        """Settle a round a second time, compare the results, and write both down."""
         again = settle_again(record, shown_cents)
         self.settled += 1
         self.different += not again.same

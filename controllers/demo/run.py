@@ -1,5 +1,3 @@
-"""Run of the demonstration: a complete floor of simulated tables on one machine."""
-
 import asyncio
 import fcntl
 import random
@@ -45,15 +43,9 @@ _LINE_EVERY_S: Final = 15.0
 class DemoOptions:
     """Options of a demonstration.
 
-    Attributes:
-        tables: number of tables that play.
-        speed: speed relative to a real table.
-        port: port of the pages, on loopback.
-        data: the data directory, which keeps the meters between runs.
-        for_s: seconds after which the demonstration ends; None for no limit.
-        auto_floor: true if a simulated floorperson validates the wins.
-        stack_every: average number of rounds per stacked deck; 0 for no stacked deck.
-        panel_port: port of the panel, on loopback; None for the port after `port`.
+    `speed` is relative to a real table. `port` and `panel_port`, by default the next one, are on
+    loopback. `data` keeps the meters between runs. With `auto_floor`, a simulated floorperson
+    validates the wins. One deck of every `stack_every` is stacked on average; with 0, none.
     """
 
     tables: int
@@ -67,24 +59,20 @@ class DemoOptions:
 
     @property
     def panel_at(self) -> int:
-        """Port of the panel."""
         if self.panel_port is not None:
             return self.panel_port
         return self.port + 1 if self.port < PORTS_MAX else self.port - 1
 
     @property
     def auto_floor_after_s(self) -> float | None:
-        """Seconds that a win waits for the simulated floorperson; None if people validate wins."""
+        """How long a win waits for the simulated floorperson; None if people validate wins."""
         if not self.auto_floor:
             return None
         return max(_FLOORPERSON_LEAST_S, _FLOORPERSON_AFTER_S / self.speed)
 
 
 def run_demo(options: DemoOptions) -> bool:
-    """Run a demonstration to its end, and print the results.
-
-    Returns:
-        True if the ledger balances, and a second settlement of each round agrees with the service.
+    """Return whether the ledger balances and each second settlement agrees with the service.
 
     Raises:
         UserError: the data directory or the port is in use, or the service failed.
@@ -96,8 +84,6 @@ def run_demo(options: DemoOptions) -> bool:
 
 
 class _Demo:
-    """One demonstration, from start to summary."""
-
     def __init__(self, options: DemoOptions, floor_file: Path, floor: Floor) -> None:
         self._options = options
         self._floor_file = floor_file
@@ -109,11 +95,7 @@ class _Demo:
         self._stopping = asyncio.Event()
 
     async def run(self) -> bool:
-        """Run the demonstration to its end.
-
-        Return whether the ledger balances, and a second settlement of each round agrees with the
-        service.
-        """
+        """Return whether the ledger balances and each second settlement agrees."""
         on_stop(self._stop)
         options = self._options
         log = options.data / "logs" / "service.log"
@@ -135,13 +117,12 @@ class _Demo:
         return report.balanced and not rounds.different
 
     def _stop(self) -> None:
-        """Stop after the current rounds; if called a second time, stop immediately."""
+        """Stop after the current rounds, the second time immediately."""
         if self._stopping.is_set():
             interrupt()
         self._stopping.set()
 
     async def _start(self, service: DemoService) -> bool:
-        """Wait until the service is ready; return False if the demonstration was stopped first."""
         ready = asyncio.create_task(service.become_ready())
         stopped = asyncio.create_task(self._stopping.wait())
         try:
@@ -165,11 +146,7 @@ class _Demo:
         show_users(self._console, options.auto_floor_after_s)
 
     async def _play(self, service: DemoService, rounds: RoundFiles) -> None:
-        """Let all tables play until the demonstration ends, and wait for the last rounds.
-
-        Raises:
-            UserError: the service ended unexpectedly.
-        """
+        """Let all tables play until the end or a `UserError` of the service, and end the rounds."""
         async with AsyncExitStack() as stack:
             agents = [await stack.enter_async_context(agent) for agent in self._agents()]
             for agent in agents:
@@ -218,11 +195,7 @@ class _Demo:
 
     @asynccontextmanager
     async def _shown(self, service: DemoService) -> AsyncIterator[None]:
-        """Show the progress of the demonstration while the block runs.
-
-        On a terminal, the display is live. If the output is not a terminal, a line is printed at
-        intervals.
-        """
+        """Show the progress: live on a terminal, elsewhere as a line at intervals."""
         task = asyncio.create_task(self._show(service))
         try:
             yield
@@ -247,7 +220,6 @@ class _Demo:
 
 
 async def _cancel(tasks: Sequence["asyncio.Task[object]"]) -> None:
-    """Cancel tasks and wait for their end; the caller has already handled their errors."""
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
@@ -255,7 +227,7 @@ async def _cancel(tasks: Sequence["asyncio.Task[object]"]) -> None:
 
 @contextmanager
 def _alone_in(data: Path) -> Iterator[None]:
-    """Lock a data directory while the block runs, so no other demonstration can use it."""
+    """Lock a data directory, so no other demonstration can use it."""
     try:
         data.mkdir(parents=True, exist_ok=True)
         lock = (data / "demo.lock").open("ab")
@@ -273,7 +245,7 @@ def _alone_in(data: Path) -> Iterator[None]:
 
 @contextmanager
 def _logging_to(path: Path) -> Iterator[None]:
-    """Write the tables' logs to a new file, because the terminal shows the demonstration."""
+    """Write the tables' logs to a new file: the terminal shows the demonstration."""
     path.parent.mkdir(exist_ok=True)
     with path.open("w", buffering=1, encoding="utf-8") as file:
         log_to(file)

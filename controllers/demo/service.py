@@ -55,8 +55,6 @@ class LedgerTotals(msgspec.Struct, frozen=True):
 
 
 class AuditReport(msgspec.Struct, frozen=True):
-    """Results of `pitlink audit --json` that the demonstration shows."""
-
     balanced: bool
     entries: int
     totals: LedgerTotals
@@ -69,39 +67,23 @@ _AUDIT: Final = msgspec.json.Decoder(AuditReport)
 
 @dataclass(frozen=True, slots=True)
 class DemoService:
-    """The running service.
-
-    Attributes:
-        process: process of the service.
-        base_url: base URL of the service's pages.
-        log: file with the output of the service.
-    """
-
     process: asyncio.subprocess.Process
     base_url: str
     log: Path
 
     async def ended(self) -> None:
-        """Wait until the service ends unexpectedly, and then raise an error.
-
-        Raises:
-            UserError: the service ended; the message has the last lines of the service's log.
-        """
+        """Wait for the end of the service, and raise `UserError` with its last lines."""
         status = await self.process.wait()
         raise UserError(f"the service ended with status {status}; {last_words(self.log)}")
 
     async def meters(self) -> tuple[MeterShown, ...]:
-        """Return the meters; the result is empty if the service does not answer now."""
+        """Return the meters; none if the service does not answer now."""
         with contextlib.suppress(OSError, msgspec.DecodeError):
             return _METERS.decode(await asyncio.to_thread(_get, f"{self.base_url}/api/v1/meters"))
         return ()
 
     async def become_ready(self) -> None:
-        """Wait until every link is operable.
-
-        Raises:
-            UserError: the service ended, or it did not become ready in time.
-        """
+        """Wait until every link is operable; raise `UserError` if the service ends or is slow."""
         last = "no answer"
         try:
             async with asyncio.timeout(_READY_WITHIN_S):
@@ -127,10 +109,10 @@ class DemoService:
 async def demo_service(
     floor_file: Path, log: Path, port: int, *, auto_floor_after_s: float | None
 ) -> AsyncIterator[DemoService]:
-    """Run `pitlink serve` while the block runs; after that, stop it and wait for its end.
+    """Run `pitlink serve` while the block runs, and wait for its end.
 
-    The log file is replaced, and the port must be free. A win waits `auto_floor_after_s` seconds
-    for the simulated floorperson. If `auto_floor_after_s` is None, people validate the wins.
+    The log file is replaced. A win waits `auto_floor_after_s` seconds for the simulated
+    floorperson, or else for people.
 
     Raises:
         UserError: the port is in use.
@@ -156,11 +138,7 @@ async def demo_service(
 
 
 async def audit(floor_file: Path) -> AuditReport:
-    """Replay the ledger with `pitlink audit`, and return its results.
-
-    Raises:
-        UserError: the audit failed or took too long.
-    """
+    """Replay the ledger with `pitlink audit`; raise `UserError` if it fails or takes too long."""
     process = await asyncio.create_subprocess_exec(
         *_ending_with_us([*_PITLINK, "audit", "--json", "--config", str(floor_file)]),
         stdin=asyncio.subprocess.DEVNULL,
@@ -181,7 +159,6 @@ async def audit(floor_file: Path) -> AuditReport:
 
 
 def last_words(log: Path) -> str:
-    """Return the last lines of a log, for an error message."""
     lines = log.read_text(errors="replace").splitlines()[-_LOG_LINES:]
     return "\n  ".join([f"the end of {log}:", *lines])
 
@@ -201,11 +178,7 @@ async def _end(process: asyncio.subprocess.Process) -> None:
 
 
 def check_port(port: int, option: str) -> None:
-    """Check that a port on the loopback address is free.
-
-    Raises:
-        UserError: the port is not free; the message names the option that sets the port.
-    """
+    """Raise `UserError` with the option that sets it if a port on loopback is not free."""
     try:
         socket.create_server((LOOPBACK, port)).close()
     except OSError as error:
@@ -214,13 +187,7 @@ def check_port(port: int, option: str) -> None:
 
 
 def _ending_with_us(command: list[str]) -> list[str]:
-    """Return a command with a prefix that binds its process to this process.
-
-    If this process is killed, the kernel then stops the process of the command.
-
-    The prefix uses the Linux program `setpriv`. Without `setpriv`, the command is returned
-    unchanged.
-    """
+    """Let the kernel (with `setpriv`) stop the command's process if this one is killed."""
     setpriv = shutil.which("setpriv") if sys.platform == "linux" else None
     return [setpriv, "--pdeathsig", "TERM", *command] if setpriv else command
 

@@ -1,8 +1,4 @@
-"""Totals of a demonstration's tables, from the device events of this run.
-
-The totals do not depend on the service's ledger. They are calculated from only two sources: the
-answers to the device events, and the rates of the meters.
-"""
+"""Totals from this run's answers to device events and the meters' rates, not from the ledger."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,17 +16,9 @@ from meters.floor.floor_file import Link, Table
 class TableBooks:
     """Totals of all tables; wagers and contributions of voided rounds are not included.
 
-    Attributes:
-        rounds: number of settled rounds with a progressive wager.
-        wagers: number of accepted progressive wagers.
-        wagered_cents: sum of those wagers.
-        meter_wagers: the same number, but a wager counts once for each meter that it feeds. The
-            ledger counts wagers in this way.
-        meter_wagered_cents: sum of the wagers, counted in the same way.
-        contributions_micros: contributions of those wagers to meters and reserves, at the rates of
-            the meters.
-        wins: number of settlement lines with a payout.
-        won_cents: sum of those payouts.
+    `rounds` counts those with a progressive wager, and `wins` settlement lines with a payout. In
+    `meter_wagers`, as in the ledger, a wager counts once for each meter that it feeds. The
+    contributions are those to meters and reserves, at the rates of the meters.
     """
 
     rounds: int = 0
@@ -44,8 +32,6 @@ class TableBooks:
 
 
 class BookedAgent(Agent):
-    """Agent that adds each of its answered device events to the demonstration's totals."""
-
     def __init__(
         self, link: Link, table: Table, broker: BrokerPlace, outbox_path: Path, books: TableBooks
     ) -> None:
@@ -62,7 +48,6 @@ class BookedAgent(Agent):
         self._counted: tuple[PlacedWager, ...] = ()
 
     def on_answer(self, answer: DeviceAnswer) -> None:
-        """Add an answered device event to the totals, if the event was accepted."""
         if not answer.ok:
             return
         match answer.event:

@@ -26,14 +26,10 @@ from meters.terminal.printing import print_text
 
 @dataclass(frozen=True, slots=True)
 class BotOptions:
-    """Options of bots at the tables of a floor file.
+    """Options of bots; without `tables`, they play at all tables of the floor file.
 
-    Attributes:
-        tables: ids of the tables; empty for all tables of the floor file.
-        speed: speed relative to a real table.
-        for_s: seconds after which the bots stop; None for no limit.
-        stack_every: average number of rounds per stacked deck; 0 for no stacked deck.
-        metrics: address of the agents' metrics; None if no metrics are served.
+    `speed` is relative to a real table. Without `for_s`, there is no limit. One deck of every
+    `stack_every` is stacked on average; with 0, none.
     """
 
     tables: tuple[str, ...] = ()
@@ -44,7 +40,7 @@ class BotOptions:
 
 
 def run_bot_tables(config: Path, options: BotOptions) -> None:
-    """Let bots play at the tables of a floor file until they are stopped, and print the totals.
+    """Let bots play until they are stopped, and print the totals.
 
     Raises:
         UserError: the floor is not a demonstration, a table is not on the floor, or the floor's
@@ -116,7 +112,7 @@ async def _play(
 async def _serve_metrics(
     floor: Floor, agents: Sequence[BookedAgent], at: ListeningAddress | None
 ) -> None:
-    """Serve the metrics of all agents until canceled; if there is no address, only wait."""
+    """Serve the metrics of all agents until canceled; without an address, only wait."""
     metrics = AgentMetrics()
     for agent in agents:
         metrics.add(agent)

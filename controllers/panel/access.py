@@ -1,4 +1,4 @@
-"""Access control of a table's panel: key, sessions, and the origin of requests (duty D20)."""
+"""Who may use a table's panel: key, sessions, and the origin of requests (duty D20)."""
 
 import hmac
 import os
@@ -16,10 +16,10 @@ from meters.http.requests import WebRequest
 from meters.process.private_files import make_private_directory
 
 SESSION_S: Final = 30 * 86_400
-"""Duration of a session in seconds; each use of the key begins another session."""
+"""Each use of the key begins another session."""
 
 WRONG_MOST: Final = 10
-"""Maximum number of wrong keys, or of wrong cookies, from one address within a minute."""
+"""Wrong keys, or wrong cookies, that one address may show within a minute."""
 
 _WRONG_WITHIN_S: Final = 60.0
 _ADDRESSES_MOST: Final = 1_000
@@ -34,9 +34,7 @@ _TOO_MANY: Final = "Too many wrong keys from this address: try again in a minute
 
 
 def panel_key(path: Path) -> str:
-    """Return the key of a table's panel; if the key file does not exist, create it.
-
-    Only the owner of the key file can read the file.
+    """Return the key of a table's panel, in a file that only its owner can read.
 
     Raises:
         UserError: the key file cannot be read or written, or the file is empty.
@@ -61,8 +59,8 @@ def panel_key(path: Path) -> str:
 def renew_panel_key(path: Path) -> None:
     """Replace the key of a panel.
 
-    A running agent must be restarted: until then, it uses the old key. After the restart, the
-    sessions that began with the old key are no longer valid.
+    A running agent uses the old key until it is restarted; then the sessions that began with it
+    end.
 
     Raises:
         UserError: the file cannot be replaced, or there is no such file. A new key would then be
@@ -83,20 +81,18 @@ def renew_panel_key(path: Path) -> None:
 
 
 class WrongShown:
-    """Counter of the wrong keys or cookies that each address sent within the last minute."""
+    """Wrong keys or cookies that each address showed within the last minute."""
 
     def __init__(self) -> None:
         self._shown: dict[str, deque[float]] = {}
 
     def too_many(self, address: str) -> bool:
-        """Return whether further attempts from an address are refused."""
         shown = self._shown.get(address, deque())
         while shown and shown[0] <= time.monotonic() - _WRONG_WITHIN_S:
             shown.popleft()
         return len(shown) >= WRONG_MOST
 
     def note(self, address: str) -> None:
-        """Count a wrong key or cookie from an address."""
         if address not in self._shown and len(self._shown) >= _ADDRESSES_MOST:
             del self._shown[next(iter(self._shown))]
         self._shown.setdefault(address, deque()).append(time.monotonic())
@@ -105,12 +101,12 @@ class WrongShown:
 class PanelAccess:
     """Access control of a table's panel.
 
-    A browser that shows the right key receives a session, which is stored in a cookie. A session
-    has a start time and a digest that was made with the key. So a session survives a restart of the
-    agent, and it ends when the key is replaced.
+    A browser that shows the right key receives a session in a cookie. It is a start time and a
+    digest made with the key, so it survives a restart of the agent and ends when the key is
+    replaced.
 
-    Browsers send a cookie to all ports of a host, and a host can serve several panels. So the name
-    of the cookie contains the id of the table.
+    Browsers send a cookie to all ports of a host, and a host can serve several panels, so the
+    cookie's name contains the id of the table.
 
     Raises:
         ValueError: the key is empty, so everybody would have access.
@@ -125,7 +121,7 @@ class PanelAccess:
         self._wrong_keys, self._wrong_cookies = WrongShown(), WrongShown()
 
     def refuse(self, request: WebRequest) -> Response[str] | None:
-        """Return the response that refuses a request, or None if the request is allowed."""
+        """Return the response that refuses a request; None if it is allowed."""
         path = request.url.path
         if (
             path == "/metrics"
@@ -146,17 +142,16 @@ class PanelAccess:
         return None
 
     def opens(self, key: str) -> bool:
-        """Return whether a key is the panel's key; the comparison takes constant time."""
+        """Return whether this is the panel's key, in constant time."""
         return hmac.compare_digest(key.encode(), self._key)
 
     def begin_session(self, at_s: float | None = None) -> str:
-        """Return a new session that begins now, or at `at_s` (seconds since 1970)."""
+        """Return a session that begins now, or at `at_s` (seconds since 1970)."""
         began = str(int(time.time() if at_s is None else at_s))
         nonce = secrets.token_urlsafe(12)
         return f"{began}.{nonce}.{self._digest(began, nonce)}"
 
     def holds(self, session: str) -> bool:
-        """Return whether a session was made with the panel's key and has not ended."""
         if not self._is_ours(session):
             return False
         age_s = time.time() - int(session.partition(".")[0])
@@ -172,11 +167,7 @@ class PanelAccess:
         return hmac.new(self._key, text.encode(), "sha256").hexdigest()
 
     def let_in(self, request: WebRequest, key: str) -> Response[str]:
-        """Return the response to a request whose URL has a key.
-
-        If the key is right, the response sets a session cookie and redirects to the page. If the
-        key is wrong, the response is a refusal.
-        """
+        """Answer a URL with a key: the right one gets a session cookie and goes to the page."""
         address = _address(request)
         if self._wrong_keys.too_many(address):
             return _refused(429, _TOO_MANY)
@@ -192,7 +183,6 @@ class PanelAccess:
         return Response("", status_code=303, media_type=MediaType.TEXT, headers=headers)
 
     def session_of(self, request: WebRequest) -> str:
-        """Return the session in a request's cookie; empty if there is none."""
         try:
             jar = SimpleCookie(request.headers.get("cookie", ""))
         except CookieError:
@@ -205,10 +195,7 @@ def _address(request: WebRequest) -> str:
 
 
 def _from_our_page(request: WebRequest) -> bool:
-    """Return whether a request comes from the panel's own page.
-
-    A request of the page is JSON. A form on another site cannot send JSON.
-    """
+    """Return whether a request comes from the panel's page: other sites' forms cannot send JSON."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":
         return False

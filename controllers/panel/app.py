@@ -1,5 +1,3 @@
-"""Web application of a table's panel: the page, the stream of views, and the route for touches."""
-
 import asyncio
 import http
 from collections.abc import AsyncIterator, Callable
@@ -47,8 +45,8 @@ async def serve_panel(
 ) -> None:
     """Serve the panel of one table until canceled.
 
-    Without `metrics`, the panel serves the metrics of the table's own agent only. Without
-    `settings`, the panel is served with plain HTTP and the default host names.
+    Without `metrics`, it serves those of the table's own agent only; without `settings`, plain HTTP
+    and the default host names.
 
     Raises:
         UserError: the address or the certificate cannot be used.
@@ -77,7 +75,6 @@ def create_app(
     access: PanelAccess,
     metrics: AgentMetrics,
 ) -> Litestar:
-    """Return the web application of one panel."""
     assets = Assets.load((_PACKAGE, SETTLE_PACKAGE, SHARED))
     return Litestar(
         route_handlers=[
@@ -128,7 +125,6 @@ def _view_routes(feed: PanelUpdates, access: PanelAccess, version: str) -> list[
 async def _counted(
     feed: PanelUpdates, version: str, holds: Callable[[], bool]
 ) -> AsyncIterator[bytes]:
-    """Yield the views for one tablet while its session is valid, and count the open stream."""
     feed.streams += 1
     try:
         async for part in ViewStream(feed, version):
@@ -140,7 +136,7 @@ async def _counted(
 
 
 class PendingAnswer(msgspec.Struct, frozen=True):
-    """Answer about an accepted event to which the service has not replied yet."""
+    """An accepted event to which the service has not replied yet."""
 
     event: str | None
     waiting: bool

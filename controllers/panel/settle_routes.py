@@ -1,4 +1,4 @@
-"""Routes of a panel's page on which a person settles a whole round; nothing is sent."""
+"""Routes of the page on which a person settles a whole round; nothing is sent."""
 
 from typing import Final
 
@@ -17,10 +17,6 @@ _BODY_BYTES_MAX: Final = 16_384
 
 
 def settle_routes(floor: Floor, agent: Agent, version: str) -> list[HTTPRouteHandler]:
-    """Return the routes of the page "Settle a round" for the panel's own table.
-
-    `version` is the version of the panel's static files.
-    """
     page = SettlePage(floor.facility, version, home="/", home_name="Panel", signs_in=False)
     link_id = agent.layout.link
     found = floor.find_table(agent.layout.table)

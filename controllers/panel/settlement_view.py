@@ -1,7 +1,4 @@
-"""View of a settlement for the dealer: amounts, positions, sources and open wins.
-
-All functions are pure.
-"""
+"""A settlement as the dealer sees it: amounts, positions, sources and open wins."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -53,12 +50,12 @@ _PAYERS: Final[Mapping[PaidFrom, str]] = {
 }
 
 _DEALERS_PART: Final = {"pay": "pay", "credit": "credit"}
-"""States of lines that the dealer pays now, each with what they do."""
+"""What the dealer does with the lines that they pay now."""
 _DUE: Final = ("pay", "credit", "wait", "hand_pay", "ask")
 
 
 def settled_view(layout: Layout, settled: SettledRound) -> SettledView:
-    """Return the view of a settlement, turn by turn in paying order (649a.11(c), reading G1)."""
+    """Return the view, turn by turn in paying order (649a.11(c), reading G1)."""
     turns: list[tuple[int, list[LineView]]] = []
     for number, line in enumerate(settled.lines):
         turn = line.envy_of or line.position
@@ -86,7 +83,7 @@ def settled_view(layout: Layout, settled: SettledRound) -> SettledView:
 
 
 def _payment_view(settled: SettledRound, lines: Sequence[LineView]) -> str:
-    """Return the dealer's next task in words. The text names only what is to be done."""
+    """Return the dealer's next task in words, only what is to be done."""
     states = {"pay" if line.state == "nothing" else line.state for line in lines if line.amount}
     due = [name for state, name in _DEALERS_PART.items() if state in states]
     rest = " and ".join(due)
@@ -105,7 +102,6 @@ def _payment_view(settled: SettledRound, lines: Sequence[LineView]) -> str:
 
 
 def held_views(layout: Layout, state: TableState) -> list[HeldView]:
-    """Return the claims that hold the table, and for each whether it is validated."""
     return [
         _held_view(layout, claim, *(state.holding(claim) or (None, None))) for claim in state.held
     ]
@@ -187,7 +183,7 @@ def _why(layout: Layout, line: Line) -> list[str]:
 
 
 def _validation(layout: Layout, item: str) -> Validation:
-    """Return the rules for wins of an item. If the item is not known, return the first rules."""
+    """Return the rules for wins of an item, the first ones for an unknown item."""
     meters = layout.rules.meters
     meter = meters.meter_of.get(item) or next(iter(meters.titles))
     found = meters.terms[meters.wagers_of(meter)[0]].validation
@@ -197,7 +193,6 @@ def _validation(layout: Layout, item: str) -> Validation:
 
 
 def _due(lines: list[LineView]) -> list[DueView]:
-    """Return the sums that are due, for one position after the other in paying order."""
     sums: dict[int, dict[str, int]] = {}
     for line in lines:
         if not line.amount or line.state in {"rejected", "paid", "done"}:

@@ -1,5 +1,3 @@
-"""The HTTP pages of one table."""
-
 import asyncio
 from pathlib import Path
 
@@ -13,13 +11,10 @@ from meters.http.middleware import ServerSettings
 
 
 def panel_key_path(floor: Floor, table_id: str) -> Path:
-    """Return the path of the file with the key of a table's panel."""
     return Path(floor.service.data) / "tables" / f"{table_id}.panel-key"
 
 
 class TablePages:
-    """HTTP servers of one table; they serve its panel, its metrics, both or nothing."""
-
     def __init__(
         self,
         floor: Floor,
@@ -35,7 +30,6 @@ class TablePages:
         self._panel_ready, self._metrics_ready = asyncio.Event(), asyncio.Event()
 
     async def ready(self) -> bool:
-        """Wait until all servers accept requests; return True."""
         if self._panel:
             await self._panel_ready.wait()
         if self._metrics_at:

@@ -1,4 +1,4 @@
-"""View of a table for the panel: state, meters and faults of the table (pure functions)."""
+"""The panel's view of a table: state, meters and faults."""
 
 from collections.abc import Iterator, Mapping
 from typing import Final
@@ -54,9 +54,8 @@ def view_table(
 ) -> View:
     """Return the view of a table.
 
-    `fault` is the reason why no new progressive wager can be accepted (duty D13), or None. `values`
-    has only the meter values that are current. `unanswered` is the event that waits for the
-    service's reply, or None.
+    `fault` stops new progressive wagers (duty D13). `values` has only the meter values that are
+    current. `unanswered` is the event that waits for the service's reply.
     """
     wagers = list(_wagers(layout))
     asking = state.asking
@@ -160,7 +159,7 @@ def _controller(fault: DeviceRefusal | None) -> str:
 def _closed_view(
     state: TableState, fault: DeviceRefusal | None, unanswered: str | None
 ) -> ClosedView | None:
-    """Return the notice that a fault stops progressive wagers, or None (duties D13 and D14).
+    """Return the notice that a fault stops progressive wagers (duties D13 and D14).
 
     If betting is closed only because of the phase of the round, there is no notice.
     """
@@ -198,7 +197,7 @@ def _closed_view(
 def _meters(
     layout: Layout, values: Mapping[str, MeterValue], fault: DeviceRefusal | None
 ) -> list[MeterView]:
-    """Return the meters; a meter has an amount only while its value is known to be current (D1)."""
+    """Return the meters, with an amount only while it is known to be current (D1)."""
     views: list[MeterView] = []
     for meter in layout.meters:
         value = values.get(meter.meter_id) if fault is None else None
@@ -292,9 +291,9 @@ def _lit(layout: Layout, state: TableState) -> list[LitView]:
 def _unread(layout: Layout, state: TableState) -> Iterator[str]:
     """Yield the names of missing entries, in the order in which cards are turned up (649a.11(c)).
 
-    The dealer's hand is first. The players' hands are next, from the dealer's right. The community
-    cards are turned up at the turn of the first player whose wager needs them, after that player's
-    hand (649a.11(c)(7) and (8), reading T13).
+    The dealer's hand is first, then the players' from the dealer's right. The community cards are
+    turned up at the turn of the first player whose wager needs them, after that player's hand
+    (649a.11(c)(7) and (8), reading T13).
     """
     if state.awaits_dealer(layout):
         yield "dealer"
@@ -322,8 +321,8 @@ def _missing(layout: Layout, state: TableState) -> Iterator[str]:
 def _envy_unread(layout: Layout, state: TableState) -> bool:
     """Return whether Envy Bonuses can depend on a hand that is not entered (reading T10).
 
-    Only hands without a progressive wager count here. The result is False if the dealer has
-    declared that a hand wins nothing, or if all progressive wagers are electronic.
+    Only hands without a progressive wager count here. They cannot if the dealer has declared that a
+    hand wins nothing, or if all progressive wagers are electronic.
     """
     if state.no_win or all(layout.is_electronic(placed.wager) for placed in state.wagers):
         return False

@@ -21,16 +21,16 @@ from controllers.table.device_events import (
 )
 
 ANSWER_WITHIN_S: Final = 4.0
-"""Seconds after which the tablet is informed that the service has not answered yet.
+"""When the tablet is told that the service has not answered yet.
 
 The event of the touch remains valid.
 """
 
 
 class PanelEvents:
-    """Sender of a panel's touches to the agent.
+    """Sends a panel's touches to the agent.
 
-    While another event waits, a touch is refused, so it never takes effect later. A `RoundDone`
+    While another event waits, a touch is refused, so it never takes effect later; but a `RoundDone`
     event is accepted at any time.
     """
 
@@ -41,10 +41,7 @@ class PanelEvents:
         self._under_way: set[asyncio.Task[DeviceAnswer]] = set()
 
     async def submit(self, line: bytes) -> DeviceAnswer | None:
-        """Send one device event and return the answer.
-
-        Return None if the event is accepted but not answered within the time limit.
-        """
+        """Answer one device event; None if it is accepted but not answered in time."""
         if refusal := _needs_reason(line):
             return refused(line, refusal)
         line = _asking(line)
@@ -66,7 +63,6 @@ class PanelEvents:
         return task.result() if task.done() else None
 
     async def _tick_off(self, line: bytes) -> DeviceAnswer | None:
-        """Send a `RoundDone` event immediately; it does not wait for another event's answer."""
         task = asyncio.create_task(self._agent.handle_at_once(line), name="tick")
         self._under_way.add(task)
         task.add_done_callback(self._under_way.discard)
@@ -82,13 +78,10 @@ class PanelEvents:
             self._turn.release()
 
     def _unseen_settlement(self, line: bytes) -> DeviceRefusal | None:
-        """Return a refusal if the dealer touched lock-out before they saw a settlement.
+        """Refuse a lock-out that the dealer touched before they saw a settlement.
 
-        Otherwise, return None.
-
-        A page that shows a settlement has no lock-out button. So if a lock-out arrives while a
-        settlement is open, the dealer had not seen this settlement. The lock-out would mark the
-        payouts of the settlement as paid.
+        A page that shows a settlement has no lock-out button. So the dealer had not seen the open
+        one, and the lock-out would mark its payouts as paid.
         """
         settled = self._agent.table_state.settled
         if settled is None or not isinstance(_read(line), BettingLocked):
@@ -105,7 +98,6 @@ class PanelEvents:
 
 
 def _needs_reason(line: bytes) -> DeviceRefusal | None:
-    """Return a refusal if a touch retracts cards without a reason; otherwise None."""
     event = _read(line)
     if isinstance(event, Retracted) and event.takes_cards and not (event.reason or "").strip():
         return DeviceRefusal("reason_missing", "say why the cards are taken back")
@@ -113,10 +105,7 @@ def _needs_reason(line: bytes) -> DeviceRefusal | None:
 
 
 def _read(line: bytes) -> DeviceEvent | None:
-    """Return the event in a line, or None if the line is not valid.
-
-    The agent reports the error of an invalid line.
-    """
+    """Return the event in a line; the agent reports the error of an invalid one."""
     try:
         return parse_event(line)
     except DeviceRefusal:
@@ -124,7 +113,6 @@ def _read(line: bytes) -> DeviceEvent | None:
 
 
 def _asking(line: bytes) -> bytes:
-    """Return the line of a touch; in `settle` and `void`, `confirm` is set to true."""
     event = _read(line)
     if isinstance(event, VoidPressed | SettlePressed):
         return encode_event(replace(event, confirm=True))

@@ -9,13 +9,10 @@ from controllers.agent.agent import Agent
 from controllers.panel.table_view import view_table
 
 LOOK_EVERY_S: Final = 0.1
-"""Seconds between two checks of the table.
-
-The checks are needed because a fault can begin without an event.
-"""
+"""Interval of checks, because a fault can begin without an event."""
 
 HEARTBEAT_EVERY_S: Final = 1.0
-"""Seconds between heartbeats; a page that misses several of them hides its numbers."""
+"""A page that misses several heartbeats hides its numbers."""
 
 STREAMS_MAX: Final = 32
 
@@ -24,12 +21,6 @@ _encoder: Final = msgspec.json.Encoder()
 
 
 class PanelUpdates:
-    """Current view of one table, as JSON in bytes.
-
-    Attributes:
-        streams: number of tablets that receive the view.
-    """
-
     def __init__(self, agent: Agent, *, demonstration: bool) -> None:
         self._agent = agent
         self._demonstration = demonstration
@@ -40,7 +31,6 @@ class PanelUpdates:
 
     @property
     def view(self) -> bytes:
-        """Current view, as JSON."""
         agent = self._agent
         view = view_table(
             agent.layout,
@@ -53,20 +43,17 @@ class PanelUpdates:
         return _encoder.encode(view)
 
     async def keep_current(self) -> None:
-        """Check the table for changes until canceled."""
         while True:
             self.refresh()
             await asyncio.sleep(LOOK_EVERY_S)
 
     def refresh(self) -> None:
-        """Check the table now; if the view has changed, send the view to all streams."""
         view = self.view
         if view != self._view:
             self._view = view
             self._wake()
 
     def close(self) -> None:
-        """End every stream."""
         self._closed = True
         self._wake()
 
@@ -75,10 +62,9 @@ class PanelUpdates:
         self._changed = asyncio.Event()
 
     async def next_after(self, seen: bytes) -> bytes | None:
-        """Wait until the view differs from `seen`, and return the view.
+        """Wait for a view that differs from `seen`, which is returned after `HEARTBEAT_EVERY_S`.
 
-        If the view does not change for `HEARTBEAT_EVERY_S` seconds, return `seen`. If the streams
-        are closed, return None.
+        None means that the streams are closed.
         """
         if self._view == seen and not self._closed:
             changed = self._changed
@@ -93,9 +79,8 @@ class PanelUpdates:
 class ViewStream:
     """Stream of server-sent events for one tablet.
 
-    The first event is `page`. A `view` event follows each change of the view. If there is no
-    change, a `heartbeat` event is sent every second. A slow tablet receives only the latest view,
-    so views do not accumulate in memory.
+    First comes `page`, then a `view` after each change, and a `heartbeat` every second without one.
+    A slow tablet receives only the latest view, so views do not accumulate in memory.
     """
 
     def __init__(self, feed: PanelUpdates, page_version: str) -> None:

@@ -1,7 +1,7 @@
 """The view of a panel as one JSON document.
 
-The page shows this document and has no state of its own. Money is in integer cents, a card is two
-characters, and texts are for the dealer.
+The page shows it and has no state of its own. Money is in integer cents, a card is two characters,
+and texts are for the dealer.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,14 +15,11 @@ from meters.wire.messages import DrawMade
 
 
 class _View(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Base of all parts of the document."""
+    pass
 
 
 class MeterView(_View, frozen=True):
-    """A meter that the table feeds.
-
-    `amount` is the balance in cents; None while the balance is not known to be current.
-    """
+    """A meter that the table feeds; its `amount` in cents is None unless known to be current."""
 
     meter: str
     name: str
@@ -32,10 +29,7 @@ class MeterView(_View, frozen=True):
 
 
 class WagerView(_View, frozen=True):
-    """A wager of the table: its name, short name and amount in cents.
-
-    `correctable` is true if one such wager can be corrected after lock-out.
-    """
+    """A wager in cents; a `correctable` one can be corrected after lock-out."""
 
     wager: str
     name: str
@@ -48,10 +42,8 @@ class PositionView(_View, frozen=True):
     """A betting position.
 
     Attributes:
-        position: number of the position; 1 is farthest to the dealer's left.
+        position: 1 is farthest to the dealer's left.
         lit: the wagers whose light is lit (649a.7(d)(4)).
-        cards: the hand of the position if it is entered, or None.
-        folded: true if the position has folded.
         no_win: true if the dealer declared that the hand wins nothing.
         needs: true if the position's hand or fold is missing.
         stays: true if the cards stay on the table after a fold (reading T8).
@@ -83,7 +75,7 @@ class LitView(_View, frozen=True):
 
 
 class ClosedView(_View, frozen=True):
-    """The reason why no new progressive wager is accepted, and the consequence for the round."""
+    """Why no new progressive wager is accepted, and what follows for the round."""
 
     code: str
     title: str
@@ -99,21 +91,16 @@ class LineView(_View, frozen=True):
 
     Attributes:
         line: index of the line in the settlement, from 0.
-        position: the position.
-        kind: the kind of line; the page highlights Envy Bonuses, Magic Cards and Lucky Bonuses.
-        item: name of the item.
-        hand: name of the hand, or empty.
-        amount: amount for the player in cents, including a returned wager.
-        state: state of the line, which determines the dealer's task.
-        act: the dealer's task in words.
+        kind: the page highlights Envy Bonuses, Magic Cards and Lucky Bonuses.
+        hand: its name, or empty.
+        amount: for the player, in cents, including a returned wager.
+        state: determines the dealer's task, which `act` says in words.
         source: source of the payout in words, or empty.
-        payer: person who pays the amount, in words, or empty.
-        rule: the subsection of the regulations that decides the line.
-        why: texts that explain the line, with the subsections of the regulations.
-        percent: the percentage of the meter that is paid, or None.
-        envy_of: for an Envy Bonus, the position of the winning hand that caused it; otherwise None.
-        claimed: true if the payment of the line depends on a floorperson's decision, made or not
-            made yet.
+        payer: who pays, in words, or empty.
+        rule: the subsection of the regulations that decides the line; `why` explains it.
+        percent: the percentage of the meter that is paid.
+        envy_of: for an Envy Bonus, the position of the winning hand that caused it.
+        claimed: true if the payment depends on a floorperson's decision, made or not.
     """
 
     line: int
@@ -134,7 +121,7 @@ class LineView(_View, frozen=True):
 
 
 class TurnView(_View, frozen=True):
-    """Lines of one position's turn, with the Envy Bonuses that the position's hand caused."""
+    """A position's turn, with the Envy Bonuses that its hand caused."""
 
     position: int
     cards: Sequence[str] | None
@@ -144,14 +131,9 @@ class TurnView(_View, frozen=True):
 class DueView(_View, frozen=True):
     """Sums of a position in cents: due now, and due after a floorperson's decision.
 
-    Attributes:
-        position: the position.
-        pay: amount to pay now from the table inventory.
-        credit: amount to credit now to the game account.
-        wait: amount to pay after a floorperson has validated the win.
-        hand_pay: amount of hand pays, which are never paid at the table.
-        ask: amount of Envy Bonuses that depend on a rejected win. The dealer must ask the
-            floorperson about these Envy Bonuses.
+    `pay` is from the table inventory, and `credit` to the game account. `wait` is due when a
+    floorperson has validated the win. A `hand_pay` is never paid at the table. About `ask`, Envy
+    Bonuses that depend on a rejected win, the dealer must ask the floorperson.
     """
 
     position: int
@@ -166,18 +148,14 @@ class SettledView(_View, frozen=True):
     """The settlement of a round.
 
     Attributes:
-        round: name of the round.
         turns: the lines, turn by turn in paying order.
-        due: sums that are due for each position.
-        dealer: the dealer's hand.
-        community: the community cards.
         draw: draw at lock-out.
         undecided: number of wins in the round that have no decision.
-        claimed: the lines whose payment depends on a floorperson's decision, made or not made yet.
+        claimed: the lines whose payment depends on a floorperson's decision, made or not.
         open: the lines in `claimed` that are neither paid nor acknowledged.
-        seen: the lines that the dealer must complete before the next round: the index of each line,
-            from 0, and its state. The page sends `seen` back when the dealer continues. So only
-            lines that the dealer saw in their present state are completed.
+        seen: the state of each line that the dealer must complete before the next round, by index
+            from 0. The page sends it back when the dealer continues, so only lines that they saw in
+            their present state are completed.
         told: the dealer's next task for the round, in a sentence.
     """
 
@@ -195,14 +173,7 @@ class SettledView(_View, frozen=True):
 
 
 class ReturnedPositionView(_View, frozen=True):
-    """Returned wagers of a position.
-
-    Attributes:
-        position: the position.
-        chips: number of value chips.
-        credit_cents: amount to credit to the player's game account, in cents.
-        items: each wager, in words.
-    """
+    """Returned wagers of a position: chips, cents to credit to the game account, and words."""
 
     position: int
     chips: int
@@ -211,13 +182,7 @@ class ReturnedPositionView(_View, frozen=True):
 
 
 class ReturnedView(_View, frozen=True):
-    """Returned wagers and the reason (649a.13).
-
-    Attributes:
-        reason: the reason in words.
-        others: text about returned wagers that are not in `positions`, or empty.
-        positions: the positions, 1 first.
-    """
+    """Returned wagers and the reason (649a.13); `others` are not in `positions`."""
 
     reason: str
     others: str
@@ -225,8 +190,6 @@ class ReturnedView(_View, frozen=True):
 
 
 class RefusalView(_View, frozen=True):
-    """Refusal of a device event by the service: name of the event, and reason."""
-
     event: str
     message: str
 
@@ -263,7 +226,7 @@ class HeldView(_View, frozen=True):
 
 
 class AskingView(_View, frozen=True):
-    """Correction request to a floorperson: device event, reason, and time in UTC.
+    """Correction request to a floorperson; the time is in UTC.
 
     `wager` is the wager that is added or taken back, in words; empty for other corrections.
     """
@@ -278,36 +241,25 @@ class View(_View, frozen=True):
     """View of a table.
 
     Attributes:
-        table: id of the table.
-        link: name of the link.
-        game: name of the game.
         linked: true if the table feeds any meter.
         demonstration: true if the floor is a demonstration; the page then shows a notice.
-        phase: phase of the round.
-        round: name of the round, if the round's wagers were sent to the service.
+        round: only if the round's wagers were sent to the service.
         controller: state of the link for this table: ``operable``, ``inoperable``, ``closed`` or
             ``not reached``.
-        shut: reason why no new progressive wager is accepted, or None.
-        unanswered: event that waits for the service's answer: ``lockout``, ``settle``, ``void``,
-            ``correct_wager``, or None.
-        waiting: earlier rounds, the oldest first. Each of these rounds has a win that is not
-            decided, or a decision that the dealer has not acknowledged with the button Done.
-        meters: the meters that the table feeds.
-        wagers: the wagers that can be placed.
-        positions: the positions, 1 first.
-        draw: draw for this round.
+        shut: why no new progressive wager is accepted.
+        unanswered: event that waits for the service's answer: ``lockout``, ``settle``, ``void`` or
+            ``correct_wager``.
+        waiting: earlier rounds, the oldest first, with a win that is not decided, or a decision
+            that the dealer has not acknowledged with the button Done.
+        positions: 1 first.
         chips: number of accepted chip wagers.
-        chips_returned: number of chips that are returned because the service refused the wagers.
+        chips_returned: chips that are returned because the service refused the wagers.
         lit: the chip wagers by position, for the count of the chips.
-        hand_cards: number of cards of a position.
-        dealer_cards: number of the dealer's cards.
-        community_cards: number of community cards.
-        dealer: the dealer's hand.
-        community: the community cards.
+        hand_cards: number of cards of a position; `dealer_cards` and `community_cards` likewise.
         needs_community: true if community cards are dealt in this round (649a.8(d)).
         seen: every card that was entered.
-        next: entry that is needed next: ``dealer``, a position's number or ``community``; None if
-            nothing is missing. Entries are needed in the order in which cards are turned up.
+        next: entry that is needed next, in the order in which cards are turned up: ``dealer``, a
+            position's number or ``community``; None if nothing is missing.
         missing: entries that are missing before the round can be settled, in words.
         envy_unread: true if Envy Bonuses can depend on a hand that has no progressive wager and is
             not entered yet.
@@ -321,10 +273,8 @@ class View(_View, frozen=True):
         last: the settlement that was closed last.
         returned: wagers that were returned last; None after the next wager or lock-out.
         refusal: last event that the service refused; None after the next event is accepted.
-        differs: wrong count of the chips, or None.
-        held: claims that hold the table.
-        asking: correction request, or None. While the request waits, the only possible action is
-            ``withdraw``.
+        differs: wrong count of the chips.
+        asking: correction request; while it waits, only ``withdraw`` is possible.
     """
 
     table: str

@@ -1,1 +1,1 @@
-"""States of a table, and the changes between them (pure functions)."""
+"""States of a table, and the changes between them: pure functions of immutable values."""

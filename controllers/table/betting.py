@@ -1,5 +1,3 @@
-"""Betting at a table: wagers, their lights, and the count of the value chips (pure functions)."""
-
 from msgspec.structs import replace
 
 from controllers.table.device_events import (
@@ -17,7 +15,7 @@ def place_wager(
 ) -> TableState:
     """Accept a wager before lock-out and turn on its light (649a.7(c), (d)).
 
-    Each meter has one wager amount. The wager must have the amount of its meter (reading T22).
+    A meter has one wager amount, which the wager must have (reading T22).
 
     Raises:
         DeviceRefusal: the wager is not accepted.
@@ -133,9 +131,7 @@ def withdraw_wager(layout: Layout, state: TableState, event: WagerWithdrawn) -> 
 
 
 def repeat_wagers(layout: Layout, state: TableState, fault: DeviceRefusal | None) -> TableState:
-    """Place all wagers of the previous round again, at the same positions.
-
-    If one wager is not accepted, none of them is placed.
+    """Place all wagers of the previous round again, at the same positions, or none of them.
 
     Raises:
         DeviceRefusal: the previous round had no wagers, this round already has a wager, or a wager
@@ -163,8 +159,8 @@ def record_same_player(layout: Layout, state: TableState, event: SamePlayer) -> 
 
     Raises:
         DeviceRefusal: ``patron_differs`` if the positions have different patrons; ``same_patron``
-            if the positions cannot be separated, because one patron wagered at both; another code
-            if the result was sent, or if there is no next position.
+            if one patron wagered at both, so they cannot be separated; another code if the result
+            was sent, or if there is no next position.
     """
     if state.phase is not Phase.OPEN:
         check_locked(state)
@@ -189,11 +185,7 @@ def record_same_player(layout: Layout, state: TableState, event: SamePlayer) -> 
 
 
 def check_open(state: TableState) -> None:
-    """Check that the table accepts wagers.
-
-    Raises:
-        DeviceRefusal: ``betting_locked`` or ``locked_out`` if the table accepts no wagers.
-    """
+    """Raise `DeviceRefusal` (``betting_locked``, ``locked_out``) unless wagers are accepted."""
     if state.phase is Phase.LOCKED_OUT:
         raise DeviceRefusal("locked_out", state.reason)
     if state.phase is not Phase.OPEN:
@@ -201,11 +193,7 @@ def check_open(state: TableState) -> None:
 
 
 def check_position(layout: Layout, position: int) -> None:
-    """Check that the table has a position.
-
-    Raises:
-        DeviceRefusal: ``unknown_position`` if the table does not have the position.
-    """
+    """Raise `DeviceRefusal` (``unknown_position``) unless the table has the position."""
     if not 1 <= position <= layout.positions:
         raise DeviceRefusal(
             "unknown_position",
@@ -226,8 +214,7 @@ def count_chips(layout: Layout, state: TableState, count: int) -> TableState:
     """Compare the dealer's count of value chips with the accepted chip wagers (649a.8(b)).
 
     If the numbers differ, the round stops until the dealer counts again or voids the round. If the
-    service refused the wagers, the dealer returns their chips. In this case, the dealer can count
-    the returned chips or enter 0.
+    service refused the wagers, the dealer returns their chips and can then count these or enter 0.
 
     Raises:
         DeviceRefusal: ``chips_differ`` if the numbers differ; another code if betting is open, or

@@ -1,7 +1,6 @@
-"""Entry and correction of the cards of a round (pure functions).
+"""Entry and correction of the cards of a round: hands, dealer's hand, community, folds.
 
-The cards are the players' hands, the dealer's hand and the community cards. The dealer also enters
-folds. For a hand that wins nothing, the dealer can enter a declaration instead of the cards.
+For a hand that wins nothing, the dealer can enter a declaration instead of the cards.
 """
 
 from collections.abc import Sequence
@@ -23,7 +22,7 @@ from controllers.table.device_events import (
 from controllers.table.state import Hand, Layout, Phase, TableState, TakenBack
 
 TAKEN_BACK_MAX: Final = 10
-"""Maximum number of times that cards can be retracted in one round.
+"""How often cards can be retracted in one round.
 
 All retracted cards of a round must fit into one event for the service.
 """
@@ -33,8 +32,7 @@ def check_dealt(state: TableState) -> None:
     """Check that the value chips were counted, so cards can be entered.
 
     Raises:
-        DeviceRefusal: ``chips_first`` if the chips were not counted; another code if no round is in
-            progress.
+        DeviceRefusal: ``chips_first`` if they were not; another code if no round is in progress.
     """
     check_locked(state)
     if state.phase is not Phase.DEALT:
@@ -85,8 +83,8 @@ def _fold(layout: Layout, state: TableState, event: HandFolded) -> TableState:
     """Enter a fold.
 
     The cards of a folded hand are collected without being read, unless a wager keeps them on the
-    table (649a.11(c), reading T8). A Six Card Bonus wager also keeps the cards on the table. No
-    device reports this wager to pitlink; only the dealer sees it.
+    table (649a.11(c), reading T8). A Six Card Bonus wager also keeps them there, but only the
+    dealer sees it: no device reports it to pitlink.
     """
     position = event.position
     check_position(layout, position)
@@ -181,8 +179,6 @@ def _cards(state: TableState, names: Sequence[str], count: int) -> tuple[str, ..
 def retract(layout: Layout, state: TableState, event: Retracted) -> TableState:
     """Retract an incorrect entry that was not sent to the service.
 
-    A result that was sent cannot be retracted.
-
     Raises:
         DeviceRefusal: there is no such entry, or another entry depends on it.
     """
@@ -214,7 +210,7 @@ def _noted(
     what: Literal["hand", "dealer", "community"],
     cards: tuple[str, ...],
 ) -> TableState:
-    """Record retracted cards in the table's state, because the ledger must contain them."""
+    """Record retracted cards, because the ledger must contain them."""
     if len(state.taken_back) >= TAKEN_BACK_MAX:
         reason = f"cards were taken back {TAKEN_BACK_MAX} times: settle the round or void it"
         raise DeviceRefusal("taken_back_often", reason)
@@ -226,9 +222,8 @@ def _noted(
 def _retract_no_win(state: TableState, event: Retracted) -> TableState:
     """Retract the declaration of one position, or all declarations.
 
-    For each position, only the first retracted declaration is recorded. With this record, the
-    ledger shows that the hand was first declared to win nothing, and that its cards were entered
-    later.
+    Only the first of a position is recorded, so the ledger shows that the hand was declared to win
+    nothing before its cards were entered.
     """
     back = state.no_win if event.position is None else (event.position,)
     if not back or not set(back).issubset(state.no_win):
@@ -241,7 +236,6 @@ def _retract_no_win(state: TableState, event: Retracted) -> TableState:
 
 
 def _retract_fold(state: TableState, position: int) -> TableState:
-    """Retract a fold; if the cards of the hand were entered before the fold, restore them."""
     if position not in state.folded:
         raise DeviceRefusal("nothing_there", f"position {position} has not folded")
     back = tuple(hand for hand in state.collected_hands if hand.position == position)

@@ -1,5 +1,3 @@
-"""Hands that the dealer declared to win nothing, although cards entered before would win."""
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
@@ -11,18 +9,13 @@ from bonus.settling.settlement_lines import Line, Outcome
 from controllers.table.state import Layout, TableState
 
 _OWN_CARDS: Final = frozenset({"hand", "hand_and_community"})
-"""The cards that decide a wager, if the dealer's cards do not."""
 
 
 @dataclass(frozen=True, slots=True)
 class DeclaredWin:
-    """A declared hand, and the cards with which it would win.
+    """A declared hand, and cards with which a wager of the position would have `line`.
 
-    Attributes:
-        position: the position whose hand is declared to win nothing.
-        cards: the cards that were entered in this round and taken back.
-        entered_at: the position where they were entered.
-        line: the line that a wager of the position would have with these cards.
+    They were entered in this round, at `entered_at`, and taken back.
     """
 
     position: int
@@ -34,10 +27,10 @@ class DeclaredWin:
 def declared_wins(layout: Layout, state: TableState) -> Iterator[DeclaredWin]:
     """Yield the declared hands for which the table itself knows cards that win.
 
-    The table knows the cards that were entered in this round and taken back. If they are entered
-    for another hand now, they were only typed at the wrong place. Cards that were entered for a
-    hand without a declaration can be those of any declared hand, if none of them is on the table
-    now, and their own hand is not still to be entered.
+    It knows the cards that were entered in this round and taken back. If they are entered for
+    another hand now, they were only typed at the wrong place. Cards that were entered for a hand
+    without a declaration can be those of any declared hand, if none of them is on the table now,
+    and their own hand is not still to be entered.
     """
     seen = state.cards_seen()
     for back in state.taken_back:
@@ -58,7 +51,6 @@ def declared_wins(layout: Layout, state: TableState) -> Iterator[DeclaredWin]:
 def _win_of(
     layout: Layout, state: TableState, position: int, cards: tuple[str, ...]
 ) -> Line | None:  # fmt: skip
-    """Return the first line that pays a wager of a position with the cards, or None."""
     community = None if state.community is None else parse_cards(state.community)
     wagers = {
         placed.wager: placed.amount_cents

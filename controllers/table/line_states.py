@@ -1,7 +1,4 @@
-"""State of each line of a settlement: the dealer's next task for the line, if there is one.
-
-All functions are pure.
-"""
+"""State of each line of a settlement: the dealer's next task for it, if there is one."""
 
 from collections.abc import Collection, Mapping
 from typing import Final, Literal
@@ -28,18 +25,17 @@ _ENVY_DECISION_STATES: Final[Mapping[str, LineState]] = {
     "paid": "done",
     "rejected": "rejected",
 }
-"""State of an Envy Bonus's line after a decision on the Envy Bonus itself.
+"""State after a decision on the Envy Bonus itself.
 
-This state replaces the state that follows from the decision on the winning hand.
+It replaces the state that follows from the decision on the winning hand.
 """
 _DEALERS: Final = frozenset({"pay", "credit", "rejected", "ask"})
-"""States of lines that the dealer can complete now, by a payment or by an acknowledgment."""
+"""Lines that the dealer can complete now, by a payment or by an acknowledgment."""
 
 _OPEN: Final = _DEALERS | {"wait", "hand_pay"}
 
 
 def line_state(settled: SettledRound, number: int) -> LineState:
-    """Return the state of a line in a settlement; `number` is the index of the line, from 0."""
     line = settled.lines[number]
     decided = settled.envy_decision_on(number)
     state = _ENVY_DECISION_STATES[decided] if decided else _due_state(settled, line)
@@ -47,10 +43,7 @@ def line_state(settled: SettledRound, number: int) -> LineState:
 
 
 def due_lines(settled: SettledRound) -> tuple[int, ...]:
-    """Return the indexes of the lines that the dealer can complete now.
-
-    When betting for the next round is locked, these lines count as completed.
-    """
+    """Return the lines to complete now; at the next lock-out, they count as completed."""
     return tuple(
         number
         for number in range(len(settled.lines))
@@ -61,8 +54,8 @@ def due_lines(settled: SettledRound) -> tuple[int, ...]:
 def open_lines(settled: SettledRound) -> tuple[int, ...]:
     """Return the indexes of the lines of an earlier round that are not completed.
 
-    A line is included only if its payment depends on a floorperson's decision, made or not made
-    yet. All other lines were paid before the dealer continued with the next round.
+    Only lines whose payment depends on a floorperson's decision, made or not: all others were paid
+    before the dealer continued with the next round.
     """
     return tuple(
         number
@@ -86,11 +79,10 @@ def envy_waits(state: TableState) -> bool:
 
 
 def seen_to(settled: SettledRound, lines: Collection[int] | Mapping[int, str]) -> SettledRound:
-    """Return a copy of the settlement in which `lines` are marked as completed, if possible.
+    """Return the settlement with those of `lines` completed that the dealer can complete now.
 
-    A line is marked only if the dealer can complete it now. `lines` can contain, for each line, the
-    state that the dealer saw. If the state of a line has changed since then, the line is not
-    marked.
+    `lines` can have the state of each line that the dealer saw: a line whose state has changed
+    since is not marked.
     """
     shown = lines if isinstance(lines, Mapping) else {}
     done = {
@@ -102,10 +94,7 @@ def seen_to(settled: SettledRound, lines: Collection[int] | Mapping[int, str]) -
 
 
 def envy_line(settled: SettledRound, claim: str, position: int, item: str) -> int | None:
-    """Return the index of an Envy Bonus's line in a settlement, from 0.
-
-    Return None if the Envy Bonus belongs to another round.
-    """
+    """Return the index of an Envy Bonus's line; None if it belongs to another round."""
     for number, line in enumerate(settled.lines):
         if line.envy_of is None or (line.position, line.item) != (position, item):
             continue
@@ -119,11 +108,10 @@ def envy_line(settled: SettledRound, claim: str, position: int, item: str) -> in
 
 
 def claim_under(settled: SettledRound, line: Line) -> ClaimOpened | None:
-    """Return the claim that must be decided before a settlement line is paid, or None.
+    """Return the claim that must be decided before a line is paid.
 
-    The line of a win needs a decision on the win's own claim. The line of an Envy Bonus needs a
-    decision on the claim of the winning hand that caused the Envy Bonus. A floorperson must examine
-    that hand and validate the win before the Envy Bonus is paid.
+    For a win, this is its own claim. For an Envy Bonus, it is that of the winning hand that caused
+    it: a floorperson must examine that hand and validate the win before the Envy Bonus is paid.
     """
     if line.envy_of is not None:
         cause = cause_of(line, settled.claims, settled.lines)
@@ -133,7 +121,6 @@ def claim_under(settled: SettledRound, line: Line) -> ClaimOpened | None:
 
 
 def _due_state(settled: SettledRound, line: Line) -> LineState:
-    """Return the state of a line from the decision on its claim (see `claim_under`)."""
     if line.outcome is not Outcome.PAID or not (line.paid or line.percent):
         # A wager that wins only jackpots is paid on the lines of its jackpots.
         return "nothing"

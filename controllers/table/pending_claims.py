@@ -1,7 +1,4 @@
-"""Settlements that stay open after their round, because a win waits for a floorperson.
-
-All functions are pure.
-"""
+"""Settlements that stay open after their round, because a win waits for a floorperson."""
 
 from collections.abc import Collection, Iterable, Mapping
 from typing import Final
@@ -23,7 +20,7 @@ from meters.wire.messages import Jackpot
 WAITING_MAX: Final = 8
 """Maximum number of earlier rounds with a win that waits for a floorperson.
 
-One more round with such a win stops the table until a floorperson decides a win.
+One more stops the table until a floorperson decides a win.
 """
 
 
@@ -34,13 +31,9 @@ def go_on(
 ) -> TableState:
     """Close the settlement after the dealer has paid; lines that are not completed stay visible.
 
-    Args:
-        state: the state of the table.
-        done: the lines that the dealer completed; None for all lines that can be completed now. A
-            panel sends each line with the state that it showed. A line that is sent with a state
-            counts as completed only if its state has not changed.
-        round_name: the round whose settlement the dealer saw; None for the settlement that is
-            visible now.
+    Without `done`, all lines that can be completed now are. A panel sends each line with the state
+    that it showed, and the line counts as completed only if this state has not changed.
+    `round_name` is the round whose settlement the dealer saw; None for the one that is visible now.
 
     Raises:
         DeviceRefusal: ``claims_wait`` if the maximum number of rounds waits already;
@@ -62,9 +55,9 @@ def go_on(
 def begin(state: TableState) -> TableState:
     """Close the previous settlement at the lock-out of the next round.
 
-    Some tables have no button with which the dealer completes earlier rounds. At a table without
-    this button, a round must not stop the play if all its wins are decided. So if the maximum
-    number of rounds waits, the oldest round whose wins are all decided is removed.
+    A table without a button for completing earlier rounds must not stop because of a round whose
+    wins are all decided. So if the maximum number of rounds waits, the oldest such round is
+    removed.
 
     Raises:
         DeviceRefusal: ``claims_wait`` if the maximum number of rounds waits, and each of them has a
@@ -87,15 +80,9 @@ def end(
 ) -> TableState:
     """Return the state of the table after a round.
 
-    The table is open for the next round, unless a hand pay of this round, or a hand pay that was
-    reopened during this round, holds it.
-
-    Args:
-        state: the state of the table.
-        settled: the settlement of the ended round; None if nothing was settled.
-        returned: the wagers that are returned now. If it is None, the wagers that were returned
-            last stay visible.
-        held: claims of the hand pays of this round.
+    It is open for the next round, unless a hand pay of this round (`held`), or one that was
+    reopened during this round, holds it. Without `returned`, the wagers that were returned last
+    stay visible.
     """
     pending = _as_pending(state)
     held = (*state.held, *held)
@@ -119,16 +106,10 @@ def acknowledge(
     line: int | None = None,
     shown: Mapping[int, str] | None = None,
 ) -> TableState:
-    """Mark decided lines of an earlier round as completed.
+    """Mark decided lines of an earlier round as completed: `line`, or all of them.
 
-    A completed line does not appear on the panel again. A round without open lines is removed from
-    the panel.
-
-    Args:
-        state: the state of the table.
-        round_name: the name of the earlier round.
-        line: the index of the line, from 0; None for all lines of the round.
-        shown: the lines with the states that the dealer saw; None if the states are not known.
+    A completed line does not appear on the panel again, nor a round without open lines. `shown` has
+    the lines with the states that the dealer saw.
 
     Raises:
         DeviceRefusal: ``claims_wait`` if a win is not decided; ``nothing_there`` if there is no
@@ -163,10 +144,7 @@ def _tick_off(
 
 
 def _replace_round(state: TableState, settled: SettledRound) -> TableState:
-    """Replace the settlement of an earlier round everywhere in the table's state.
-
-    If the round has no open line, it is removed from the waiting rounds.
-    """
+    """Replace a settlement everywhere; without an open line, its round no longer waits."""
     waiting = (settled if each.round == settled.round else each for each in state.waiting)
     last = state.last_settled
     return replace(
@@ -179,10 +157,8 @@ def _replace_round(state: TableState, settled: SettledRound) -> TableState:
 def hear_envy(state: TableState, jackpot: Jackpot, claim: str) -> TableState:
     """Apply the service's message about an Envy Bonus.
 
-    `claim` is the claim of the win that caused the Envy Bonus.
-
-    If the message says that the Envy Bonus is paid or is not due, the dealer must not pay it. A
-    round without open lines is removed from the panel.
+    `claim` is that of the win that caused it. If the message says that the Envy Bonus is paid or is
+    not due, the dealer must not pay it. A round without open lines is removed from the panel.
     """
 
     def hear(settled: SettledRound) -> SettledRound:
@@ -207,10 +183,9 @@ def hear_envy(state: TableState, jackpot: Jackpot, claim: str) -> TableState:
 def still_waiting(
     before: tuple[SettledRound, ...], after: Iterable[SettledRound]
 ) -> tuple[SettledRound, ...]:
-    """Return the rounds that still wait after a decision.
+    """Return the rounds that still wait after a decision, without those that it completed.
 
-    `before` has the waiting rounds without the decision, and `after` has the same rounds with it. A
-    round is left out if the decision completed it.
+    `before` and `after` are the same rounds without and with the decision.
     """
     return tuple(new for new, old in zip(after, before, strict=True) if new is old or _waits(new))
 
@@ -218,7 +193,6 @@ def still_waiting(
 def _seen_to(
     state: TableState, done: Collection[int] | Mapping[int, str] | None = None
 ) -> TableState:
-    """Return the table's state after the dealer has completed lines of the visible settlement."""
     settled = state.settled
     if settled is None:
         return state

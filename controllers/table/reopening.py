@@ -1,4 +1,4 @@
-"""Rejected wins that were reopened: they wait at the table again (pure functions)."""
+"""Rejected wins that were reopened: they wait at the table again."""
 
 from collections.abc import Iterator
 
@@ -15,10 +15,7 @@ from meters.wire.messages import ClaimOpened, Jackpot
 
 
 def hear_win(layout: Layout, state: TableState, jackpot: Jackpot) -> TableState:
-    """Apply the service's message about a win at this table.
-
-    If the win was rejected, and the message does not say ``rejected``, the win was reopened.
-    """
+    """Apply a message about a win; a rejected win that is no longer ``rejected`` is reopened."""
     if _is_reopened(layout, state, jackpot):
         state = _reopen(layout, state, jackpot)
     return state if jackpot.event == "hit" else decide(state, jackpot.claim, jackpot.event)
@@ -27,13 +24,13 @@ def hear_win(layout: Layout, state: TableState, jackpot: Jackpot) -> TableState:
 def _is_reopened(layout: Layout, state: TableState, jackpot: Jackpot) -> bool:
     """Return whether a message reopens a win.
 
-    If the table knows the win, a message reopens the win only if the last decision was
-    ``rejected``, and the message does not say ``rejected``.
+    If the table knows the win, the message does so if the last decision was ``rejected`` and it
+    says something else.
 
     The table forgets old rounds. If it has forgotten the win, and the win does not hold the table,
-    two messages reopen the win. One is a ``hit``: it cannot be the first ``hit`` of the win, which
-    arrives at the time of the round. The other is a ``validated`` for a hand pay: the hand pay is
-    not paid yet, and the table has missed the ``hit`` that reopened it.
+    two messages reopen it: a ``hit``, because the first ``hit`` of a win arrives at the time of the
+    round; and a ``validated`` for a hand pay, which is not paid yet, so the table has missed the
+    ``hit`` that reopened it.
     """
     claim = jackpot.claim
     for settled in _settlements(state):
@@ -50,10 +47,9 @@ def _is_reopened(layout: Layout, state: TableState, jackpot: Jackpot) -> bool:
 def _reopen(layout: Layout, state: TableState, jackpot: Jackpot) -> TableState:
     """Let a win wait again; if it is a hand pay, hold the table for it (649a.11(c)(5)(iv)).
 
-    If the round of the win is no longer on the panel, it is put there. If betting is open, the
-    table is held now. Wagers that are lit stay accepted, and are sent at lock-out, after the hold.
-    If a round is in progress, its wagers are already in the meters. So the table is held when this
-    round ends.
+    The round of the win comes back on the panel. If betting is open, the table is held now; lit
+    wagers stay accepted, and are sent at lock-out, after the hold. If a round is in progress, its
+    wagers are already in the meters, so the table is held when this round ends.
     """
     claim = jackpot.claim
     state = replace(
@@ -79,19 +75,17 @@ def _reopen(layout: Layout, state: TableState, jackpot: Jackpot) -> TableState:
 
 
 def _settlements(state: TableState) -> Iterator[SettledRound]:
-    """Yield the settlements in a table's state, first those on the panel."""
     for settled in (state.settled, *state.waiting, state.hold, state.last_settled):
         if settled is not None:
             yield settled
 
 
 def _without_rejection(settled: SettledRound, claim: str) -> SettledRound:
-    """Return a copy of the settlement in which a rejected win is undecided again.
+    """Return the settlement with a rejected win undecided again.
 
-    The dealer can have acknowledged the rejection of the win. So the lines of the win count as not
-    completed. The Envy Bonuses of the win wait again, unless they are paid. If the dealer has
-    completed the line of an Envy Bonus that was still due, the line stays completed: it must not be
-    paid twice.
+    The dealer can have acknowledged the rejection, so the win's lines count as not completed, and
+    its Envy Bonuses wait again, unless they are paid. But the completed line of an Envy Bonus that
+    was still due stays completed: it must not be paid twice.
     """
     if settled.decision_on(claim) != "rejected":
         return settled
@@ -116,7 +110,6 @@ def _without_rejection(settled: SettledRound, claim: str) -> SettledRound:
 
 
 def _own_line(settled: SettledRound, claim: str) -> Line | None:
-    """Return the settlement line of the win that a claim records, or None if there is none."""
     for line in settled.lines:
         under = claim_under(settled, line)
         if line.envy_of is None and under is not None and under.claim == claim:
@@ -127,8 +120,8 @@ def _own_line(settled: SettledRound, claim: str) -> Line | None:
 def _line(layout: Layout, jackpot: Jackpot) -> Line | None:
     """Return the settlement line of a win whose round the table has forgotten.
 
-    The message has only some fields of the line. The other fields follow from the terms of the
-    meter. Return None if the table does not have this meter.
+    The message has only some of its fields; the others follow from the terms of the meter. None if
+    the table does not have this meter.
     """
     terms = layout.terms.get(layout.rules.meters.meter_of.get(jackpot.item, ""))
     if terms is None:
@@ -151,7 +144,7 @@ def _line(layout: Layout, jackpot: Jackpot) -> Line | None:
 
 
 def _rebuilt(line: Line, jackpot: Jackpot) -> SettledRound:
-    """Return a settlement with only one win; the name of its round is the id of the win's claim."""
+    """Return a settlement with only this win; its round is named after the claim."""
     opened = ClaimOpened(
         claim=jackpot.claim, position=line.position, item=line.item, amount=line.paid
     )

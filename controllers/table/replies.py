@@ -1,7 +1,4 @@
-"""Changes of a table's state by messages of the service (pure functions).
-
-These messages are replies to events, replies to hellos, and decisions on wins.
-"""
+"""Changes of a table's state by the service: replies to events and hellos, decisions on wins."""
 
 from enum import StrEnum, auto
 from typing import Final, Literal
@@ -39,11 +36,11 @@ from meters.wire.messages import (
 )
 
 _OTHER_EVENT: Final = frozenset({"seq_reused", "seq_passed"})
-"""Codes of refusals of a number that the service has already used for another event."""
+"""The service has already used the number for another event."""
 
 
 def absorb(layout: Layout, state: TableState, sent: MoneyEvent, reply: Reply) -> Transition:
-    """Apply the service's reply to an event, and return the transition of the table.
+    """Apply the service's reply to an event.
 
     If the service already had another event with this number in an open round, the table has lost
     an event of the round, and is locked out.
@@ -78,10 +75,7 @@ def _refusal_of(reply: Reply) -> ErrorDetail:
 
 
 def _wagers(layout: Layout, state: TableState, sent: Wagers, reply: Reply) -> Transition:
-    """Apply the service's reply to the wagers of a round.
-
-    Refused wagers are returned to the players, and the round continues without progressive wagers.
-    """
+    """Apply the reply: refused wagers are returned, and the round goes on without progressives."""
     if reply.status == "accepted":
         answer = DeviceAnswer(
             event="lockout",
@@ -109,8 +103,8 @@ def _held_elsewhere(
 ) -> Transition:
     """Hold the table for wins that only the service knows, because the table's outbox was lost.
 
-    No card was dealt in the new round. The wagers of the new round are returned, and the table
-    waits until the documents of the wins are complete.
+    No card was dealt in the new round. Its wagers are returned, and the table waits until the
+    documents of the wins are complete.
     """
     returned = Returned(f"The service refused the wagers: {error.message}", state.wagers)
     held = tuple(claim.claim for claim in claims)
@@ -124,10 +118,7 @@ def _held_elsewhere(
 
 
 def _refused(state: TableState, event: str, error: ErrorDetail) -> TableState:
-    """Return the table's state with a record of a refusal by the service.
-
-    The panel shows the recorded refusal, even if no tablet waits for the answer.
-    """
+    """Record a refusal for the panel, which shows it even if no tablet waits for the answer."""
     return replace(state, asking=None, refusal=Refused(event, error.message))
 
 
@@ -137,11 +128,7 @@ def _asked(
     sent: Result | Void | WagerCorrection,
     error: ErrorDetail,
 ) -> Transition:
-    """Record a correction request to a floorperson.
-
-    The event of the request is a result, a void or the correction of a wager. The table repeats
-    this event until the request ends.
-    """
+    """Record a correction request, whose event the table repeats until the request ends."""
     wager = None
     if isinstance(sent, WagerCorrection):
         at = (one.patron for one in sent.positions if one.position == sent.position)
@@ -159,11 +146,10 @@ def _asked(
 
 
 def _result(state: TableState, sent: Result, reply: Reply) -> Transition:
-    """Apply the service's reply to the result of a round.
+    """Apply the reply to the result of a round.
 
-    A hand pay holds the table until the documents of the hand pay are complete (649a.11(c)(5)(iv)).
-    If the result is refused, the hands do not change. The dealer can settle the round again or void
-    it.
+    A hand pay holds the table until its documents are complete (649a.11(c)(5)(iv)). If the result
+    is refused, the hands do not change: the dealer can settle the round again or void it.
     """
     if reply.status != "accepted":
         error = _refusal_of(reply)
@@ -208,7 +194,6 @@ def _void(state: TableState, sent: Void, reply: Reply) -> Transition:
 def _correction(
     layout: Layout, state: TableState, sent: WagerCorrection, reply: Reply
 ) -> Transition:
-    """Apply the service's reply to the correction of a wager."""
     answer = DeviceAnswer(event="correct_wager", ok=True, position=sent.position, wager=sent.wager)
     if reply.status == "accepted":
         state = corrected(state, sent)
@@ -249,10 +234,10 @@ def decide(
 
 
 class SequenceComparison(StrEnum):
-    """Result of comparing the service's ledger of a table with the table's outbox.
+    """Comparison of the service's ledger of a table with the table's outbox.
 
     Attributes:
-        AGREED: the service and the outbox have the same events; one event can still be unanswered.
+        AGREED: both have the same events; one event can still be unanswered.
         AHEAD: the service has events that the outbox does not have: an outbox was lost.
         BEHIND: the service has lost events to which it had replied.
     """
@@ -263,10 +248,9 @@ class SequenceComparison(StrEnum):
 
 
 def compare(hello: HelloReply, *, last_seq: int, pending: bool) -> SequenceComparison:
-    """Compare the last event numbers that the service and the table have, and return the result.
+    """Compare the last event numbers of the service (`hello`) and of the table.
 
-    `hello` has the number of the service, and `last_seq` is the number of the table. `pending` is
-    true if the table's last event is unanswered.
+    If the table's last event is `pending`, the service need not have it.
     """
     if hello.last_seq > last_seq:
         return SequenceComparison.AHEAD
@@ -276,7 +260,6 @@ def compare(hello: HelloReply, *, last_seq: int, pending: bool) -> SequenceCompa
 
 
 def events_lost() -> DeviceRefusal:
-    """Return the refusal of wagers that is used if the service has lost events of the table."""
     return DeviceRefusal(
         EVENTS_LOST,
         "the service has lost events that it answered: call a floorperson",
@@ -286,10 +269,10 @@ def events_lost() -> DeviceRefusal:
 def reconcile(state: TableState, open_round: str | None, *, behind: bool = False) -> TableState:
     """Compare the table's round with the open round that the service has for this table.
 
-    If the rounds differ, the wagers and cards of the round are uncertain. So the table is locked
-    out until a floorperson voids the round. If the service has an open round, the void is sent for
-    that round. `behind` is True if the service has events that the table does not have: they can
-    have corrected wagers of the same round.
+    If they differ, the wagers and cards of the round are uncertain. So the table is locked out
+    until a floorperson voids the round, for the service's open round if it has one. `behind`: the
+    service has events that the table does not have, which can have corrected wagers of the same
+    round.
     """
     if open_round == state.round and not (behind and open_round):
         return state

@@ -1,8 +1,3 @@
-"""Layout and state of a table, and values that are calculated from them.
-
-Layout, state and all parts of the state are immutable. The functions are pure.
-"""
-
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from enum import StrEnum, auto
@@ -30,18 +25,9 @@ FINAL: Final = frozenset({"paid", "rejected"})
 class Layout:
     """Fixed properties of a table: its place on the floor, and its wagers.
 
-    Attributes:
-        link: id of the link.
-        table: id of the table.
-        positions: number of betting positions.
-        terms: terms of the meters that the table feeds, by kind of meter.
-        rules: rules of the table's game, with the options in `paytables`.
-        paytables: options that the casino chose in its Rules Submission.
-        link_name: name of the link for people.
-        game: name of the game, as in the contract.
-        meters: the meters that the table feeds, from the floor file.
-        games: the games of the floor.
-        require_all_hands: true if the cards of every hand must be entered.
+    `terms` are those of the meters that the table feeds, by kind of meter; `paytables` has the
+    options that the casino chose in its Rules Submission. With `require_all_hands`, the cards of
+    every hand must be entered.
     """
 
     link: str
@@ -58,7 +44,6 @@ class Layout:
 
     @classmethod
     def of(cls, link: Link, table: Table, *, require_all_hands: bool = False) -> Self:
-        """Return the layout of a table in the floor file."""
         meters = link.meters_of(table)
         paytables = {**table.paytables, **paytables_of_meters(table, meters.values())}
         return cls(
@@ -77,21 +62,18 @@ class Layout:
 
     @property
     def hand_cards(self) -> int:
-        """Number of cards that are dealt to a position."""
         return self.rules.chapter.deal.hand
 
     @property
     def dealer_cards(self) -> int:
-        """Number of cards that are dealt to the dealer."""
         return self.rules.chapter.deal.dealer
 
     @property
     def community_cards(self) -> int:
-        """Number of community cards."""
         return self.rules.chapter.deal.community
 
     def amount_cents(self, wager: str) -> int | None:
-        """Return the amount of a wager in cents, or None if the table has no meter for it."""
+        """Return a wager's amount, or None if the table has no meter for it."""
         terms = self.terms.get(self.rules.meters.meter_of.get(wager, ""))
         return None if terms is None else terms.wager_cents
 
@@ -115,7 +97,6 @@ class Phase(StrEnum):
     """Phase of a table's round.
 
     Attributes:
-        OPEN: the table accepts wagers.
         LOCKED: betting is locked; the dealer must count the value chips.
         DEALT: the dealer counted the right number of chips; hands are entered.
         SETTLING: the result was sent to the service.
@@ -132,7 +113,7 @@ class Phase(StrEnum):
 
 
 class _Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """Base of the parts of a table's state."""
+    pass
 
 
 class PlacedWager(_Record, frozen=True):
@@ -145,17 +126,12 @@ class PlacedWager(_Record, frozen=True):
 
 
 class Hand(_Record, frozen=True):
-    """The cards of a position."""
-
     position: int
     cards: tuple[str, ...]
 
 
 class TakenBack(_Record, frozen=True):
-    """Cards that were entered and retracted in this round.
-
-    `cards` is empty for a declaration that a hand wins nothing.
-    """
+    """Cards that were retracted in this round; none for a declaration that a hand wins nothing."""
 
     what: Literal["hand", "dealer", "community"]
     cards: tuple[str, ...]
@@ -164,17 +140,12 @@ class TakenBack(_Record, frozen=True):
 
 
 class ClaimDecision(_Record, frozen=True):
-    """A floorperson's decision on a claim."""
-
     claim: str
     event: Literal["validated", "rejected", "paid"]
 
 
 class EnvyDecision(_Record, frozen=True):
-    """A floorperson's decision on an Envy Bonus.
-
-    `line` is the index of the Envy Bonus's line in the settlement, from 0.
-    """
+    """A floorperson's decision on an Envy Bonus; `line` is its settlement line, from 0."""
 
     line: int
     event: Literal["validated", "rejected", "paid"]
@@ -183,19 +154,9 @@ class EnvyDecision(_Record, frozen=True):
 class SettledRound(_Record, frozen=True):
     """The settlement of a round, shown to the dealer until the next round begins.
 
-    Attributes:
-        round: name of the round.
-        lines: lines of the settlement, in paying order.
-        claims: wins that a floorperson must validate.
-        decided: decisions on these claims so far.
-        hands: hands that were entered.
-        dealer: the dealer's hand.
-        community: the community cards.
-        draw: random draw at lock-out.
-        done: indexes, from 0, of the lines that the dealer has paid or otherwise completed.
-        seq: sequence number of the round's result.
-        envy: decisions on the Envy Bonuses of the round so far.
-        no_win: positions whose hands were declared to win nothing.
+    The `lines` are in paying order; `done` has the indexes, from 0, of those that the dealer has
+    paid or otherwise completed. A floorperson must validate the `claims`. `seq` is that of the
+    result. The hands of the positions in `no_win` were declared to win nothing.
     """
 
     round: str
@@ -212,14 +173,10 @@ class SettledRound(_Record, frozen=True):
     no_win: tuple[int, ...] = ()
 
     def with_done(self, lines: tuple[int, ...]) -> Self:
-        """Return a copy of the settlement in which exactly `lines` are completed."""
         return replace(self, done=lines)
 
     def with_decision(self, claim: str, event: Literal["validated", "rejected", "paid"]) -> Self:
-        """Return a copy of the settlement with a decision on a claim.
-
-        A late or repeated decision changes nothing.
-        """
+        """Return the settlement with a decision; a late or repeated one changes nothing."""
         known = self.decision_on(claim)
         if self.opened(claim) is None:
             return self
@@ -229,41 +186,31 @@ class SettledRound(_Record, frozen=True):
         return replace(self, decided=(*others, ClaimDecision(claim, event)))
 
     def with_envy(self, decision: EnvyDecision) -> Self:
-        """Return a copy of the settlement with a decision on an Envy Bonus.
-
-        The decision replaces an earlier decision on the same Envy Bonus.
-        """
+        """Return the settlement with this decision in place of an earlier one."""
         return replace(
             self, envy=(*(one for one in self.envy if one.line != decision.line), decision)
         )
 
     def envy_decision_on(self, line: int) -> str | None:
-        """Return the decision on the Envy Bonus of a line, or None."""
         return next((decision.event for decision in self.envy if decision.line == line), None)
 
     def opened(self, claim: str) -> ClaimOpened | None:
-        """Return the claim with the id `claim`, or None if the settlement does not have it."""
         return next((opened for opened in self.claims if opened.claim == claim), None)
 
     @property
     def undecided(self) -> tuple[ClaimOpened, ...]:
-        """The claims without a decision."""
         known = {decision.claim for decision in self.decided}
         return tuple(claim for claim in self.claims if claim.claim not in known)
 
     def decision_on(self, claim: str) -> str | None:
-        """Return the decision on a claim, or None if there is no decision yet."""
         return next((known.event for known in self.decided if known.claim == claim), None)
 
 
 class Returned(_Record, frozen=True):
     """Wagers that are returned to the players, shown until the next wager or lock-out.
 
-    Attributes:
-        reason: reason of the return.
-        wagers: the returned wagers.
-        void: true if the round is void. The dealer then also returns all wagers of the round that
-            are not in `wagers` (649a.13).
+    If the round is `void`, the dealer also returns all its wagers that are not in `wagers`
+    (649a.13).
     """
 
     reason: str
@@ -272,15 +219,11 @@ class Returned(_Record, frozen=True):
 
 
 class Refused(_Record, frozen=True):
-    """Refusal of a device event by the service: name of the event, and reason."""
-
     event: str
     message: str
 
 
 class WagerToCorrect(_Record, frozen=True):
-    """The wager that a correction request adds or takes back."""
-
     action: Literal["add", "take_back"]
     position: int
     wager: str
@@ -288,17 +231,11 @@ class WagerToCorrect(_Record, frozen=True):
 
 
 class Asking(_Record, frozen=True):
-    """Correction request to a floorperson.
+    """Correction request to a floorperson, repeated until they decide.
 
-    The table repeats the event of the request until a floorperson decides.
-
-    Attributes:
-        event: the device event that led to the request.
-        since: time of the first request in UTC, as RFC 3339 text.
-        reason: reason of a void or of the correction of a wager; empty for a settlement.
-        wager: wager that is corrected, or None.
-        confirm: true if the device requested the confirmation; false if only the floor file
-            requires it.
+    `since` is the time of the first request in UTC, as RFC 3339 text. The `reason` is that of a
+    void or of the correction of a wager; a settlement has none. Without `confirm`, only the floor
+    file requires the confirmation, not the device.
     """
 
     event: Literal["settle", "void", "correct_wager"]
@@ -311,41 +248,32 @@ class Asking(_Record, frozen=True):
 class TableState(_Record, frozen=True):
     """Complete state of a table.
 
-    The outbox stores this state, so an agent that was killed continues in the same state (duty
-    D11).
+    The outbox stores it, so an agent that was killed continues where it was (duty D11).
 
     Attributes:
-        phase: phase of the round.
-        round: name of the round; None if the round's wagers were not sent to the service.
-        wagers: the accepted wagers.
-        returned_chips: number of value chips returned because the service refused the wagers.
-        hands: hands entered so far.
-        folded: positions that folded.
-        dealer: the dealer's hand.
-        community: the community cards.
-        held: claims of hand pays whose documents are not complete. If a hand pay was reopened
-            during a round, the table is held when this round has ended.
-        hold: claims because of which the service refused wagers, with the decisions on these
-            claims. They are claims of earlier rounds. The table has no settlements of these rounds,
-            because an outbox was lost.
-        reason: the reason why the table is locked out.
+        round: None if the round's wagers were not sent to the service.
+        returned_chips: value chips returned because the service refused the wagers.
+        held: claims of hand pays whose documents are not complete. One that was reopened during a
+            round holds the table only when this round has ended.
+        hold: claims because of which the service refused wagers, with the decisions on them. They
+            are of earlier rounds whose settlements are not here, because an outbox was lost.
+        reason: why the table is locked out.
         draw: random draw at lock-out (649a.12(i)(3)).
         settled: settlement of the previous round; None after the dealer has closed it or locked
             betting for the next round.
         last_wagers: wagers of the previous round, which the players can repeat.
         collected: positions in `folded` whose cards are known to be in the discard rack.
-        waiting: earlier rounds with a settlement line that is not completed, the oldest first. A
-            floorperson must still decide the win of the line, or the dealer must still pay or
-            acknowledge the line.
+        waiting: earlier rounds with a settlement line that is not completed, the oldest first: a
+            floorperson must still decide its win, or the dealer must still pay or acknowledge it.
         last_settled: the settlement that was closed last.
-        joined: positions whose player also has the next position (readings T9 and T17).
-        last_joined: value of `joined` in the previous round.
+        joined: positions whose player also has the next position (readings T9 and T17);
+            `last_joined` is that of the previous round.
         returned: wagers that were returned last, until the next wager or lock-out.
         refusal: last event that the service refused, until the next device event is accepted.
-        differs: the dealer's last count of the chips if this count was wrong; otherwise None.
+        differs: the dealer's last count of the chips if it was wrong.
         taken_back: cards retracted in this round, in order of time.
         collected_hands: hands whose cards were entered, and then collected because of a fold.
-        asking: correction request that stops this round, or None.
+        asking: correction request that stops this round.
         no_win: positions whose hands the dealer declared to win nothing, without cards.
         rounds: number in the name of the last round whose wagers were sent to the service; 0 if it
             is not known. The names of rounds are numbered without gaps.
@@ -391,10 +319,7 @@ class TableState(_Record, frozen=True):
         )
 
     def chips_due(self, layout: Layout) -> int:
-        """Return the number of value chips that the dealer should count: one per chip wager.
-
-        649a.8(b).
-        """
+        """Return how many value chips the dealer should count: one per chip wager (649a.8(b))."""
         return sum(not layout.is_electronic(placed.wager) for placed in self.wagers)
 
     def needs_community(self, layout: Layout) -> bool:
@@ -408,8 +333,8 @@ class TableState(_Record, frozen=True):
     def turns_community(self, layout: Layout, position: int) -> bool:
         """Return whether the turn of a position needs the community cards.
 
-        It needs them if the position has a wager that depends on them, and its cards are on the
-        table. The cards of a folded hand are not on the table, unless a wager keeps them there.
+        It does if a wager there depends on them and its cards are on the table. A folded hand's are
+        not, unless a wager keeps them there.
         """
         collected = position in self.folded and not self.keeps_cards(layout, position)
         return not collected and any(
@@ -431,10 +356,7 @@ class TableState(_Record, frozen=True):
         return tuple(range(lowest, highest + 1))
 
     def patrons_given(self, positions: Collection[int]) -> frozenset[str]:
-        """Return the names of the patrons at the given positions, as far as the names are known.
-
-        A name is known if a device named the patron, or if the name was sent to the service.
-        """
+        """Return the patrons whose names a device gave or the service has."""
         return frozenset(
             placed.patron
             for placed in self.wagers
@@ -442,10 +364,7 @@ class TableState(_Record, frozen=True):
         )
 
     def patron_at(self, position: int) -> str | None:
-        """Return the name of the patron at a position, or None if the name is not known.
-
-        If a player has several positions and no known name, these positions share a made-up name.
-        """
+        """Return a patron's name; positions of an unnamed player share a made-up one."""
         boxes = self.boxes_of(position)
         if given := self.patrons_given(boxes):
             return min(given)
@@ -458,7 +377,6 @@ class TableState(_Record, frozen=True):
         return name
 
     def cards_at(self, position: int) -> tuple[str, ...] | None:
-        """Return the cards entered for a position, or None."""
         return next((hand.cards for hand in self.hands if hand.position == position), None)
 
     def keeps_cards(self, layout: Layout, position: int) -> bool:
@@ -469,10 +387,10 @@ class TableState(_Record, frozen=True):
         )
 
     def needs_cards(self, layout: Layout, position: int) -> bool:
-        """Return whether a position's cards must be entered, because they are needed as evidence.
+        """Return whether a position's cards must be entered as evidence.
 
-        This is true if the position has a wager with draws on its own hand, and if a Magic Card is
-        drawn or the position is the Lucky position (649a.12(i)(3)).
+        They must if it has a wager with draws on its own hand, and a Magic Card is drawn or it is
+        the Lucky position (649a.12(i)(3)).
         """
         draw = self.draw
         return (
@@ -495,15 +413,11 @@ class TableState(_Record, frozen=True):
         )
 
     def cards_seen(self) -> frozenset[str]:
-        """Return every card that was entered in this round."""
         piles = [*(hand.cards for hand in self.hands), self.dealer or (), self.community or ()]
         return frozenset(card for pile in piles for card in pile)
 
     def holding(self, claim: str) -> tuple[ClaimOpened, str | None] | None:
-        """Return the claim with the id `claim`, and its decision, which can be None.
-
-        Return None if the table's state does not have the claim.
-        """
+        """Return a claim of this state and its decision, which can be None."""
         for settled in (self.settled, *self.waiting, self.hold):
             if settled and (opened := settled.opened(claim)):
                 return opened, settled.decision_on(claim)
@@ -511,6 +425,5 @@ class TableState(_Record, frozen=True):
 
     @property
     def claims_wait(self) -> bool:
-        """True if a win in a settlement of this state is not decided."""
         settlements = self.waiting if self.settled is None else (*self.waiting, self.settled)
         return any(settled.undecided for settled in settlements)

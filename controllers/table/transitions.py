@@ -1,4 +1,4 @@
-"""Changes of a table's state by device events (pure functions).
+"""Changes of a table's state by device events.
 
 An event is refused, or accepted by the table alone, or sent to the service.
 """
@@ -82,17 +82,14 @@ _Entry = (
     | SamePlayer
     | Repeated
 )
-"""Device events that the table accepts or refuses without the service.
-
-Single wagers are not included.
-"""
+"""Events, besides single wagers, that the table decides without the service."""
 
 
 EVENTS_LOST: Final = "events_lost"
-"""Fault code of a table if the service has lost events to which it had replied."""
+"""The service has lost events to which it had replied."""
 
 UNCONFIRMED: Final = "unconfirmed"
-"""Refusal code while a correction waits for a floorperson; the service and the table use it."""
+"""A correction waits for a floorperson; the service and the table use this code."""
 
 ASKED: Final = "a correction request waits for a floorperson: wait, or withdraw it"
 
@@ -106,11 +103,8 @@ _UNKNOWN_WAGERS: Final = (
 class Transition:
     """Result of one device event.
 
-    Attributes:
-        state: the new state. A refused event changes nothing, except that a wrong count of chips is
-            recorded.
-        answer: the answer to the device; None if the answer depends on the service's reply.
-        send: the event to send to the service, or None.
+    A refused event changes nothing in `state`, except that a wrong count of chips is recorded.
+    Without an `answer`, it depends on the service's reply to `send`.
     """
 
     state: TableState
@@ -135,9 +129,8 @@ def play(
 ) -> Transition:
     """Apply one device event to a table.
 
-    `stamp` has the number and time for an event to the service. The name of a new round contains
-    this number. `fault` is the reason why no new progressive wager can be accepted now (duty D13),
-    or None.
+    The name of a new round contains the number of `stamp`. `fault` stops new progressive wagers
+    (duty D13).
     """
     try:
         step = _play(layout, state, event, stamp, fault)
@@ -186,7 +179,6 @@ def _report(
     stamp: Stamp,
     fault: DeviceRefusal | None,
 ) -> Transition:
-    """Apply an event for which a floorperson's confirmation can be necessary."""
     match event:
         case SettlePressed():
             return _settle(layout, state, stamp, confirm=event.confirm)
@@ -221,10 +213,7 @@ def _enter(
 
 
 def failed(state: TableState, event: DeviceEvent, refusal: DeviceRefusal) -> DeviceAnswer:
-    """Return the answer to a refused device event, with the reason of the refusal.
-
-    For a wager, the answer also says whether the wager's light is lit.
-    """
+    """Return the reason of a refusal and, for a wager, whether its light is lit."""
     answer = DeviceAnswer(event=name_of(event), ok=False, error=refusal.detail)
     if isinstance(event, WagerPlaced | WagerWithdrawn):
         return replace(answer, **_light(state, event))
@@ -245,8 +234,8 @@ def _lock(state: TableState, stamp: Stamp, fault: DeviceRefusal | None) -> Trans
     """Lock betting and send the accepted wagers to the service before a card is dealt.
 
     The rules are 649a.8(b), 649a.9(a)(3) and 649a.10(a)(2). Without a progressive wager, nothing is
-    sent. If the service has lost earlier events, it would refuse the wagers, so the lock-out is
-    refused. It is also refused if the game cannot be played today: no new round begins.
+    sent. The lock-out is refused if the service has lost earlier events, because it would refuse
+    the wagers, and if the game cannot be played today: no new round begins.
     """
     check_open(state)
     if fault is not None and fault.code == GAME_NOT_IN_EFFECT:
@@ -271,7 +260,7 @@ def _lock(state: TableState, stamp: Stamp, fault: DeviceRefusal | None) -> Trans
 
 
 def _wagered(wagers: Sequence[PlacedWager]) -> list[WageredPosition]:
-    """Return the wagers of a round by position. All wagers at a position have the same patron."""
+    """Return wagers by position; all at a position have the same patron."""
     return [
         WageredPosition(
             position=position,
@@ -343,17 +332,14 @@ def try_again(layout: Layout, state: TableState, stamp: Stamp) -> Transition:
 
 
 def _withdraw(state: TableState, stamp: Stamp) -> Transition:
-    """Withdraw a correction request.
-
-    The service is informed, so no floorperson can confirm the request afterwards.
-    """
+    """Tell the service, so no floorperson can confirm the request afterwards."""
     if state.asking is None or state.round is None:
         raise DeviceRefusal("nothing_asked", "there is no correction request")
     return Transition(state, None, Withdrawal(seq=stamp.seq, at=stamp.at, round=state.round))
 
 
 def _settle(layout: Layout, state: TableState, stamp: Stamp, *, confirm: bool) -> Transition:
-    """Send the result of the round to the service, if the round has progressive wagers."""
+    """Send the result of the round to the service, if it has progressive wagers."""
     check_dealt(state)
     dealt = {hand.position for hand in state.hands} | {*state.folded, *state.no_win}
     missing = sorted({placed.position for placed in state.wagers} - dealt)
@@ -427,7 +413,7 @@ def _void(state: TableState, reason: str, stamp: Stamp, *, confirm: bool) -> Tra
 def voided(state: TableState, reason: str) -> TableState:
     """Return the state of a table after a void: all wagers are returned (649a.13, reading T28).
 
-    If only the service knew the round, the table does not know which wagers are returned.
+    If only the service knew the round, the table does not know which.
     """
     wagers, why = state.wagers, f"The round is void: {reason}"
     if state.phase is Phase.LOCKED_OUT and not wagers and state.returned is None:
@@ -442,12 +428,11 @@ def voided(state: TableState, reason: str) -> TableState:
 
 
 def entered_before(state: TableState) -> list[EnteredCards]:
-    """Return the cards that were entered in a round, then retracted and replaced by others."""
+    """Return the cards that were entered in a round, then replaced by others."""
     return [_taken_back(each) for each in state.taken_back if _differs(state, each)]
 
 
 def entered_until_void(state: TableState) -> list[EnteredCards]:
-    """Return all cards that were entered in a round, to send them with the round's void."""
     found = [_taken_back(each) for each in state.taken_back]
     found += [_hand(hand) for hand in (*state.collected_hands, *state.hands)]
     found += [
@@ -461,10 +446,9 @@ def entered_until_void(state: TableState) -> list[EnteredCards]:
 
 
 def _differs(state: TableState, back: TakenBack) -> bool:
-    """Return whether retracted cards differ from the cards that are entered now.
+    """Return whether retracted cards differ from those that are entered now, in any order.
 
-    The order of the cards is ignored. A declaration that a hand wins nothing can also be retracted.
-    It differs if the hand has no declaration now.
+    A retracted declaration that a hand wins nothing differs if the hand has none now.
     """
     entered: Sequence[str] | None
     if not back.cards:
