@@ -1,4 +1,1 @@
-"""The web side of the meter service: its pages, payout slips and API.
-
-The event streams, the metrics and the health probes are parts of the API.
-"""
+"""The service's pages, payout slips and API, with event streams, metrics and health probes."""

@@ -67,11 +67,7 @@ def create_app(
     health: Health,
     metrics: Metrics,
 ) -> Litestar:
-    """Build the web application of one floor.
-
-    Raises:
-        UserError: the facility's logo cannot be shown.
-    """
+    """Build the web application; raise `UserError` if the facility's logo cannot be shown."""
     assets = themed(Assets.load(PAGES), floor)
     pages = [
         *page_routes(floor, displays, assets),

@@ -56,9 +56,9 @@ _log = structlog.get_logger(__name__)
 class ErrorText(msgspec.Struct, frozen=True, omit_defaults=True):
     """The text of an error: `code` for programs, and a plain `message` for people.
 
-    With the code ``locked_out`` or ``slowed``, `until` is the end of the wait, in UTC. If a field
-    of a round is wrong, `field` names it, such as ``positions[2].cards``. For all other errors,
-    `field` is missing. `all` has every known error of a round, this one first.
+    With the code ``locked_out`` or ``slowed``, `until` is the end of the wait, in UTC. `field`
+    names the wrong field of a round, such as ``positions[2].cards``, and `all` has every known
+    error of the round, this one first.
     """
 
     code: str
@@ -69,19 +69,11 @@ class ErrorText(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class ErrorBody(msgspec.Struct, frozen=True):
-    """The body of every error of the API."""
-
     error: ErrorText
 
 
 class RefusedError(Exception):
-    """The refusal of an HTTP request. The service does not do what the request asks.
-
-    Attributes:
-        status: the HTTP status of the answer.
-        code: the code of the refusal, for programs.
-        message: the reason of the refusal, in plain words.
-    """
+    """Refusal of an HTTP request, with its status, a code for programs and plain words."""
 
     def __init__(self, status: int, code: str, message: str) -> None:
         super().__init__(message)
@@ -91,17 +83,13 @@ class RefusedError(Exception):
 
 
 def refusals(*statuses: int) -> dict[int, ResponseSpec]:
-    """Return the API description of the error answers that a route can give, by HTTP status."""
     return {status: ResponseSpec(ErrorBody, description=_MEANINGS[status]) for status in statuses}
 
 
 def error_response(
     status: int, error: ErrorText, headers: Mapping[str, str] | None = None
 ) -> Response[ErrorBody]:
-    """Return an error as an API answer.
-
-    The message can repeat text of the request, so unprintable characters are escaped.
-    """
+    """Return an error as an API answer, escaped, as it can repeat text of the request."""
     shown = msgspec.structs.replace(error, message=escape_unprintable(error.message))
     return Response(
         ErrorBody(shown), status_code=status, media_type=MediaType.JSON, headers=headers
@@ -109,7 +97,6 @@ def error_response(
 
 
 def on_http_error(_: WebRequest, error: HTTPException) -> Response[ErrorBody]:
-    """Return an error of the web framework as an API answer."""
     code = http.HTTPStatus(error.status_code).name.lower()
     message = error.detail
     if isinstance(error.extra, list):
@@ -119,12 +106,10 @@ def on_http_error(_: WebRequest, error: HTTPException) -> Response[ErrorBody]:
 
 
 def on_refusal(_: WebRequest, error: RefusedError) -> Response[ErrorBody]:
-    """Return an API answer that says why the request was refused."""
     return error_response(error.status, ErrorText(error.code, error.message))
 
 
 def on_round_error(_: WebRequest, error: RoundError) -> Response[ErrorBody]:
-    """Return an API answer that says why a round cannot be settled."""
     found = tuple(
         msgspec.structs.replace(each, message=escape_unprintable(each.message))
         for each in problems_of(error)
@@ -134,10 +119,7 @@ def on_round_error(_: WebRequest, error: RoundError) -> Response[ErrorBody]:
 
 
 def on_users_error(_: WebRequest, error: UsersError) -> Response[ErrorBody]:
-    """Return an API answer for a failed sign-in or a failed change of a user.
-
-    If the cause is a failure of Redis, log that failure.
-    """
+    """Answer a failed sign-in or change of a user; log a failure of Redis as its cause."""
     if error.code == "store_failed":
         _log.warning("people not read", reason=str(error.__cause__))
     headers = None
@@ -151,7 +133,6 @@ def on_users_error(_: WebRequest, error: UsersError) -> Response[ErrorBody]:
 
 
 def on_act_error(_: WebRequest, error: ActError) -> Response[ErrorBody]:
-    """Return an API answer that says why a decision on a win or a change of a link was refused."""
     if error.code.startswith("unknown_"):
         status = 404
     elif error.code in _CONFLICTS:
@@ -162,7 +143,6 @@ def on_act_error(_: WebRequest, error: ActError) -> Response[ErrorBody]:
 
 
 def on_displays_full(_: WebRequest, error: TooManyWatchersError) -> Response[ErrorBody]:
-    """Refuse one more event stream, because too many streams are open."""
     if not error.of_one:
         error_text = ErrorText("too_many_streams", "too many displays are connected")
         return error_response(503, error_text)
@@ -179,7 +159,7 @@ def on_deep_nesting(_: WebRequest, __: RecursionError) -> Response[ErrorBody]:
 
 
 def on_defect(request: WebRequest, error: Exception) -> Response[ErrorBody]:
-    """Log an unexpected error in full. Return an API answer without the details of the error."""
+    """Log an unexpected error in full, and answer without its details."""
     _log.error("request failed", path=request.url.path, exc_info=error)
     return error_response(
         500, ErrorText("internal_error", "the service could not answer this request")

@@ -8,8 +8,10 @@ import msgspec
 from meters.displays.display_state import DisplayRow, DisplayUpdates, JackpotRow, LinkRow, MeterRow
 
 HEARTBEAT_S: Final = 5.0
-"""Seconds without an event after which a comment is sent. If the comment cannot be sent, the
-service knows that the reader has disconnected."""
+"""Time without an event after which a comment is sent.
+
+If it cannot be sent, the service knows that the reader has disconnected.
+"""
 
 HEARTBEAT: Final = b": still here\n\n"
 STREAM_HEADERS: Final = {
@@ -28,13 +30,12 @@ _EVENTS: Final[dict[type[DisplayRow], bytes]] = {
 class EventStream:
     """Changes of the meters, links and jackpots, as the bytes of server-sent events.
 
-    The first event is ``page``, with the version of the pages. If an open page has another version,
-    it must reload. The next events are the current state. All later events are changes. Each event
-    is about one meter, one link (``controller``) or one jackpot.
+    The first event is ``page``, with the version of the pages: an open page with another version
+    must reload. Then comes the current state, and after it changes, each event about one meter, one
+    link (``controller``) or one jackpot.
 
-    The stream is sent in parts. Each part has all changes that occurred after the reader read the
-    part before. So a slow reader gets changes later, but the service needs no more memory for a
-    slow reader than for a fast reader.
+    The stream is sent in parts, each with all changes since the reader read the one before. So a
+    slow reader gets changes later, but needs no more memory.
     """
 
     def __init__(self, watch: DisplayUpdates, page_version: str) -> None:
@@ -55,5 +56,4 @@ class EventStream:
 
 
 def frame(event: bytes, data: bytes) -> bytes:
-    """Return the bytes of one server-sent event."""
     return b"event: " + event + b"\ndata: " + data + b"\n\n"

@@ -1,7 +1,4 @@
-"""Access to HTTP routes. Every route declares who is allowed to use it.
-
-Nobody is allowed to use a route without this declaration.
-"""
+"""Access to HTTP routes: nobody may use a route that does not declare who may."""
 
 import hmac
 import ipaddress
@@ -26,30 +23,37 @@ Connection = ASGIConnection[BaseRouteHandler, object, object, State]
 Guard = Callable[[Connection, BaseRouteHandler], Awaitable[None]]
 
 COOKIE: Final = "__Host-pitlink"
-"""Name of the session cookie. Because of the prefix ``__Host-``, browsers send the cookie only to
-this host, for all paths, and only over encrypted connections."""
+"""Name of the session cookie.
+
+Because of ``__Host-``, browsers send it only to this host, for all paths, and only over encrypted
+connections.
+"""
 
 DEVICE_COOKIE: Final = "__Host-pitlink-device"
-"""Name of the cookie that identifies a device. This cookie remains after the session has ended. It
-lets a user who once signed in on this device sign in again, even if failed sign-ins on other
-devices have locked the user's name."""
+"""Name of the cookie that identifies a device, even after the session has ended.
+
+A user who once signed in on this device can sign in again, even if failed sign-ins on other devices
+have locked their name.
+"""
 
 CSRF_HEADER: Final = "X-CSRF-Token"
 UNATTENDED_HEADER: Final = "X-Unattended"
-"""Name of a request header. The value 1 means that the page sends the request without the user.
-Such a request does not prolong the session."""
+"""Header whose value 1 means that the page sends the request without the user.
+
+Such a request does not prolong the session.
+"""
 
 SESSION: Final[list[dict[str, list[str]]]] = [{"session": []}]
-"""The part of a route's API description that limits the route to signed-in users."""
+"""In a route's API description, limits the route to signed-in users."""
 
 ACCESS: Final = "access"
-"""The name of the route option that declares who is allowed to use the route."""
+"""Route option that declares who is allowed to use the route."""
 
 NEEDS_PIN: Final = "needs_pin"
-"""The name of the route option that declares whether the route refuses a lapsed session.
+"""Route option that declares whether the route refuses a lapsed session.
 
-Without this option, a lapsed session can use the routes that only read. On all other routes the
-user must first enter their PIN.
+Without it, a lapsed session can use the routes that only read; on all others the user must first
+enter their PIN.
 """
 
 _DEVICE: Final = re.compile(r"[A-Za-z0-9_-]{43}")
@@ -60,51 +64,37 @@ _PROXY_SAYS_SO: Final = (
 
 
 class RequestDetails(Protocol):
-    """The parts of an HTTP request that this module reads.
-
-    Every type of request and connection in the web framework has these parts.
-    """
+    """The parts that every request and connection of the web framework has."""
 
     @property
-    def scope(self) -> Scope:
-        """The description of the connection that the web server gives to the application."""
-        ...
+    def scope(self) -> Scope: ...
 
     @property
-    def headers(self) -> Headers:
-        """The headers of the request."""
-        ...
+    def headers(self) -> Headers: ...
 
     @property
-    def cookies(self) -> Mapping[str, str]:
-        """The cookies of the request."""
-        ...
+    def cookies(self) -> Mapping[str, str]: ...
 
     @property
-    def client(self) -> Address | None:
-        """The network address of the client, or None if it is unknown."""
-        ...
+    def client(self) -> Address | None: ...
 
 
 class RouteAccess(StrEnum):
-    """The two kinds of routes that need no right: public routes, and routes for signed-in users."""
+    """Routes that need no right: public ones, and those for every signed-in user."""
 
     ANYBODY = "anybody"
     SIGNED_IN = "signed_in"
 
 
 def for_anybody() -> dict[str, object]:
-    """Return the access declaration of a public route."""
     return {ACCESS: RouteAccess.ANYBODY}
 
 
 def for_whoever_signed_in() -> dict[str, object]:
-    """Return the access declaration of a route for every signed-in user."""
     return {ACCESS: RouteAccess.SIGNED_IN}
 
 
 def needs(right: Right) -> dict[str, object]:
-    """Return the access declaration of a route for signed-in users who have the right."""
     return {ACCESS: right}
 
 
@@ -122,11 +112,10 @@ def staff_act(path: str, right: Right, *, status_code: int = 200) -> post:
 def gate(user_directory: UserDirectory) -> Guard:
     """Return the check that runs before every route. It refuses users without the right (duty D20).
 
-    For a request that changes something, the check makes sure that one of pitlink's pages sent the
-    request. To do this, the check compares the request's origin with pitlink's address, and
-    requires JSON. On a route for signed-in users, the check also requires the session's CSRF token.
-    It then waits for the request body, and checks the session a second time, because the session
-    can end while the body arrives.
+    For a request that changes something, it makes sure that one of pitlink's pages sent it: it
+    compares the request's origin with pitlink's address, and requires JSON and, on a route for
+    signed-in users, the session's CSRF token. It then waits for the request body, and checks the
+    session a second time, because the session can end while the body arrives.
     """
 
     async def check(connection: Connection, handler: BaseRouteHandler) -> None:
@@ -172,7 +161,7 @@ async def _admit(
 
 
 async def person_of(connection: RequestDetails, user_directory: UserDirectory) -> SignedIn | None:
-    """Return the user who is signed in at the browser that sent the request, or None.
+    """Return the user who is signed in at the browser that sent the request.
 
     Raises:
         UsersError: Redis cannot be read (``store_failed``).
@@ -185,32 +174,25 @@ async def person_of(connection: RequestDetails, user_directory: UserDirectory) -
 
 
 def token_of(connection: RequestDetails) -> str | None:
-    """Return the session token that the browser sent. Return None if the browser sent none."""
     return connection.cookies.get(COOKIE)
 
 
 def caller_of(connection: RequestDetails) -> Caller:
-    """Return the network address of the client, and the id of the device from its cookie.
-
-    The id is empty if the request has no valid cookie of a device.
-    """
+    """Return the caller; the id of the device is empty without a valid cookie."""
     shown = connection.cookies.get(DEVICE_COOKIE, "")
     return Caller(client_of(connection), shown if _DEVICE.fullmatch(shown) else "")
 
 
 def client_of(connection: RequestDetails) -> str:
-    """Return the client's network address.
-
-    If a proxy on this machine forwards the request, return the address that the proxy reports.
-    """
+    """Return the client's network address, as a proxy on this machine reports it."""
     return connection.client.host if connection.client else ""
 
 
 def check_secrecy(connection: RequestDetails) -> None:
     """Refuse a PIN that was sent over the network without encryption.
 
-    If a proxy on this machine forwards the request, its header X-Forwarded-Proto says if the
-    request was encrypted. If another machine sends this header, the header is ignored.
+    If a proxy on this machine forwards the request, its header X-Forwarded-Proto says if it was
+    encrypted. From another machine, this header is ignored.
 
     Raises:
         RefusedError: the connection is not encrypted (``https_needed``).

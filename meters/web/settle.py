@@ -1,5 +1,3 @@
-"""HTTP routes of the page "Settle a round". There, a person settles a round to decide a dispute."""
-
 from litestar import MediaType, get, post
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import JSONBody
@@ -17,7 +15,7 @@ def settle_routes(floor: Floor, displays: DisplayState, version: str) -> list[HT
     """Declare two routes: one shows the page, the other settles a round.
 
     Everybody can load the page, because it contains only terms of the tables and amounts of meters.
-    To settle a round, a user must sign in. `version` is the version of the static files.
+    To settle a round, a user must sign in.
     """
     page = SettlePage(floor.facility, version, home="/floor", home_name="Floor page", signs_in=True)
 
@@ -46,9 +44,9 @@ def settle_routes(floor: Floor, displays: DisplayState, version: str) -> list[HT
     async def settle(data: JSONBody[dict[str, object]], request: WebRequest) -> SettlementText:
         """Calculate what a round pays, to decide a dispute. Nothing is stored or sent.
 
-        The body is a round in the format of `pitlink settle`. Money is in cents. Each line of the
-        answer names the subsection of the law that decides this line. If the round is not possible,
-        the `field` of the error names the wrong field of the round.
+        The body is a round in the format of `pitlink settle`, with money in cents. Each line of the
+        answer names the subsection of the law that decides it. If the round is not possible, the
+        `field` of the error names the wrong field of the round.
         """
         return settle_body(await request.body())
 

@@ -19,14 +19,14 @@ PAGES: Final = (
 """The Python packages that contain the files of the pages."""
 
 _DRAWN: Final = ("numerals.svg", "dollar.svg", "comma.svg", "point.svg")
-"""The drawings in which the original colors are replaced by the facility's colors."""
+"""Drawings whose original colors are replaced by the facility's."""
 
 
 def themed(assets: Assets, floor: Floor) -> Assets:
     """Return the files of the pages, with drawings and a style sheet in the facility's colors.
 
-    Pages show parts of the floor file. If one of these parts changes, the version of the files also
-    changes. An open display compares this version with its own version, and reloads if they differ.
+    Pages show parts of the floor file. If one of these changes, so does the version of the files,
+    with which an open display compares its own: if they differ, it reloads.
 
     Raises:
         UserError: the logo cannot be shown.
@@ -48,7 +48,6 @@ def themed(assets: Assets, floor: Floor) -> Assets:
 
 
 def _painted(drawing: bytes, branding: Branding) -> bytes:
-    """Return a drawing whose original colors are replaced by the colors of the branding."""
     colours: Mapping[str, str] = {
         "#fffaf0": branding.ink,
         "#f3e6c4": mixed(branding.ink, branding.accent, 14),

@@ -1,1 +1,0 @@
-"""API routes for programs and pages, one file for each subject."""

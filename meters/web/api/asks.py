@@ -1,5 +1,3 @@
-"""HTTP routes by which a floorperson lists, confirms or refuses correction requests."""
-
 from collections.abc import Sequence
 
 import msgspec
@@ -16,14 +14,12 @@ from meters.web.security import SESSION, needs, staff_act
 
 
 class AskRefusal(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The request body that refuses a dealer's correction request. The dealer can read `reason`."""
+    """Refusal of a dealer's correction request. The dealer can read `reason`."""
 
     reason: Words
 
 
 def ask_routes(asks: Asks) -> list[HTTPRouteHandler]:
-    """Declare the routes of correction requests."""
-
     @get(
         "/api/v1/asks",
         opt=needs(Right.WAITING), security=SESSION, responses=refusals(401, 403, 503),
@@ -31,9 +27,9 @@ def ask_routes(asks: Asks) -> list[HTTPRouteHandler]:
     async def list_asks() -> Sequence[AskRow]:
         """List the correction requests that wait for a decision, oldest first.
 
-        The dealer asks for a correction in three cases: to void a round after its cards were
-        entered, to enter a hand again with other cards, or to add a wager or take one back before
-        the first card. The table waits until a floorperson confirms or refuses the request.
+        The dealer asks for a correction to void a round after its cards were entered, to enter a
+        hand again with other cards, or to add a wager or take one back before the first card. The
+        table waits until a floorperson confirms or refuses the request.
         """
         return await asks.asks()
 
@@ -43,8 +39,7 @@ def ask_routes(asks: Asks) -> list[HTTPRouteHandler]:
     ) -> AskRow:
         """Confirm the correction that the floor page showed (duty D17).
 
-        If the dealer changes the correction, the table makes another correction request with
-        another id.
+        If the dealer changes it, the table makes another request with another id.
         """
         return await asks.decide(ask, "confirm_correction", request.user.name)
 
@@ -52,7 +47,6 @@ def ask_routes(asks: Asks) -> list[HTTPRouteHandler]:
     async def refuse_ask(
         ask: FromPath[str], data: JSONBody[AskRefusal], request: StaffRequest
     ) -> AskRow:
-        """Refuse a correction request, with a reason. The round remains as it was."""
         return await asks.decide(ask, "refuse_correction", request.user.name, reason=data.reason)
 
     return [list_asks, confirm_ask, refuse_ask]

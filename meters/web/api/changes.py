@@ -1,5 +1,3 @@
-"""The event stream that reports changes to an open floor page."""
-
 import asyncio
 import time
 from collections.abc import AsyncIterator
@@ -21,26 +19,27 @@ from meters.web.event_stream import STREAM_HEADERS, frame
 from meters.web.security import SESSION, needs, token_of
 
 LOOK_EVERY_S: Final = 5.0
-"""Longest time, in seconds, between two checks that the user's session is still valid."""
+"""Longest time between two checks that the user's session is still valid."""
 
 HEARTBEAT_S: Final = 2.0
-"""Seconds without a change after which the stream sends a ``heartbeat``. A page that misses two
-heartbeats shows that its data can be out of date."""
+"""Time without a change after which the stream sends a ``heartbeat``.
+
+A page that misses two heartbeats shows that its data can be out of date.
+"""
 
 _HEARTBEAT: Final = frame(b"heartbeat", b"{}")
 
 _NOTHING_NEW: Final = -1
 _OF_NO_LINK: Final = ""
-"""A link id that no link has. The stream follows this id, because it needs no display data. It only
-needs to know when the service stops: then the service ends all followers."""
+"""A link id that no link has.
+
+The stream follows it, because it needs no display data, but must know when the service stops and
+ends all followers.
+"""
 
 
 class ChangeCount(msgspec.Struct, frozen=True):
-    """Data of a ``changed`` event.
-
-    If `count` differs from the `count` of the event before, something has changed. The event does
-    not say what has changed.
-    """
+    """Data of a ``changed`` event: another `count` says that something changed, but not what."""
 
     count: int
 
@@ -66,7 +65,6 @@ class ChangeStream:
         self._end = end
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        """Yield the events as bytes, in the format of server-sent events."""
         seen = _NOTHING_NEW
         looked_at = -LOOK_EVERY_S
         ended = asyncio.create_task(self._until_displays_close())
@@ -109,8 +107,6 @@ class ChangeStream:
 def change_routes(
     changes: ChangeSignal, user_directory: UserDirectory, displays: DisplayState
 ) -> list[HTTPRouteHandler]:
-    """Declare the route of the event stream for floor pages."""
-
     @get(
         "/api/v1/floor/stream",
         opt=needs(Right.WAITING), security=SESSION, responses=refusals(401, 403, 429, 503),
@@ -120,8 +116,8 @@ def change_routes(
         """Send server-sent events to a floor page until its session ends.
 
         A `changed` event is sent at the start, and when a claim, a correction request or a link
-        changes. A `heartbeat` is sent when nothing has changed for two seconds. The stream does not
-        prolong the session.
+        changes; a `heartbeat` when nothing has changed for two seconds. The stream does not prolong
+        the session.
         """
         watch = displays.follow(_OF_NO_LINK, Watcher(request.user.name, staff=True))
         return Stream(

@@ -1,4 +1,4 @@
-"""HTTP routes for claims (records of wins): list waiting claims, decide them, and search wins."""
+"""Routes for claims (records of wins): list, decide and search them."""
 
 import asyncio
 from collections.abc import Sequence
@@ -29,60 +29,41 @@ from meters.web.security import (
 from meters.web.slips.slip import slip_pdf
 
 ENTRIES_MAX: Final = 10**15
-"""The largest entry number that a request can contain. No ledger and no operators' log has more
-entries."""
+"""No ledger and no operators' log has more entries."""
 
 _READS: Final = refusals(400, 401, 403, 404, 503)
 
 
 class Nothing(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A request body without fields. A body with any field is refused.
-
-    A request with this body names no person, because the signed-in user is the person who acts.
-    """
+    """A body without fields: the signed-in user is the person who acts."""
 
 
 class Rejection(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The request body by which a floorperson rejects a win, with the reason.
-
-    `envy_not_due` is true if the floorperson also declares the hand's Envy Bonuses as not due.
-    """
+    """Rejection of a win; with `envy_not_due`, also of the hand's Envy Bonuses."""
 
     reason: Words
     envy_not_due: bool = False
 
 
 class Payment(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The request body that records a payment, with the number of its payout slip.
-
-    `envy_paid` is true if the Envy Bonuses for the hand are also paid.
-    """
+    """Record of a payment with its slip's number; `envy_paid` is for the hand's Envy Bonuses."""
 
     slip: Words
     envy_paid: bool = False
 
 
 class Reopening(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The request body by which a floorperson requests to reopen a rejected win."""
-
     reason: Words
 
 
 class Confirmation(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The request body that confirms another person's request about a win.
-
-    The other person's request has an entry in the ledger. `request` is the number of this entry;
-    the page received it as `entry`.
-    """
+    """Confirmation of another person's `request`, the page's `entry`, about a win."""
 
     request: Annotated[int, msgspec.Meta(ge=1, le=ENTRIES_MAX)]
 
 
 class SlipCorrection(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The request body that corrects the number of a paid win's payout slip.
-
-    `replaces` is the wrong number, as the page showed it. `reason` says why it is wrong.
-    """
+    """Correction of a payout slip's number: `replaces` is the wrong one, as the page showed it."""
 
     slip: Words
     replaces: Words
@@ -90,15 +71,12 @@ class SlipCorrection(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw
 
 
 class EnvyRejection(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The request body that declares owed Envy Bonuses as not due, with the reason."""
-
     reason: Words
 
 
 def claim_routes(
     floor: Floor, claims: Claims, user_directory: UserDirectory
 ) -> list[HTTPRouteHandler]:
-    """Declare the routes of claims and wins."""
     return [
         *_reading_routes(floor, claims, user_directory),
         *_deciding_routes(claims),
@@ -115,10 +93,9 @@ def _reading_routes(
         """List the claims that wait, oldest first.
 
         A claim is the record of a win. It waits until the win and its Envy Bonuses are paid or
-        rejected. Money is in cents. A user with the right to see wins gets every field of each
-        claim. This user also gets the rejected wins that somebody requested to reopen. For
-        everybody else, the service removes the names of people, the evidence, the reason and the
-        slip number.
+        rejected. A user with the right to see wins gets every field of each claim, and the rejected
+        wins that somebody requested to reopen. Everybody else gets no names of people, evidence,
+        reason or slip number. Money is in cents.
         """
         person = await person_of(request, user_directory)
         rows = await claims.waiting()
@@ -139,8 +116,8 @@ def _reading_routes(
     async def print_slip(claim: FromPath[str], request: StaffRequest) -> Response[bytes]:
         """Return the payout slip of a win as a PDF of one page (duty D16).
 
-        The operators' log records who printed the slip (duty D17). So a user whose session has
-        lapsed must first enter their PIN.
+        The operators' log records who printed it (duty D17), so a user whose session has lapsed
+        must first enter their PIN.
         """
         row, hand = await claims.find(claim), await claims.hand(claim)
         name = request.user.name
@@ -191,14 +168,14 @@ def _deciding_routes(claims: Claims) -> list[HTTPRouteHandler]:
     async def reject_claim(
         claim: FromPath[str], data: JSONBody[Rejection], request: StaffRequest
     ) -> ClaimRow:
-        """Reject a win, with the reason, or request its rejection.
+        """Reject a win, or request its rejection.
 
-        If `two_people_reject` of the win is true, this call only stores a request. The claim stays
-        pending, and its field `request` names the user who made the request. Another user must
-        confirm the request with `confirm` (duty D4).
+        If `two_people_reject` of the win is true, this only stores a request: the claim stays
+        pending, and its field `request` names the user who made it. Another user must confirm it
+        with `confirm` (duty D4).
 
-        If the win is a percentage of a meter, its amount goes back to the meter. If the win is at
-        odds, its amount goes back to the house account.
+        The amount goes back to the meter if the win is a percentage of it; a win at odds goes back
+        to the house account.
         """
         return await claims.reject(
             claim, request.user.name, reason=data.reason,
@@ -211,9 +188,9 @@ def _deciding_routes(claims: Claims) -> list[HTTPRouteHandler]:
     ) -> ClaimRow:
         """Record the payment of a validated win, with the number of its payout slip.
 
-        The user who records the payment must not be the person who validated the win (duty D4). Two
-        users count as one person if one of them set the PIN of the other in the last 24 hours. They
-        also count as one person if a third person set the PINs of both in the last 24 hours.
+        The user who records it must not be the person who validated the win (duty D4). Two users
+        count as one person if, in the last 24 hours, one of them set the PIN of the other, or a
+        third person set the PINs of both.
         """
         return await claims.decide(
             claim, "pay", request.user.name, slip=data.slip,
@@ -228,10 +205,10 @@ def _changing_routes(claims: Claims) -> list[HTTPRouteHandler]:
     async def reopen_claim(
         claim: FromPath[str], data: JSONBody[Reopening], request: StaffRequest
     ) -> ClaimRow:
-        """Request to reopen a rejected win, with the reason.
+        """Request to reopen a rejected win.
 
-        Another user must confirm the request before the gaming day of the rejection is closed.
-        After the confirmation, the win waits for a floorperson, as it did before the rejection.
+        Another user must confirm the request before the gaming day of the rejection is closed. The
+        win then waits for a floorperson, as it did before the rejection.
         """
         person = request.user
         return await claims.request_reopening(
@@ -250,10 +227,7 @@ def _changing_routes(claims: Claims) -> list[HTTPRouteHandler]:
     async def correct_slip(
         claim: FromPath[str], data: JSONBody[SlipCorrection], request: StaffRequest
     ) -> ClaimRow:
-        """Correct the number of a paid win's payout slip, with the reason.
-
-        The ledger keeps the wrong number. No other claim can use the wrong number.
-        """
+        """Correct a payout slip's number; the wrong one stays in the ledger and unusable."""
         return await claims.correct_slip(
             claim, request.user.name, slip=data.slip, replaces=data.replaces, reason=data.reason
         )
@@ -274,7 +248,7 @@ def _envy_routes(claims: Claims) -> list[HTTPRouteHandler]:
     async def reject_envy(
         claim: FromPath[str], data: JSONBody[EnvyRejection], request: StaffRequest
     ) -> ClaimRow:
-        """Declare Envy Bonuses as not due, with the reason. They must be owed and not paid yet."""
+        """Declare Envy Bonuses as not due. They must be owed and not paid yet."""
         person = request.user
         return await claims.decide_envy(
             claim, "reject_envy", person.name, reason=data.reason, setters=person.setters
@@ -284,7 +258,7 @@ def _envy_routes(claims: Claims) -> list[HTTPRouteHandler]:
 
 
 def without_names(row: ClaimRow) -> ClaimRow:
-    """Return the public part of a claim: no names of people, evidence, reason or slip number."""
+    """Return a claim without names of people, evidence, reason and slip number."""
     return msgspec.structs.replace(
         row, patron=None, decided_by=None, requested_by=None, validated_by=None, paid_by=None,
         reason=None, slip=None, slip_corrected_by=None, slip_corrected_at=None, request=None,

@@ -1,5 +1,3 @@
-"""HTTP routes for monitoring: health probes, and metrics for Prometheus."""
-
 from collections.abc import Mapping
 from typing import Protocol
 
@@ -15,24 +13,20 @@ from meters.web.security import for_anybody
 
 
 class Health(Protocol):
-    """The part of the service that the health probes need: the state of the links."""
-
     def inoperable(self) -> Mapping[str, str]:
-        """Return the id of each inoperable link, with the reason why it does not operate."""
+        """Return the reason for each inoperable link, by id."""
         ...
 
 
 class Alive(msgspec.Struct, frozen=True):
-    """The answer of the health probe `/healthz`: the process of the service is alive."""
-
     alive: bool
 
 
 class Readiness(msgspec.Struct, frozen=True):
-    """The answer of the status page `/readyz`. `ready` is true if every link is operable.
+    """The answer of `/readyz`: `ready` if every link is operable.
 
-    `links` has the id of each inoperable link, with the reason why it does not operate. The reason
-    has no network addresses, because anybody can read it: the log and `pitlink check` have them.
+    `links` has the reason for each inoperable link, by id, without network addresses, because
+    anybody can read it: the log and `pitlink check` have them.
     """
 
     ready: bool
@@ -40,11 +34,9 @@ class Readiness(msgspec.Struct, frozen=True):
 
 
 def health_routes(health: Health, metrics: Metrics) -> list[HTTPRouteHandler]:
-    """Declare the routes for monitoring: health probes, and metrics for Prometheus."""
-
     @get("/healthz", opt=for_anybody(), sync_to_thread=False)
     def is_alive() -> Alive:
-        """Answer that the service's process is alive. The answer says nothing about the links."""
+        """Answer that the service's process is alive, whatever the state of the links."""
         return Alive(alive=True)
 
     @get(
@@ -63,7 +55,6 @@ def health_routes(health: Health, metrics: Metrics) -> list[HTTPRouteHandler]:
 
     @get("/metrics", opt=for_anybody(), media_type=MediaType.TEXT, sync_to_thread=False)
     def show_metrics(request: WebRequest) -> Response[bytes]:
-        """Return all metrics of the service for Prometheus."""
         body, media_type = metrics.exposition(request.headers.get("accept", ""))
         return Response(body, media_type=media_type)
 

@@ -1,4 +1,4 @@
-"""HTTP routes for links: show their state and history, and close, open, approve or change them.
+"""Routes for links: show their state and history, and close, open, approve or change them.
 
 To change a meter's parameter or balance, two people are necessary.
 """
@@ -30,23 +30,16 @@ _READS: Final = refusals(400, 401, 403, 404, 503)
 
 
 class Closing(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The request body that closes a link, with the reason."""
-
     reason: Words
 
 
 class Approving(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The request body that approves a floor file.
-
-    `digest` is the digest of the floor file that the user saw. If the service has another floor
-    file, the approval is refused.
-    """
+    """Approval of a floor file, refused if its `digest` is no longer the service's."""
 
     digest: Annotated[str, msgspec.Meta(pattern=r"\A[0-9a-f]{64}\Z")]
 
 
 def link_routes(links: Links) -> list[HTTPRouteHandler]:
-    """Declare the routes of links."""
     return [*_reading_routes(links), *_switching_routes(links), *_changing_routes(links)]
 
 
@@ -82,7 +75,6 @@ def _switching_routes(links: Links) -> list[HTTPRouteHandler]:
         data: JSONBody[Nothing],
         request: StaffRequest,
     ) -> LinkView:
-        """Open a closed link again."""
         return await links.open(link, request.user.name)
 
     @staff_act("/api/v1/links/{link:str}/approve", Right.LINKS)
@@ -91,7 +83,7 @@ def _switching_routes(links: Links) -> list[HTTPRouteHandler]:
     ) -> LinkView:
         """Approve a link's settings in the floor file, as the page showed them (duty D12).
 
-        One or two seconds after the approval, the service makes the link operable.
+        One or two seconds later, the service makes the link operable.
         """
         person = request.user
         return await links.approve(link, person.name, data.digest, person.setters)
@@ -106,10 +98,7 @@ def _changing_routes(links: Links) -> list[HTTPRouteHandler]:
         data: JSONBody[ParameterChange | Adjustment],
         request: StaffRequest,
     ) -> ProposalRow:
-        """Propose to change a meter's parameter or balance (duties D12, D15).
-
-        A person other than the proposer must confirm the proposal (duty D4).
-        """
+        """Propose a change of a parameter or balance (D12, D15), for another to confirm (D4)."""
         return await links.propose(link, request.user.name, data, request.user.setters)
 
     @staff_act("/api/v1/links/{link:str}/proposals/{proposal:str}/confirm", Right.LINKS)
@@ -119,10 +108,10 @@ def _changing_routes(links: Links) -> list[HTTPRouteHandler]:
         data: JSONBody[Nothing],
         request: StaffRequest,
     ) -> ProposalRow:
-        """Confirm a change that somebody else proposed, and make the change (duty D4).
+        """Make a change that somebody else proposed (duty D4).
 
-        Two users count as one person if one of them set the PIN of the other in the last 24 hours.
-        They also count as one person if a third person set the PINs of both in the last 24 hours.
+        Two users count as one person if, in the last 24 hours, one of them set the PIN of the
+        other, or a third person set the PINs of both.
         """
         person = request.user
         return await links.confirm(link, proposal, person.name, person.setters)
@@ -134,7 +123,6 @@ def _changing_routes(links: Links) -> list[HTTPRouteHandler]:
         data: JSONBody[Nothing],
         request: StaffRequest,
     ) -> ProposalRow:
-        """Withdraw a proposed change, so nobody can confirm it any more."""
         return await links.withdraw(link, proposal, request.user.name)
 
     return [propose_change, confirm_change, withdraw_change]

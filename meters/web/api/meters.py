@@ -1,4 +1,4 @@
-"""Public HTTP routes for the meters: their current values, and a stream of their changes."""
+"""Public routes for the meters: their current values, and a stream of their changes."""
 
 from litestar import get
 from litestar.background_tasks import BackgroundTask
@@ -17,7 +17,6 @@ from meters.web.security import client_of, for_anybody
 
 
 def meter_routes(floor: Floor, displays: DisplayState, page_version: str) -> list[HTTPRouteHandler]:
-    """Declare the public routes of the meters."""
     links = frozenset(link.id for link in floor.link)
 
     @get("/api/v1/meters", opt=for_anybody(), sync_to_thread=False)
@@ -33,10 +32,9 @@ def meter_routes(floor: Floor, displays: DisplayState, page_version: str) -> lis
     def stream_meters(request: WebRequest, link: FromQuery[str | None] = None) -> Stream:
         """Send the current state of the meters, links and jackpots, then each change of this state.
 
-        The state and the changes are server-sent events: `meter`, `controller` and `jackpot`. If
-        `link` is given, only events of that link are sent. A `controller` event is sent every
-        second while the service operates the link. If these events stop, the meters of the link can
-        be out of date.
+        They are server-sent events: `meter`, `controller` and `jackpot`, of one link if `link` is
+        given. A `controller` event is sent every second while the service operates the link; if
+        these stop, the meters of the link can be out of date.
         """
         if link is not None and link not in links:
             raise NotFoundException(f"there is no link {link}")

@@ -1,5 +1,3 @@
-"""HTTP routes for signing in and out, and for the signed-in user's own account."""
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Annotated, Final
@@ -44,31 +42,27 @@ _NO_BODY: Final = ResponseSpec(None, description="Done; there is nothing more to
 
 
 class Credentials(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The name and PIN that a person typed to sign in."""
-
     name: Typed
     pin: Typed
 
 
 class OwnPin(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The current PIN of a user, and the new PIN that the user chooses."""
-
     pin: Typed
     new_pin: Typed
 
 
 class Me(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The signed-in user, the user's rights, and other data that the floor page needs.
+    """The signed-in user, with other data that the floor page needs.
 
-    `choose_pin` is true if the user's PIN was set by somebody else. A user with `choose_pin` has no
-    rights until they choose their own PIN.
+    If somebody else set the user's PIN, `choose_pin` is true, and they have no rights until they
+    choose their own.
 
     The page must send `csrf` in the header ``X-CSRF-Token`` of every request that changes
-    something. The session lapses after `idle_seconds` without a request of the user. Requests with
-    the header ``X-Unattended: 1`` do not count: the page sends them without the user.
+    something. The session lapses after `idle_seconds` without a request of the user; those with the
+    header ``X-Unattended: 1`` do not count, because the page sends them without the user.
 
-    If the session has lapsed, `lapsed` is true. The page can still read. All other requests are
-    refused with the code ``pin_needed`` until the user signs in again.
+    In a `lapsed` session, the page can still read. All other requests are refused with the code
+    ``pin_needed`` until the user signs in again.
     """
 
     name: str
@@ -85,7 +79,6 @@ class Me(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
 
 
 def signing_routes(floor: Floor, user_directory: UserDirectory) -> list[HTTPRouteHandler]:
-    """Declare the routes for signing in and out, and for the user's own account."""
     return [*_session_routes(floor, user_directory), *_own_account_routes(floor, user_directory)]
 
 
@@ -98,8 +91,8 @@ def _session_routes(floor: Floor, user_directory: UserDirectory) -> list[HTTPRou
         """Sign in with a name and a PIN. A session that this browser already has ends.
 
         The answer also sets a cookie that identifies the device. Failed sign-ins of other people
-        can lock the user's name or the network address. A user who has signed in on this device
-        before can sign in on this device in spite of the lock.
+        can lock the user's name or the network address; a user who has signed in on this device
+        before can sign in here in spite of the lock.
         """
         check_secrecy(request)
         caller = caller_of(request)
@@ -128,7 +121,6 @@ def _session_routes(floor: Floor, user_directory: UserDirectory) -> list[HTTPRou
         data: JSONBody[Nothing],
         request: StaffRequest,
     ) -> Response[None]:
-        """End the user's session."""
         await user_directory.sessions.sign_out(token_of(request), client_of(request))
         return Response(None, cookies=[_ENDED])
 
@@ -142,7 +134,6 @@ def _own_account_routes(floor: Floor, user_directory: UserDirectory) -> list[HTT
         sync_to_thread=False,
     )  # fmt: skip
     def show_me(request: StaffRequest) -> Me:
-        """Return the signed-in user, their rights, and other data that the floor page needs."""
         return _me(floor, request.user)
 
     @post(
@@ -151,10 +142,10 @@ def _own_account_routes(floor: Floor, user_directory: UserDirectory) -> list[HTT
         responses=refusals(400, 401, 403, 413, 415, 429, 503), status_code=204,
     )  # fmt: skip
     async def choose_pin(data: JSONBody[OwnPin], request: StaffRequest) -> None:
-        """Replace the signed-in user's PIN by one that the user chose. End their other sessions.
+        """Replace the signed-in user's PIN by one that they chose, and end their other sessions.
 
-        `pin` is the current PIN. A wrong current PIN counts as a failed sign-in. After this call,
-        nobody except the user knows the PIN.
+        `pin` is the current PIN; a wrong one counts as a failed sign-in. After this call, nobody
+        except the user knows the PIN.
         """
         await user_directory.sessions.choose_pin(
             token_of(request), request.user, data.pin, data.new_pin, caller_of(request)
@@ -170,8 +161,8 @@ def _own_account_routes(floor: Floor, user_directory: UserDirectory) -> list[HTT
     ) -> Sequence[LogRow]:
         """List the entries of the operators' log about the signed-in user, latest first.
 
-        These entries are about changes of the user's account and PIN, and about changes that the
-        user made to other accounts.
+        They are about changes of the user's account and PIN, and about changes that the user made
+        to other accounts.
         """
         return await user_directory.log.of_account(request.user.name, limit)
 

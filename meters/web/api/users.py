@@ -1,4 +1,4 @@
-"""HTTP routes for the users, and for the operators' log (the record of what users did)."""
+"""Routes for the users, and for the operators' log (the record of what users did)."""
 
 from collections.abc import Callable, Sequence
 from typing import Annotated, Final
@@ -25,7 +25,7 @@ Typed = Annotated[str, msgspec.Meta(max_length=200, pattern=PRINTABLE)]
 
 
 class NewUser(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The request body that adds a user. If `pin` is missing, the service generates a PIN."""
+    """A user to add. Without `pin`, the service generates one."""
 
     name: Typed
     role: Role
@@ -33,7 +33,7 @@ class NewUser(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
 
 
 class NewPin(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The request body that sets a user's PIN. If `pin` is missing, the service generates a PIN."""
+    """A user's PIN to set. Without `pin`, the service generates one."""
 
     pin: Typed | None = None
 
@@ -41,8 +41,8 @@ class NewPin(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 class UserWithPin(UserRow, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """A user who has just been given a PIN.
 
-    `pin` is the PIN that the service generated, or null if the request contained a PIN. No other
-    answer shows the generated PIN.
+    `pin` is the PIN that the service generated, null if the request had one. No other answer shows
+    it.
     """
 
     pin: str | None = None
@@ -51,10 +51,6 @@ class UserWithPin(UserRow, frozen=True, forbid_unknown_fields=True, kw_only=True
 def user_routes(
     user_directory: UserDirectory, log_seal: Callable[[], LogSeal]
 ) -> list[HTTPRouteHandler]:
-    """Declare the routes for the users and the operators' log.
-
-    `log_seal` returns the seal of the operators' log, which is a digest over all entries.
-    """
     return [*_reading_routes(user_directory, log_seal), *_changing_routes(user_directory)]
 
 
@@ -63,7 +59,6 @@ def _reading_routes(
 ) -> list[HTTPRouteHandler]:  # fmt: skip
     @get("/api/v1/users", opt=needs(Right.USERS), security=SESSION, responses=_READS)
     async def list_users() -> Sequence[UserRow]:
-        """List all users in the order of their names."""
         return await user_directory.users.rows()
 
     @get("/api/v1/log", opt=needs(Right.USERS), security=SESSION, responses=_READS)
@@ -76,7 +71,7 @@ def _reading_routes(
 
     @get("/api/v1/log/seal", opt=needs(Right.WINS), security=SESSION, responses=_READS)
     async def show_log_seal() -> LogSeal:
-        """Return the seal (digest) of the operators' log, to be kept outside pitlink (duty D17)."""
+        """Return the seal, a digest over the log, to be kept outside pitlink (duty D17)."""
         return log_seal()
 
     return [list_users, list_log, show_log_seal]
@@ -89,7 +84,7 @@ def _changing_routes(user_directory: UserDirectory) -> list[HTTPRouteHandler]:
     async def add_user(data: JSONBody[NewUser], request: StaffRequest) -> UserWithPin:
         """Add a user with a PIN that is valid for 24 hours.
 
-        With this PIN, the user can do nothing except choose their own PIN.
+        With it, the user can do nothing except choose their own PIN.
         """
         pin = data.pin if data.pin is not None else generate_pin()
         row = await users.add(data.name, data.role, pin, _doer(request))
@@ -106,7 +101,6 @@ def _changing_routes(user_directory: UserDirectory) -> list[HTTPRouteHandler]:
     async def enable_user(
         name: FromPath[str], data: JSONBody[Nothing], request: StaffRequest
     ) -> UserRow:
-        """Let a disabled user sign in again."""
         return await users.enable(name, _doer(request))
 
     @staff_act("/api/v1/users/{name:str}/unlock", Right.CHANGE_USERS)
@@ -122,8 +116,7 @@ def _changing_routes(user_directory: UserDirectory) -> list[HTTPRouteHandler]:
     ) -> UserWithPin:
         """Set a new PIN for a user. The user's sessions end immediately.
 
-        The PIN is valid for 24 hours. With this PIN, the user can do nothing except choose their
-        own PIN.
+        The PIN is valid for 24 hours. With it, the user can do nothing except choose their own PIN.
         """
         pin = data.pin if data.pin is not None else generate_pin()
         row = await users.set_pin(name, pin, _doer(request))

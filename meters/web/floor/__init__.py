@@ -1,1 +1,0 @@
-"""The floor page, on which floorpersons decide wins and supervisors manage links."""

@@ -13,8 +13,8 @@ from meters.http.templates import load_template
 def floor_page_route(floor: Floor, assets: Assets) -> HTTPRouteHandler:
     """Declare the route of the floor page.
 
-    Everybody can load the empty page, because the only data of the floor in it are the
-    titles of wagers and the names of links, which the signage shows too.
+    Everybody can load the empty page: its only data are the titles of wagers and the names of
+    links, which the signage shows too.
     """
     page = load_template("meters.web.floor", "page.html").render(
         facility=floor.facility,

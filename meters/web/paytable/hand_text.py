@@ -1,7 +1,7 @@
 """Texts that show patrons what each hand wins (duty D1).
 
-The texts use the present terms of the link. The present terms include every change of a paytable
-that one person proposed and another person confirmed.
+They use the present terms of the link, with every change of a paytable that one person proposed and
+another confirmed.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -19,12 +19,9 @@ _ENVY: Final = "Envy Bonus"
 class Pays:
     """A paytable for patrons: what each hand wins, in one game or in several games.
 
-    Attributes:
-        columns: the headings of the columns after the column of the hands.
-        rows: the name of each hand and its cells, the highest hand first. The Magic Card and the
-            Lucky Bonus, which are drawn by chance, come last. A win that is not a percentage is an
-            amount in dollars, for one wager of the meter.
-        has_envy: true if a column has Envy Bonuses.
+    `columns` are the headings after that of the hands. `rows` have the name of each hand and its
+    cells, the highest first, and at the end the Magic Card and the Lucky Bonus, which are drawn by
+    chance. A win that is not a percentage is an amount in dollars, for one wager of the meter.
     """
 
     columns: tuple[str, ...]
@@ -34,12 +31,9 @@ class Pays:
 
 @dataclass(frozen=True, slots=True)
 class _GamePays:
-    """Payouts of each hand in one game.
+    """Payouts of each hand in one game, as text.
 
-    Attributes:
-        hands: the hands that win something or bring an Envy Bonus, the highest first.
-        wins: the win of each hand of the ranking, as text.
-        envy: the Envy Bonus of each hand, as text.
+    `hands` are those that win something or bring an Envy Bonus, the highest first.
     """
 
     hands: tuple[str, ...]
@@ -48,15 +42,11 @@ class _GamePays:
 
     @property
     def has_envy(self) -> bool:
-        """True if a hand brings an Envy Bonus."""
         return any(self.envy.values())
 
 
 def pays_of(meter: Meter) -> Pays:
-    """Return the paytable of a meter.
-
-    If games of the link pay the hands differently, each game has its own columns.
-    """
+    """Return the paytable of a meter; games that pay differently have columns of their own."""
     games = {game: _pays_in(meter, game) for game in _games_of(meter)}
     first, *others = games.values()
     shown = {"Wins": first}
@@ -84,8 +74,8 @@ def pays_of(meter: Meter) -> Pays:
 def winners_of(meter: Meter) -> str:
     """Return the hands that win a percentage of the meter, as text.
 
-    The text has one line. If the hands differ between games of the link, it has one line for each
-    game. A display can break a line between words, but not before a percentage.
+    It has one line, or one for each game if the hands differ between games of the link. A display
+    can break a line between words, but not before a percentage.
     """
     won = {game: _winners_in(meter, game) for game in _games_of(meter)}
     first, *others = won.values()
@@ -122,7 +112,6 @@ def _first_shown(row: Row, fed: Sequence[str]) -> str:
 
 
 def _winners_in(meter: Meter, game: str) -> str:
-    """Return the hands that win a percentage of the meter in a game."""
     terms = meter.terms_in(game)
     percents = {hand: row.percent_of(meter.kind) for hand, row in terms.rows.items()}
     return "; ".join(
@@ -132,15 +121,11 @@ def _winners_in(meter: Meter, game: str) -> str:
 
 
 def _shown(terms: MeterTerms, wins: Mapping[str, object]) -> tuple[str, ...]:
-    """Return the hands of the paytable that have a text in `wins`, the highest first.
-
-    Several royals can have one row of the paytable.
-    """
+    """Return the hands with a text in `wins`, highest first; royals can share a row."""
     return tuple(dict.fromkeys(row.hand for hand, row in terms.rows.items() if wins[hand]))
 
 
 def _merged(rankings: Iterable[Iterable[str]]) -> list[str]:
-    """Return the hands of the rankings of several games, each hand once, in order of rank."""
     found: list[str] = []
     for hands in rankings:
         at = 0
@@ -165,5 +150,4 @@ def _wins(meter: Meter, row: Row, fed: Sequence[str]) -> Iterator[str]:
 
 
 def _dollars(meter: Meter, for_1: int) -> str:
-    """Return the text of a win in dollars: `for_1` times the wager of the meter."""
     return short_money(for_1 * meter.wager)

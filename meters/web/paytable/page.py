@@ -1,7 +1,7 @@
 """The pages that show the players at a table what each hand wins (duty D1).
 
-They are signage pages that show a paytable under each meter. `/signage/LINK/pays` has all meters
-of a link. `/signage/LINK/pays/TABLE` has only the meters of one table, as its game pays.
+They are signage pages that show a paytable under each meter. `/signage/LINK/pays` has all meters of
+a link. `/signage/LINK/pays/TABLE` has only the meters of one table, as its game pays.
 """
 
 import hashlib
@@ -23,11 +23,7 @@ from meters.web.signage.page import Signage
 def pays_page_routes(
     floor: Floor, displays: DisplayState, assets: Assets
 ) -> list[HTTPRouteHandler]:
-    """Declare the routes of the pages that show paytables.
-
-    Raises:
-        UserError: the facility's logo cannot be shown.
-    """
+    """Declare the routes of paytables; raise `UserError` if the logo cannot be shown."""
     by_id = {link.id: link for link in floor.link}
     logo = read_logo(floor.signage)
 

@@ -1,1 +1,0 @@
-"""The signage pages, which show the meters to patrons."""

@@ -1,4 +1,4 @@
-"""The signage pages. The service sends a page with current data. `signage.js` then updates it."""
+"""The signage pages. The service sends a page with current data, and `signage.js` updates it."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -26,8 +26,11 @@ _TEMPLATE: Final = load_template("meters.web.signage", "page.html")
 _A_YEAR: Final = "public, max-age=31536000, immutable"
 
 Shown = Literal["live", "closed", "unavailable"]
-"""State of a meter on a display. ``live``: the meter is in play. ``closed``: the meter keeps its
-money, but accepts no wagers. ``unavailable``: the current amount is not known."""
+"""State of a meter on a display.
+
+``live``: it is in play. ``closed``: it keeps its money, but accepts no wagers. ``unavailable``: the
+current amount is not known.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +69,7 @@ class _LinkView:
 
 
 def page_routes(floor: Floor, displays: DisplayState, assets: Assets) -> list[HTTPRouteHandler]:
-    """Declare the routes of the signage pages, which patrons see.
-
-    Raises:
-        UserError: the facility's logo cannot be shown.
-    """
+    """Declare the routes for patrons; raise `UserError` if the logo cannot be shown."""
     by_id = {link.id: link for link in floor.link}
     logo = read_logo(floor.signage)
 
@@ -105,8 +104,8 @@ def page_routes(floor: Floor, displays: DisplayState, assets: Assets) -> list[HT
 class Signage:
     """One signage page in its current state.
 
-    After the page is loaded, `signage.js` applies the changes. It must show meters and wins by the
-    same rules as this class.
+    `signage.js` applies later changes, and must show meters and wins by the same rules as this
+    class.
     """
 
     def __init__(
@@ -125,13 +124,10 @@ class Signage:
     def page(
         self, links: tuple[Link, ...], watched: str | None, *, terms: str = "", table: str = ""
     ) -> str:
-        """Return the HTML of the page for some links.
+        """Return the HTML of the page for links with their present terms.
 
-        Args:
-            links: the links to show, with their present terms.
-            watched: the page follows the events of this link; None for the events of all links.
-            terms: a digest of the paytables. If it is set, the page also shows the paytables.
-            table: the table that the page is for. Empty for no table.
+        It follows the events of the link `watched`, or else of all links. With `terms`, a digest of
+        the paytables, it also shows these. `table` is the table that the page is for, if any.
         """
         facility = self._floor.facility
         return _TEMPLATE.render(
@@ -164,16 +160,13 @@ class Signage:
     def _digits(self, link: Link) -> int:
         """Return the number of digits in a link's largest amount in cents: at least 6, at most 12.
 
-        The page draws all amounts of the link in a size at which this number of digits fits.
+        The page draws all amounts of the link in a size at which so many digits fit.
         """
         amounts = [row.amount for row in self._rows.values() if row.link == link.id]
         return min(max(_DIGITS_LEAST, *map(len, map(str, amounts)), 0), _DIGITS_MOST)
 
     def _shown(self, row: MeterRow | None) -> Shown:
-        """Return the state in which a meter is shown.
-
-        The meter of a closed link is shown with its amount, because the meter keeps its money.
-        """
+        """Return the state in which a meter is shown; on a closed link it keeps its money."""
         link = self._links.get(row.link) if row is not None else None
         states = {row.state if row is not None else "", link.state if link is not None else ""}
         if row is None or link is None or "inoperable" in states:
@@ -204,8 +197,8 @@ class Signage:
     def _note(self, row: MeterRow) -> _NoteView:
         """Return the text about a win that is shown next to a meter's amount (duty D8).
 
-        The text is about the highest win that waits for validation. If no win waits, the text is
-        about the last win that was validated in the last minute.
+        It is about the highest win that waits for validation, or else the last one that was
+        validated in the last minute.
         """
         words = self._branding.wording
         key = (row.link, row.meter)

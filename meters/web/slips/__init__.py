@@ -1,1 +1,0 @@
-"""The payout slip of a win, as a PDF."""

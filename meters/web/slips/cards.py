@@ -1,5 +1,3 @@
-"""Playing cards on a payout slip."""
-
 from collections.abc import Sequence
 from typing import Final
 
@@ -20,10 +18,7 @@ _GAP: Final = 4.0
 
 
 def cards_drawing(names: Sequence[str], width_max: float) -> object:
-    """Return a drawing of cards in a row. The row is at most `width_max` points wide.
-
-    `names` has the rank and suit of each card: "Td" is the ten of diamonds.
-    """
+    """Return cards such as "Td", the ten of diamonds, in a row of at most `width_max` points."""
     width = min(30.0, width_max / len(names) - _GAP)
     height = 1.38 * width
     drawing = Drawing(len(names) * (width + _GAP), height + 2 * _GAP)

@@ -1,5 +1,3 @@
-"""Texts of amounts and times on a payout slip."""
-
 from datetime import datetime
 from typing import Final
 from zoneinfo import ZoneInfo
@@ -15,7 +13,7 @@ _SCALES: Final = ((10**9, "billion"), (10**6, "million"), (10**3, "thousand"))
 
 
 def amount_words(amount_cents: int) -> str:
-    """Return an amount in words. Nobody can change the words on a printed slip by adding a digit.
+    """Return an amount in words, which nobody can change on a printed slip by adding a digit.
 
     >>> amount_words(151_000), amount_words(100_045), amount_words(99)
     ('One thousand five hundred ten and 00/100 dollars', 'One thousand and 45/100 dollars', \
@@ -27,9 +25,7 @@ def amount_words(amount_cents: int) -> str:
 
 
 def moment_words(moment: str | datetime, zone: ZoneInfo) -> str:
-    """Return the text of a time in the facility's time zone.
-
-    `moment` is a datetime or a text in the form of RFC 3339.
+    """Return the text of a time, given or in the form of RFC 3339, in the facility's time zone.
 
     >>> moment_words("2026-11-20T02:14:07.250Z", ZoneInfo("America/New_York"))
     'Thu, Nov 19, 2026, 21:14:07 EST'

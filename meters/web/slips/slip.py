@@ -1,7 +1,7 @@
 """The payout slip: the record of one win and the signature lines, on one Letter page.
 
-The slip shows everything that duty D16 requires in the record of a win: date, time, table,
-position, hand, amount, and the win's place in the order of wins.
+It shows what duty D16 requires in the record of a win: date, time, table, position, hand, amount,
+and the win's place in the order of wins.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -27,8 +27,10 @@ _INNER: Final = _WIDTH - 2 * _MARGIN
 _SIGNING_HEIGHT: Final = 64.0
 _SIGNING_APART: Final = 48.0
 _WIDEST: Final = 250
-"""Largest width of the layout, in percent of the page's width. Content that is still too high at
-this width is shrunk until it fits."""
+"""Largest width of the layout, in percent of the page's width.
+
+Content that is still too high at this width is shrunk until it fits.
+"""
 _GAP: Final = 18.0
 _LABEL: Final = 84.0
 _SIGNATURES: Final = ("Dealer", "Floorperson", "Cashier or second person", "Patron")
@@ -48,18 +50,10 @@ def slip_pdf(
 ) -> bytes:
     """Return the payout slip of one win as a PDF of one page (duty D16).
 
-    The slip shows the win's place in the order of wins (duty D7). Long content is printed smaller
-    until it fits. Two slips of the same win, printed by the same person at the same time, are
-    identical files.
-
-    Args:
-        floor: the floor file. The slip shows the facility and its local time, and says if the floor
-            is a demonstration.
-        row: the claim of the win, with amounts in cents.
-        printed_by: the user who prints the slip.
-        at: the time of printing, with a time zone.
-        hand: all claims of the hand that won. If there are several, the slip lists all payments of
-            the hand.
+    It shows the win's place in the order of wins (duty D7), and the payments of all claims in
+    `hand`, the hand that won, if there are several. `at` is the time of printing, with a time zone.
+    Long content is printed smaller until it fits. Two slips of the same win, printed by the same
+    person at the same time, are identical files.
     """
     printed = f"Printed by {printed_by}, {moment_words(at, ZoneInfo(floor.facility.timezone))}"
     lowest = _MARGIN + _SIGNING_HEIGHT + _SIGNING_APART
@@ -89,10 +83,7 @@ def slip_pdf(
 
 
 def _fitting(floor: Floor, row: ClaimRow, hand: Sequence[ClaimRow], height: float) -> object:
-    """Return the content of a slip, laid out so that it fits on the page.
-
-    Long content is laid out wider than the page, and then shrunk to the page's width.
-    """
+    """Return a slip's content; what is long is laid out wider than the page, and shrunk."""
     for percent in range(100, _WIDEST, 5):
         width = _INNER * percent / 100
         slip = _Slip(floor, row, hand, width)
@@ -103,7 +94,7 @@ def _fitting(floor: Floor, row: ClaimRow, hand: Sequence[ClaimRow], height: floa
 
 
 class _Slip:
-    """Content of the payout slip of one win, from top to bottom. `width` is in points."""
+    """Content of a payout slip, from top to bottom; `width` is in points."""
 
     def __init__(self, floor: Floor, row: ClaimRow, hand: Sequence[ClaimRow], width: float) -> None:
         self._facility = floor.facility
@@ -199,10 +190,7 @@ class _Slip:
             yield table([cells], [width] * len(groups), gap=_GAP)
 
     def _record(self) -> Iterator[object]:
-        """Yield the part of the slip that lists all payments for the hand.
-
-        If the hand has only one claim, the slip has no such list.
-        """
+        """Yield the list of all payments for the hand, if it has several claims."""
         if len(self._hand) < 2:
             return
         lines = [(self._claim_line(one), *_due(one)) for one in self._hand]
@@ -233,7 +221,6 @@ class _Slip:
                 yield paragraph(self._owed(owed), 9)
 
     def _envy_words(self) -> str:
-        """Return the text about the hand's Envy Bonuses: owed, paid or not due."""
         row = self._row
         if row.envy_state == "paid":
             by = f", {self._by(row.envy_by, row.envy_at)}" if row.envy_by else ""
@@ -262,7 +249,6 @@ class _Slip:
             yield "Reason", row.reason or "none given"
 
     def _two(self, row: ClaimRow) -> str:
-        """Return who made the last decision, and who requested it."""
         by = self._by(row.decided_by or "", row.decided_at)
         return f"{by}, requested by {row.requested_by}" if row.requested_by else by
 
@@ -292,10 +278,7 @@ def _who(position: int, patron: str | None) -> str:
 
 
 def _due(one: ClaimRow) -> tuple[int, int]:
-    """Return two amounts that a claim pays, in cents: for the win, and for the Envy Bonuses.
-
-    A rejected win counts as 0. Envy Bonuses that are not due also count as 0.
-    """
+    """Return the cents of a win and of its Envy Bonuses, 0 for what is rejected or not due."""
     won = 0 if one.state == "rejected" or one.only_envy else one.amount
     return won, 0 if one.envy_not_due else one.envy_amount
 
