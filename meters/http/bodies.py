@@ -1,10 +1,9 @@
-"""Decoding of request bodies. It is as strict as the decoding of tables' messages.
+"""Decoding of request bodies, as strict as that of tables' messages.
 
-Litestar is the web framework. It converts a body as leniently as a query string, in which
-everything is text. Litestar would accept "100" and 1e3 as whole numbers. So the body is first
-decoded strictly, as the type that the route declares. A body that does not match this type is
-refused. A body that names a field twice is also refused, because only one of the two values would
-count.
+Litestar, the web framework, converts a body as leniently as a query string, in which everything is
+text: it would accept "100" and 1e3 as whole numbers. So the body is first decoded strictly, as the
+type that the route declares. A body that names a field twice is also refused, because only one of
+the two values would count.
 """
 
 import msgspec
@@ -17,7 +16,7 @@ from bonus.printable import escape_unprintable
 from meters.wire.member_names import has_name_twice
 
 _BODY = "data"
-"""Name of the parameter that receives the body in a route's function."""
+"""The parameter that receives the body in a route's function."""
 
 
 async def check_body(
@@ -25,8 +24,8 @@ async def check_body(
 ) -> None:
     """Refuse a JSON body that its route does not accept.
 
-    Litestar calls this guard before the route's function. A body that is not JSON is not checked
-    here, because Litestar refuses it.
+    Litestar calls this guard before the route's function, and itself refuses a body that is not
+    JSON.
 
     Raises:
         ValidationException: the body is not accepted. The message has the reason.

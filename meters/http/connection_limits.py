@@ -1,5 +1,3 @@
-"""Limits on connections, so that idle or slow clients cannot use all connections."""
-
 import asyncio
 import ipaddress
 import resource
@@ -14,20 +12,20 @@ from uvicorn.server import ServerState
 from meters.http.headers import NOT_KEPT, SECURITY_HEADERS
 
 REQUEST_WITHIN_S: Final = 15.0
-"""Seconds within which a whole request must arrive. They are counted from the start of the
-connection, or from the last answer."""
+"""Time for a whole request, from the start of the connection or the last answer."""
 
 TAKEN_WITHIN_S: Final = 30.0
-"""Seconds after which a client is disconnected if it does not read its answer."""
+"""Time after which a client is disconnected if it does not read its answer."""
 
 CONNECTIONS_MAX: Final = 4096
 CONNECTIONS_BY_CLIENT: Final = 256
-"""Largest number of connections from one address. The addresses of this machine have no such limit,
-because a proxy on it connects for many clients."""
+"""Largest number of connections from one address.
+
+The addresses of this machine have no such limit, because a proxy on it connects for many clients.
+"""
 
 FILES_FOR_THE_REST: Final = 512
-"""Number of open files that are reserved for other uses: Redis, the broker, logs, and unexpected
-needs."""
+"""Open files reserved for other uses: Redis, the broker, logs, and unexpected needs."""
 
 _FEWEST: Final = 64
 _PIECE_BYTES: Final = 4096
@@ -35,7 +33,7 @@ _STILL_COMING: Final = frozenset({h11.IDLE, h11.SEND_BODY})
 
 
 def room_for_connections() -> int:
-    """Raise the limit of open files if needed. Return how many connections this limit allows."""
+    """Raise the limit of open files if needed, and return how many connections it allows."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = CONNECTIONS_MAX + FILES_FOR_THE_REST
     if soft != resource.RLIM_INFINITY and soft < wanted:
@@ -49,8 +47,7 @@ class ConnectionLimits:
     """The open connections, counted by client address.
 
     When the limit is reached, a new connection replaces the one on which the server has waited
-    longest for a request. An honest browser is not affected, because it sends its request
-    immediately.
+    longest for a request. An honest browser is not affected: it sends its request immediately.
     """
 
     def __init__(self, most: int, by_client: int = CONNECTIONS_BY_CLIENT) -> None:
@@ -61,14 +58,10 @@ class ConnectionLimits:
 
     @property
     def connected(self) -> int:
-        """The number of open connections."""
         return self._clients.total()
 
     def admit(self, client: str) -> bool:
-        """Check if one more connection from an address is allowed; if so, count it.
-
-        The connection is counted until `leave` is called.
-        """
+        """Count one more connection from an address until `leave`, if it is allowed."""
         if self._clients[client] >= self._by_client and not _is_loopback(client):
             return False
         if self.connected >= self._most:
@@ -80,25 +73,22 @@ class ConnectionLimits:
         return True
 
     def leave(self, client: str) -> None:
-        """Record that a connection from an address has ended."""
         self._clients[client] -= 1
         if not self._clients[client]:
             del self._clients[client]
 
     def falls_silent(self, connection: "Connection") -> None:
-        """Record that the server waits for a request on a connection."""
         self._silent[connection] = None
 
     def has_spoken(self, connection: "Connection") -> None:
-        """Record that a whole request has arrived on a connection, or that the connection ended."""
         self._silent.pop(connection, None)
 
 
 class Connection(H11Protocol):
     """Connection with two time limits: for the whole request, and for reading the answer.
 
-    uvicorn alone limits only the time between two requests. Its limit ends when the first byte of
-    the next request arrives.
+    uvicorn alone limits only the time between two requests, until the first byte of the next
+    arrives.
     """
 
     def __init__(
@@ -115,7 +105,6 @@ class Connection(H11Protocol):
         self._taking: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Accept the connection if the limits allow it; otherwise close it."""
         super().connection_made(transport)
         client = self.client[0] if self.client else ""
         if not self._limits.admit(client):
@@ -125,7 +114,6 @@ class Connection(H11Protocol):
         self._await_request()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Note that the connection has ended, so another one is allowed."""
         self._leave()
         super().connection_lost(exc)
 
@@ -138,7 +126,6 @@ class Connection(H11Protocol):
         self._await_request()
 
     def on_response_complete(self) -> None:
-        """Wait for the next request on this connection."""
         super().on_response_complete()
         self._await_request()
 
@@ -155,7 +142,7 @@ class Connection(H11Protocol):
         self._taking = None
 
     def send_400_response(self, msg: str) -> None:
-        """Refuse data that is not HTTP. The refusal has the same headers as every other answer."""
+        """Refuse data that is not HTTP, with the same headers as every other answer."""
         if self.conn.our_state is not h11.IDLE:
             # An answer is already being sent and cannot be withdrawn.
             self.transport.close()
@@ -171,12 +158,10 @@ class Connection(H11Protocol):
         self.transport.close()
 
     def cut(self) -> None:
-        """End the connection immediately."""
         self._leave()
         self.transport.abort()
 
     def _await_request(self) -> None:
-        """Start the time limit if part of a request is missing. Otherwise stop it."""
         coming = self.conn.their_state in _STILL_COMING and not self.transport.is_closing()
         if not coming:
             _stop(self._coming)

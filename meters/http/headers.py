@@ -1,5 +1,3 @@
-"""Security headers, which the server adds to every answer."""
-
 import base64
 import hashlib
 from collections.abc import MutableSequence
@@ -36,8 +34,8 @@ def secure(headers: RawHeaders, *, https: bool) -> None:
     """Add the security headers to an answer, and `no-store` if it has no `Cache-Control`.
 
     With `https`, one header makes the browser use HTTPS for this server from now on, even if a
-    person types an address without ``https://``. Without this header, the browser would first send
-    such a request without encryption, and anybody on the network path could answer it.
+    person types an address without ``https://``. Otherwise it would first send such a request
+    without encryption, and anybody on the network path could answer it.
     """
     headers.extend(SECURITY_HEADERS)
     if https:

@@ -1,5 +1,3 @@
-"""Access to `/metrics`. This page shows reserves and is only for Prometheus."""
-
 import hmac
 import ipaddress
 from dataclasses import dataclass, field
@@ -12,8 +10,7 @@ _FORWARDED: Final = frozenset({
     b"forwarded", b"via", b"x-forwarded-for", b"x-forwarded-host", b"x-forwarded-port",
     b"x-forwarded-proto", b"x-forwarded-server", b"x-real-ip",
 })  # fmt: skip
-"""Headers that a proxy adds. They show that the request comes from another program through a
-proxy."""
+"""Headers by which a request shows that it comes through a proxy."""
 
 _LOCAL_ONLY: Final = (
     "without a token, only programs on this machine may read metrics, and without a proxy: to read"
@@ -25,29 +22,21 @@ _UNAUTHORIZED: Final = (
 )
 
 Refusal = tuple[int, str, str]
-"""An HTTP status, a code for programs, and a message."""
 
 
 @dataclass(frozen=True, slots=True)
 class MetricsAccess:
-    """The check of who is allowed to read the metrics.
+    """The check of who is allowed to read `/metrics`, which shows reserves.
 
-    If the floor file names a token, every client must send this token. If not, only programs on
-    this machine are allowed. If a proxy on this machine adds no header, it looks like any other
-    program on this machine. So the clients of such a proxy can read the metrics, unless a token is
-    required.
+    If the floor file names a token, every client must send it. If not, only programs on this
+    machine are allowed. A proxy on this machine that adds no header looks like any other program,
+    so its clients can read the metrics, unless a token is required.
     """
 
     token: str | None = field(default=None, repr=False)
 
     def refusal(self, scope: Scope) -> Refusal | None:
-        """Return the refusal of a request for metrics.
-
-        The result is None if the request is allowed, or if it is for another path than `/metrics`.
-
-        Args:
-            scope: the request, with the client's address in its usual form.
-        """
+        """Return a refusal for `/metrics`; `scope` has the client's address in its usual form."""
         # The path is split as the web framework's router splits it. So other spellings of the path
         # are also refused.
         if [part for part in scope["path"].split("/") if part] != _PATH:

@@ -33,11 +33,9 @@ _HOST: Final = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[^\[\]:]+)(?::(?P<port>[0-9
 class ServerSettings:
     """Names, certificate and metrics token of a server, from the floor file.
 
-    Attributes:
-        hosts: names of the machine, or of a proxy in front of it, in addition to the default ones.
-        certificate: the PEM file of the certificate and its chain; None for plain HTTP.
-        private_key: the PEM file of the certificate's key.
-        metrics_token: the token that Prometheus must send; None if Prometheus runs on this machine.
+    `hosts` are names of the machine, or of a proxy in front of it, besides the default ones. The
+    certificate, with its chain, and its key are PEM files; None for plain HTTP. Without a token,
+    Prometheus runs on this machine.
     """
 
     hosts: tuple[str, ...] = ()
@@ -47,7 +45,7 @@ class ServerSettings:
 
     @classmethod
     def of(cls, service: Service) -> "ServerSettings":
-        """Return the server settings in the floor file. The service and the panels use them.
+        """Return the settings that the service and the panels use.
 
         Raises:
             UserError: the file with the token of `/metrics` cannot be read.
@@ -59,7 +57,6 @@ class ServerSettings:
 
     @property
     def scheme(self) -> str:
-        """The scheme of the server's addresses."""
         return "https" if self.certificate else "http"
 
     def tls(self) -> ssl.SSLContext | None:
@@ -90,16 +87,11 @@ def _no_password() -> bytes:
 class HostNames:
     """The host names that a server accepts in the Host header of a request.
 
-    A foreign site can let its own name point to the server's address (DNS rebinding). Scripts of
-    that site then send requests to the server as if they were from the server's pages. But the Host
-    header of these requests has the foreign name. So a name is accepted only if it belongs to this
-    server or is in the settings. IP addresses are always accepted.
-
-    Args:
-        listening: the address on which the server listens.
-        port: the server's TCP port.
-        hosts: other names. A proxy for one of these names can use another port.
-        any_port: whether the Host header can have another port.
+    A foreign site can let its own name point to the server's address (DNS rebinding), and its
+    scripts then send requests as if they were from the server's pages. But their Host header has
+    the foreign name. So a name is accepted only if it belongs to this server or is in `hosts`,
+    whose proxies can use another port. IP addresses are always accepted. With `any_port`, the
+    header can have another port.
     """
 
     def __init__(
@@ -127,7 +119,7 @@ class HostNames:
 
 
 def _ports(header: str | None) -> tuple[int, ...]:
-    """Return the ports that a Host header can mean. Without a port, these are 80 and 443."""
+    """Return the ports that a Host header can mean; 80 and 443 without one."""
     return (int(header),) if header else (80, 443)
 
 
@@ -142,8 +134,8 @@ def _is_address(text: str) -> bool:
 class ServerMiddleware:
     """Checks before the web application: of the Host header, the client's address and `/metrics`.
 
-    This middleware also adds headers to every answer. It runs before all other code, so even the
-    framework's errors have these headers.
+    It also adds headers to every answer. It runs before all other code, so even the framework's
+    errors have them.
 
     A HEAD request for a page or a file is handled as a GET request, and uvicorn leaves out the body
     of the answer. Routes of the API refuse HEAD, because some of them are endless streams.
@@ -155,8 +147,6 @@ class ServerMiddleware:
         self._metrics = metrics
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one request."""
-
         async def send_secured(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = list(message.get("headers", ()))
@@ -182,7 +172,6 @@ class ServerMiddleware:
 
 
 async def _misdirected(host: str, send: Send) -> None:
-    """Answer that the requested host name is not a name of this server, and say how to add it."""
     named = f"the name {host[:253]!r}" if host else "no name"
     message = (
         f"this server does not answer to {named}: if it should, add it to hosts under [service] "
@@ -201,9 +190,8 @@ async def _refuse(status: int, code: str, message: str, send: Send) -> None:
 def _address_of(scope: Scope) -> tuple[str, int] | None:
     """Return the client's address in its usual form; None if a proxy sent no valid address.
 
-    If a proxy forwards the request, uvicorn has already replaced the client's address by the
-    address that the proxy reports. Logs, locks and limits depend on this address, so it must be an
-    IP address.
+    If a proxy forwards the request, uvicorn has already put the address that it reports. Logs,
+    locks and limits depend on it, so it must be an IP address.
     """
     host, port = scope.get("client") or ("", 0)
     if not host:

@@ -1,7 +1,6 @@
 """Strict checks of query strings: a whole number has only digits, and no name occurs twice.
 
-Litestar, the web framework, converts a query leniently. It would accept 1e1 and 10.0 as 10. If a
-name occurs twice, it would use only one of the two values.
+Litestar, the web framework, would accept 1e1 and 10.0 as 10, and use only one of two values.
 """
 
 import re
@@ -44,7 +43,6 @@ async def check_query(
 
 
 def _kinds(annotation: object) -> Iterator[type]:
-    """From a parameter's annotation, yield each type whose values must have one exact form."""
     if isinstance(annotation, type) and annotation in _WRITTEN:
         yield annotation
     for part in get_args(annotation):

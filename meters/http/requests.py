@@ -1,5 +1,3 @@
-"""Type of a request to a page that needs no sign-in."""
-
 from litestar import Request
 from litestar.datastructures import State
 

@@ -1,4 +1,4 @@
-"""The web server uvicorn, which runs in the same event loop as the other tasks of the process."""
+"""The web server uvicorn, in the same event loop as the other tasks of the process."""
 
 import asyncio
 import contextlib
@@ -23,22 +23,23 @@ from meters.http.metrics_access import MetricsAccess
 from meters.http.middleware import HostNames, ServerMiddleware, ServerSettings
 
 GRACE_S: Final = 2
-"""Seconds within which an unfinished answer must end when the server stops."""
+"""Time in which an unfinished answer must end when the server stops."""
 
 _STOP_WITHIN_S: Final = GRACE_S + 3.0
 _BACKLOG: Final = 512
 _HANDSHAKE_WITHIN_S: Final = 10.0
 _UNSENT_BYTES: Final = 65_536
-"""Size in bytes of the kernel's buffer for a client that does not read. The kernel doubles the
-number."""
+"""Size of the kernel's buffer for a client that does not read; the kernel doubles it."""
 
 _PROXIES: Final = ("127.0.0.1", "::1")
-"""Addresses of proxies on this machine. Only the headers of these proxies are believed. They say
-who the client is, and if it used HTTP or HTTPS."""
+"""Proxies on this machine.
+
+Only their headers are believed; they say who the client is, and if it used HTTP or HTTPS.
+"""
 
 
 class _Server(uvicorn.Server):
-    """uvicorn without its signal handlers, because the process has its own handlers."""
+    """uvicorn without its signal handlers, because the process has its own."""
 
     def __init__(
         self,
@@ -54,11 +55,9 @@ class _Server(uvicorn.Server):
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Leave the process's signals unchanged."""
         yield
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Begin to accept connections, then set the event `ready`."""
         await super().startup([])
         accept = functools.partial(
             Connection,
@@ -90,19 +89,10 @@ async def serve_web(
 ) -> None:
     """Serve until the task is canceled. Stop within a few seconds, even with open event streams.
 
-    Slow and silent connections are closed. The number of connections from one address is limited
-    (duty D20).
-
-    Args:
-        app: the web application.
-        host: the address on which the server listens.
-        port: the TCP port.
-        ready: an event that is set when the server accepts connections.
-        end_streams: a function that is called when serving ends, because an event stream does not
-            end by itself.
-        settings: the names and the certificate of the server; None for plain HTTP with the default
-            names.
-        any_port: whether a Host header can have another port, such as a proxy's.
+    Slow and silent connections are closed, and those from one address limited in number (duty D20).
+    `ready` is set when the server accepts connections. `end_streams` is called when serving ends,
+    because an event stream does not end by itself. Without `settings`, it is plain HTTP with the
+    default names. With `any_port`, a Host header can have another port, such as a proxy's.
 
     Raises:
         UserError: the server cannot listen on the address, or the certificate cannot be used.

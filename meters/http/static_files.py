@@ -1,4 +1,4 @@
-"""Static files of pages. The path contains a version, which changes when the contents change."""
+"""Static files of pages. Their path contains a version, which changes with the contents."""
 
 import hashlib
 import re
@@ -14,8 +14,7 @@ from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath
 
 SHARED: Final = "meters.http"
-"""Package with the files that the service's pages and the panels share: cards, buttons, common
-styles."""
+"""Package with the files that the service's pages and the panels share."""
 
 _MEDIA_TYPES: Final[Mapping[str, str]] = {
     ".css": "text/css; charset=utf-8",
@@ -23,8 +22,7 @@ _MEDIA_TYPES: Final[Mapping[str, str]] = {
     ".svg": "image/svg+xml",
 }
 _COMMENT: Final = re.compile(rb"^[ \t]*/\*(?!!).*?\*/[ \t]*\n", re.DOTALL | re.MULTILINE)
-"""Comment that fills whole lines. It is for people who read the source, and is not sent to
-browsers.
+"""Comment that fills whole lines, for people who read the source: browsers do not get it.
 
 A comment with ``/*!`` is a license and is sent.
 """
@@ -33,8 +31,6 @@ _A_YEAR: Final = "public, max-age=31536000, immutable"
 
 @dataclass(frozen=True, slots=True)
 class Assets:
-    """Static files of pages, and a version that is calculated from their contents."""
-
     version: str
     bodies: Mapping[str, bytes]
 
@@ -52,8 +48,6 @@ class Assets:
 
 
 def asset_route(assets: Assets) -> HTTPRouteHandler:
-    """Return the route that serves the static files."""
-
     # The version is in the path, so relative addresses in style sheets have it too.
     @get("/assets/{version:str}/{name:str}", include_in_schema=False, sync_to_thread=False)
     def send_asset(version: FromPath[str], name: FromPath[str]) -> Response[bytes]:

@@ -1,5 +1,3 @@
-"""Templates of pages: HTML files next to the code that fills them with values."""
-
 from typing import Final
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
