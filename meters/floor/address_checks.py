@@ -1,5 +1,3 @@
-"""Checks of the addresses and names in the floor file: broker, Redis and pages."""
-
 import re
 from typing import Final
 from urllib.parse import unquote, urlsplit
@@ -16,8 +14,10 @@ _OPTIONS: Final = {
     "redis": re.compile(rf"(?:{_DATABASE})?"),
     "rediss": re.compile(rf"(?:(?:{_DATABASE}|{_TLS})(?:&|\Z))*"),
 }
-"""The only texts that are allowed after the question mark of a Redis address, for each scheme. The
-Redis client would ignore any other option, or fail."""
+"""All that may follow the question mark of a Redis address, for each scheme.
+
+The Redis client would ignore any other option, or fail.
+"""
 
 _REDIS_FORMS: Final = (
     'a redis is "embedded", "redis://host:6379/0", "rediss://…", "unix:///path",'
@@ -61,9 +61,9 @@ def is_redis(url: str) -> bool:
 
 
 def redis_url_problem(url: str) -> str | None:
-    """Return the reason why a text is not the address of a Redis; None if it is such an address.
+    """Return why a text is not the address of a Redis; None if it is.
 
-    The reason does not repeat any part of the text, because the text can contain a password.
+    The reason repeats no part of the text, which can contain a password.
 
     >>> redis_url_problem("redis+sentinel://a:26379,b:26379/pitlink") is None
     True

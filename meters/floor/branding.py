@@ -20,18 +20,18 @@ Phrase = Annotated[str, msgspec.Meta(min_length=1, max_length=60)]
 
 
 class _Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Base class of the branding's sections. It refuses unknown keys."""
+    pass
 
 
 class BrandingText(_Config, frozen=True, kw_only=True):
     """Texts on displays, in the facility's own words.
 
     Attributes:
-        jackpot: the text above a win during its celebration.
-        pending: the text above a win that waits for a floorperson (duty D8).
-        validated: the text above a win that a floorperson has just validated.
-        closed: the text next to a meter whose link accepts no wagers.
-        unavailable: the text that is shown if there is no current amount (duty D14).
+        jackpot: above a win during its celebration.
+        pending: above a win that waits for a floorperson (duty D8).
+        validated: above a win that a floorperson has just validated.
+        closed: next to a meter whose link accepts no wagers.
+        unavailable: shown if there is no current amount (duty D14).
         foot: the line at the bottom of every page; empty for no line.
     """
 
@@ -52,13 +52,12 @@ class Branding(_Config, frozen=True, kw_only=True):
         ink: the color of digits and words.
         accent: the color of signs and lines, and of the band that marks a win.
         logo: the path of an SVG, PNG or WebP file, relative to the floor file.
-        rotate: ``fit`` shows all meters at the same time. If this makes numerals or names too small
-            to read across the room, the meters take turns. With ``links`` or ``meters``, the links
-            or the meters always take turns.
+        rotate: ``fit`` shows all meters at the same time, unless numerals or names would be too
+            small to read across the room: then the meters take turns. With ``links`` or ``meters``,
+            the links or the meters always take turns.
         rotate_seconds: the duration of each turn.
         celebrate_from: an amount in cents. A smaller win is shown as pending, without a
             celebration.
-        wording: the texts on displays.
     """
 
     title: Annotated[str, msgspec.Meta(min_length=1, max_length=80)] = "Progressive Jackpots"
@@ -73,7 +72,6 @@ class Branding(_Config, frozen=True, kw_only=True):
 
 
 def branding_problems(branding: Branding) -> Iterator[tuple[tuple[str | int, ...], str]]:
-    """Yield the errors in a branding: for each error, the key and the message."""
     bad = [
         key for key in ("ground", "ink", "accent") if not _COLOUR.fullmatch(getattr(branding, key))
     ]
@@ -104,7 +102,7 @@ def contrast(one: str, other: str) -> float:
 
 
 def mixed(one: str, other: str, percent: int) -> str:
-    """Return a color mixed with a percentage of another color.
+    """Return a color mixed with a percentage of another.
 
     >>> mixed("#000000", "#ffffff", 50)
     '#808080'
@@ -117,26 +115,17 @@ def mixed(one: str, other: str, percent: int) -> str:
 
 
 def on(ground: str) -> str:
-    """Return black or white: the one with more contrast against a background color.
-
-    For every background color, black or white has enough contrast.
-    """
+    """Return black or white; one of them has enough contrast against any background."""
     return max((_BLACK, _WHITE), key=lambda ink: contrast(ink, ground))
 
 
 def away(ground: str, ink: str, percent: int) -> str:
-    """Return a background color, made less similar to its text color by a percentage.
-
-    So text has at least the same contrast on the new background as on the old one.
-    """
+    """Return a background farther from its text's color, so the contrast does not fall."""
     return mixed(ground, _BLACK if _luminance(ink) > _luminance(ground) else _WHITE, percent)
 
 
 def readable(colour: str, towards: str, ground: str) -> str:
-    """Return a color in which small text is readable on the background color `ground`.
-
-    The result is `colour`, mixed with as little of the color `towards` as possible.
-    """
+    """Return `colour`, mixed with just enough of `towards` that small text is readable."""
     steps = (mixed(colour, towards, percent) for percent in range(0, 101, 5))
     return next((one for one in steps if contrast(one, ground) >= READABLE), towards)
 

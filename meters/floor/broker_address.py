@@ -1,5 +1,3 @@
-"""Address of the broker, read from the floor file."""
-
 import re
 import ssl
 from dataclasses import dataclass, field
@@ -14,18 +12,17 @@ _PORTS: Final = {"mqtt": 1883, "mqtts": 8883}
 _CREDENTIAL_BYTES_MAX: Final = 65_535
 _HOST: Final = re.compile(r"[^\s\x00-\x20\x7f/]{1,253}")
 BROKER_URL_FILE: Final = "broker.url"
-"""File in the data directory to which the service writes the address of its embedded broker."""
+"""In the data directory: the service writes the address of its embedded broker there."""
 
 
 @dataclass(frozen=True, slots=True)
 class BrokerAddress:
-    """Host, port and credentials of a broker. `tls` is true if connections are encrypted.
+    """Host, port and credentials of a broker.
 
-    `files` are the TLS files of a key bundle. Without these files, the client trusts the system's
+    `files` are the TLS files of a key bundle; without them, the client trusts the system's
     authorities. Each event of a table goes to only one of the services with the secret name
-    `event_group`. `event_group` is None if the bundle has no such name. `client_name` is the name
-    that the broker assigns to a client with this bundle. `mqtt5` is false if the broker is known to
-    support only MQTT 3.1.1.
+    `event_group`, if the bundle has one. `client_name` is the name that the broker assigns to a
+    client with this bundle. `mqtt5` is false if the broker is known to support only MQTT 3.1.1.
     """
 
     host: str

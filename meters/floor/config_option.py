@@ -1,5 +1,3 @@
-"""The option `--config`, the same in every command."""
-
 from pathlib import Path
 from typing import Annotated
 

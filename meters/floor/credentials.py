@@ -1,7 +1,7 @@
 """Broker credentials of a process: from its key bundle, the environment or the broker's address.
 
-A password can be in an environment variable, or in a file that another environment variable names.
-So no floor file needs to contain a password.
+A password can be in an environment variable, or in a file that another variable names, so no floor
+file needs to contain one.
 """
 
 import os
@@ -22,20 +22,15 @@ SENTINEL_PASSWORD: Final = "PITLINK_SENTINEL_PASSWORD"  # noqa: S105
 
 
 def keys_directory(service: Service) -> Path | None:
-    """Return the directory of key bundles, from the environment or the floor file.
-
-    The environment has priority. The result is None if neither the environment nor the floor file
-    names a directory.
-    """
+    """Return the directory of key bundles, from the environment or else the floor file."""
     directory = os.environ.get(KEYS_VARIABLE) or service.keys
     return Path(directory).absolute() if directory else None
 
 
 def secret_of(variable: str) -> str | None:
-    """Return the password in an environment variable, or in the file that a second variable names.
+    """Return the password in an environment variable, or in the file that a second one names.
 
-    The second variable has the same name, with the ending ``_FILE``. The result is None if neither
-    variable is set.
+    The second variable has the same name, with the ending ``_FILE``.
 
     Raises:
         UserError: both variables are set, or the file cannot be read.
@@ -48,11 +43,7 @@ def secret_of(variable: str) -> str | None:
 
 
 def only_one(variable: str, in_address: str | None, key: str) -> str | None:
-    """Return the password from the environment or the floor file's address; None if there is none.
-
-    Raises:
-        UserError: both the environment and the address contain a password.
-    """
+    """Return the password from the environment or the address; `UserError` if both have one."""
     given = secret_of(variable)
     if given and in_address:
         raise UserError(f"the floor file's {key} and {variable} both have a password: remove one")
@@ -63,9 +54,9 @@ def broker_address(service: Service, identity: Identity) -> BrokerAddress:
     """Return the broker's address with the credentials of an identity.
 
     A key bundle is used only with ``mqtts://``. A user in the address has priority over the
-    identity's own user name. A password in the environment or the address has priority over the
-    password in the bundle. If the broker requests a certificate, the client sends the certificate
-    of the bundle. The broker then uses the common name of the certificate as the user name.
+    identity's own user name, a password in the environment or the address over that in the bundle.
+    If the broker requests a certificate, the client sends that of the bundle, whose common name the
+    broker then uses as the user name.
 
     Raises:
         UserError: the address is invalid, the bundle is missing or cannot be used, or the password

@@ -5,7 +5,7 @@ from typing import Final
 MARK: Final = "Demonstration: simulated play, no real money"
 
 PIN: Final = "135790"
-"""Public PIN of every user of a demonstration."""
+"""Every user of a demonstration has it, and it is public."""
 
 USERS: Final = (
     ("Dana", "dealer"),
@@ -16,8 +16,7 @@ USERS: Final = (
     ("Al", "auditor"),
     ("Ada", "administrator"),
 )
-"""Names and roles of the users. Some acts need two people with the same role, so there are two
-floorpersons and two supervisors."""
+"""Some acts need two people with the same role: so two floorpersons and two supervisors."""
 
 
 def users_text() -> str:

@@ -1,5 +1,3 @@
-"""Error messages about a floor file, which say what to write instead."""
-
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -47,7 +45,7 @@ def toml_problem(error: Exception, text: str, *, of_game: bool = False) -> tuple
 
 
 def _twice(lines: Sequence[str], number: int, *, of_game: bool) -> str | None:
-    """Return advice about a line that names a section for the second time; None for other lines."""
+    """Return advice about a line that names a section for the second time."""
     named = [(_HEADER.match(line) or [""])[0] for line in lines[:number]]
     section = tuple(re.sub(r"[\[\]\s]", "", named[-1]).split("."))
     if not named[-1] or (section in _REPEATED and not of_game) or named[-1] not in named[:-1]:
@@ -60,7 +58,6 @@ def _twice(lines: Sequence[str], number: int, *, of_game: bool) -> str | None:
 
 
 def _advice(what: str, line: str, *, of_game: bool) -> str:
-    """Return advice about a line that is not valid TOML."""
     key, equals, value = (part.strip() for part in line.partition("="))
     twice = any(word in what for word in ("overwrite", "declare", "namespace", "mutate"))
     checks = (
@@ -90,20 +87,14 @@ def _advice(what: str, line: str, *, of_game: bool) -> str:
 class Vocabulary:
     """The keys and choices that a floor file can have.
 
-    Attributes:
-        keys: the keys of each section. The path of a section has no list positions: it is
-            `link.meter`, not `link.0.meter`.
-        choices: the allowed values of each key that has a fixed list of values.
+    The path of a section in `keys` has no list positions: `link.meter`, not `link.0.meter`.
     """
 
     keys: Mapping[Path, Collection[str]]
     choices: Mapping[str, Collection[str]]
 
     def problem(self, reason: str, path: Path) -> tuple[Path, str]:
-        """Return the path of an invalid value, and a message about it.
-
-        `reason` is msgspec's message. `path` is the path that msgspec reports.
-        """
+        """Return the path of an invalid value and a message, from those that msgspec reports."""
         section = tuple(step for step in path if isinstance(step, str))
         if named := _NAMED.search(reason):
             key = named["key"]
@@ -120,8 +111,6 @@ class Vocabulary:
 
 @dataclass(frozen=True, slots=True)
 class _Spot:
-    """Invalid value: its key and section, msgspec's parsed message, and the allowed values."""
-
     key: str
     section: Path
     found: re.Match[str]

@@ -21,7 +21,7 @@ _CLOCK: Final = re.compile(r"([01]\d|2[0-3]):[0-5]\d")
 
 
 class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Base class of all sections of the floor file. It refuses unknown keys."""
+    pass
 
 
 class Facility(Config, frozen=True, kw_only=True):
@@ -30,21 +30,20 @@ class Facility(Config, frozen=True, kw_only=True):
     Attributes:
         name: the name that displays show.
         timezone: the time zone of all times that people read.
-        validate_from: an amount in cents. If the amount of a win at fixed odds is smaller, the win
-            needs no floorperson.
+        validate_from: an amount in cents. A smaller win at fixed odds needs no floorperson.
         tax_documents_above: an amount in cents. For a larger win, the floor page says that tax
             documents are needed. None: the page never says so.
         two_people_reject_above: an amount in cents. Two people must reject a larger win: one
             requests it, another confirms it. None: two people must reject each hand pay.
         warn_adjustment_percent: the page warns if an adjustment moves a meter by more than this
-            percentage of the meter's amount.
+            percentage of its amount.
         demonstration: whether every page says that it is a demonstration.
         day_starts: the local time at which a gaming day begins.
         confirm_corrections: whether a floorperson must confirm each correction, even if the table
             does not request this. A correction is the void of a round after its cards were entered,
             or a hand that was entered again with other cards.
-        games: the directory with the game files of the house, relative to the floor file's
-            directory. None: tables play only the games of the chapters.
+        games: the directory with the game files of the house, relative to the floor file's. None:
+            tables play only the games of the chapters.
         require_all_hands: whether a table must send the cards of every hand. If false, the dealer
             can declare that a hand wins nothing.
     """
@@ -66,7 +65,6 @@ class ArchiveSettings(Config, frozen=True, kw_only=True):
     """Directory of the archived gaming days, and the times for which they are kept.
 
     Attributes:
-        directory: the directory of the archive files.
         live_days: the number of closed gaming days that remain in Redis although they are archived.
         keep_years: the number of years for which a file must be kept, counted from its gaming day.
     """
@@ -82,13 +80,10 @@ class Service(Config, frozen=True, kw_only=True):
     All paths are relative to the floor file's directory.
 
     Attributes:
-        broker: the address of the MQTT broker.
-        redis: the address of Redis.
         http: the address and the port on which the service serves pages.
         data: the data directory, for ledger marks, outboxes and notes.
         idle_minutes: the minutes after which an idle user must enter their PIN before they act.
-        hosts: host names that people can use in the address of a page, in addition to the usual
-            ones.
+        hosts: host names that people can use in the address of a page, besides the usual ones.
         certificate: the PEM file of the certificate, for pages over HTTPS.
         private_key: the PEM file of the certificate's key.
         metrics_token: the file with the token that Prometheus must send. None: only programs on the
@@ -109,7 +104,7 @@ class Service(Config, frozen=True, kw_only=True):
 
 
 def facility_problems(facility: Facility) -> Iterator[Problem]:
-    """Yield the errors in the facility's settings that the types of the fields cannot detect."""
+    """Yield the errors that the types of the fields cannot detect."""
     try:
         ZoneInfo(facility.timezone)
     except (KeyError, ValueError, OSError):
@@ -120,13 +115,11 @@ def facility_problems(facility: Facility) -> Iterator[Problem]:
 
 
 def archive_problems(archive: ArchiveSettings) -> Iterator[Problem]:
-    """Yield the errors in the archive's settings that the types of the fields cannot detect."""
     if "\0" in archive.directory:
         yield ("archive", "directory"), 'directory is a directory, such as "pitlink-archive"'
 
 
 def service_problems(service: Service) -> Iterator[Problem]:
-    """Yield the errors in the service's settings that the types of the fields cannot detect."""
     # The error messages do not repeat the addresses, because an address can contain a password.
     if service.broker != "embedded" and not is_broker(service.broker):
         reason = 'a broker is "embedded", "mqtt://host:1883" or "mqtts://host:8883"'

@@ -1,7 +1,4 @@
-"""The floor file: one TOML text that describes a facility.
-
-If the file has an error, the whole file is refused. The message has the line of the error.
-"""
+"""The floor file: one TOML text that describes a facility, refused whole if it has an error."""
 
 import re
 import tomllib
@@ -58,8 +55,10 @@ class FloorError(UserError):
 
 WAGER_CENTS_MAX: Final = 1_000_000
 LIMIT_CENTS_MAX: Final = 10**11
-"""Largest payout limit and largest contribution that a floor file can set: one billion dollars. The
-ledger can count nine times this amount exactly."""
+"""Largest payout limit and largest contribution that a floor file can set.
+
+One billion dollars: the ledger can count nine times this amount exactly.
+"""
 
 
 class MeterSettings(Config, frozen=True, kw_only=True):
@@ -68,15 +67,15 @@ class MeterSettings(Config, frozen=True, kw_only=True):
     Attributes:
         kind: the kind of meter, as the regulations define it in the chapter of the game.
         wager: the progressive wager in cents.
-        paytable: the letter of the paytable; None if the chapter has no choice of paytables.
-        id: the name that tables use for the meter; None if they use the kind as the name.
+        paytable: its letter; None if the chapter has no choice of paytables.
+        id: the name that tables use for the meter; None if they use the kind.
         name: the name that patrons read; None for the usual name of its kind.
         magic_card_every: a Magic Card is drawn on average once in this number of rounds; 0 for
             never.
         lucky_every: a Lucky bonus is drawn on average once in this number of rounds; 0 for never.
-        limit: the payout limit in cents. What exceeds the limit is added to the meter's overflow.
+        limit: the payout limit in cents. What exceeds it is added to the meter's overflow.
         contribution_max: the largest contribution of one round in cents. The service refuses a
-            larger contribution, because such an amount must be an error.
+            larger one, because such an amount must be an error.
         chance_ratio_max: the house accepts that a dollar wagered is this number of times as likely
             to win the meter at one game or wager as at another (duty D21); 1 for equal chances.
     """
@@ -94,37 +93,27 @@ class MeterSettings(Config, frozen=True, kw_only=True):
 
     @property
     def meter_id(self) -> str:
-        """The name of the meter in topics and tables. By default it is the meter's kind."""
+        """The name of the meter in topics and tables."""
         return self.id or self.kind
 
 
 class Meter(MeterSettings, frozen=True, kw_only=True):
-    """One meter.
-
-    Attributes:
-        games: the games of the floor.
-        fed_in: the games in which tables of the link feed the meter.
-    """
+    """One meter, with the games in which tables of the link feed it (`fed_in`)."""
 
     games: Games
     fed_in: tuple[str, ...] = ()
 
     @property
     def title(self) -> str:
-        """The text above the meter's amount, for patrons."""
         return self.name or self.games.meters.titles[self.kind]
 
     @property
     def terms(self) -> MeterTerms:
-        """The terms for a meter of this kind, wager and paytable.
-
-        The payouts are those of the first game that feeds the meter.
-        """
+        """The terms, with the payouts of the first game that feeds the meter."""
         return self.terms_in(next(iter(self.fed_in), ""))
 
     @property
     def wagers(self) -> tuple[str, ...]:
-        """Names of the wagers that feed a meter of this kind."""
         return self.games.meters.wagers_of(self.kind)
 
     @property
@@ -155,19 +144,14 @@ class TableSettings(Config, frozen=True, kw_only=True):
 
 
 class Table(TableSettings, frozen=True, kw_only=True):
-    """One table. `games` are the games of the floor."""
-
     games: Games
 
     @property
     def chapter(self) -> Chapter:
-        """The rules of the table's game."""
         return self.games[self.game]
 
 
 class LinkSettings(Config, frozen=True, kw_only=True):
-    """A link, as the floor file has it."""
-
     id: Identifier
     name: Annotated[str, msgspec.Meta(min_length=1, max_length=80)]
     meter: tuple[MeterSettings, ...] = ()
@@ -175,25 +159,18 @@ class LinkSettings(Config, frozen=True, kw_only=True):
 
 
 class Link(LinkSettings, frozen=True, kw_only=True):
-    """A link: meters, and the tables whose wagers feed these meters (605a.8).
-
-    `games` are the games of the floor.
-    """
+    """A link: meters, and the tables whose wagers feed these meters (605a.8)."""
 
     meter: tuple[Meter, ...] = ()
     table: tuple[Table, ...] = ()
     games: Games
 
     def meters_of(self, table: Table) -> Mapping[str, Meter]:
-        """Return the meters that a table of this link feeds, by kind.
-
-        A table feeds at most one meter of each kind.
-        """
+        """Return the meters that a table feeds, by kind: at most one of each."""
         return {meter.kind: meter for meter in self.meter if meter.meter_id in table.meters}
 
 
 def _terms_problems(meter: Meter, spot: tuple[str | int, ...]) -> Iterator[Problem]:
-    """Yield the reason why the regulations do not allow the terms of a meter."""
     kinds = meter.games.meters.titles
     if meter.kind not in kinds:
         known = ", ".join(kinds)
@@ -213,10 +190,7 @@ def _terms_problems(meter: Meter, spot: tuple[str | int, ...]) -> Iterator[Probl
 
 
 def paytables_of_meters(table: Table, meters: Iterable[Meter]) -> dict[str, str]:
-    """Return the chosen paytable of each wager that feeds a meter with a choice of paytables.
-
-    `meters` are the meters of the table.
-    """
+    """Return the chosen paytable of each wager that feeds a meter with a choice of paytables."""
     chosen = {meter.kind: meter.paytable for meter in meters if meter.paytable}
     return {
         wager.names[0]: chosen[kind]
@@ -227,18 +201,13 @@ def paytables_of_meters(table: Table, meters: Iterable[Meter]) -> dict[str, str]
 
 
 def fewest_positions(link: Link, meter: Meter) -> int:
-    """Return the number of positions of the smallest table that feeds a meter.
-
-    The number is 1 if no table feeds the meter.
-    """
+    """Return the positions of the smallest table that feeds a meter; 1 if no table does."""
     return min(
         (table.positions for table in link.table if meter.meter_id in table.meters), default=1
     )
 
 
 class FloorSettings(Config, frozen=True, kw_only=True):
-    """The whole floor file."""
-
     facility: Facility
     service: Service = Service()
     signage: Branding = Branding()
@@ -247,13 +216,10 @@ class FloorSettings(Config, frozen=True, kw_only=True):
 
 
 class Floor(FloorSettings, frozen=True, kw_only=True):
-    """The whole floor of a facility, with the games that its tables can play."""
-
     link: tuple[Link, ...]
     games: Games
 
     def find_table(self, table_id: str) -> tuple[Link, Table] | None:
-        """Return the table with this id, and its link; None if no link has the table."""
         for link in self.link:
             for table in link.table:
                 if table.id == table_id:
@@ -280,7 +246,7 @@ _WORDS: Final = Vocabulary(
 
 
 def parse_floor(text: str, name: str = "floor file", directory: Path | None = None) -> Floor:
-    """Parse and check the text of a whole floor file, and return the floor.
+    """Parse and check the text of a whole floor file.
 
     If the text names a directory of game files, its path is relative to `directory`.
 
@@ -360,9 +326,7 @@ def read_own_floor(path: Path) -> Floor:
     """Read the floor file for a command that uses the floor's data.
 
     Raises:
-        FloorError: see `read_floor`.
-        GameError: see `read_floor`.
-        UserError: see `read_floor`; also if root runs the command on the data of another account.
+        UserError: as `read_floor`; also if root runs the command on the data of another account.
     """
     floor = read_floor(path)
     check_account(floor.service.data, floor.archive.directory)
@@ -403,7 +367,6 @@ def _problems(floor: Floor) -> Iterator[Problem]:
 
 
 def tier_problem(link: Link) -> str | None:
-    """Return why a table of a link cannot feed the meters of one wager; None if every table can."""
     for table in differing_tables(link):
         for _, reason in _tier_problems(table, link.meters_of(table), ()):
             return reason
@@ -411,7 +374,7 @@ def tier_problem(link: Link) -> str | None:
 
 
 def feeding_problem(link: Link) -> str | None:
-    """Return why the terms or amounts of a meter do not fit a link; None if those of all fit.
+    """Return why the terms or amounts of a meter do not fit a link.
 
     All games of the link's tables that feed a meter must allow its terms, and must have the same
     seed, reseed and rates for it.
@@ -427,7 +390,6 @@ def feeding_problem(link: Link) -> str | None:
 
 
 def link_problem(link: Link) -> str | None:
-    """Return why the meters and the games of a link do not fit; None if they fit."""
     return tier_problem(link) or feeding_problem(link)
 
 
@@ -439,8 +401,8 @@ def differing_tables(link: Link) -> tuple[Table, ...]:
 class _Pools:
     """The games of the tables that feed each meter of one link.
 
-    All games that feed a meter must have the same seed, reseed and rates for it. A link can have
-    thousands of tables, so a game is compared only once for each meter.
+    All must have the same seed, reseed and rates for it. A link can have thousands of tables, so a
+    game is compared only once for each meter.
     """
 
     def __init__(self) -> None:
@@ -448,7 +410,6 @@ class _Pools:
         self._problems: dict[tuple[str, str], str | None] = {}
 
     def problem(self, meter: Meter, game: str) -> str | None:
-        """Return why a game cannot feed a meter with the first game that does; None if it can."""
         first = self._first.setdefault(meter.meter_id, game)
         feeding = meter.meter_id, game
         if feeding not in self._problems:
@@ -475,7 +436,6 @@ def _meter_problems(link: Link, here: tuple[str | int, ...]) -> Iterator[Problem
 
 
 def limit_problem(meter: Meter) -> str | None:
-    """Return the reason why the amounts of a meter are not allowed; None if they are allowed."""
     least = max(meter.terms.seed_cents, meter.terms.reseed_cents)
     if too_much := _amount_problem(meter.terms):
         return too_much
@@ -494,7 +454,6 @@ def limit_problem(meter: Meter) -> str | None:
 
 
 def _amount_problem(terms: MeterTerms) -> str | None:
-    """Return a text if a seed or a win is greater than the ledger can count; None if none is."""
     wins = [row.fixed_cents(terms.wager_cents) + row.envy_cents for row in terms.rows.values()]
     if max(terms.seed_cents, terms.reseed_cents, *wins) <= LIMIT_CENTS_MAX:
         return None
@@ -503,7 +462,6 @@ def _amount_problem(terms: MeterTerms) -> str | None:
 
 
 def _offered_at(meter: Meter) -> bool:
-    """Check if the rules allow a meter of this kind with this wager, under any paytable."""
     for paytable in paytable_choices(meter.kind, meter.games) or (None,):
         try:
             msgspec.structs.replace(meter, paytable=paytable).terms  # noqa: B018  (it raises)
@@ -564,7 +522,6 @@ def _table_problems(
 def _tier_problems(
     table: Table, meters: Mapping[str, Meter], spot: tuple[str | int, ...]
 ) -> Iterator[Problem]:
-    """Yield an error for each wager of a table that feeds several meters, if one does not fit."""
     if table.game not in table.games:
         return
     for wager in table.chapter.wager:
@@ -588,7 +545,7 @@ def _tier_problems(
 def _pool_problems(
     table: Table, meters: Iterable[Meter], pools: _Pools, spot: tuple[str | int, ...]
 ) -> Iterator[Problem]:
-    """Yield an error for each meter that a table cannot feed with the other tables of the link."""
+    """Yield an error for each meter that a table cannot feed with the link's other tables."""
     if table.game not in table.games:
         return
     own = {each.name for each in table.chapter.meter}

@@ -1,7 +1,7 @@
 """Dates between which a game can be played: `effective` and `expires` of its file.
 
-Outside these dates, the tables of the game begin no round, and the service refuses their wagers. An
-open round can still be settled or voided, and its wins can be paid.
+Outside them, the tables of the game begin no round, and the service refuses their wagers. An open
+round can still be settled or voided, and its wins can be paid.
 """
 
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from bonus.law.chapter_file import Chapter
 from meters.floor.floor_file import Floor
 
 EXPIRES_SOON_DAYS: Final = 30
-"""Number of days before the last day of a game from which there are warnings."""
+"""Days before the last day of a game from which there are warnings."""
 
 GAME_NOT_IN_EFFECT: Final = "game_not_in_effect"
 """Refusal code for a game outside its dates; the service and the table use it."""
@@ -22,18 +22,15 @@ GAME_NOT_IN_EFFECT: Final = "game_not_in_effect"
 def date_warnings(floor: Floor, now: datetime | None = None) -> tuple[str, ...]:
     """Return a warning for each game of a floor's tables that cannot be played now.
 
-    There is also a warning for a game that expires within `EXPIRES_SOON_DAYS` days. `now` is the
-    present time unless it is given; days are those of the facility's time zone.
+    A game that expires within `EXPIRES_SOON_DAYS` days brings one too. Days are those of the
+    facility's time zone.
     """
     today = _today(floor.facility.timezone, now)
     return tuple(warning for game in _played(floor) if (warning := _warning(game, today)))
 
 
 def problem_now(game: Chapter, timezone: str, now: datetime | None = None) -> str:
-    """Return the reason why a game cannot be played now; empty if it can be played.
-
-    `now` is the present time unless it is given; days are those of `timezone`.
-    """
+    """Return why a game cannot be played now; empty if it can. Days are those of `timezone`."""
     if game.effective is None and game.expires is None:
         return ""
     return _problem(game, _today(timezone, now))
@@ -67,6 +64,5 @@ def _today(timezone: str, now: datetime | None) -> date:
 
 
 def _played(floor: Floor) -> Iterator[Chapter]:
-    """Yield the games that the tables of a floor play, each once."""
     names = dict.fromkeys(table.game for link in floor.link for table in link.table)
     return (floor.games[name] for name in names)

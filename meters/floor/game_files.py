@@ -21,19 +21,17 @@ from meters.floor.error_messages import Vocabulary, toml_problem
 from meters.floor.source_lines import SourceLines, field_path, unprintable_texts
 
 FILES_MAX: Final = 100
-"""Greatest number of game files in a directory."""
 BYTES_MAX: Final = 262_144
-"""Size of the largest game file, in bytes. The files of the chapters are 10 kB or smaller."""
+"""The files of the chapters are 10 kB or smaller."""
 
 _SUFFIX: Final = ".toml"
 
 
 @dataclass(frozen=True, slots=True)
 class GameText:
-    """The text of a game file, with the file's name.
+    """The text of a game file, without a byte order mark, with a line feed after each line.
 
-    `digest` is the SHA-256 of the text, in hexadecimal. The text has no byte order mark, and each
-    line ends with a line feed.
+    `digest` is its SHA-256, in hexadecimal.
     """
 
     name: str
@@ -67,8 +65,6 @@ def read_games(directory: Path) -> Games:
 
 def read_game_texts(directory: Path, games: Games) -> dict[str, GameText]:
     """Read the files of the house's games again, and return their texts by the name of the game.
-
-    `games` are the games that were read from this directory.
 
     Raises:
         GameError: a file cannot be read, or is no longer the file that was read for `games`.
@@ -116,7 +112,6 @@ def parse_game(text: str, name: str = "game file") -> Chapter:
 
 
 def _paths(directory: Path) -> Iterator[Path]:
-    """Yield the game files of a directory, sorted by name."""
     try:
         root = directory.resolve(strict=True)
         paths = sorted(path for path in root.iterdir() if path.name.endswith(_SUFFIX))
@@ -139,7 +134,6 @@ def _day_problem(day: str | None) -> str:
 
 
 def _line_of(error: ChapterError, text: str) -> int:
-    """Return the line of an error in the text of a game file."""
     line = SourceLines(text).line_of(error.place) if error.place else 1
     if not error.text:
         return line

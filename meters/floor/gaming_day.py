@@ -1,4 +1,4 @@
-"""Gaming days of a facility. A gaming day begins at the local time that the floor file sets."""
+"""Gaming days of a facility: the gaming day of a time, and its start and end."""
 
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
@@ -12,14 +12,11 @@ _DAY = timedelta(days=1)
 
 @dataclass(frozen=True, slots=True)
 class GamingDays:
-    """Gaming days of a facility. This class finds the gaming day of a time, and its start and end.
+    """Gaming days of a facility, which begin at a local time that its floor file sets.
 
-    Attributes:
-        zone: the facility's time zone.
-        starts: the local time at which a gaming day begins. If the clock skips this time when
-            summer time begins, the gaming day begins when the usual number of hours has passed
-            since midnight. If the clock shows this time twice when summer time ends, the gaming day
-            begins the first time.
+    If the clock skips the time `starts` when summer time begins, the gaming day begins when the
+    usual number of hours has passed since midnight. If it shows this time twice when summer time
+    ends, the gaming day begins the first time.
     """
 
     zone: ZoneInfo
@@ -27,7 +24,6 @@ class GamingDays:
 
     @classmethod
     def of_facility(cls, facility: Facility) -> Self:
-        """Return the gaming days of a facility, from its floor file."""
         return cls(ZoneInfo(facility.timezone), time.fromisoformat(facility.day_starts))
 
     def of(self, moment: datetime) -> date:
@@ -41,10 +37,7 @@ class GamingDays:
         return day if moment >= self._start(day) else day - _DAY
 
     def bounds(self, day: date) -> tuple[datetime, datetime]:
-        """Return the start of a gaming day and the start of the next one, in UTC.
-
-        The two times are 23, 24 or 25 hours apart.
-        """
+        """Return the starts of a gaming day and the next in UTC, 23, 24 or 25 hours apart."""
         return self._start(day), self._start(day + _DAY)
 
     def _start(self, day: date) -> datetime:

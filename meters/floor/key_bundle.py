@@ -1,4 +1,7 @@
-"""Key bundle of one program. `pitlink keys` makes it. People copy it to the program's machine."""
+"""Key bundle of one program. `pitlink keys` makes it, and people copy it to its machine.
+
+What cannot be read or does not have the expected form raises `UserError`.
+"""
 
 import re
 import ssl
@@ -19,8 +22,7 @@ from meters.floor.identities import (
 )
 
 _SECRET: Final = re.compile(r"[A-Za-z0-9_-]{32,128}")
-"""Form of a secret: too long to be guessed, and without characters that have a meaning in MQTT
-topics."""
+"""Too long to be guessed, and without characters that mean something in MQTT topics."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +34,9 @@ class TlsFiles:
     key: Path | None
 
     def context(self) -> ssl.SSLContext:
-        """Return the TLS settings of a client.
+        """Return the TLS settings of a client, which trusts only the floor's own authority.
 
-        The client trusts only the floor's own authority, and checks the host's name.
+        It also checks the host's name.
 
         Raises:
             UserError: a file cannot be read, or is not of the expected kind.
@@ -64,11 +66,7 @@ class KeyBundle:
 
     @classmethod
     def of(cls, keys: Path, identity: Identity) -> "KeyBundle":
-        """Return the bundle of an identity in the directory of keys.
-
-        Raises:
-            UserError: the bundle is missing.
-        """
+        """Return the bundle of an identity; raise `UserError` if it is missing."""
         directory = keys / identity.place
         if not (directory / AUTHORITY_FILE).is_file():
             raise UserError(
@@ -94,35 +92,17 @@ class KeyBundle:
         return TlsFiles(authority, certificate, key)
 
     def password(self) -> str | None:
-        """Return the password for the broker; None if the bundle has none.
-
-        Raises:
-            UserError: the password cannot be read.
-        """
         return self._secret(PASSWORD_FILE)
 
     def redis_password(self) -> str | None:
-        """Return the password for Redis; None if the bundle has none.
-
-        Raises:
-            UserError: the password cannot be read.
-        """
         return self._secret(REDIS_PASSWORD_FILE)
 
     def redis_users_password(self) -> str | None:
-        """Return the password of the Redis user for pitlink's users and the operators' log.
-
-        The result is None if the bundle has no such password.
-
-        Raises:
-            UserError: the password cannot be read.
-        """
+        """Return the password of the Redis user for pitlink's users and the operators' log."""
         return self._secret(REDIS_USERS_PASSWORD_FILE)
 
     def event_group(self) -> str | None:
         """Return the secret group name at the broker, by which services share the tables' events.
-
-        The result is None if the bundle has no such name.
 
         Raises:
             UserError: the name cannot be read, or does not have the form of a secret.
@@ -136,11 +116,7 @@ class KeyBundle:
         return found
 
     def log_secrets(self) -> Sequence[str]:
-        """Return the secrets for the MACs (signatures) of the operators' log, newest first.
-
-        Raises:
-            UserError: the secrets cannot be read.
-        """
+        """Return the secrets for the MACs (signatures) of the operators' log, newest first."""
         path = self.directory / LOG_SECRETS_FILE
         return read_secrets(path) if path.is_file() else ()
 
@@ -153,7 +129,7 @@ def read_secret(path: Path) -> str:
     """Return the password in a file, which must be the file's only line.
 
     Raises:
-        UserError: the file cannot be read, or is not one line. The message does not show the file's
+        UserError: the file cannot be read, or is not one line. The message does not show the
             contents.
     """
     text = _read(path)
@@ -167,7 +143,7 @@ def read_secrets(path: Path) -> Sequence[str]:
 
     Raises:
         UserError: the file cannot be read, or a line is not a secret. The message does not show the
-            file's contents.
+            contents.
     """
     lines = _read(path).splitlines()
     if not lines or not all(_SECRET.fullmatch(line) for line in lines):
@@ -186,7 +162,6 @@ def _read(path: Path) -> str:
 
 
 def _reason(error: Exception) -> str:
-    """Return the reason why a file cannot be used, without any of the file's contents."""
     if isinstance(error, ssl.SSLError):
         return f"is not a PEM file of the expected kind ({error.reason or 'unreadable'})"
     if isinstance(error, OSError):

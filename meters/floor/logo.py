@@ -10,26 +10,24 @@ from bonus.errors import UserError
 from meters.floor.branding import Branding
 
 LOGO_BYTES_MAX: Final = 60_000
-"""Largest size of a logo in bytes. With such a logo, a page of signage stays below 100 kB."""
+"""With such a logo, a page of signage stays below 100 kB."""
 
 _SVG: Final = re.compile(
     rb"\A(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*\?>|<!--.*?-->|<!DOCTYPE[^>\[]*>|\s)*<svg[\s>]",
     re.DOTALL,
 )
 _ACTIVE: Final = frozenset({"script", "foreignobject", "iframe", "handler"})
-"""Elements that are not allowed in an SVG, because they can run scripts or show other pages."""
+"""Elements that are not allowed in an SVG: they can run scripts or show other pages."""
 
 
 @dataclass(frozen=True, slots=True)
 class Logo:
-    """The facility's logo, as the web server sends it."""
-
     body: bytes
     media_type: str
 
 
 def read_logo(branding: Branding) -> Logo | None:
-    """Return the logo that a branding names; None if the branding names no logo.
+    """Return the logo that a branding names, if any.
 
     Raises:
         UserError: the logo cannot be read, is too large, or is not an image that pages are allowed
@@ -63,14 +61,14 @@ def _media_type(body: bytes) -> str | None:
 
 
 class _ActiveError(Exception):
-    """SVG with active content, such as a script."""
+    pass
 
 
 def _active(drawing: bytes) -> str | None:
-    """Return the part of an SVG that is active or unreadable; None if there is no such part.
+    """Return the part of an SVG that is active or unreadable, if any.
 
-    The SVG is parsed as a browser parses it. The parser finds an element even if its name has a
-    prefix, an entity or a line break. A text search would miss such a name.
+    The SVG is parsed as a browser parses it, which finds an element even if its name has a prefix,
+    an entity or a line break. A text search would miss it.
     """
     reader = expat.ParserCreate()
 

@@ -15,15 +15,12 @@ from meters.floor.facility import ArchiveSettings, Service
 
 _SERVICE_PATHS: Final = ("data", "keys", "certificate", "private_key", "metrics_token")
 PATHS: Final = frozenset({*_SERVICE_PATHS, "directory", "logo", "games"})
-"""Keys whose values are paths."""
-
 _REDIS_PATH: Final = re.compile(
     r"(?P<name>[?&]ssl_(?:ca_certs|ca_path|certfile|keyfile)=)(?P<path>[^&#]+)"
 )
 
 
 def service_from(service: Service, directory: Path) -> Service:
-    """Return the service's settings with absolute paths."""
     found = {
         name: str(directory / of)
         for name in _SERVICE_PATHS
@@ -37,12 +34,10 @@ def service_from(service: Service, directory: Path) -> Service:
 
 
 def archive_from(archive: ArchiveSettings, directory: Path) -> ArchiveSettings:
-    """Return the archive's settings with an absolute directory."""
     return msgspec.structs.replace(archive, directory=str(directory / archive.directory))
 
 
 def branding_from(branding: Branding, directory: Path) -> Branding:
-    """Return the branding with an absolute path of the logo."""
     if branding.logo is None:
         return branding
     return msgspec.structs.replace(branding, logo=str(directory / branding.logo))

@@ -1,11 +1,8 @@
-"""The text about two games that cannot feed the same meter."""
-
 from bonus.display import money, rate_text
 from bonus.law.meter_terms import MeterTerms
 
 
 def pool_mismatch(game: str, terms: MeterTerms, other: str, others: MeterTerms) -> str:
-    """Return why two games cannot feed one meter, which has other terms in each game."""
     names = ("seed", "reseed", "primary rate", "reserve rate")
     differing = [
         (name, here, there)

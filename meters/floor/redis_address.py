@@ -24,14 +24,11 @@ _OPTIONS: Final = {
     "ssl_keyfile": re.compile(r".+"),
     "ssl_check_hostname": re.compile(r"true|false"),
 }
-"""Options that are allowed after the question mark of the address. All of them except the first
-need TLS."""
+"""Allowed after the question mark of the address. All but the first need TLS."""
 
 
 @dataclass(frozen=True, slots=True)
 class HostPort:
-    """Host and port of a server."""
-
     host: str
     port: int
 
@@ -43,14 +40,11 @@ class HostPort:
 class ReplicatedAddress:
     """Address of a Redis that has replicas.
 
-    Attributes:
-        places: the sentinels, or some nodes of the cluster. Each of them knows the primary.
-        service: the name by which the sentinels know the Redis; empty for a cluster.
-        database: the number of the database; 0 for a cluster.
-        tls: whether the connections to servers and sentinels use TLS.
-        replicas: the number of replicas that must have received a write before the client returns
-            its answer; at least 1.
-        options: TLS options, named as the parameters of the Redis client.
+    `places` are the sentinels, or some nodes of the cluster, each of which knows the primary.
+    `service` is the name by which the sentinels know the Redis. A cluster has no name, and only
+    database 0. So many `replicas`, at least 1, must have received a write before the client returns
+    its answer. `tls` is for servers and sentinels, and `options` are named as the parameters of the
+    Redis client.
     """
 
     places: tuple[HostPort, ...]
@@ -71,7 +65,7 @@ def is_replicated(url: str) -> bool:
 
 
 def hosts_of(url: str) -> tuple[str, ...]:
-    """Return the hosts in the address of a broker or a Redis, each host once.
+    """Return the hosts in the address of a broker or a Redis, each once.
 
     >>> hosts_of("redis+cluster://a:7000,b:7000"), hosts_of("mqtt://c"), hosts_of("embedded")
     (('a', 'b'), ('c',), ())
@@ -84,8 +78,6 @@ def hosts_of(url: str) -> tuple[str, ...]:
 
 def with_one_host(url: str) -> str:
     """Return an address with only the first of its hosts, so that it can be parsed as a URL.
-
-    The user and the password stay in the address.
 
     >>> with_one_host("redis+sentinel://pit:secret@a:26379,b:26379/pitlink")
     'redis+sentinel://pit:secret@a:26379/pitlink'
@@ -141,7 +133,6 @@ def parse_replicated(url: str) -> ReplicatedAddress:
 
 
 def _service(path: str) -> tuple[str, int]:
-    """Return two parts of a path: the sentinels' name for the Redis, and the database number."""
     found = _SERVICE.fullmatch(path)
     if found is None:
         raise UserError(

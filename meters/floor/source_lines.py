@@ -53,20 +53,12 @@ class SourceLines:
         return self._lines.keys()
 
     def line_of(self, path: Path) -> int:
-        """Return the line of the value at a path.
-
-        If the line of the value is not known, return the line of the nearest element that contains
-        it.
-        """
+        """Return the line of the value at a path, or of the nearest element that contains it."""
         while path not in self._lines:
             path = path[:-1]
         return self._lines[path]
 
     def _match(self, pattern: re.Pattern[str]) -> str:
-        """Read the text at the current position if it matches a pattern.
-
-        Return this text, or an empty string if it does not match.
-        """
         found = pattern.match(self._text, self._at)
         if found is None:
             return ""
@@ -107,7 +99,7 @@ class SourceLines:
         return path
 
     def _key(self) -> Path:
-        """Read a key and return its parts. Only a dotted key has several parts."""
+        """Read a key and return its parts. Only a dotted key has several."""
         self._match(_BLANK)
         steps: list[str] = []
         while step := self._match(_TEXT).strip("\"'") or self._match(_BARE_KEY):
@@ -172,9 +164,9 @@ def unprintable_texts(
 ) -> Iterator[tuple[Path, str]]:
     """Yield the place of each text of a TOML document that cannot be printed, and a message.
 
-    Names appear on displays, in the ledger and in reports, so they must be printable. The path of a
-    file can have any characters: paths appear only in messages, and are escaped there. `besides`
-    are the keys of such texts.
+    Names appear on displays, in the ledger and in reports, so they must be printable. `besides` are
+    the keys of paths, which can have any characters: they appear only in messages, and are escaped
+    there.
     """
     if isinstance(value, dict):
         for key, each in value.items():

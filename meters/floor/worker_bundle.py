@@ -1,7 +1,7 @@
 """Choice of the key bundle that a worker of the service uses.
 
-A bundle has the worker's name at the broker. If two workers used the same bundle, the broker would
-disconnect one of them, because it allows each name only once.
+A bundle has the worker's name at the broker, which allows each name only once: it would disconnect
+one of two workers with the same bundle.
 """
 
 import contextlib
@@ -26,8 +26,8 @@ def service_numbers(keys: Path) -> Sequence[int]:
 def own_identity(service: Service) -> Iterator[Identity]:
     """Yield the first worker identity whose bundle on this machine no other worker uses.
 
-    The bundle is locked until the caller is done. A bundle that this user of the system may not
-    read is for a worker of another user, and is left out.
+    The bundle is locked until the caller is done. One that this user of the system may not read is
+    for a worker of another user, and is left out.
 
     Raises:
         UserError: all bundles are in use, or no bundle can be read.
