@@ -1,5 +1,3 @@
-"""Errors of the floor page's API: refused acts (such as a decision), and failures of Redis."""
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -12,9 +10,8 @@ from meters.books.store import TermsError
 class ActError(Exception):
     """The refusal of a user's act, such as a decision on a win. The act has changed nothing.
 
-    Attributes:
-        code: the code of the refusal for programs, such as ``unknown_claim`` or ``wrong_state``.
-        message: the reason of the refusal, in plain words.
+    `code` is for programs, such as ``unknown_claim`` or ``wrong_state``; `message` is in plain
+    words.
     """
 
     def __init__(self, code: str, message: str) -> None:

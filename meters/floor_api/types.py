@@ -1,4 +1,4 @@
-"""Types of the data in the floor page's API. Each type is frozen. Money is in cents."""
+"""Types of the data in the floor page's API. Money is in cents, times are in UTC."""
 
 from typing import Annotated, Literal
 
@@ -21,11 +21,11 @@ PAGE_MAX = 200
 
 
 class _Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Base class of all rows. A row cannot be changed, and unknown fields are refused."""
+    pass
 
 
 class Wagered(_Row, frozen=True, kw_only=True):
-    """The wagers of one position at lock-out. `wagers` has the amount of each wager, in cents."""
+    """The wagers of one position at lock-out, each with its amount."""
 
     position: int
     patron: str | None
@@ -33,7 +33,7 @@ class Wagered(_Row, frozen=True, kw_only=True):
 
 
 class EnvyOwed(_Row, frozen=True, kw_only=True):
-    """An Envy Bonus that a position is owed because another position won. `amount` is in cents."""
+    """An Envy Bonus that a position is owed because another position won."""
 
     position: int
     patron: str | None
@@ -45,10 +45,8 @@ class ClaimRequestRow(_Row, frozen=True, kw_only=True):
     """A request to reject or reopen a win, which another person must confirm (duty D4).
 
     Attributes:
-        entry: the number of the request's ledger entry. A confirmation names this number.
+        entry: the number of the request's ledger entry, which a confirmation names.
         act: ``reject``, or ``reopen`` if the win is already rejected.
-        by: the user who made the request, at the time `at`.
-        reason: the reason for the request.
         envy_not_due: true if the Envy Bonuses of the hand are to be rejected with the win.
     """
 
@@ -63,55 +61,46 @@ class ClaimRequestRow(_Row, frozen=True, kw_only=True):
 class ClaimRow(_Row, frozen=True, kw_only=True):
     """A progressive win that a floorperson must decide or has decided (duties D5, D8 and D16).
 
+    Names with `_name` are for people.
+
     Attributes:
         claim: the permanent id of the claim.
         hand_record: a name that all claims of one hand have in common.
-        order: the number of the win's ledger entry. If wins were at nearly the same time, this
-            number shows their order (duty D7).
-        turn: the place of this win among the round's wins that wait for a floorperson; the first
-            place is 1.
-        turns: the number of the round's wins that wait for a floorperson.
-        link: the id of the link; `link_name` is the link's name for people.
-        meter: the id of the meter; `meter_name` is the meter's name for patrons.
+        order: the number of the win's ledger entry, which shows the order of wins at nearly the
+            same time (duty D7).
+        turn: the place of this win, from 1, among the round's wins that wait for a floorperson;
+            `turns` is their number.
         asset: the facility's number for the table.
-        item: the wager that won; `item_name` is the wager's name in words.
-        hand: the hand; `hand_name` is the hand's name in words.
+        item: the wager that won.
         cards: the cards of the position.
         dealer: the dealer's cards; empty if they do not count.
         community: the community cards; empty if they do not count.
-        wagered: the amount of the wager, in cents.
-        amount: the amount of the win, in cents.
-        meter_after: the meter balance after the win, in cents.
+        meter_after: the meter balance after the win.
         percent: the percentage of the meter that was won; null for a win at odds.
-        paid_from: the source of the payment: ``hand_pay``, ``table_inventory`` or ``game_account``.
+        paid_from: ``hand_pay``, ``table_inventory`` or ``game_account``.
         rule: the subsection of the regulations that grants the win.
         wagers: all wagers that were accepted at lock-out, as evidence.
         no_win: the positions whose hands the dealer declared to win nothing; their cards were not
             entered.
         envy: the Envy Bonuses that other positions are owed for this hand.
         envy_not_due: true if the Envy Bonuses were declared as not due.
-        envy_amount: the sum of the Envy Bonuses, in cents.
-        envy_state: the state of the Envy Bonuses; null if the hand causes none. ``pending``: the
-            win is not decided. ``validated``: the bonuses are owed. ``paid``: the bonuses were
-            paid. ``rejected``: the bonuses are not due.
-        envy_by: the user who made the last decision on the Envy Bonuses, at `envy_at`; null if
-            nobody has decided.
+        envy_amount: the sum of the Envy Bonuses.
+        envy_state: null if the hand causes no Envy Bonuses. ``pending``: the win is not decided.
+            ``validated``: they are owed. ``paid``: they were paid. ``rejected``: they are not due.
+        envy_by: the user who made the last decision on the Envy Bonuses, at `envy_at`.
         envy_reason: the reason of a user who declared the Envy Bonuses as not due after the win was
             decided.
         only_envy: true if only the Envy Bonuses wait. No win of the hand waited for a floorperson,
             and `amount` is 0.
-        state: the state of the claim.
-        at: the time of the win, in UTC.
+        at: the time of the win.
         decided_by: the user who made the last decision, at `decided_at`.
         requested_by: the user who requested the last decision, which `decided_by` confirmed; null
-            if the decision needed no request.
-        validated_by: the user who validated the win, at `validated_at`.
+            if it needed no request.
         paid_by: the user who recorded the payment, at `paid_at`.
         reason: the reason of a rejection.
         slip: the present number of the payout slip.
-        slip_corrected_by: the user who last corrected the number of the payout slip, at
-            `slip_corrected_at`; null if nobody did.
-        request: the request about the claim, if another user must still confirm it; otherwise null.
+        slip_corrected_by: the user who last corrected this number, at `slip_corrected_at`.
+        request: the request about the claim that another user must still confirm.
         two_people_reject: true if two people must reject this win.
         tax_documents: true if the floor file requires tax documents for this amount.
     """
@@ -175,10 +164,9 @@ class AskedCards(_Row, frozen=True, kw_only=True):
     """Cards that were entered, and that a correction request replaces or discards.
 
     Attributes:
-        what: the owner of the cards: ``hand``, ``dealer`` or ``community``.
         position: the position of a ``hand``; null for other cards.
         before: the cards that were entered; empty if the hand was declared to win nothing.
-        after: the cards that replace the entered ones in the result; empty for a void.
+        after: the cards that replace them in the result; empty for a void.
         taken_back: true if the dealer took the entered cards back.
         reason: the reason for the correction, if somebody entered one.
         before_no_win: true if the hand was declared to win nothing before the correction.
@@ -198,14 +186,7 @@ class AskedCards(_Row, frozen=True, kw_only=True):
 
 
 class AskedWager(_Row, frozen=True, kw_only=True):
-    """A wager that a correction request adds or takes back.
-
-    Attributes:
-        position: the position of the wager.
-        wager: the name of the wager.
-        amount: its amount in cents.
-        patron: the patron at the position; null if the table did not name one.
-    """
+    """A wager that a correction request adds or takes back; the table may name no patron."""
 
     position: int
     wager: str
@@ -217,18 +198,12 @@ class AskRow(_Row, frozen=True, kw_only=True):
     """A correction request. The correction is made only after a floorperson has confirmed it.
 
     Attributes:
-        ask: the id of the request.
-        link: the id of the link; `link_name` is the link's name for people.
-        table: the id of the table.
         asset: the facility's number for the table.
-        round: the id of the round.
         what: ``void`` to void the round after its cards were entered, ``result`` to enter other
             cards for a hand, ``add_wager`` or ``take_back_wager`` to correct a wager before the
             first card.
         reason: the reason for the correction; null for a result.
-        cards: for each owner of entered cards, these cards and the cards that replace them.
-        wager: the wager that is added or taken back; null for other corrections.
-        at: the time since which the request waits, in UTC.
+        at: the time since which the request waits.
     """
 
     ask: str
@@ -248,10 +223,6 @@ class WinSearch(_Row, frozen=True, kw_only=True):
     """A search for wins. Each field that is not None limits the search.
 
     Attributes:
-        link: the link of the win.
-        meter: the meter of the win.
-        table: the table of the win.
-        state: the state of the win.
         words: text to find in the claim, the patron, the hand, the slip, the reason, or the name of
             a user who decided.
         since: the earliest time of the win, RFC 3339 in UTC.
@@ -259,7 +230,6 @@ class WinSearch(_Row, frozen=True, kw_only=True):
         meter_awards: if true, only wins of a percentage of a meter are found, no wins at odds.
         before: the value `WinPage.next` of the previous page. Only wins with a lower ledger entry
             number (`order`) are found.
-        limit: the largest number of wins to return.
     """
 
     link: str | None = None
@@ -277,8 +247,8 @@ class WinSearch(_Row, frozen=True, kw_only=True):
 class WinPage(_Row, frozen=True, kw_only=True):
     """A page of wins, latest first.
 
-    To get the next page, search again with the value of `next` as `before`. On the last page,
-    `next` is null.
+    To get the next page, search again with the value of `next` as `before`. On the last page, it is
+    null.
     """
 
     wins: tuple[ClaimRow, ...]
@@ -286,16 +256,16 @@ class WinPage(_Row, frozen=True, kw_only=True):
 
 
 class MeterAccounting(_Row, frozen=True, kw_only=True):
-    """The accounting meters of a progressive meter. They only rise (duty D2). Amounts are in cents.
+    """The accounting meters of a progressive meter. They only rise (duty D2).
 
     Attributes:
-        wagers: the number of accepted wagers. Wagers of rounds that were voided later are included.
-        wagered: the amount of the accepted wagers.
-        voided_wagers: the number of wagers that were returned because their round was void.
-        voided: the amount of the returned wagers.
+        wagers: the number of accepted wagers, those of rounds that were voided later included;
+            `wagered` is their amount.
+        voided_wagers: the number of wagers that were returned because their round was void;
+            `voided` is their amount.
         hits: the number of wins of a percentage of the meter.
-        wins: the number of all wins, including wins at odds and Envy Bonuses.
-        won: the amount of all wins.
+        wins: the number of all wins, including wins at odds and Envy Bonuses; `won` is their
+            amount.
         rejected: the part of `won` that floorpersons rejected, or declared as not due. A win counts
             each time that it is rejected.
         reopened: the part of `rejected` that two people reopened.
@@ -323,13 +293,12 @@ class MeterAccounting(_Row, frozen=True, kw_only=True):
 
 
 class MeterParameters(_Row, frozen=True, kw_only=True):
-    """A meter with its parameters (duty D3). Amounts are in cents, rates in basis points.
+    """A meter with its parameters (duty D3). Rates are in basis points.
 
-    `wagers` has the present wager and the wagers that can be proposed, or is empty if every amount
-    is possible. `paytables` has the present paytable and the paytables that can be proposed, or is
-    empty if there is no choice. `overflow` waits above the payout limit, and refills the meter as
-    soon as there is room. `highest` is the largest of these amounts: the present amount of the
-    meter, and its amounts before each of its last 25 wins.
+    `wagers` has the present wager and those that can be proposed, and is empty if every amount is
+    possible; `paytables` likewise, and is empty if there is no choice. `overflow` waits above the
+    payout limit, and refills the meter as soon as there is room. `highest` is the largest of the
+    present amount of the meter and its amounts before each of its last 25 wins.
     """
 
     meter: str
@@ -359,8 +328,8 @@ class MeterParameters(_Row, frozen=True, kw_only=True):
 class ParameterChange(_Row, frozen=True, kw_only=True, tag_field="kind", tag="parameter"):
     """A proposed change of one parameter of a meter.
 
-    For a paytable, `value` is a letter. For a wager, a payout limit or the largest contribution,
-    `value` is in cents. The value 0 removes the payout limit or the largest contribution.
+    For a paytable, `value` is a letter. For a wager, a payout limit or the largest contribution, it
+    is in cents; 0 removes the payout limit or the largest contribution.
     """
 
     meter: str
@@ -370,10 +339,7 @@ class ParameterChange(_Row, frozen=True, kw_only=True, tag_field="kind", tag="pa
 
 
 class Adjustment(_Row, frozen=True, kw_only=True, tag_field="kind", tag="adjustment"):
-    """A correction of a meter balance after a malfunction (duty D15).
-
-    `amount` is in cents. A positive amount is added to the meter, a negative one is subtracted.
-    """
+    """A correction of a balance after a malfunction (duty D15); a negative one is subtracted."""
 
     meter: str
     amount: Annotated[int, msgspec.Meta(ge=-(10**11), le=10**11)]
@@ -381,10 +347,7 @@ class Adjustment(_Row, frozen=True, kw_only=True, tag_field="kind", tag="adjustm
 
 
 class ProposalRow(_Row, frozen=True, kw_only=True):
-    """A change that one person proposes and another person confirms.
-
-    `before` is the present value as text. `after` is the proposed value as text.
-    """
+    """A change that one person proposes and another confirms, from `before` to `after`."""
 
     proposal: str
     link: str
@@ -406,18 +369,17 @@ class UnapprovedRow(_Row, frozen=True, kw_only=True):
     """The service's floor file, which differs from the file that was approved for a link (D12).
 
     Attributes:
-        digest: the digest of the service's floor file. An approval must send this digest.
+        digest: the digest of the service's floor file, which an approval must send.
         changed: the differences from the last approved floor file, in words and dollars.
         facility: the differences that concern the whole facility, not only this link.
         approved_by: the user who approved the last approved floor file, at `approved_at`; null if
             Redis has lost that approval.
-        barred: the reason why the new floor file cannot be approved now, or null.
+        barred: why the new floor file cannot be approved now.
         terms: all settings of the link in the service's floor file, in words and dollars.
         first: true if the whole floor is empty. Then one person approves.
         confirmed: true if the floor file only has values that two people have confirmed as changes
             of parameters. Then one person approves. In all other cases, two people approve.
-        first_by: the user who approved exactly this floor file first, at `first_at`; null if nobody
-            did.
+        first_by: the user who approved exactly this floor file first, at `first_at`.
     """
 
     digest: str
@@ -436,13 +398,13 @@ class UnapprovedRow(_Row, frozen=True, kw_only=True):
 class LinkView(_Row, frozen=True, kw_only=True):
     """The state of a link, with its meters and its proposed changes.
 
-    `rounds_open` is the number of rounds with accepted wagers but without a result.
-    `tables_offline` names the tables whose agents are not connected (duty D14). `seal` is a digest
-    over the ledger's entries up to `sealed_entry`. An audit found no error in these entries (duty
-    D17). `changeable` is true if people can open, close or change the link: also while it is
-    inoperable only because the service has no broker. `wrong_parameters` is true if the link is
-    inoperable only because parameters of its meters do not fit the games of its tables.
-    `unapproved` is null if the service's floor file is approved for the link.
+    `rounds_open` counts rounds with accepted wagers but without a result. `tables_offline` names
+    the tables whose agents are not connected (duty D14). `seal` is a digest over the ledger's
+    entries up to `sealed_entry`, in which an audit found no error (duty D17). `changeable` is true
+    if people can open, close or change the link: also while it is inoperable only because the
+    service has no broker. `wrong_parameters` is true if the link is inoperable only because
+    parameters of its meters do not fit the games of its tables. `unapproved` is null if the
+    service's floor file is approved for the link.
     """
 
     link: str
@@ -469,15 +431,15 @@ class ActRow(_Row, frozen=True, kw_only=True):
 
     `what` is the kind of the act. For a link, a meter or a claim it is ``seed``, ``validate``,
     ``request_reject``, ``request_reopen``, ``reject``, ``reopen``, ``pay``, ``correct_slip``,
-    ``close``, ``open``, ``propose``, ``withdraw``, ``parameter``, ``adjust``,
-    ``inoperable``, ``approve_first``, ``approve`` or ``restore``. For a table it is ``void`` after
-    cards were entered, or ``result`` if a hand was entered again with other cards. For a decided
-    correction request it is ``confirm_correction`` or ``refuse_correction``. It is ``unreadable``
-    if somebody damaged the entry, which the audit reports. `of` is the id of the claim, the meter,
-    the proposal, the round or the link.
+    ``close``, ``open``, ``propose``, ``withdraw``, ``parameter``, ``adjust``, ``inoperable``,
+    ``approve_first``, ``approve`` or ``restore``. For a table it is ``void`` after cards were
+    entered, or ``result`` if a hand was entered again with other cards. For a decided correction
+    request it is ``confirm_correction`` or ``refuse_correction``. It is ``unreadable`` if somebody
+    damaged the entry, which the audit reports. `of` is the id of the claim, the meter, the
+    proposal, the round or the link.
 
-    For a decision on a claim, `hand_record` is a name that all claims of the hand have in common.
-    `hand_record` is empty for other acts, and for claims that are only in the archive.
+    `hand_record` is, for a decision on a claim, a name that all claims of the hand have in common;
+    empty for claims that are only in the archive.
     """
 
     entry: int
