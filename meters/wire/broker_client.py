@@ -16,25 +16,26 @@ from paho.mqtt.client import time_func
 Answer = TypeVar("Answer")
 
 FIRST_ANSWER_WITHIN_S: Final = 1.2
-"""Longest wait, in seconds, for the broker's first answer. Then the client makes a new connection.
+"""Longest wait for the broker's first answer, before the client makes a new connection.
 
-The limit applies to each of two waits: for the TCP connection, and then for the broker's first byte
-(of TLS or MQTT). If the broker behind a proxy is down, the proxy can accept a connection and never
-send a byte.
+It applies to each of two waits: for the TCP connection, and then for the broker's first byte (of
+TLS or MQTT). If the broker behind a proxy is down, the proxy can accept a connection and never send
+a byte.
 """
 CONNECTED_WITHIN_S: Final = 5.0
-"""Longest wait, in seconds, for the rest of a TLS handshake, and then for the broker's CONNACK.
+"""Longest wait for the rest of a TLS handshake, and then for the broker's CONNACK.
 
-If a whole floor connects at the same time, a slow broker works on all handshakes together. If the
-clients did not wait long enough, they would all disconnect before any handshake is finished. Then
-all handshakes would begin again, without end.
+If a whole floor connects at the same time, a slow broker works on all handshakes together. Less
+patient clients would all disconnect before any handshake is finished, and all would begin again,
+without end.
 """
 ASKED_AFTER_S: Final = 1.5
-"""Seconds without data from the broker after which the client sends a ping."""
+"""Time without data from the broker after which the client sends a ping."""
 SILENT_S: Final = 3.0
-"""Seconds without data from the broker after which the connection counts as lost, even if nobody
-has closed it. By that time, a table already accepts no progressive wagers, because it misses the
-service's heartbeat."""
+"""Time without data after which the connection counts as lost, even if nobody closed it.
+
+By then, a table already accepts no progressive wagers, because it misses the service's heartbeat.
+"""
 
 _LOOK_EVERY_S: Final = 0.5
 _STEADY_S: Final = 5.0
@@ -42,19 +43,11 @@ _jitter: Final = secrets.SystemRandom()
 
 
 class _Watched(Protocol):
-    """Socket. Its file descriptor is negative after the socket is closed."""
-
-    def fileno(self) -> int:
-        """Return the file descriptor that the event loop watches."""
-        ...
+    def fileno(self) -> int: ...
 
 
 class _Writing(Protocol):
-    """Client that has data left to write."""
-
-    def loop_write(self) -> object:
-        """Write as much as the socket accepts."""
-        ...
+    def loop_write(self) -> object: ...
 
 
 class _BrokerTlsSocket(ssl.SSLSocket):
@@ -91,15 +84,14 @@ class _BrokerTlsSocket(ssl.SSLSocket):
 class BrokerClient(aiomqtt.Client):
     """An aiomqtt client that detects a broken connection quickly and then releases its resources.
 
-    Each client is for one connection. Every wait for the broker ends when the connection ends.
-    aiomqtt alone would wait until its timeout, even for the CONNACK. A connection on which nothing
-    arrives counts as lost after `SILENT_S` seconds. With aiomqtt alone, this would take twice the
-    keep-alive time.
+    Each client is for one connection, and every wait for the broker ends with it. aiomqtt alone
+    would wait until its timeout, even for the CONNACK. A connection on which nothing arrives counts
+    as lost after `SILENT_S` seconds; with aiomqtt alone, this would take twice the keep-alive time.
 
     A connection can break after a write was requested, but before the event loop does the write.
-    Then the file descriptor is closed, or it already belongs to another connection. This class
-    handles both cases. If a connection attempt is canceled before the broker has answered, aiomqtt
-    alone would keep the socket and the task until the process ends. This class closes the socket.
+    Then the file descriptor is closed, or it already belongs to another connection; this class
+    handles both. It also closes the socket if a connection attempt is canceled before the broker
+    has answered: aiomqtt alone would keep socket and task until the process ends.
     """
 
     _thread_connects = False
@@ -125,7 +117,7 @@ class BrokerClient(aiomqtt.Client):
 
         Raises:
             aiomqtt.MqttError: the broker cannot be reached, refuses the connection, or does not
-                answer.
+            answer.
         """
         try:
             await super().__aenter__()
@@ -140,11 +132,7 @@ class BrokerClient(aiomqtt.Client):
         return self
 
     async def _wait_for(self, fut: Awaitable[Answer], timeout: float | None) -> Answer:  # noqa: ASYNC109
-        """Wait for an answer of the broker, and return it. Stop waiting if the connection ends.
-
-        Raises:
-            aiomqtt.MqttError: the connection broke, or the broker did not answer in time.
-        """
+        """Wait for an answer; raise `MqttError` if it is late or the connection ends."""
         limit_s = self.timeout if timeout is None else timeout
         if fut is self._connected:
             limit_s = min(limit_s, self._connack_within_s)
@@ -246,15 +234,10 @@ class BrokerClient(aiomqtt.Client):
 
 
 class ConnectPace:
-    """The pauses between attempts to connect to a server.
+    """The pauses between attempts to connect to a server, from `first_s` to `cap_s`.
 
-    The pause doubles after each failed attempt. The pause begins at the start of the attempt, so
-    the duration of the attempt is part of the pause. A connection that lasted only a short time
-    also counts as a failed attempt.
-
-    Args:
-        first_s: the first pause, which is also the shortest pause.
-        cap_s: the longest pause.
+    The pause doubles after each failed attempt, and a connection that lasted only a short time
+    counts as one. It begins at the start of the attempt, whose duration is part of it.
     """
 
     def __init__(self, first_s: float = 0.1, cap_s: float = 1.0) -> None:
@@ -264,11 +247,9 @@ class ConnectPace:
         self._began_s = 0.0
 
     def begin(self) -> None:
-        """Note that an attempt begins."""
         self._began_s = asyncio.get_running_loop().time()
 
     async def pause(self) -> None:
-        """Wait until the next attempt is due."""
         took_s = asyncio.get_running_loop().time() - self._began_s
         if took_s >= _STEADY_S:
             self._delay_s = self._first_s
@@ -277,8 +258,5 @@ class ConnectPace:
 
 
 def jittered(delay_s: float) -> float:
-    """Return `delay_s`, changed at random by up to a quarter.
-
-    Because of this, clients that start at the same time do not retry at the same time.
-    """
+    """Change a delay at random by up to a quarter, so clients do not retry at the same time."""
     return delay_s * _jitter.uniform(0.75, 1.25)

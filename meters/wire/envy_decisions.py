@@ -1,9 +1,8 @@
 """Names in messages about decisions on Envy Bonuses. These messages extend the contract.
 
-The contract has jackpot messages only for wins. A decision on Envy Bonuses is sent as an additional
-jackpot message. In this message, the claim name consists of the claim under which the bonuses are
-owed and the ending ``-envy``. For a reader that does not know the extension, this is an unknown
-claim.
+The contract has jackpot messages only for wins. A decision on Envy Bonuses is an additional one,
+whose claim name is the claim under which the bonuses are owed, with the ending ``-envy``. For a
+reader that does not know the extension, this is an unknown claim.
 """
 
 from typing import Final
@@ -22,8 +21,6 @@ def envy_message_claim(claim: str) -> str:
 
 def envy_owed_under(named: str) -> str | None:
     """Return the claim whose Envy Bonuses a jackpot message is about; None for a win's message.
-
-    `named` is the claim name in the message.
 
     >>> envy_owed_under("pit.T-1-42-1-envy"), envy_owed_under("pit.T-1-42-1")
     ('pit.T-1-42-1', None)

@@ -1,8 +1,7 @@
 """Refusal of JSON in which an object has the same name twice.
 
-If a name occurs twice, some JSON readers use the first value, others the last. pitlink's decoders
-use the last value. The ledger keeps the bytes of a table's event, and another program could later
-read the first value from them. So such JSON is refused.
+Some JSON readers then use the first value, others, as pitlink's decoders, the last. The ledger
+keeps the bytes of a table's event, from which another program could later read the first value.
 """
 
 import contextlib
@@ -17,7 +16,7 @@ _ENCODER: Final = msgspec.json.Encoder()
 
 
 class _NamedTwiceError(Exception):
-    """Object that has the same name twice."""
+    pass
 
 
 def _check_pairs(pairs: Sequence[tuple[str, object]]) -> None:

@@ -1,8 +1,7 @@
-"""Messages of the public contract. Each kind of message is an immutable type.
+"""Messages of the public contract.
 
-A card is sent as two characters. An amount of money is sent as an integer in cents. Every decoder
-is strict. It refuses a number in quotes, a boolean instead of a number, and a field that the
-contract does not have.
+A card is sent as two characters, money as an integer in cents. Every decoder is strict: it refuses
+a number in quotes, a boolean instead of a number, and a field that the contract does not have.
 """
 
 from collections.abc import Mapping
@@ -16,13 +15,15 @@ from bonus.settling.settlement_lines import Line
 
 ROUND_LENGTH_MAX: Final = 64
 EVENT_BYTES_MAX: Final = 16_384
-"""Largest size of an event, in bytes. A larger event is refused without decoding. Even the events
-of a round with seven positions are far smaller."""
+"""A larger event is refused without decoding.
+
+Even the events of a round with seven positions are far smaller.
+"""
 
 CardName = str
-"""Card as two characters. Its form is checked later, by the rules of the game."""
+"""Its form is checked later, by the rules of the game."""
 KnownCard = Annotated[str, msgspec.Meta(pattern="^[2-9TJQKA][cdhs]$")]
-"""Card as two characters. Its form is checked by this type, because no rule of a game checks it."""
+"""Its form is checked here, because no rule of a game checks it."""
 Seq = Annotated[int, msgspec.Meta(ge=1, le=2**53 - 1)]
 Cents = Annotated[int, msgspec.Meta(ge=1, le=10**12)]
 PositionNumber = Annotated[int, msgspec.Meta(ge=1, le=99)]
@@ -30,18 +31,18 @@ RoundId = Annotated[str, msgspec.Meta(min_length=1, max_length=ROUND_LENGTH_MAX)
 Patron = Annotated[str, msgspec.Meta(min_length=1, max_length=64)]
 Reason = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
 Instant = str
-"""Time as pitlink writes it: RFC 3339 in UTC, such as ``2026-11-20T02:14:07.250Z``."""
+"""As pitlink writes it: RFC 3339 in UTC, such as ``2026-11-20T02:14:07.250Z``."""
 
 TableTime = Annotated[datetime, msgspec.Meta(tz=True)]
-"""Time as a table sends it: RFC 3339, with the offset from UTC."""
+"""As a table sends it: RFC 3339, with the offset from UTC."""
 
 
 class _Message(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Base class of all messages. It refuses unknown fields."""
+    pass
 
 
 class WageredPosition(_Message, frozen=True, kw_only=True):
-    """Wagers, in cents, that the wagering device of a position had accepted at lock-out."""
+    """Wagers that the wagering device of a position had accepted at lock-out."""
 
     position: PositionNumber
     patron: Patron | None = None
@@ -51,8 +52,8 @@ class WageredPosition(_Message, frozen=True, kw_only=True):
 class DealtPosition(_Message, frozen=True, kw_only=True):
     """Hand dealt to a position.
 
-    `cards` is missing if the hand was folded and collected. `cards` is also missing if `no_win` is
-    true: the dealer declared that the hand wins nothing. For all other hands, `no_win` is left out.
+    `cards` is missing if the hand was folded and collected, or if `no_win` is true: the dealer
+    declared that it wins nothing. For all other hands, `no_win` is left out.
     """
 
     position: PositionNumber
@@ -63,7 +64,6 @@ class DealtPosition(_Message, frozen=True, kw_only=True):
 
     @property
     def declared(self) -> bool:
-        """True if the dealer declared that the hand wins nothing."""
         return self.no_win is True
 
 
@@ -80,7 +80,7 @@ class Wagers(_Message, frozen=True, kw_only=True, tag="wagers"):
 
 
 class UndecodedWagers(_Message, frozen=True, kw_only=True, tag="wagers"):
-    """Wagers whose positions are still JSON. Players often repeat their wagers."""
+    """Wagers whose positions are still JSON, because players often repeat their wagers."""
 
     seq: Seq
     at: TableTime
@@ -94,13 +94,9 @@ UNDECODED_WAGERS: Final = msgspec.json.Decoder(UndecodedWagers)
 class EnteredCards(_Message, frozen=True, kw_only=True, omit_defaults=True):
     """Cards that were entered at a table but are not in the result of the round.
 
-    Attributes:
-        what: the kind of cards: a hand, the dealer's hand, or community cards.
-        position: the position of a hand.
-        cards: the cards; empty if `no_win` is true.
-        taken_back: whether the dealer took the cards back before the round was settled or voided.
-        reason: the reason for taking the cards back, if somebody entered one.
-        no_win: whether the hand was declared to win nothing, without cards.
+    With `no_win`, the hand was declared to win nothing, without cards. With `taken_back`, the
+    dealer took the cards back before the round was settled or voided; `reason` says why, if
+    somebody entered one.
     """
 
     what: Literal["hand", "dealer", "community"]
@@ -129,9 +125,9 @@ _Entered = Annotated[list[EnteredCards], msgspec.Meta(max_length=128)]
 class Result(_Message, frozen=True, kw_only=True, tag="result", omit_defaults=True):
     """Result of a round: every hand dealt to a position, the dealer's hand, the community cards.
 
-    `entered_before`, an extension of the contract, has cards that the dealer took back to enter
-    other cards. It is left out if there are no such cards. `confirm` is another extension. If
-    `confirm` is true, the service applies the result only after a floorperson has confirmed it.
+    Two fields are extensions of the contract: `entered_before` has cards that the dealer took back
+    to enter others, and is left out without such; with `confirm`, the service applies the result
+    only after a floorperson has confirmed it.
     """
 
     seq: Seq
@@ -147,9 +143,9 @@ class Result(_Message, frozen=True, kw_only=True, tag="result", omit_defaults=Tr
 class Void(_Message, frozen=True, kw_only=True, tag="void", omit_defaults=True):
     """Voiding of a round that has no result (649a.13). All wagers of the round are returned.
 
-    `entered`, an extension of the contract, has the cards that were entered before the void. It is
-    left out if there were no such cards. `confirm` is another extension. If `confirm` is true, the
-    service voids the round only after a floorperson has confirmed the void.
+    Two fields are extensions of the contract: `entered` has the cards that were entered before, and
+    is left out without such; with `confirm`, the service voids the round only after a floorperson
+    has confirmed it.
     """
 
     seq: Seq
@@ -161,12 +157,11 @@ class Void(_Message, frozen=True, kw_only=True, tag="void", omit_defaults=True):
 
 
 class WagerCorrection(_Message, frozen=True, kw_only=True, tag="correct_wager"):
-    """Correction of one wager after lock-out: the wager is added or taken back.
+    """Correction of one wager after lock-out: an extension of the contract.
 
-    This message is an extension of the contract. The service applies it only after a floorperson
-    has confirmed it. `positions` has all wagers of the round after the correction, so the table and
-    the service cannot settle the round with different wagers. If no wager is left, it is empty, and
-    the round is over.
+    The service applies it only after a floorperson has confirmed it. `positions` has all wagers of
+    the round after it, so the table and the service cannot settle the round with different wagers.
+    If no wager is left, it is empty, and the round is over.
     """
 
     seq: Seq
@@ -181,7 +176,6 @@ class WagerCorrection(_Message, frozen=True, kw_only=True, tag="correct_wager"):
 
     @property
     def adds(self) -> bool:
-        """True if the wager is added, false if it is taken back."""
         return self.action == "add"
 
     @property
@@ -193,10 +187,7 @@ class WagerCorrection(_Message, frozen=True, kw_only=True, tag="correct_wager"):
 def corrected_wagers(
     before: Mapping[int, WageredPosition], event: WagerCorrection
 ) -> dict[int, WageredPosition]:
-    """Return the wagers of a round after a correction, by position.
-
-    `before` has those before it. A position that gets its first wager has no patron here.
-    """
+    """Return the wagers after a correction; a position's first wager has no patron here."""
     after = dict(before)
     own = after.pop(event.position, None)
     wagers = dict(own.wagers) if own else {}
@@ -213,8 +204,6 @@ def corrected_wagers(
 
 
 class UndecodedCorrection(_Message, frozen=True, kw_only=True, tag="correct_wager"):
-    """Correction of a wager whose positions are still JSON."""
-
     seq: Seq
     at: TableTime
     round: RoundId
@@ -227,7 +216,7 @@ class UndecodedCorrection(_Message, frozen=True, kw_only=True, tag="correct_wage
 
 
 class Withdrawal(_Message, frozen=True, kw_only=True, tag="withdrawal"):
-    """Withdrawal of a table's correction request. This message is an extension of the contract."""
+    """Withdrawal of a table's correction request: an extension of the contract."""
 
     seq: Seq
     at: TableTime
@@ -235,21 +224,16 @@ class Withdrawal(_Message, frozen=True, kw_only=True, tag="withdrawal"):
 
 
 class Hello(_Message, frozen=True, kw_only=True, tag="hello"):
-    """First message of an agent. The service replies with the state of the table."""
-
     at: TableTime | None = None
 
 
 TableEvent = Wagers | WagerCorrection | Result | Void | Withdrawal | Hello
 MoneyEvent = Wagers | WagerCorrection | Result | Void | Withdrawal
-"""Events that have a sequence number. The table sends each of them again until it has a reply."""
+"""Events with a sequence number, which the table repeats until each has a reply."""
 
 
 class DrawMade(_Message, frozen=True, kw_only=True):
-    """Chance draws (Magic Card, Lucky bonus) of the table game system for a round (649a.12(i)(3)).
-
-    A field is null if nothing was drawn for it.
-    """
+    """Chance draws of the table game system for a round (649a.12(i)(3)); null if none was made."""
 
     magic_card: CardName | None
     lucky_position: int | Literal["dealer"] | None
@@ -264,7 +248,7 @@ class ErrorDetail(_Message, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class ClaimOpened(_Message, frozen=True, kw_only=True):
-    """Progressive win that waits for a floorperson. The amount is in cents."""
+    """Progressive win that waits for a floorperson."""
 
     claim: str
     position: int
@@ -273,18 +257,12 @@ class ClaimOpened(_Message, frozen=True, kw_only=True):
 
 
 class WagersAccepted(_Message, frozen=True, kw_only=True, tag_field="status", tag="accepted"):
-    """Reply to wagers that the service has counted."""
-
     seq: int
     draw: DrawMade | None
 
 
 class Reply(_Message, frozen=True, kw_only=True, omit_defaults=True):
-    """Reply to an event of a table, with the fields that agents read.
-
-    `status` is ``accepted``, ``refused`` or ``out_of_order``. `seq` is the event's sequence number;
-    null if it could not be read.
-    """
+    """Reply to an event, with the fields that agents read; `seq` is null if it is unreadable."""
 
     seq: int | None
     status: Literal["accepted", "refused", "out_of_order"]
@@ -303,7 +281,7 @@ class HelloReply(_Message, frozen=True, kw_only=True, tag_field="type", tag="hel
 
 
 class LedgerSeal(_Message, frozen=True, kw_only=True):
-    """Seal: the digest of a link's ledger up to an entry, after an audit without errors."""
+    """Digest of a link's ledger up to an entry, after an audit without errors."""
 
     entries: int
     seal: str
@@ -319,7 +297,7 @@ class TableStatus(_Message, frozen=True, kw_only=True):
 
 
 class MeterValue(_Message, frozen=True, kw_only=True):
-    """Current value of a meter. The amount is in cents. `version` only increases."""
+    """Current value of a meter. `version` only increases."""
 
     meter: str
     amount: int
@@ -330,10 +308,7 @@ class MeterValue(_Message, frozen=True, kw_only=True):
 
 
 class ControllerBeat(_Message, frozen=True, kw_only=True):
-    """Heartbeat of a link's controller, sent every second.
-
-    `reason` is empty while the controller is operable.
-    """
+    """Heartbeat of a link, every second; `reason` is empty while it is operable."""
 
     state: Literal["operable", "inoperable", "closed"]
     reason: str
@@ -342,8 +317,6 @@ class ControllerBeat(_Message, frozen=True, kw_only=True):
 
 
 class Jackpot(_Message, frozen=True, kw_only=True):
-    """Message about a win or a decision on a win. Amounts are in cents."""
-
     event: Literal["hit", "validated", "rejected", "paid"]
     claim: str
     meter: str
@@ -366,11 +339,11 @@ TABLE_STATUS: Final = msgspec.json.Decoder(TableStatus)
 
 
 UNREADABLE: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
-"""Errors that a decoder raises for bytes that are not a valid message."""
+"""Raised by a decoder for bytes that are not a valid message."""
 
 
 class _Sequenced(msgspec.Struct, frozen=True):
-    """Sequence number of an event whose other fields cannot be read. The reply must have it."""
+    """What the reply needs of an event whose other fields cannot be read."""
 
     seq: Seq
 

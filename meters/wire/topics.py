@@ -5,10 +5,8 @@ from typing import Final, NamedTuple
 
 ROOT: Final = "pitlink/v1"
 IDENTIFIER: Final = r"[A-Za-z0-9-]{1,32}"
-"""Pattern of the names of links and tables in topics."""
-
 METER_IDENTIFIER: Final = r"[A-Za-z0-9_-]{1,32}"
-"""Pattern of the ids of meters. The usual id is the kind of the meter, which has underscores."""
+"""The usual id is the kind of the meter, which has underscores."""
 
 EVERY_TABLE_OUT: Final = f"{ROOT}/+/table/+/out"
 EVERY_TABLE_STATUS: Final = f"{ROOT}/+/table/+/status"
@@ -18,8 +16,6 @@ _STATUS: Final = re.compile(rf"{ROOT}/({IDENTIFIER})/table/({IDENTIFIER})/status
 
 
 class TableAddress(NamedTuple):
-    """The link and the table in a topic."""
-
     link: str
     table: str
 
@@ -30,24 +26,17 @@ def table_out(link: str, table: str) -> str:
 
 
 def table_in(link: str, table: str) -> str:
-    """Return the topic on which the service publishes the replies to a table's events."""
+    """Return the topic on which the service replies to a table's events."""
     return f"{ROOT}/{link}/table/{table}/in"
 
 
 def table_status(link: str, table: str) -> str:
-    """Return the topic of a table's status.
-
-    The agent publishes the status. If the connection of the agent is lost, the broker publishes the
-    agent's last will on this topic.
-    """
+    """Return the topic of a table's status, where the broker publishes the agent's last will."""
     return f"{ROOT}/{link}/table/{table}/status"
 
 
 def meter(link: str, meter_id: str) -> str:
-    """Return the topic on which the broker retains a meter's current value.
-
-    With ``"+"`` as the meter, the topic is a pattern for all meters of the link.
-    """
+    """Return the topic of a meter's retained value; ``"+"`` stands for all of the link."""
     return f"{ROOT}/{link}/meter/{meter_id}"
 
 
@@ -57,7 +46,6 @@ def controller(link: str) -> str:
 
 
 def jackpot(link: str) -> str:
-    """Return the topic on which wins and the decisions about them are published."""
     return f"{ROOT}/{link}/jackpot"
 
 
@@ -67,13 +55,17 @@ def ledger(link: str) -> str:
 
 
 OPERATORS_LOG: Final = f"{ROOT}/@operators/log"
-"""Topic on which the broker retains the seal (digest) of the operators' log. No link's topic can
-have this name."""
+"""The broker retains the seal (digest) of the operators' log here.
+
+No link's topic can have this name.
+"""
 
 
 SIZE_PROOF: Final = f"{ROOT}/@size/table/@size/in"
-"""Topic on which a service publishes a message that is as long as the longest event, to prove that
-the broker accepts it. Nobody subscribes to it. No link's topic can have this name."""
+"""A service proves here that the broker accepts a message as long as the longest event.
+
+Nobody subscribes to it. No link's topic can have this name.
+"""
 
 
 def parse_table_out(topic: str) -> TableAddress | None:
