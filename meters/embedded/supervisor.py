@@ -1,13 +1,12 @@
 """Program that keeps an embedded server running while any process uses the server.
 
-A user is a process that uses the server. Each user has a shared lock on the file `users.lock` in
-the server's home directory. The kernel releases the lock when its holder ends, even if the holder
-is killed. So the supervisor needs no heartbeat. If the supervisor can lock this file exclusively,
-the server has no user. Then the supervisor ends the server and itself. If the server ends while it
-has users, the supervisor starts it again.
+Each user has a shared lock on the file `users.lock` in the server's home directory. The kernel
+releases it when its holder ends, even if it is killed, so no heartbeat is needed. If the supervisor
+can lock the file exclusively, the server has no user, and the supervisor ends the server and
+itself. A server that ends while it has users is started again.
 
-Run it as ``python -m meters.embedded.supervisor HOME COMMAND...``. The server's output goes to the
-output of the supervisor.
+Run it as ``python -m meters.embedded.supervisor HOME COMMAND...``; its output includes the
+server's.
 """
 
 import contextlib
@@ -28,17 +27,16 @@ USERS_LOCK: Final = "users.lock"
 _LOOK_EVERY_S: Final = 0.05
 _STOP_WITHIN_S: Final = 20.0
 _FAILED_START_S: Final = 2.0
-"""Shortest time in seconds for which a server must run after its first start. A server that ends by
-itself earlier cannot run here, so the supervisor stops."""
+"""A server that ends by itself earlier after its first start cannot run here."""
 _BACK_OFF_FIRST_S: Final = 0.2
 _BACK_OFF_LONGEST_S: Final = 5.0
 _PR_SET_PDEATHSIG: Final = 1
 
 
 def try_lock(path: Path, operation: int) -> IO[bytes] | None:
-    """Lock a file without waiting; return None if another process holds the lock.
+    """Lock a file until it is closed; None if another process holds the lock.
 
-    `operation` is ``LOCK_SH`` or ``LOCK_EX``. The lock lasts until the returned file is closed.
+    `operation` is ``LOCK_SH`` or ``LOCK_EX``.
     """
     file = path.open("ab")
     try:
@@ -50,7 +48,7 @@ def try_lock(path: Path, operation: int) -> IO[bytes] | None:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Keep a server running. Return when nobody uses the server, or when it cannot start."""
+    """Return when nobody uses the server, or when it cannot start."""
     home, *command = arguments
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
@@ -69,8 +67,7 @@ def main(arguments: Sequence[str]) -> int:
 def _keep(home: Path, command: Sequence[str]) -> tuple[int, IO[bytes] | None]:
     """Run the server until nobody uses it.
 
-    Return exit status 0 and the users' lock. If the server cannot start, return its exit status and
-    None.
+    Return exit status 0 and the users' lock; if the server cannot start, its exit status and None.
     """
     part = _start(command)
     begun = time.monotonic()
