@@ -1,1 +1,0 @@
-"""Setup of the log, options for the log, and limits on repeated warnings."""

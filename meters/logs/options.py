@@ -1,5 +1,3 @@
-"""Options for the program's log: level and form. `pitlink serve` and `pitlink table` have them."""
-
 from enum import StrEnum
 from typing import Annotated
 
@@ -7,14 +5,12 @@ import typer
 
 
 class LogForm(StrEnum):
-    """The form of log lines."""
-
     JSON = "json"
     TEXT = "text"
 
 
 class LogLevel(StrEnum):
-    """Lowest level that is logged. `deploy/docs/reference/logs.md` explains the levels."""
+    """`deploy/docs/reference/logs.md` explains the levels."""
 
     DEBUG = "debug"
     INFO = "info"

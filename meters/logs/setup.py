@@ -26,11 +26,9 @@ _FIRST: Final = ("timestamp", "level", "event")
 def log_to(file: TextIO, form: LogForm | None = None, level: LogLevel = LogLevel.INFO) -> None:
     """Write all log messages of this process to a file, with the warnings of Python libraries.
 
-    Args:
-        file: the file for the lines. If writing fails, the process continues.
-        form: the form of the lines; None for text on a terminal and JSON in any other file.
-        level: the lowest level that is logged. Messages of libraries are logged only from level
-            warning up, because one library writes two lines for each message.
+    If writing fails, the process continues. Without `form`, a terminal gets text and any other file
+    JSON. Messages of libraries are logged only from level warning up, because one library writes
+    two lines for each message.
     """
     terminal = file.isatty()
     if form is None:
@@ -66,7 +64,7 @@ def log_to_stderr(form: LogForm | None, level: LogLevel) -> None:
 
 
 def _rendering(form: LogForm, *, colors: bool) -> list[Processor]:
-    """Return the processors that make a log line. Tracebacks do not show values of variables."""
+    """Return the processors for log lines. Tracebacks do not show values of variables."""
     if form is LogForm.JSON:
         return [
             structlog.processors.format_exc_info,
@@ -92,7 +90,7 @@ def _escaped_traceback(_logger: WrappedLogger, _method: str, fields: EventDict) 
 
 
 def _in_order(_logger: WrappedLogger, _method: str, fields: EventDict) -> EventDict:
-    """Return the fields in the order in which people read them: first time, level and event."""
+    """Put first what people read first: time, level and event."""
     return {**{name: fields[name] for name in _FIRST}, **fields}
 
 
@@ -105,23 +103,20 @@ def _of_library(_logger: WrappedLogger, _method: str, fields: EventDict) -> Even
 def _log_failure(
     kind: type[BaseException], error: BaseException, trace: TracebackType | None
 ) -> None:
-    """Log a defect in pitlink's code that ends the process."""
     log.error("process failed", exc_info=(kind, error, trace))
 
 
 class LogFile:
-    """A text file for log lines. If the disk is full or a pipe is closed, lines are dropped."""
+    """A text file for log lines, which drops them if the disk is full or a pipe is closed."""
 
     def __init__(self, file: TextIO) -> None:
         self._file: Final = file
 
     def write(self, text: str) -> int:
-        """Write a text, if possible."""
         with contextlib.suppress(OSError, ValueError):
             self._file.write(text)
         return len(text)
 
     def flush(self) -> None:
-        """Flush the file, if possible."""
         with contextlib.suppress(OSError, ValueError):
             self._file.flush()

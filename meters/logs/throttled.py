@@ -1,5 +1,3 @@
-"""Limit on warnings that can occur thousands of times a second. Only a few a minute are logged."""
-
 import time
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
@@ -18,12 +16,10 @@ class _Logged:
 
 
 class ThrottledLog:
-    """Limit on repeated warnings. In each minute, only the first few of each kind are logged.
+    """Limit on repeated warnings: in each minute, only the first few of each kind are logged.
 
-    So a table that sends too many events cannot fill the disk with warnings. The metrics count all
-    events, even if no warning about them is logged.
-
-    The clock for this limit is monotonic: it never goes back.
+    So a table that sends too many events, thousands a second, cannot fill the disk. The metrics
+    count all events. The clock must be monotonic.
     """
 
     def __init__(self, clock_s: Callable[[], float] = time.monotonic) -> None:
@@ -31,11 +27,7 @@ class ThrottledLog:
         self._logged: dict[Hashable, _Logged] = {}
 
     def due(self, kind: Hashable) -> int | None:
-        """Count a warning of this kind, and decide if it is logged now.
-
-        If it is logged now, return the number of warnings of this kind that were left out since the
-        last logged one. If not, return None.
-        """
+        """Return how many warnings were left out before this one; None if it is left out too."""
         now_s = self._clock_s()
         logged = self._logged.get(kind)
         if logged is None or now_s - logged.since_s >= _EVERY_S:

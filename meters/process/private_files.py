@@ -1,4 +1,7 @@
-"""Files and directories that only their owner can read, even if the umask would allow more."""
+"""Files and directories that only their owner can read, even if the umask would allow more.
+
+What cannot be made or opened raises `OSError`.
+"""
 
 import contextlib
 import os
@@ -11,11 +14,7 @@ _OTHERS: Final = 0o077
 
 
 def make_private_directory(path: Path) -> None:
-    """Make a private directory and its missing parents. Existing directories are not changed.
-
-    Raises:
-        OSError: a directory cannot be made.
-    """
+    """Make a private directory and its missing parents. Existing ones are not changed."""
     if path.is_dir():
         return
     make_private_directory(path.parent)
@@ -23,11 +22,7 @@ def make_private_directory(path: Path) -> None:
 
 
 def make_private_file(path: Path) -> None:
-    """Make an empty file if it does not exist; remove other users' rights from an existing file.
-
-    Raises:
-        OSError: the file cannot be made.
-    """
+    """Make an empty file if it does not exist; remove other users' rights from an existing one."""
     os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, _FILE))
     if path.stat().st_mode & _OTHERS:
         # Only the owner of a file can change its mode.
@@ -36,10 +31,6 @@ def make_private_file(path: Path) -> None:
 
 
 def write_private_file(path: Path) -> BinaryIO:
-    """Open a private file for writing from its beginning, and return it.
-
-    Raises:
-        OSError: the file cannot be opened.
-    """
+    """Open a private file for writing from its beginning."""
     make_private_file(path)
     return path.open("wb")

@@ -1,8 +1,8 @@
-"""Signals of a command. SIGTERM ends every command, even if its parent process blocked SIGTERM.
+"""Signals of a command. SIGTERM ends every command, even if its parent process blocked it.
 
-The program that starts a command decides which signals the command blocks or ignores at first. For
-example, a script that runs a command in the background makes the command ignore SIGINT. Without
-this module, a command that starts with blocked signals would not end on Ctrl-C or SIGTERM.
+The program that starts a command decides which signals it blocks or ignores at first: a script, for
+example, makes a command in the background ignore SIGINT. Without this module, a command that starts
+with blocked signals would not end on Ctrl-C or SIGTERM.
 """
 
 import multiprocessing
@@ -18,9 +18,9 @@ _HEARD: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGCHLD)
 def hear_signals() -> None:
     """Restore the default handling of signals. Every command calls this first.
 
-    After this call, SIGTERM ends a command immediately, unless the command has its own handler for
-    SIGTERM. If SIGINT was ignored, it stays ignored, because a person who starts a command in the
-    background does not want Ctrl-C to end it.
+    After this call, SIGTERM ends a command immediately, unless it has its own handler. If SIGINT
+    was ignored, it stays ignored: a person who starts a command in the background does not want
+    Ctrl-C to end it.
     """
     for number in (signal.SIGTERM, signal.SIGCHLD):
         if signal.getsignal(number) is signal.SIG_IGN:
@@ -29,10 +29,7 @@ def hear_signals() -> None:
 
 
 def begin_worker_process() -> None:
-    """Leave Ctrl-C to the parent process, and end when it ends, even if it is killed.
-
-    Each process of a process pool calls this first.
-    """
+    """Leave Ctrl-C to the parent, and end with it; called first in each process of a pool."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 

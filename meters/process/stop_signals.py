@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 def on_stop(
     stop: Callable[[], object], numbers: Sequence[signal.Signals] = (signal.SIGINT, signal.SIGTERM)
 ) -> None:
-    """Call a function in the running event loop when a signal asks the command to stop."""
     loop = asyncio.get_running_loop()
     for number in numbers:
         loop.add_signal_handler(number, stop)

@@ -1,5 +1,3 @@
-"""The console of the commands (library rich): colors and tables, with escaped text."""
-
 from collections.abc import Iterable
 
 from rich.console import Console, ConsoleOptions, RenderableType
@@ -12,10 +10,7 @@ from meters.terminal.printing import escape_lines
 class PlainConsole(Console):
     """A console that escapes control characters in its text, and does not interpret markup.
 
-    Args:
-        stderr: whether to print to standard error.
-        width: the number of columns if there is no terminal; None for the default of rich.
-        soft_wrap: whether to leave long lines as they are, without line breaks.
+    `width` counts if there is no terminal. `soft_wrap` leaves long lines without line breaks.
     """
 
     def __init__(
@@ -28,13 +23,12 @@ class PlainConsole(Console):
             self.width = width
 
     def print_line(self, text: str, style: str | None = None) -> None:
-        """Print a text as one line. Line breaks in the text are escaped."""
+        """Print a text as one line, with its line breaks escaped."""
         self.print(escape_unprintable(text), style=style, soft_wrap=True)
 
     def render(
         self, renderable: RenderableType, options: ConsoleOptions | None = None
     ) -> Iterable[Segment]:
-        """Render an object, and escape its text."""
         for segment in super().render(renderable, options):
             if segment.control:
                 yield segment

@@ -1,8 +1,7 @@
 """The functions with which commands print. No printed text can control the terminal.
 
-Stored text can be older than the checks that refuse control characters. It can also come from
-altered data in Redis. Therefore all printed text is escaped here or in `console.py`, and commands
-print nowhere else.
+Stored text can be older than the checks that refuse control characters, or come from altered data
+in Redis. So all printed text is escaped here or in `console.py`, and commands print nowhere else.
 """
 
 import sys
@@ -27,17 +26,15 @@ def print_text(text: str) -> None:
 
 
 def print_error(text: str) -> None:
-    """Print a text to standard error."""
     sys.stderr.write(f"{escape_lines(text)}\n")
 
 
 def print_json(text: bytes) -> None:
-    """Print a JSON text to standard output."""
     sys.stdout.write(f"{escape_in_json(text.decode())}\n")
 
 
 def print_defect(
     kind: type[BaseException], error: BaseException, trace: TracebackType | None
 ) -> None:
-    """Print the traceback of a defect in pitlink. The arguments are those of `sys.excepthook`."""
+    """Print a traceback; the arguments are those of `sys.excepthook`."""
     print_error("".join(traceback.format_exception(kind, error, trace)).rstrip())

@@ -1,5 +1,3 @@
-"""Display of the progress of a command on a terminal."""
-
 import sys
 from typing import Final
 
@@ -18,15 +16,17 @@ from meters.terminal.console import PlainConsole
 
 _UNIT: Final = "entries"
 _RATE_OVER_S: Final = 300.0
-"""Seconds over which the rate is measured. A command can report its progress only once for each
-archive file, and a file of a busy day takes minutes."""
+"""How long the rate is measured.
+
+A command can report its progress only once for each archive file, and a file of a busy day takes
+minutes.
+"""
 
 
 class _Count(ProgressColumn):
-    """Number of finished units and of all units, and the units a second."""
+    """Finished and all units, and the units a second."""
 
     def render(self, task: Task) -> Text:
-        """Return the text of a task."""
         count, unit = f"{task.completed:,.0f}", task.fields.get("unit", _UNIT)
         if task.total is not None:
             count += f" of {task.total:,.0f}"
@@ -38,16 +38,15 @@ class _TimeLeft(TimeRemainingColumn):
     """Time until the work is done, if the rate is known."""
 
     def render(self, task: Task) -> Text:
-        """Return the text of a task."""
         if task.time_remaining is None or task.finished:
             return Text("")
         return Text.assemble(super().render(task), " left")
 
 
 def progress_bar() -> Progress:
-    """Return a display of progress bars on standard error. Without a terminal, it shows nothing.
+    """Return progress bars on standard error. Without a terminal, they show nothing.
 
-    A task counts ledger entries. A task with another unit names it as its field ``unit``.
+    A task counts ledger entries, or the unit in its field ``unit``.
     """
     one_line = Column(no_wrap=True)
     return Progress(
