@@ -1,1 +1,1 @@
-"""The `pitlink` command. Each subcommand has a module here. `main` is the entry point."""
+"""The `pitlink` command: a module for each subcommand, and `main`, the entry point."""

@@ -127,8 +127,8 @@ async def _read_due(
     """Return what must be approved, by link, and a text for each link that must wait for a restore.
 
     Such a link has lost ledger entries, but not all of its data, and no restore has begun, or one
-    has written only a part of the data. The entries of the approvals would take the numbers of lost
-    ones. Other links do not wait: a restore can begin with a link that needs an approval.
+    has written only a part of the data: the entries of the approvals would take the numbers of lost
+    ones. Other links do not wait, because a restore can begin with a link that needs an approval.
     """
     due, lost = {}, []
     for link in links:
@@ -153,8 +153,8 @@ async def _is_restored(store: LinkStore) -> bool:
 async def _is_lost(floor: Floor, store: LinkStore) -> bool:
     """Check if a link must be restored after its approval.
 
-    A restore has begun, or the ledger mark has entries of the link, and Redis no data or only
-    approvals.
+    It must if a restore has begun, or if the ledger mark has entries of the link, and Redis no data
+    or only approvals.
     """
     if await _is_restored(store):
         return True
@@ -164,7 +164,7 @@ async def _is_lost(floor: Floor, store: LinkStore) -> bool:
 
 
 def _show(link: str, found: Unapproved) -> None:
-    """Print what an approval of a link would approve. The seeds come last, next to the question."""
+    """Print what an approval would approve. The seeds come last, next to the question."""
     print_text(f"{link}:")
     for change in found.changed:
         print_text(f"  {change}")
@@ -181,11 +181,7 @@ def _show(link: str, found: Unapproved) -> None:
 
 
 def _ask(by: str) -> None:
-    """Ask if a user approves what the command has shown.
-
-    Raises:
-        UserError: they do not.
-    """
+    """Raise `UserError` unless a user approves what the command has shown."""
     print_text(f"Does {by} approve these terms? Type yes: ")
     if sys.stdin.readline().strip().lower() != "yes":
         raise UserError("nothing was approved: the answer was not yes")

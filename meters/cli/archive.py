@@ -37,8 +37,10 @@ from meters.terminal.progress import progress_bar
 from meters.wire.clock import now_text
 
 _READ_EVERY_S: Final = 20 * 3600
-"""Shortest time in seconds between two runs that read archive files completely. So these files are
-read once a night, even if the command runs more often."""
+"""Shortest time between two runs that read archive files completely.
+
+So they are read once a night, even if the command runs more often.
+"""
 
 
 def archive(

@@ -16,8 +16,7 @@ from meters.process.private_files import make_private_directory, write_private_f
 from meters.terminal.printing import print_text
 
 DAILY_AUDIT_NOTE: Final = "last-daily-audit"
-"""A file in the data directory. The last change of this file shows when the last `pitlink audit
---daily` ended."""
+"""In the data directory; its last change is the end of the last `pitlink audit --daily`."""
 
 _AHEAD: Final = timedelta(minutes=1)
 
@@ -81,8 +80,7 @@ def audit(
 def done_since_close(facility: Facility, done: datetime | None, now: datetime) -> bool:
     """Check if `done`, the time of a daily task, is later than the close of the last gaming day.
 
-    If `done` is in the future, the clock was wrong when the task was done. Such a time does not
-    count.
+    A time in the future does not count: the clock was wrong when the task was done.
     """
     days = GamingDays.of_facility(facility)
     closed, _ = days.bounds(days.of(now))
@@ -101,11 +99,7 @@ def audited_since_close(floor: Floor) -> bool:
 
 
 def note_daily_audit(floor: Floor) -> None:
-    """Note that a `pitlink audit --daily` has ended, with or without problems.
-
-    Raises:
-        OSError: the note cannot be written.
-    """
+    """Note the end of a `pitlink audit --daily`, with or without problems; may raise `OSError`."""
     data = Path(floor.service.data)
     make_private_directory(data)
     write_private_file(data / DAILY_AUDIT_NOTE).close()

@@ -39,15 +39,13 @@ _COLUMNS: Final = ("amount_micros", "reserve_micros", "overflow_micros")
 
 
 LAST: Final = date.max
-"""A special date. It means: the last archived day up to which an earlier audit found a link
-correct.
-"""
+"""The last archived day up to which an earlier audit found a link correct."""
 
 
 async def run_audit(floor: Floor, *, as_json: bool, since: date | None = None) -> bool:
-    """Audit every link and the operators' log. Return True if all of them are correct.
+    """Audit every link and the operators' log, and return True if all of them are correct.
 
-    The result is printed. If the data directory exists, the result is also written there.
+    The result is printed and, if the data directory exists, also written there.
 
     Raises:
         UserError: Redis cannot be read.
@@ -96,8 +94,8 @@ async def run_audit(floor: Floor, *, as_json: bool, since: date | None = None) -
 def _begin(since: date | None, before: AuditNote | None, link: str) -> date | None:
     """Return the first day to audit, or None for the whole ledger.
 
-    `before` is the note of the last audit. If `since` is `LAST`, return the last archived day up to
-    which that audit found this link correct. If there is no such day, return None.
+    `LAST` stands for the last archived day up to which the audit of the note `before` found this
+    link correct, if there is one.
     """
     if since != LAST:
         return since
@@ -113,9 +111,9 @@ def _note(
     *,
     whole: bool,
 ) -> None:
-    """Write the result of the audit to the data directory.
+    """Write the result to the data directory, or print that it cannot be written.
 
-    If the result cannot be written, print that. The result is valid nevertheless.
+    It is valid nevertheless.
     """
     try:
         note_audit(data, tuple(_problems(findings, operators)), through, whole=whole)

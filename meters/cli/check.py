@@ -1,5 +1,3 @@
-"""The `check` command: the self-check."""
-
 import asyncio
 
 import typer

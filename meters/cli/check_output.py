@@ -20,11 +20,7 @@ from meters.terminal.console import PlainConsole
 
 
 async def run_check(config: Path) -> bool:
-    """Make and print the checks of `pitlink check`. Return True if the floor can operate.
-
-    Raises:
-        FloorError: the floor file itself cannot be used.
-    """
+    """Return True if the floor can operate; raise `FloorError` if its file cannot be used."""
     floor = read_own_floor(config)
     console = PlainConsole()
     good = True

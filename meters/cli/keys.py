@@ -111,18 +111,14 @@ def keys(
 
 
 def _home(given: Path | None, option: str) -> Path | None:
-    """Return a path on another machine. Check only the form of the path, not its existence."""
+    """Check the form of a path on another machine, not its existence."""
     if given is not None and not (given.is_absolute() and str(given).isprintable()):
         raise typer.BadParameter(f"{option} {given}: it is a whole path, such as /etc/pitlink/keys")
     return given
 
 
 def _renewed(known: Mapping[str, Holder], names: Sequence[str]) -> frozenset[str]:
-    """Return the user names of the programs whose keys must be replaced.
-
-    Raises:
-        UserError: no program of the floor has one of these names.
-    """
+    """Return whose keys must be replaced; raise `UserError` for a name that nobody has."""
     if _ALL in names and _ALL not in known:
         return frozenset(holder.party.username for holder in known.values())
     for name in names:

@@ -1,10 +1,9 @@
 """The ``pitlink`` command, built from the subcommands of all packages.
 
-A package lists its subcommands in the entry-point group ``pitlink.commands``. A subcommand is a
-function with parameters annotated for typer. A group of subcommands is a typer application. A
-subcommand is imported only if the user typed its name. So ``pitlink settle`` starts without the
-code of the broker and the web server. A package of the rules never imports a package that depends
-on it.
+A package lists its subcommands in the entry-point group ``pitlink.commands``: functions with
+parameters annotated for typer, or typer applications for groups. One is imported only if the user
+typed its name, so ``pitlink settle`` starts without the code of the broker and the web server. A
+package of the rules never imports a package that depends on it.
 """
 
 import gc
@@ -27,8 +26,6 @@ _ANY_ARGUMENTS: Final = {"allow_extra_args": True, "ignore_unknown_options": Tru
 
 def run() -> None:
     """Run the command line and end the process with its exit status.
-
-    The exit status is one of these:
 
     - 0: success
     - 1: a check failed, or input was refused
@@ -65,8 +62,8 @@ def run() -> None:
 def command_line(arguments: Sequence[str]) -> typer.Typer:
     """Return the application with the subcommand in the first argument, or with all subcommands.
 
-    If the first argument names a subcommand, only this one is imported. If the import of any
-    subcommand fails, the others still work.
+    If that names a subcommand, only it is imported. If the import of any subcommand fails, the
+    others still work.
     """
     app = typer.Typer(
         name="pitlink",

@@ -1,7 +1,6 @@
 """The `odds` command, which prints exact odds.
 
-The command is not in a package of the rules, because it reads a floor file. The packages of the
-rules must not read files.
+It is not in a package of the rules, because it reads a floor file, and they must not read files.
 """
 
 import sys
@@ -208,7 +207,7 @@ def _config_offers(
     draws: Sequence[int | None],
     royals: Mapping[str, int | None],
 ) -> tuple[Games, list[Offer]]:
-    """Return the games and the offers of a floor file. An offer is a wager with a paytable.
+    """Return the games and the offers (wagers with a paytable) of a floor file.
 
     Raises:
         UserError: an option sets what the floor file already says: the games, the draws or the
@@ -230,8 +229,7 @@ def _config_offers(
 def _mini_royal(chapter: Chapter, given: dict[str, int | None]) -> dict[str, int]:
     """Return, for each bonus, the odds "to 1" that it pays for a mini-royal.
 
-    The odds are those in `given`. If `given` has no odds for a bonus, the bonus pays the minimum of
-    the law.
+    Without odds in `given`, these are the minimum of the law.
     """
     found = {}
     for item, royal in mini_royals(chapter).items():

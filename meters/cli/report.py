@@ -200,8 +200,6 @@ def _between(first: str | None, last: str | None) -> Choose:
 
 @dataclass(frozen=True, slots=True)
 class _Scope:
-    """The links, meters and gaming days that the user typed for a report."""
-
     config: Path
     link: str | None
     meter: str | None
@@ -213,9 +211,8 @@ class _Scope:
 class _ReportKind:
     """A kind of report.
 
-    `document` makes the report for people. `rows` makes the report's rows for other programs.
-    `columns` are the columns of the spreadsheet. `to_sheet` turns a row for other programs into a
-    row of the spreadsheet.
+    `document` makes the report for people, `rows` its rows for other programs, and `to_sheet` turns
+    one of these into a row of the spreadsheet.
     """
 
     document: Callable[[Floor, LedgerScan, Sequence[str] | None], ReportDocument]
@@ -224,7 +221,6 @@ class _ReportKind:
     to_sheet: ToSheet
 
     def give(self, scope: _Scope, options: OutputOptions) -> None:
-        """Read the ledgers and output the report in the requested forms."""
         floor = read_own_floor(scope.config)
         links = links_of(floor, scope.link)
         meters = meters_of(links, scope.meter)

@@ -64,7 +64,7 @@ def serve(
 
 
 def _with_pages_at(floor: Floor, http: str) -> Floor:
-    """Return a copy of the floor whose pages have the address `http`, given by `--http`."""
+    """Return the floor with its pages at the address of `--http`."""
     if not is_listening_address(http):
         raise typer.BadParameter(
             f'--http {http}: write an address and a port, such as "127.0.0.1:8081"'

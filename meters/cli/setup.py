@@ -228,7 +228,6 @@ def _check_installed(root: Path) -> None:
 
 
 def _begin_with(root: Path, given: Path | None) -> tuple[str, str]:
-    """Return the name and the text of the floor file to begin with."""
     path = below(root, FLOOR_FILE) if given is None else given
     data = read_bytes(path)
     if data is None and given is None:
@@ -294,7 +293,7 @@ def _check_machines(text: str) -> Machines:
 def _administrator(
     given: str | None, added: str | None, *, yes: bool, starts: bool
 ) -> tuple[str | None, str]:
-    """Return the administrator to add and their PIN. The name is None if nobody is to be added."""
+    """Return the administrator to add, if any, and their PIN."""
     if added is not None or not starts:
         return None, ""
     if given is None and not yes:
@@ -309,11 +308,7 @@ def _administrator(
 
 
 def _show_or_ask(*, yes: bool) -> Callable[[FilePlan], bool]:
-    """Return what shows a file, and asks a person at a terminal if it may be written.
-
-    Raises:
-        UserError: there is no terminal, and `--yes` is missing.
-    """
+    """Return what asks before it writes; raise `UserError` without terminal and `--yes`."""
     if not yes and not sys.stdin.isatty():
         raise UserError("there is no terminal to ask at: add --yes", exit_status=2)
     return _say if yes else _ask

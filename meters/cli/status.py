@@ -104,11 +104,7 @@ def _print(found: FloorStatus, console: PlainConsole) -> None:
 
 
 def _prometheus_url(text: str) -> str | None:
-    """Return the address of Prometheus, or None for a floor without Prometheus.
-
-    Raises:
-        UserError: the text is not an address.
-    """
+    """Return a checked address; None for a floor without Prometheus."""
     if text == _NONE:
         return None
     parts = urlsplit(text)
@@ -120,11 +116,6 @@ def _prometheus_url(text: str) -> str | None:
 
 
 def _service_address(text: str) -> str:
-    """Check the address of a service, and return it.
-
-    Raises:
-        UserError: the text is not a host and a port.
-    """
     if not is_listening_address(text):
         raise UserError(f"--service {text}: write a host and a port, such as 127.0.0.1:8081")
     return text

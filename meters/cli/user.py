@@ -62,7 +62,6 @@ def add(
     *,
     generate: _Generate = False,
 ) -> None:
-    """Add a user."""
     floor, pin = read_own_floor(config), generate_pin() if generate else ask_new_pin()
     row, begun = asyncio.run(_asked(_add(floor, name, role, pin)))
     print_text(f"{row.name} is added as {row.role.value}")
@@ -114,7 +113,6 @@ def unlock(name: _Name, config: ConfigOption) -> None:
 
 @user.command(help=f"Set a user's new PIN; their sessions end immediately.\n\n{_PIN_HELP}")
 def pin(name: _Name, config: ConfigOption, *, generate: _Generate = False) -> None:
-    """Set a new PIN for a user. The user's sessions end immediately."""
     floor, new = read_own_floor(config), generate_pin() if generate else ask_new_pin()
     row = _with_users(floor, lambda directory: directory.users.set_pin(name, new, _us()))
     print_text(f"{row.name} has another PIN")
@@ -122,11 +120,7 @@ def pin(name: _Name, config: ConfigOption, *, generate: _Generate = False) -> No
 
 
 def _with_users(floor: Floor, ask: Callable[[UserDirectory], Awaitable[_Found]]) -> _Found:
-    """Call `ask` with the users in the Redis that the floor file names. Return what `ask` returns.
-
-    Raises:
-        UserError: the call was refused, or Redis cannot be reached.
-    """
+    """Call `ask` with the users in the Redis that the floor file names; see `_asked`."""
 
     async def asked() -> _Found:
         async with open_used_store(floor, users_suffice=True) as redis:
@@ -149,11 +143,7 @@ async def _add(floor: Floor, name: str, role: Role, pin: str) -> tuple[UserRow, 
 
 
 async def _asked(asking: Coroutine[None, None, _Found]) -> _Found:
-    """Return the result of a call to Redis. Report errors of the call in plain words.
-
-    Raises:
-        UserError: the call was refused, or Redis cannot be reached.
-    """
+    """Turn a refusal or a failure of Redis into a `UserError` in plain words."""
     try:
         return await asking
     except UsersError as error:
@@ -165,8 +155,8 @@ async def _asked(asking: Coroutine[None, None, _Found]) -> _Found:
 def _us() -> Actor:
     """Return the person who runs the command: the name of the operating system's user.
 
-    This person need not be a user of pitlink. The name is not read from the environment, because
-    anybody can set any name there.
+    They need not be a user of pitlink. The name is not read from the environment, where anybody can
+    set any name.
     """
     try:
         who = pwd.getpwuid(os.getuid()).pw_name
