@@ -21,33 +21,24 @@ ENVY: Final = "envy:"
 
 
 def meter_account(meter: str) -> str:
-    """Return the name of the account with a meter's balance."""
     return f"meter:{meter}"
 
 
 def reserve_account(meter: str) -> str:
-    """Return the name of the account with a meter's reserve."""
     return f"reserve:{meter}"
 
 
 def overflow_account(meter: str) -> str:
-    """Return the name of the account with the amount above a meter's payout limit."""
     return f"overflow:{meter}"
 
 
 def table_account(table: str) -> str:
-    """Return the name of the account with the contributions of a table's wagers.
-
-    The balance of this account is negative.
-    """
     return f"table:{table}"
 
 
 def claim_account(claim: str) -> str:
-    """Return the name of the account with the amount of a win that waits for a floorperson."""
     return f"claim:{claim}"
 
 
 def envy_account(claim: str) -> str:
-    """Return the name of the account with a claim's Envy Bonuses that are owed and not paid yet."""
     return f"{ENVY}{claim}"

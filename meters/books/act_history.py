@@ -11,24 +11,13 @@ from meters.books.store import LinkStore
 
 
 class ActIndex:
-    """The index of acts in a link's ledger.
-
-    A ledger entry that no table made is an act. A table's correction of entered cards is also an
-    act.
-    """
+    """The index of acts: entries that no table made, and tables' corrections of entered cards."""
 
     def __init__(self, store: LinkStore) -> None:
         self._store = store
 
     async def page(self, before: int | None, count: int) -> Sequence[tuple[int, dict[str, str]]]:
-        """Return up to `count` acts with the numbers of their ledger entries, the latest act first.
-
-        All these numbers are lower than `before`. If `before` is None, the page begins with the
-        latest act.
-
-        Raises:
-            RedisError: Redis failed.
-        """
+        """Return up to `count` acts before entry `before`, with their numbers, the latest first."""
         redis, keys = self._store.redis, self._store.keys
         most = "+inf" if before is None else f"({before}"
         rows = cast(

@@ -22,13 +22,8 @@ def approval_fault(
     """Return what is wrong with an approval, or None.
 
     One person suffices for the first file of an empty floor, and for parameters that two people
-    have changed by proposal before. A program approves only what no person has approved.
-
-    Args:
-        noted: the approval.
-        before: the approval before it; None if there is none.
-        half: the first of two approvals that waits; None if none waits.
-        terms: the terms of the meters that are in force.
+    have changed by proposal before. A program approves only what no person has approved. `before`
+    is the approval before it, `half` the first of two approvals that waits.
 
     Raises:
         msgspec.DecodeError: an approval cannot be read.

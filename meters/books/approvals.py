@@ -1,8 +1,8 @@
 """Approvals of the part of the floor file that is about a link (duties D4, D10, D12).
 
 One person approves the first floor file of an empty floor. Each later change takes two people. The
-ledger has both approvals. Redis has the number of the ledger entry of the first of the two until
-the second person approves, or until another floor file is approved first.
+ledger has both approvals. Redis has the number of the ledger entry of the first until the second
+person approves, or until another floor file is approved first.
 """
 
 import hashlib
@@ -22,7 +22,7 @@ from meters.wire.clock import now_text
 
 
 class Approval(msgspec.Struct, frozen=True, omit_defaults=True):
-    """An approval of a floor file, in the form in which the ledger stores it.
+    """An approval of a floor file, as the ledger stores it.
 
     `changed` has a text for each difference from the configuration that was approved before. `text`
     is the whole approved part of the floor file, so the ledger shows under which configuration each
@@ -61,7 +61,7 @@ class Approval(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class HalfApproval(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The approval of the first of two people, in the form in which the ledger stores it.
+    """The approval of the first of two people, as the ledger stores it.
 
     `replaces` is the digest of the approved configuration that the new one would replace. `after`
     is the order of the last approval, of any link, that had one of the link's tables.
@@ -85,10 +85,8 @@ _ACTS_READ: Final = 100
 class Waiting:
     """The first of two approvals, which waits for the second.
 
-    Attributes:
-        entry: the number of its ledger entry, as Redis has it; empty if none waits.
-        at: its time; empty if the ledger entry cannot be read, so that it does not count.
-        half: what the ledger has about it; None if it does not count.
+    `entry` is the number of its ledger entry, as Redis has it; empty if none waits. If the entry
+    cannot be read, it does not count: `at` is empty, and `half` is None.
     """
 
     entry: str = ""
@@ -109,10 +107,7 @@ class Waiting:
 
 
 class Approved(Approval, frozen=True, kw_only=True):
-    """The approved configuration of a link: its last approval.
-
-    `at` is the time of the approval, and `entry` the number of its ledger entry.
-    """
+    """The approved configuration of a link: its last approval, with its time and ledger entry."""
 
     at: str
     entry: int
@@ -126,12 +121,7 @@ def table_names(tables: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def tables_left(before: Approval | None, names: Collection[str]) -> dict[str, int]:
-    """Return the tables that a link had, and does not have any more.
-
-    Args:
-        before: the approval before; None if there was none.
-        names: the names of the tables that the link has now.
-    """
+    """Return the tables that a link had, and does not have any more: it has `names` now."""
     had = before.had if before else {}
     return {name: order for name, order in had.items() if name not in names}
 
@@ -146,8 +136,6 @@ class ForgedError(Exception):
 
 
 class ApprovalBook:
-    """The reader and writer of one link's approved configuration."""
-
     def __init__(self, store: LinkStore) -> None:
         self._store = store
         self._script = store.redis.register_script(load_script("approve_link"))
@@ -156,11 +144,10 @@ class ApprovalBook:
     async def current(self) -> Approved | None:
         """Return the last approved configuration, or None if no configuration was ever approved.
 
-        The call is fast if no configuration was approved since the last call.
+        This is fast if none was approved since the last call.
 
         Raises:
             ForgedError: the approved configuration in Redis differs from the ledger.
-            RedisError: Redis failed.
         """
         store = self._store
         digest, *where = cast(
@@ -177,7 +164,6 @@ class ApprovalBook:
         return self._proven
 
     async def _prove(self, held: str) -> Approved:
-        """Return the approved configuration, if it agrees with the ledger entry of its approval."""
         store = self._store
         async with store.redis.pipeline(transaction=True) as pipe:
             pipe.hgetall(store.keys.approved)
@@ -211,7 +197,6 @@ class ApprovalBook:
 
         Raises:
             CheckpointError: the checkpoint is damaged.
-            RedisError: Redis failed.
         """
         noted, before, acts = (await self._store.checkpoint()).approval, None, ActIndex(self._store)
         event = noted.event if noted else None
@@ -227,11 +212,7 @@ class ApprovalBook:
             return None
 
     async def waiting(self) -> Waiting:
-        """Return the first of two approvals that waits for the second, proven by the ledger.
-
-        Raises:
-            RedisError: Redis failed.
-        """
+        """Return the first of two approvals that waits for the second, proven by the ledger."""
         store = self._store
         entry = cast("bytes | None", await store.redis.hget(store.keys.approved, "first"))
         if entry is None:
@@ -257,16 +238,15 @@ class ApprovalBook:
     ) -> None:
         """Store a configuration as the approved one, and write a ledger entry about it.
 
-        `replaces` is the digest of the approved configuration that the new one replaces. It is
-        empty if no configuration was approved before. With `of_empty_link`, the link must not have
-        any ledger entry. Otherwise, its terms must still have the digest `terms`, and the last
-        approval must still have the ledger entry and the time `continues`, if these are given.
+        `replaces` is the digest of the approved configuration before, or empty. With
+        `of_empty_link`, the link must not have any ledger entry. Otherwise, its terms must still
+        have the digest `terms`, and the last approval must still have the ledger entry and the time
+        `continues`, if these are given.
 
         Raises:
             BooksError: ``stale`` if the approved configuration is no longer the one with the digest
                 `replaces`, if the terms have changed, if somebody approved since, or if the link
                 has ledger entries.
-            RedisError: Redis failed.
         """
         mode = "empty" if of_empty_link else "alone"
         waiting = await self.waiting()
@@ -282,7 +262,6 @@ class ApprovalBook:
 
         Raises:
             BooksError: ``stale`` if somebody approved since these were read.
-            RedisError: Redis failed.
         """
         await self._run("first", approval, replaces, waiting, after=after)
 
@@ -294,7 +273,6 @@ class ApprovalBook:
         Raises:
             BooksError: ``stale`` as for the first approval; ``same_person``, with the reason, if
                 both approvals could be by the same person (duty D4).
-            RedisError: Redis failed.
         """
         await self._run("second", approval, replaces, waiting, setters)
 
@@ -345,8 +323,8 @@ class ApprovalBook:
     async def _noted(self, entry: int) -> NotedApproval:
         """Return the approval that a ledger entry records.
 
-        If the entry is not later than the checkpoint, return the approval that the checkpoint has.
-        A checkpoint is the state of the accounts at the close of a gaming day.
+        If the entry is not later than the checkpoint (the accounts at the close of a gaming day),
+        return the approval that the checkpoint has.
 
         Raises:
             ValueError, KeyError: the entry is not an approval.

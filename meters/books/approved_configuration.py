@@ -6,8 +6,8 @@ of all hands, and whether the floor is a demonstration. If games of the house fe
 has the names of its wagers and its seed, reseed and rates. Names of links and tables, the look of
 pages, and network addresses are not in the text.
 
-Two people can later change a parameter of a meter with a proposal. Such a proposal does not change
-the floor file or this text. So the parameters in the text can differ from the parameters in force.
+Two people can later change a parameter of a meter with a proposal, which changes neither the floor
+file nor this text. So the parameters in the text can differ from those in force.
 """
 
 import hashlib
@@ -64,12 +64,10 @@ _IN_WORDS: Final = {
     "primary_bps": "rate to the meter",
     "reserve_bps": "rate to the reserve",
 }
-"""The words for settings whose name is not clear enough."""
 
 _BY_PROPOSAL: Final = frozenset({
     "wager", "paytable", "limit", "contribution_max", "magic_card_every", "lucky_every",
 })  # fmt: skip
-"""The settings of a meter that two people can change by proposal."""
 _NAMES: Final = tuple(MeterNames.__struct_fields__)
 _Settings = dict[str, object]
 
@@ -88,16 +86,12 @@ class _Text(msgspec.Struct, frozen=True, omit_defaults=True):
 
 @dataclass(frozen=True)
 class LinkConfiguration:
-    """The configuration of a link as text.
-
-    Floor files with the same settings have the same text.
-    """
+    """The configuration of a link as text, which is the same for the same settings."""
 
     text: str
 
     @classmethod
     def of(cls, floor: Floor, link: Link) -> Self:
-        """Make the configuration of a link from a floor file."""
         facility = floor.facility
         held = _Text(
             facility=_given(facility, _FACILITY_KEYS),
@@ -124,7 +118,6 @@ class LinkConfiguration:
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 of the text, in hexadecimal."""
         return hashlib.sha256(self.text.encode()).hexdigest()
 
     def changed_from(self, before: Self) -> tuple[str, ...]:
@@ -144,8 +137,8 @@ class LinkConfiguration:
     def only_follows(self, before: Self, in_force: Mapping[str, str]) -> bool:
         """Check if this only follows parameters that two people have changed by proposal.
 
-        Each meter has its terms in force, or those that an earlier configuration has. `in_force`
-        are the terms in force, by meter.
+        Each meter has its terms in force, or those that the earlier configuration has. `in_force`
+        are by meter.
         """
         try:
             old, new = (msgspec.json.decode(each.text, type=_Text) for each in (before, self))
@@ -190,7 +183,6 @@ class LinkConfiguration:
 
     @cached_property
     def seeds_cents(self) -> dict[str, int]:
-        """The seed of each meter, in cents."""
         held = msgspec.json.decode(self.text, type=_Text)
         return {
             name: read_terms(_approved_terms(settings)).seed_cents
@@ -241,12 +233,7 @@ def approved_terms(text: str) -> dict[str, str]:
 
 
 class ApprovedTable(msgspec.Struct, frozen=True):
-    """A table in an approved text.
-
-    `asset` is its asset number. `game_file` is the digest of the file of its game; empty for a game
-    of the chapters. `meters` are the ids of its meters, and `positions` is the number of its
-    positions.
-    """
+    """A table in an approved text. `game_file` is the digest of a house's game, or empty."""
 
     asset: str
     game: str
@@ -256,7 +243,6 @@ class ApprovedTable(msgspec.Struct, frozen=True):
 
     @property
     def plays(self) -> tuple[str, str]:
-        """The game of the table, and the digest of its file."""
         return self.game, self.game_file
 
 
@@ -274,8 +260,6 @@ class _Tables(msgspec.Struct, frozen=True):
 
 
 class _GameTerms(msgspec.Struct, frozen=True):
-    """The terms of a meter that come from the file of a game of the house."""
-
     seed_cents: int
     reseed_cents: int
     primary_bps: int
@@ -314,7 +298,6 @@ def _from_games(meter: Meter) -> _Settings:
 
 
 def _game_file(table: Table) -> _Settings:
-    """Return the digest of the game file of a table that plays a game of the house."""
     digest = table.games.digests.get(table.game)
     return {"game_file": digest} if digest else {}
 
@@ -366,7 +349,6 @@ def _of_each(
 
 
 def _with_defaults(settings: _Settings) -> _Settings:
-    """Return all settings of the facility, with the default values of those that are omitted."""
     fields = msgspec.structs.fields(Facility)
     return {one.name: _default(one) for one in fields if one.name in _FACILITY_KEYS} | settings
 

@@ -1,5 +1,3 @@
-"""The settings of the approved floor file that a replay needs, read from the ledger."""
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -24,10 +22,8 @@ class MeterNames(msgspec.Struct, frozen=True):
 class ApprovedSettings:
     """The settings of an approved floor file that a replay needs.
 
-    Attributes:
-        two_people_reject_above_cents: two people must reject a win above this amount; None if the
-            floor file does not set it.
-        names: the names of wagers and items by meter, for the meters that games of the house feed.
+    Two people must reject a win above `two_people_reject_above_cents`, if the floor file sets it.
+    `names` has only the meters that games of the house feed.
     """
 
     two_people_reject_above_cents: int | None = None
@@ -35,8 +31,6 @@ class ApprovedSettings:
 
 
 class _Approval(msgspec.Struct, frozen=True):
-    """The approved text in the ledger entry of an approval."""
-
     text: str
 
 
@@ -54,10 +48,7 @@ NOTHING_APPROVED: Final = ApprovedSettings()
 
 @lru_cache(maxsize=16)
 def approved_settings(event: bytes | str) -> ApprovedSettings:
-    """Read the settings of an approved floor file from the ledger entry of its approval.
-
-    If the event is not an approval, the result has no settings.
-    """
+    """Read the settings from the ledger entry of an approval; none if the event is not one."""
     try:
         approval = msgspec.json.decode(event, type=_Approval)
         text = msgspec.json.decode(approval.text, type=_Text)

@@ -36,29 +36,22 @@ class Onlooker(Protocol):
     """An observer of a replay. Its methods are called while the replay runs."""
 
     def began(self, replay: Replay) -> None:
-        """Receive a replay that begins or restarts.
+        """Receive a replay that begins or restarts, before the first entry that it will replay."""
 
-        `replay` has the balances before the first entry that it will replay.
-        """
-
-    def took(self, number: int, fields: Mapping[str, bytes], replay: Replay) -> None:
-        """Receive a ledger entry after its replay. `number` is the number of the entry."""
+    def took(self, number: int, fields: Mapping[str, bytes], replay: Replay) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
     """The result of the audit of one link.
 
-    For each meter, `meters` has the balances of its accounts in micros. `problems` are texts.
-    `entries` is the number of the last ledger entry that was replayed. `stored` is the number of
-    the last ledger entry in Redis. It is lower than `entries` if Redis has lost replayed entries.
-    `first` is the number of the first replayed entry. `seal` is the digest over all entries up to
-    the last replayed one.
-
-    `variances` are differences between the reading at the close of a gaming day and the ledger.
-    They also name the payout slips that paid two claims. Nobody can remove a variance later.
-
-    `notes` are facts that are no fault, but that a reader of the ledger must know.
+    For each meter, `meters` has the balances of its accounts in micros. `entries` is the number of
+    the last ledger entry that was replayed, `first` that of the first. `stored` is the number of
+    the last one in Redis, which is lower than `entries` if Redis has lost replayed entries. `seal`
+    is the digest over all entries up to the last replayed one. `variances` are differences between
+    the reading at the close of a gaming day and the ledger, which nobody can remove later, and
+    payout slips that paid two claims. `notes` are facts that are no fault, but that a reader of the
+    ledger must know.
     """
 
     link: str
@@ -73,17 +66,14 @@ class Finding:
     notes: tuple[str, ...] = ()
 
     def also(self, problem: str | None) -> Self:
-        """Return this finding with the text `problem` added. If `problem` is None, add nothing."""
         return replace(self, problems=(problem, *self.problems)) if problem else self
 
     @property
     def balanced(self) -> bool:
-        """True if the audit found no problem."""
         return not self.problems
 
 
 async def one_turn() -> None:
-    """Let other tasks run."""
     await asyncio.sleep(0)
 
 
@@ -92,12 +82,12 @@ class LinkAudit:
 
     Each audit continues the replay of the audit before it. Somebody can change an entry after its
     replay, so an audit can also read some old entries once more. If an audit finds a problem, the
-    next audit reads the whole ledger, because the problem can be repaired by then.
+    next one reads the whole ledger, because the problem can be repaired by then.
 
-    `begun` is a replay of the archive files, or of the entries before an audit checkpoint. The
-    first audit continues after the last entry of this replay. If `begun` is None, the first audit
-    begins with the checkpoint in Redis. `onlooker` is called for each entry that is replayed for
-    the first time. `pause` is awaited after every few entries, so that other tasks can run.
+    `begun` is a replay of the archive files, or of the entries before an audit checkpoint, which
+    the first audit continues. Without it, the first audit begins with the checkpoint in Redis.
+    `onlooker` is called for each entry that is replayed for the first time. `pause` is awaited
+    after every few entries, so that other tasks can run.
     """
 
     def __init__(
@@ -127,16 +117,9 @@ class LinkAudit:
     ) -> Finding:
         """Replay the ledger up to its last entry, and compare the data in Redis with the result.
 
-        Args:
-            seen: the ledger mark: the last ledger entry that was seen, kept in a file outside
-                Redis. None for no comparison with a mark.
-            advance: a function to show the progress. It receives the numbers of the last replayed
-                entry and of the last entry in Redis.
-            again: the count of replayed entries to read once more.
-            restoring: True if the caller is restoring the data in Redis.
-
-        Raises:
-            RedisError: Redis failed.
+        `seen` is the ledger mark: the last ledger entry that was seen, kept in a file outside
+        Redis. `advance` receives the numbers of the last replayed entry and of the last entry in
+        Redis. `again` is the count of replayed entries to read once more.
         """
         replay, goes_on = await self._replay_to_continue()
         part = self._claims.part_of(replay) if goes_on and again else None
@@ -196,7 +179,7 @@ class LinkAudit:
     ) -> tuple[Replay, list[str]]:
         """Continue a replay up to entry `last`. Return the replay and the problems that it found.
 
-        `again` is the count of old entries to read once more. If it is None, read no old entries.
+        `again` is the count of old entries to read once more.
         """
         self._replay = replay = await self._read(replay, last, seen, advance, self._onlooker)
         problems = [*replay.problems]
@@ -216,13 +199,9 @@ class LinkAudit:
     ) -> list[str]:
         """Compare the data in Redis with a replay, and return the differences as texts.
 
-        Args:
-            replay: the replay of the ledger.
-            snapshot: the data of the link in Redis at one moment, with the indexes.
-            at_most: the greatest count of finally decided claims to compare. None to compare all
-                claims, and all fields of the tables and of the link.
-            restoring: True if the caller is restoring the data in Redis.
-            reserves: True to reserve the numbers of payout slips that lack a reservation.
+        `at_most` is the greatest count of finally decided claims to compare; None to compare all
+        claims, and all fields of the tables and of the link. With `reserves`, the numbers of payout
+        slips that lack a reservation are reserved.
         """
         store, problems = self._store, list[str]()
         if problem := await continuity_problem(store.redis, store.keys):
@@ -241,7 +220,6 @@ class LinkAudit:
         return problems
 
     def _balances(self, snapshot: Snapshot) -> dict[str, dict[str, int]]:
-        """Return the balances of each meter's accounts in micros."""
         return {
             meter.meter_id: {
                 "amount_micros": snapshot.accounts.get(meter_account(meter.meter_id), 0),
@@ -257,15 +235,9 @@ class LinkAudit:
         return self._replay.entries if self._replay else 0
 
     async def follow(self, seen: Mark, *, again: int) -> bool:
-        """Replay new ledger entries, and read some old entries again, without comparing balances.
+        """Replay new ledger entries, and read `again` old ones again, without comparing balances.
 
-        `again` is the count of old entries to read.
-
-        Returns:
-            True if no problem was found. If False, the next audit reads the whole ledger.
-
-        Raises:
-            RedisError: Redis failed.
+        Return False if a problem was found: the next audit then reads the whole ledger.
         """
         replay = self._replay
         if replay is None or self._doubtful:
@@ -285,8 +257,8 @@ class LinkAudit:
     ) -> Replay:
         """Continue a replay up to entry `last`, or to the end of the ledger. Return the replay.
 
-        Another process can delete archived entries from Redis before the replay reads them. In that
-        case the replay continues from the checkpoint.
+        Another process can delete archived entries from Redis before the replay reads them. The
+        replay then continues from the checkpoint.
         """
         while replay.entries < last:
             page = await self._store.entries(replay.entries, min(_PAGE, last - replay.entries))
@@ -316,7 +288,6 @@ class LinkAudit:
         return Replay.after(await self._store.checkpoint())
 
     async def _read_again(self, replay: Replay, count: int) -> list[str]:
-        """Read some of the replayed entries once more, and return the problems in them."""
         again = self._again or await self._begun()
         due = min(again.entries + count, replay.entries)
         self._again = again = await self._read(again, due)

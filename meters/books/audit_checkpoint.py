@@ -1,8 +1,8 @@
 """The audit checkpoint: a file from which the first audit of a service continues.
 
-Without this file, a service that starts must replay all days that are in Redis before its links
-operate. With the file, it replays only the entries after the last audit. Later audits of the
-service read the older entries again in small parts, and `pitlink audit` always replays all of them.
+Without it, a service that starts must replay all days that are in Redis before its links operate;
+with it, only the entries after the last audit. Later audits of the service read the older entries
+again in small parts, and `pitlink audit` always replays all of them.
 """
 
 import asyncio
@@ -30,16 +30,10 @@ _FILE: Final = "audit-checkpoint.json"
 class AuditCheckpoint(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The state of a link after an audit that found no problem.
 
-    Attributes:
-        link: the link.
-        checkpoint: the balances and claims after the last audited entry.
-        requests: by claim, the requests of the open gaming day that nobody has confirmed.
-        rejected: the wins that were rejected on the open gaming day.
-        tables: the state of the tables, such as their open rounds and the digests of their replies.
-        waiting: the fields of the claims that wait.
-        begun: the wagers of each open round, and the meters that they fed.
-        closings: the digest of the checkpoint at the close of each gaming day that was not archived
-            yet.
+    `checkpoint` has the balances and claims after the last audited entry. Of the open gaming day,
+    `requests` are those that nobody has confirmed, and `rejected` the rejected wins. `begun` are
+    the wagers of each open round, and the meters that they fed. `closings` are the digests of the
+    checkpoints at the close of the gaming days that were not archived yet.
     """
 
     link: str
@@ -77,9 +71,9 @@ _AT_ONCE: Final = 20
 class AuditCheckpointFile:
     """The file with the last audit checkpoint of a link, next to the ledger mark of the link.
 
-    The first line of the file is the `AuditCheckpoint` without the replies and open rounds of
-    tables, and without the claims that wait. Each further line has one of these claims, or the
-    replies and the open round of one table.
+    Its first line is the `AuditCheckpoint` without the replies and open rounds of tables, and
+    without the claims that wait. Each further line has one of these claims, or the replies and the
+    open round of one table.
     """
 
     def __init__(self, mark_path: Path, link: str) -> None:
@@ -89,16 +83,9 @@ class AuditCheckpointFile:
     async def read(self, store: LinkStore, seen: Mark) -> AuditCheckpoint | None:
         """Return the audit checkpoint if the ledger in Redis continues it, or None.
 
-        An audit without this file only takes longer. So a file that is missing or damaged, or that
-        belongs to another ledger, is no error.
-
-        Args:
-            store: the access to the link's data in Redis.
-            seen: the ledger mark of the link. A checkpoint after the sealed entry is not used,
-                because the seal does not confirm it.
-
-        Raises:
-            RedisError: Redis failed.
+        Without it, an audit only takes longer. So a file that is missing or damaged, or that
+        belongs to another ledger, is no error. A checkpoint after the sealed entry of the ledger
+        mark `seen` is not used, because the seal does not confirm it.
         """
         try:
             state = decode_checkpoint(self._path.read_bytes())
@@ -143,11 +130,6 @@ class AuditCheckpointFile:
 
 
 def decode_checkpoint(content: bytes) -> AuditCheckpoint:
-    """Decode the content of an audit checkpoint's file.
-
-    Raises:
-        msgspec.DecodeError: the content is damaged.
-    """
     first, *lines = content.split(b"\n")
     state = _DECODER.decode(first)
     for each in map(_LINES.decode, lines):

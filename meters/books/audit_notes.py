@@ -1,7 +1,7 @@
 """Files with notes about the last audit, archive check and backup.
 
 Metrics, alerts and `pitlink check` use the notes. The note about an audit is in the data directory.
-The note about an archive check is next to the archive files, so the services can read this note.
+The note about an archive check is next to the archive files, so the services can read it.
 """
 
 import os
@@ -22,24 +22,20 @@ PROBLEMS_NOTED: Final = 20
 
 
 class _Note(msgspec.Struct, frozen=True, kw_only=True):
-    """The fields of every note: its time in UTC, and the problems that were found."""
-
     at: str
     problems: tuple[str, ...] = ()
 
     @property
     def at_s(self) -> float:
-        """The time of the note, in seconds since 1970."""
+        """Seconds since 1970."""
         return datetime.fromisoformat(self.at).timestamp()
 
 
 class AuditNote(_Note, frozen=True, kw_only=True):
     """The note about the last audit.
 
-    Attributes:
-        whole: True if the audit began with the first ledger entry that still exists.
-        through: for each link, the last audited gaming day. Audits found no problem in the archive
-            up to this day.
+    It was `whole` if it began with the first ledger entry that still exists. For each link, audits
+    found no problem in the archive up to the gaming day in `through`.
     """
 
     whole: bool
@@ -49,15 +45,11 @@ class AuditNote(_Note, frozen=True, kw_only=True):
 class CheckedLink(msgspec.Struct, frozen=True, kw_only=True):
     """The results of the checks of a link's archive.
 
-    Attributes:
-        first: the number of the first ledger entry in the archive.
-        read: the gaming day of the last file that the checks read in the order of the days. The
-            next check continues after this day.
-        damaged: the gaming days whose files are changed or damaged. Every check reads these files
-            again.
-        through: the last gaming day of a check of all files that found no problem.
-        listing: a digest of the names, sizes and times of the files up to this day. While it is
-            the same, a check opens only the later files.
+    `first` is the number of the first ledger entry in the archive. The next check continues after
+    `read`, the gaming day of the last file that was read in the order of the days. Every check
+    reads the files of `damaged` days again. `through` is the last gaming day of a check of all
+    files that found no problem, and `listing` a digest of the names, sizes and times of the files
+    up to it: while it is the same, a check opens only the later files.
     """
 
     first: int = 0
@@ -68,12 +60,7 @@ class CheckedLink(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ArchiveNote(_Note, frozen=True, kw_only=True):
-    """The note about the last check of the archive files.
-
-    Attributes:
-        read_at: the time of the last check that read some archive files completely.
-        links: the results of the checks of each link's archive.
-    """
+    """The last check of the archive files. `read_at` is when one last read some completely."""
 
     read_at: str
     links: Mapping[str, CheckedLink] = {}
@@ -90,8 +77,8 @@ _AnyNote = TypeVar("_AnyNote", AuditNote, ArchiveNote)
 def backup_note(data: Path) -> Path:
     """Return the path of the file whose time is that of the last backup.
 
-    It is not in the data directory, but in a directory of root next to it. So the account of the
-    services can read the time, but cannot set it.
+    It is in a directory of root next to the data directory, so that the account of the services can
+    read the time, but cannot set it.
     """
     data = data.absolute()
     return data.with_name(f"{data.name}-backup") / "last-backup"
@@ -109,11 +96,6 @@ def read_note(path: Path, of: type[_AnyNote]) -> _AnyNote | None:
 
 
 def write_note(path: Path, note: AuditNote | ArchiveNote) -> None:
-    """Replace a note with a new one.
-
-    Raises:
-        OSError: the note cannot be written.
-    """
     temporary = path.with_suffix(f".{os.getpid()}.new")
     with write_private_file(temporary) as file:
         file.write(msgspec.json.encode(note))
@@ -123,11 +105,7 @@ def write_note(path: Path, note: AuditNote | ArchiveNote) -> None:
 def note_audit(
     data: Path, problems: tuple[str, ...], through: Mapping[str, str], *, whole: bool
 ) -> None:
-    """Write the note about an audit into the data directory, if this directory exists.
-
-    Raises:
-        OSError: the note cannot be written.
-    """
+    """Write the note about an audit into the data directory, if this directory exists."""
     if not data.is_dir():
         return
     if problems:

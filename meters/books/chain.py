@@ -1,9 +1,8 @@
 """The chain of digests over the entries of a ledger.
 
-The digest of an entry covers the entry's content and the digest of the entry before it. A person
-who changes, omits or inserts an entry must also rewrite all later entries. The seal, a second
-digest over all entries, shows even such a rewrite. The seal is kept outside Redis (duties D17,
-D20).
+The digest of an entry covers the entry's content and the digest of the entry before it. So a person
+who changes, omits or inserts an entry must also rewrite all later entries. Even such a rewrite is
+shown by the seal, a second digest over all entries, which is kept outside Redis (duties D17, D20).
 """
 
 import hashlib
@@ -28,13 +27,11 @@ _ENTRY_TEXT: Final = _ENTRY.decode().replace("%b", "%s")
 def link_entry(previous: str, entry_id: str, fields: Iterable[tuple[bytes, bytes]]) -> str:
     """Return the chain digest of a ledger entry.
 
-    The digest is SHA-1, because a Lua script in Redis can compute SHA-1 when it writes the entry.
-    The seal over the same entries is SHA-256, and is kept outside Redis.
+    It is SHA-1, because a Lua script in Redis can compute SHA-1 when it writes the entry. The seal
+    over the same entries is SHA-256, and is kept outside Redis.
 
-    Args:
-        previous: the chain digest of the entry before, empty for the first entry.
-        entry_id: the id of the entry in the Redis stream.
-        fields: the fields of the entry in their order, without the digest.
+    `previous` is the digest of the entry before, empty for the first entry. `fields` are in their
+    order, without the digest.
 
     >>> link_entry("", "1-0", [(b"what", b"sign_in")])
     '30d1db3ca13aacfc59906a458f215382eee358aa'
@@ -43,10 +40,7 @@ def link_entry(previous: str, entry_id: str, fields: Iterable[tuple[bytes, bytes
 
 
 def seal_entry(previous: str, entry_id: str, fields: Iterable[tuple[bytes, bytes]]) -> str:
-    """Return the seal of the ledger up to an entry.
-
-    `previous` is the seal up to the entry before this one, empty for the first entry.
-    """
+    """Return the seal up to an entry, from that up to the entry before, empty for the first."""
     return hashlib.sha256(entry_text(previous, entry_id, fields)).hexdigest()
 
 
@@ -56,7 +50,7 @@ def link_and_seal(
     """Return the chain digest of a ledger entry, and the seal of the ledger up to it.
 
     `chain` and `seal` are those of the entry before. Both digests cover the same bytes, so this is
-    faster than two calls. `number` is the number of the entry.
+    faster than two calls.
     """
     entry_id = b"%d-0" % number
     if (*fields,) == ENTRY_FIELDS:
@@ -79,10 +73,7 @@ def link_and_seal(
 def link_and_seal_texts(
     chain: str, seal: str, number: int, texts: Sequence[str]
 ) -> tuple[str, str]:
-    """Return what `link_and_seal` returns, for the fields of an entry as texts.
-
-    `texts` are the values of `ENTRY_FIELDS`, in this order.
-    """
+    """Return what `link_and_seal` returns, for the values of `ENTRY_FIELDS` in this order."""
     kind, at, by, table, round_id, seq, transfers, event, reply, _ = texts
     entry_id = f"{number}-0"
     content = _ENTRY_TEXT % (
@@ -101,19 +92,12 @@ def link_and_seal_texts(
 
 
 def entry_text(previous: str, entry_id: str, fields: Iterable[tuple[bytes, bytes]]) -> bytes:
-    """Return the bytes over which an entry's digest is computed.
-
-    The bytes are `previous`, the id and the fields of the entry. The length of each part is written
-    before the part.
-    """
+    """Return what an entry's digest covers: `previous`, id and fields, each after its length."""
     return previous.encode() + _content(entry_id, fields)
 
 
 def _content(entry_id: str, fields: Iterable[tuple[bytes, bytes]]) -> bytes:
-    """Return the id and the fields of an entry as bytes. The length is before each part.
-
-    Because of the lengths, different entries never have the same bytes.
-    """
+    """Return the id and the fields, each after its length, so that no two entries are the same."""
     parts = [b"%d:%s" % (len(entry_id.encode()), entry_id.encode())]
     parts += [b"%d:%s%d:%s" % (len(name), name, len(value), value) for name, value in fields]
     return b"".join(parts)

@@ -1,9 +1,9 @@
 """The checkpoint: the balances and claims of a link at the close of a gaming day.
 
-A replay of the ledger can begin at a checkpoint. The ledger entries before the checkpoint can be
-deleted from Redis, because they are in the archive. The same balances and claims always make the
-same checkpoint text. When a gaming day is archived, a ledger entry records the digest of this text.
-So if somebody replaces the beginning of a ledger, an audit finds this (duties D17, D20).
+A replay of the ledger can begin at a checkpoint, so the ledger entries before it can be deleted
+from Redis: they are in the archive. The same balances and claims always make the same checkpoint
+text. When a gaming day is archived, a ledger entry records the digest of this text. So if somebody
+replaces the beginning of a ledger, an audit finds this (duties D17, D20).
 """
 
 import hashlib
@@ -26,11 +26,8 @@ class CheckpointError(ValueError):
 class NotedApproval(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The last approval of a floor file, as a ledger entry records it (duty D12).
 
-    Attributes:
-        entry: the number of the ledger entry that records the approval.
-        number: the number of the approval. The first approval for the link has the number 1.
-        by: the person who approved the floor file.
-        event: the text of the approval in the ledger.
+    `entry` is the number of that entry, `number` that of the approval: the first for the link is 1.
+    `event` is the text of the approval in the ledger.
     """
 
     entry: int
@@ -40,20 +37,13 @@ class NotedApproval(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Checkpoint(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The state of a replay after a ledger entry. `balances` are micros by account.
+    """The state of a replay after the ledger entry `entries`. `balances` are micros by account.
 
-    Attributes:
-        entries: the number of the ledger entry, 0 before the first entry.
-        chain: the digest of this entry.
-        seal: the seal over all entries up to this one.
-        closed_day: the gaming day that this entry closed.
-        closed: True if the link is closed.
-        contributed_micros: the sum of the contributions of all wagers, without voided rounds.
-        approval: the last approval of a floor file, None before the first approval.
-        variances: differences between the reading at the close of a gaming day and the ledger, as
-            texts.
-        house_paid: by claim, the micros that the house paid when a rejected win was reopened. The
-            next decision on the win removes its micros.
+    `chain` is the digest of this entry, `seal` that over all entries up to it, and `closed_day` the
+    gaming day that it closed. `contributed_micros` is the sum of the contributions of all wagers,
+    without voided rounds. `variances` are differences between the reading at the close of a gaming
+    day and the ledger. `house_paid` are, by claim, the micros that the house paid when a rejected
+    win was reopened; the next decision on the win removes them.
     """
 
     entries: int
@@ -80,16 +70,13 @@ class Checkpoint(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def text(self) -> bytes:
-        """The checkpoint as one text."""
         return msgspec.json.encode(self, order="deterministic")
 
     @property
     def digest(self) -> str:
-        """SHA-256 of the checkpoint's text, in hexadecimal."""
         return digest_of(self.text)
 
     def books(self) -> ExpectedBooks:
-        """Return the balances and claims of the checkpoint, so a replay can continue from them."""
         return ExpectedBooks(
             dict(self.balances),
             dict(self.cycles),
@@ -105,13 +92,9 @@ class Checkpoint(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Archived(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The record in the ledger about an archived gaming day.
 
-    Attributes:
-        day: the gaming day.
-        first: the number of the gaming day's first ledger entry.
-        last: the number of the gaming day's last ledger entry. This entry is the reading of the
-            meters that closed the day.
-        digest: the digest of the gaming day's archive file.
-        books: the digest of the checkpoint at the close of the gaming day.
+    `first` and `last` are the numbers of its ledger entries. The last one is the reading of the
+    meters that closed the day. `digest` is that of the archive file, `books` that of the checkpoint
+    at the close of the day.
     """
 
     day: date
@@ -124,11 +107,8 @@ class Archived(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Expired(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The record in the ledger about old archive files that were deleted.
 
-    Attributes:
-        since: the first gaming day whose file was deleted.
-        until: the last gaming day whose file was deleted.
-        last: the number of the last ledger entry in the deleted files.
-        digest: the digest of the last deleted file.
+    `since` and `until` are the first and the last gaming day of these files. `last` is the number
+    of the last ledger entry in them, and `digest` that of the last file.
     """
 
     since: date
@@ -145,7 +125,6 @@ EMPTY: Final = Checkpoint(0, "", "", "", False, 0, None, (), {}, {}, {}, {}, {},
 
 
 def digest_of(text: bytes) -> str:
-    """Return the SHA-256 of a text, in hexadecimal."""
     return hashlib.sha256(text).hexdigest()
 
 
@@ -164,10 +143,7 @@ def read_checkpoint(text: bytes) -> Checkpoint:
 def proven(text: bytes, by: int, entries: Mapping[int, Mapping[str, bytes]]) -> Checkpoint:
     """Decode a checkpoint, and compare it with the ledger entry of the archived gaming day.
 
-    Args:
-        text: the text of the checkpoint in Redis.
-        by: the number of the ledger entry that records the archived day.
-        entries: ledger entries by number; entry `by` is among them.
+    `by` is the number of this entry, which is among `entries`.
 
     Raises:
         CheckpointError: the checkpoint is not the one in entry `by`, or this entry records no

@@ -40,10 +40,7 @@ _LAST: Final = "\U0010ffff"
 
 @dataclass(frozen=True, slots=True)
 class _Compared:
-    """The last entry of an audit without a difference, and the numbers of members of the indexes.
-
-    `slips` is the number of payout slips in the ledger.
-    """
+    """Where the last audit without a difference ended, and how many members and slips it had."""
 
     entries: int
     counts: IndexCounts
@@ -57,9 +54,8 @@ class ClaimAudit:
     only a part: what is new, and some older claims, with the members of the indexes that belong to
     the same ledger entries. The next audit continues with the next older claims.
 
-    Attributes:
-        doubles: texts about payout slips that paid two claims, at least one of them of this link.
-            This needs lost reservations, and a service whose floor file lacks one of the links.
+    `doubles` are texts about payout slips that paid two claims, at least one of them of this link.
+    This needs lost reservations, and a service whose floor file lacks one of the links.
     """
 
     def __init__(self, store: LinkStore, pause: Callable[[], Awaitable[None]]) -> None:
@@ -72,9 +68,10 @@ class ClaimAudit:
         self.doubles: tuple[str, ...] = ()
 
     def part_of(self, replay: Replay) -> IndexPart | None:
-        """Return the part that the next audit compares; None if it compares everything.
+        """Return the part that the next audit compares.
 
-        The audit compares everything if no audit did so before, or if there are few claims.
+        It is None for everything: if no audit compared everything before, or if there are few
+        claims.
         """
         evidence, compared = replay.evidence, self._compared
         if compared is None or len(evidence.in_order) <= WHOLE_UP_TO:
@@ -101,16 +98,9 @@ class ClaimAudit:
     ) -> list[str]:
         """Return the differences between the claims and the ledger, as texts.
 
-        Args:
-            replay: the replay of the ledger up to the last entry of `snapshot`.
-            snapshot: the data of the link in Redis at one moment, with the indexes.
-            at_most: the greatest count of old payout slips to check in this audit. None to check
-                all.
-            reserves: True to reserve the numbers of payout slips that paid a claim, but that are
-                not reserved for any claim.
-
-        Raises:
-            RedisError: Redis failed.
+        `replay` is up to the last entry of `snapshot`, which has the indexes. `at_most` is the
+        greatest count of old payout slips to check in this audit. With `reserves`, the numbers of
+        payout slips that paid a claim, but that are not reserved for any, are reserved.
         """
         archived_to = max([replay.begins_after, *(one.last for one in replay.archived)])
         part = snapshot.part
@@ -140,7 +130,6 @@ class ClaimAudit:
         return found[:PROBLEMS_MAX]
 
     async def _other_slips_of_part(self, slips: Iterable[tuple[str, str]]) -> list[str]:
-        """Return the differences between some payout slips in Redis and in the ledger, as texts."""
         due = dict(slips)
         held = await slips_at(self._store.redis, self._store.keys, [*due])
         differences = (_slip_differs(slip, held.get(slip), claim) for slip, claim in due.items())
@@ -154,7 +143,6 @@ class ClaimAudit:
         *,
         reserves: bool,
     ) -> list[str]:
-        """Return the differences between reserved slip numbers and the link's ledger, as texts."""
         register, found = self._store.slip_register, list[str]()
         held = await register.held([slip for slip, _ in slips])
         for slip, claim in slips:
@@ -195,7 +183,6 @@ class ClaimAudit:
         return {slip: evidence.slips[slip] for slip in some}.items()
 
     async def _unknown_reservations(self, replay: Replay) -> list[str]:
-        """Report slip numbers that are reserved for a claim that this link does not have."""
         store = self._store
         every = await store.slip_register.every()
         unknown = {
@@ -246,19 +233,13 @@ def _forget_missing(evidence: Evidence) -> None:
 
 
 def _forget_archived_acts(replay: Replay, archived_to: int) -> None:
-    """Remove archived acts, which are allowed to be missing in the index of acts.
-
-    Acts that were replayed from an archive file are removed too.
-    """
+    """Remove archived acts, also replayed ones: they are allowed to be missing in the index."""
     evidence = replay.evidence
     del evidence.acts[: bisect_right(evidence.acts, max(archived_to, evidence.acts_after))]
 
 
 def _claims_in(replay: Replay, part: IndexPart | None) -> Iterable[str]:
-    """Return the claims whose fields the replay knows, in the order of their ledger entries.
-
-    If `part` is given, return only the claims in this part.
-    """
+    """Return the claims whose fields the replay knows, in the order of their entries, in `part`."""
     evidence = replay.evidence
     if part is None:
         return evidence.claims
@@ -277,8 +258,8 @@ def _claims_in(replay: Replay, part: IndexPart | None) -> Iterable[str]:
 def _due(replay: Replay, part: IndexPart | None) -> Iterable[str]:
     """Return the claims to compare: the undecided claims, and the finally decided ones.
 
-    If `part` is given, return only the decided claims in this part. If many claims are undecided,
-    return only those in this part, too, and those from before the replay.
+    With `part`, return only the decided claims in this part. If many claims are undecided, return
+    only those in this part, too, and those from before the replay.
     """
     books, ended = replay.books, replay.evidence.ended
     known = _claims_in(replay, part)
@@ -326,7 +307,6 @@ def _other_waiting(replay: Replay, snapshot: Snapshot) -> list[str]:
 
 
 def _other_wins(replay: Replay, snapshot: Snapshot, archived_to: int) -> list[str]:
-    """Return the differences between the index of past wins and the ledger, as texts."""
     evidence = replay.evidence
     due: dict[str, str] = {}
     optional: set[str] = set()
@@ -351,10 +331,7 @@ def _other_wins(replay: Replay, snapshot: Snapshot, archived_to: int) -> list[st
 
 
 def _other_acts(replay: Replay, snapshot: Snapshot, archived_to: int) -> list[str]:
-    """Return the differences between the index of acts and the ledger, as texts.
-
-    The acts page reads this index. An archived act is allowed to be missing in this index.
-    """
+    """Compare the index of acts, which the acts page reads. Archived acts may be missing in it."""
     acts, held, part = replay.evidence.acts, snapshot.acts, snapshot.part
     due = {str(act) for act in (_acts_in(replay, part) if part else acts)}
     archived_to = max(archived_to, replay.evidence.acts_after)
@@ -382,7 +359,7 @@ def _other_counts(replay: Replay, snapshot: Snapshot, compared: "_Compared | Non
     """Return texts about indexes with more members than the ledger says.
 
     So an audit of a part also notices members that were added elsewhere. Archiving removes wins and
-    acts, so their indexes can have fewer members. A missing member is noticed with its part. Payout
+    acts, so their indexes can have fewer members; a missing one is noticed with its part. Payout
     slips are never removed.
     """
     part = snapshot.part
@@ -412,20 +389,13 @@ def _other_counts(replay: Replay, snapshot: Snapshot, compared: "_Compared | Non
 
 
 def _order_of(member: str) -> int:
-    """Return the place of a win, read from the text (`member`) that the index of wins has for it.
-
-    The place is the number of a ledger entry. If somebody altered the text so that it has no place,
-    return a number above all places.
-    """
+    """Return a win's place from its index member; above all places if somebody altered it."""
     digits = member.replace("!", ":", 1).split(":")[1:2]
     return int(digits[0]) if digits and digits[0].isdecimal() else 2**63
 
 
 def _did(noted: str) -> str:
-    """Return a text that says how a payout slip was used, for a message about a problem.
-
-    The slip paid a claim, or a restore keeps the slip's number for a claim.
-    """
+    """Say that a payout slip paid a claim, or that a restore keeps its number for one."""
     claim, _, entry = noted.partition(":")
     return (
         f"is kept for claim {claim} by the restore of entry {entry}"
@@ -437,10 +407,8 @@ def _did(noted: str) -> str:
 def _paid(replay: Replay, snapshot: Snapshot) -> dict[str, str]:
     """Return the claim of each payout slip, by the number of the slip.
 
-    The slip paid this claim, or a restore keeps the slip's number for this claim.
-
-    The replay does not know slips that were used before its first entry. Such slips are read from
-    Redis.
+    The slip paid this claim, or a restore keeps its number for it. The replay does not know slips
+    that were used before its first entry: they are read from Redis.
     """
     evidence = replay.evidence
     before = {
@@ -452,7 +420,6 @@ def _paid(replay: Replay, snapshot: Snapshot) -> dict[str, str]:
 
 
 def _other_slips(replay: Replay, snapshot: Snapshot) -> list[str]:
-    """Return the differences between payout slips in Redis and in the ledger, as texts."""
     evidence, found = replay.evidence, []
     for slip, claim in evidence.slips.items():
         if differs := _slip_differs(slip, snapshot.slips.get(slip), claim):
@@ -465,7 +432,6 @@ def _other_slips(replay: Replay, snapshot: Snapshot) -> list[str]:
 
 
 def _slip_differs(slip: str, held: str | None, claim: str) -> str:
-    """Return the difference between a payout slip in Redis and in the ledger; empty if none."""
     if held == claim:
         return ""
     stored = f"pays claim {held}" if held else "is free"

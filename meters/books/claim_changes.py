@@ -26,11 +26,9 @@ _Moved = Sequence[tuple[str, str, int, int]]
 class ReturnedAmounts:
     """The amounts that a rejection moved away from a win. They are needed to reopen the win.
 
-    Attributes:
-        entry: the number of the rejection's ledger entry.
-        meter_micros: the micros that went back to the meter.
-        overflow_micros: the micros that went to the meter's overflow, because of its limit.
-        cycle: the meter's cycle at the time of the rejection.
+    `entry` is the number of the rejection's ledger entry. `meter_micros` went back to the meter,
+    `overflow_micros` to its overflow, because of its limit. `cycle` is the meter's cycle at that
+    time.
     """
 
     entry: int
@@ -40,7 +38,6 @@ class ReturnedAmounts:
 
     @classmethod
     def of(cls, entry: int, moved: _Moved, claim: str) -> Self:
-        """Return the amounts that a rejection moved, from the transfers in its ledger entry."""
         own = [one for one in moved if one[0] == f"claim:{claim}"]
         to_meter, to_overflow = (
             sum(micros for _, target, micros, _ in own if target.startswith(kind))
@@ -50,7 +47,6 @@ class ReturnedAmounts:
 
     @property
     def text(self) -> str:
-        """The amounts as text, in the form in which Redis stores them with the claim."""
         return f"{self.entry} {self.meter_micros} {self.overflow_micros} {self.cycle}"
 
 
@@ -60,8 +56,6 @@ def paid_by_house(moved: _Moved, claim: str) -> int:
 
 
 class ClaimChanges:
-    """The writer of requests about a link's claims, and of changes of decided claims."""
-
     def __init__(self, store: LinkStore) -> None:
         self._store = store
         redis = store.redis
@@ -74,8 +68,7 @@ class ClaimChanges:
     ) -> int:
         """Store a request to reject a win, or to reopen a rejected win.
 
-        Return the number of the request's ledger entry. A new request replaces an earlier request
-        about the same claim.
+        Return the number of its ledger entry. It replaces an earlier request about the same claim.
 
         Raises:
             TermsError: the meters' terms in Redis changed after the link was opened.
@@ -108,23 +101,11 @@ class ClaimChanges:
     ) -> DecisionResult:
         """Reopen a rejected win, as another person requested.
 
-        Args:
-            claim: the claim.
-            by: the person who confirms the request.
-            event: the act as text, for the ledger.
-            table: the claim's table.
-            round_id: the claim's round.
-            meter: the claim's meter.
-            percent: True if the win is a percentage of the meter.
-            request: the number of the request's ledger entry.
-            owed: the Envy Bonuses that are owed under the claim. If they were taken back, they are
-                owed again.
-            reseed_cents: the amount with which the meter is reseeded. The reopening must not make
-                the meter balance lower than this amount, or lower than the balance after the win,
-                if that balance is less. It matters only for a win of a percentage of the meter.
-            holds: for a hand pay, the text about the claim for its table, which is held again; None
-                if the win is no hand pay.
-            setters: the people who set the PIN of `by`.
+        `by` confirms the request in the ledger entry `request`, and `setters` set their PIN. Envy
+        Bonuses in `owed` that were taken back are owed again. For a win of a percentage of the
+        meter, the reopening must not make the meter balance lower than `reseed_cents`, with which
+        the meter is reseeded, or lower than the balance after the win, if that is less. For a hand
+        pay, `holds` is the text about the claim for its table, which is held again.
 
         Raises:
             TermsError: the meters' terms in Redis changed after the link was opened.
@@ -166,8 +147,8 @@ class ClaimChanges:
     ) -> int:  # fmt: skip
         """Replace the number of a paid claim's payout slip.
 
-        Return the number of the correction's ledger entry. `replaced` is the present number of the
-        claim's slip, as it was typed. No other claim can use this number later.
+        Return the number of the correction's ledger entry. `replaced` is the present number, as it
+        was typed. No other claim can use it later.
 
         Raises:
             TermsError: the meters' terms in Redis changed after the link was opened.

@@ -1,8 +1,8 @@
 """Claims as the ledger has them: records, decisions and payout slips (duties D16, D17).
 
 The ledger entries of a claim's round and decisions determine every field of the claim's Redis hash.
-So an audit computes these fields from the ledger, and compares them with Redis. In this way it
-finds changes that somebody made directly in Redis.
+So an audit computes these fields from the ledger, compares them with Redis, and finds changes that
+somebody made directly in Redis.
 """
 
 from collections.abc import Mapping, Sequence
@@ -37,10 +37,8 @@ _STATES: Final = {
 _REQUESTS: Final = frozenset({"request_reject", "request_reopen"})
 _REQUEST_FIELDS: Final = ("request", "request_by", "request_at", "request_entry")
 CORRECTION_FIELDS: Final = ("slip_correction", "correct_slip_by", "correct_slip_at")
-"""The fields of a claim about the last correction of its slip number.
-
-A claim can have such a correction long after its final decision.
-"""
+"""The fields of a claim about the last correction of its slip number, which can be long after its
+final decision."""
 _ENVY_ACTS: Final = frozenset({"pay_envy", "reject_envy"})
 _COMPARED: Final = (
     "amount", "after", "state", "entry", "at", "by", "decision",
@@ -53,8 +51,6 @@ _SHOWN_MAX: Final = 80
 
 
 class LedgerDecision(msgspec.Struct, frozen=True):
-    """The fields of a decision in the ledger that the audit needs."""
-
     claim: str
     act: str
     slip: str | None = None
@@ -75,20 +71,14 @@ class _Restored(msgspec.Struct, frozen=True):
 
 
 class _Approval(msgspec.Struct, frozen=True):
-    """The approved text in the ledger entry of an approval."""
-
     text: str
 
 
 class _ApprovedTable(msgspec.Struct, frozen=True):
-    """The asset number of a table in an approved floor file."""
-
     asset: str
 
 
 class _ApprovedFloor(msgspec.Struct, frozen=True):
-    """The tables of an approved floor file."""
-
     tables: dict[str, _ApprovedTable]
 
 
@@ -123,21 +113,15 @@ class Evidence:
         claims: the fields that the Redis hash of each claim must have. Claims whose round was not
             replayed completely are left out.
         ended: the number of the ledger entry that finally decided each claim.
-        slips: the claim of each payout slip. The slip paid this claim, or a restore keeps the
-            slip's number for it. The keys are slip numbers in the form in which pitlink compares
-            them.
-        opened: all claims that the replayed entries opened.
+        slips: the claim of each payout slip, which the slip paid, or for which a restore keeps its
+            number. The numbers are in the form in which pitlink compares them.
         in_order: the claims that were added to `claims`, each with the number of the ledger entry
             that opened it, in the order of these numbers.
-        slips_in_order: the numbers of the payout slips that were added to `slips`, the last one
-            last.
-        begun_before: the claims of some replayed results: the wagers of their rounds are before the
-            first replayed entry.
+        slips_in_order: the payout slips that were added to `slips`, the last one last.
+        begun_before: the claims of results whose wagers are before the first replayed entry.
         assets: the asset numbers that each table had in the approved floor files, the latest last.
-        acts: the numbers of the ledger entries that are acts, only those after `acts_after`. An act
-            is a decision of a person, or an entry that the service itself writes.
-        acts_after: the number of a ledger entry. The acts up to this entry were removed from
-            `acts`.
+        acts: the numbers of the ledger entries that are acts: decisions of a person, or entries
+            that the service itself writes. Those up to the entry `acts_after` were removed.
         begun: the event with the wagers of each open round, and the meters that the wagers fed.
     """
 
@@ -192,11 +176,7 @@ class Evidence:
                 self.slips_in_order += kept
 
     def add_approval(self, event: bytes | str) -> None:
-        """Add the asset numbers of the tables in an approved floor file.
-
-        Raises:
-            msgspec.DecodeError: the event is not an approval.
-        """
+        """Add the asset numbers of the tables in an approved floor file."""
         for table, asset in approved_assets(event).items():
             known = self.assets.setdefault(table, [])
             if asset not in known[-1:]:
@@ -205,31 +185,23 @@ class Evidence:
     def differences(self, claim: str, held: Fields) -> list[str]:
         """Return the differences between a claim in Redis and in the ledger, as texts.
 
-        The list is empty if the replayed entries do not contain the claim.
+        There are none if the replayed entries do not contain the claim.
         """
         due = self.claims.get(claim)
         return claim_differences(claim, due, held, self.assets_of(claim)) if due else []
 
     def assets_of(self, claim: str) -> Sequence[str]:
-        """Return the asset numbers that a claim's table had in the approved floor files."""
         return self.assets.get(table_of(claim), ())
 
     def position_of(self, claim: str) -> tuple[int, str] | None:
-        """Return the table position and the item (the winning wager) of a claim.
-
-        Return None if the claim's round was not replayed completely.
-        """
+        """Return a claim's position and winning wager (item), if all of its round was replayed."""
         if claim not in self.claims:
             return None
         record = _RECORD.decode(self.claims[claim]["record"])
         return record.position, record.item
 
     def forget_ended(self, but: frozenset[str], to: int) -> None:
-        """Remove checked data, so the replay of a long archive needs little memory.
-
-        This removes the acts up to entry `to`, and all finally decided claims except those in
-        `but`.
-        """
+        """Remove finally decided claims except `but`, and acts up to entry `to`, to save memory."""
         self.acts.clear()
         self.acts_after = to
         self.slips_in_order.clear()
@@ -314,7 +286,6 @@ def table_of(claim: str) -> str:
 
 
 def win_members(claim: str, fields: Fields) -> list[str]:
-    """Return the members that a claim must have in the index of wins."""
     record = msgspec.json.decode(fields["record"], type=_Indexed)
     place = f"{int(fields['entry']):016d}:{claim}"
     members = [f"{record.meter}{ANY_WIN}{place}"]
@@ -340,11 +311,8 @@ def decided_claim(
 ) -> dict[str, str]:
     """Return the fields of a claim's Redis hash after a decision, a request or a correction.
 
-    `due` are the fields before the change. `entry` is the ledger entry of the change, and `number`
-    is the number of this entry.
-
-    If `due` has no field `record`, only the fields in `due` are known. So only these fields are
-    returned.
+    `due` are the fields before the change, and `entry` the ledger entry `number` of the change. If
+    `due` has no field `record`, only the fields in `due` are known and returned.
     """
     at, event, act = entry["at"].decode(), entry["event"].decode(), decided.act
     found = dict(due)
@@ -380,7 +348,6 @@ def _moved(entry: Mapping[str, bytes]) -> Sequence[tuple[str, str, int, int]]:
 
 
 def _envy_after(due: Fields, decided: LedgerDecision) -> str | None:
-    """Return the state of a claim's Envy Bonuses after a decision, or None if none are owed."""
     before = due.get("envy")
     if before is None:
         return None
@@ -398,13 +365,8 @@ def claim_differences(
 ) -> list[str]:
     """Return the differences between a claim in Redis and in the ledger, field by field, as texts.
 
-    Args:
-        claim: the id of the claim.
-        due: the fields of the claim's Redis hash according to the ledger. If `record` is not among
-            them, only these fields are compared.
-        held: the fields of the claim's hash in Redis.
-        assets: the asset numbers that the claim's table had. The claim's record can have any of
-            them.
+    If `record` is not among the fields `due` from the ledger, only these fields are compared. The
+    claim's record can have any of the asset numbers that its table had.
     """
     if not held:
         return [f"claim {claim} is missing, the ledger has it"]
@@ -421,7 +383,7 @@ def claim_differences(
 
 
 def _is_returned(held: str | None, due: str) -> bool:
-    """Return whether `held` can be the amounts of a rejection with the amounts `due`.
+    """Check if `held` can be the amounts of a rejection with the amounts `due`.
 
     A rejected win of 0 cents has no transfer in the ledger, so the ledger does not show the cycle
     at the end of the text.
@@ -461,7 +423,6 @@ def _difference(claim: str, name: str, held: str | None, due: str | None) -> str
 
 
 def shown(value: str | None) -> str:
-    """Return a value from Redis as text for the description of a problem."""
     if value is None:
         return "missing"
     return repr(value if len(value) <= _SHOWN_MAX else f"{value[:_SHOWN_MAX]}…")

@@ -19,7 +19,7 @@ def hand_record_name(link: str, table: str, round_id: str, position: int) -> str
 
 
 class AcceptedWagers(msgspec.Struct, frozen=True):
-    """The wagers of a table position at lock-out, in cents. They are evidence for a floorperson."""
+    """The wagers of a table position at lock-out, in cents, as evidence for a floorperson."""
 
     position: int
     patron: str | None
@@ -29,7 +29,7 @@ class AcceptedWagers(msgspec.Struct, frozen=True):
 class OwedEnvy(msgspec.Struct, frozen=True, omit_defaults=True):
     """An Envy Bonus that is owed to a table position for the winning hand of another position.
 
-    `amount` is in cents. `meter` is the meter of the bonus, empty if the claim has the same meter.
+    `amount` is in cents. `meter` is empty if the claim has the same meter.
     """
 
     position: int
@@ -42,10 +42,10 @@ class OwedEnvy(msgspec.Struct, frozen=True, omit_defaults=True):
 class ClaimRecord(msgspec.Struct, frozen=True, omit_defaults=True):
     """The facts about a win that a floorperson needs for a decision.
 
-    `claim` is the permanent name of the claim. In the round, `turns` wins wait for a floorperson.
-    `turn` is the place of the claim's win among them, from 1. If `item` is an Envy Bonus, the hand
-    has no win that waits for a floorperson: only the Envy Bonuses in `envy` are owed. `no_win` has
-    the positions whose hands the dealer declared to win nothing.
+    `claim` is the permanent name of the claim. In the round, `turns` wins wait for a floorperson,
+    and `turn` is the place of this one, from 1. If `item` is an Envy Bonus, the hand has no win
+    that waits: only the Envy Bonuses in `envy` are owed. `no_win` has the positions whose hands the
+    dealer declared to win nothing.
     """
 
     claim: str
@@ -73,12 +73,11 @@ class ClaimRecord(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def hand_record(self) -> str:
-        """The name of the record of the hand. All claims of the hand have the same name."""
         return hand_record_name(self.link, self.table, self.round, self.position)
 
     @property
     def only_envy(self) -> bool:
-        """True if only Envy Bonuses are owed for the hand, and no win of the hand waits."""
+        """Are only Envy Bonuses owed for the hand, of which no win waits?"""
         return is_envy(self.item)
 
     def envy_by_meter(self) -> tuple[EnvyCents, ...]:
@@ -93,8 +92,8 @@ class ClaimRecord(msgspec.Struct, frozen=True, omit_defaults=True):
 class Records:
     """Maker of the claim records of a round's result, for waiting wins and for Envy Bonuses.
 
-    `wagers` are the wagers at lock-out. `waiting` are the settlement lines of the wins that wait
-    for a floorperson, in the order of payment.
+    `wagers` are those at lock-out. `waiting` are the settlement lines of the wins that wait for a
+    floorperson, in the order of payment.
     """
 
     def __init__(
@@ -124,10 +123,7 @@ class Records:
         self._opened = 0
 
     def record(self, line: Line) -> ClaimRecord:
-        """Make the record of the next win that waits for a floorperson.
-
-        `line` is the settlement line of this win.
-        """
+        """Make the record of the next win that waits, from its settlement line."""
         self._opened += 1
         turn = self._opened
         envy = [
@@ -142,25 +138,21 @@ class Records:
         return self._made(self.envy_claim_of(holder), envy[0], holder, envy, turn=1, turns=1)
 
     def claim_of(self, turn: int) -> str:
-        """Return the name of the claim of a win. `turn` is the place of the win, from 1.
+        """Return the name of the claim of a win, by the place of the win, from 1.
 
-        The name includes the link, because sequence numbers restart from 1 if the table moves to
-        another link.
+        It includes the link, because sequence numbers restart from 1 if the table moves to another
+        link.
         """
         return f"{self._link}.{self._table}-{self._event.seq}-{turn}"
 
     def envy_claim_of(self, holder: int) -> str:
-        """Return the name of a claim with only Envy Bonuses: for the hand of the position `holder`.
-
-        No win of this hand waits for a floorperson.
-        """
+        """Return the name of a claim with only Envy Bonuses, for the hand of position `holder`."""
         return envy_claim_name(f"{self._link}.{self._table}-{self._event.seq}", holder)
 
     def claim_under(self, envy: Line) -> str | None:
-        """Return the claim that must be decided before an Envy Bonus is paid, or None.
+        """Return the claim that must be decided before an Envy Bonus is paid.
 
-        The claim is for a win of the hand that causes the Envy Bonus. Return None if no win of this
-        hand waits for a floorperson.
+        It is for a win of the hand that causes the bonus. Return None if no win of this hand waits.
         """
         cause = self._causes[next(at for at, one in enumerate(self._envy) if one is envy)]
         return None if cause is None else self.claim_of(cause + 1)

@@ -17,10 +17,9 @@ from meters.books.expected_transfers import Draft, ExpectedBooks, Requested
 def reject_faults(books: ExpectedBooks, claim_id: str, by: str, request: int) -> list[str]:
     """Check that the right people rejected a win. Return the errors as texts.
 
-    Two people must reject a win above an amount in the floor file.
-
-    `books` are the books before the rejection. `request` is the number of the ledger entry with the
-    confirmed request; 0 if one person rejected the win.
+    Two people must reject a win above an amount in the floor file. `books` are those before the
+    rejection. `request` is the number of the ledger entry with the confirmed request; 0 if one
+    person rejected the win.
 
     Raises:
         KeyError: the claim does not wait.
@@ -46,9 +45,7 @@ def _request_faults(
 
 
 def request_moved(books: ExpectedBooks, act: str, claim_id: str, by: str, entry: int) -> Draft:
-    """Check a request about a claim, and note it. Return a `Draft` with the errors.
-
-    A request moves no money.
+    """Check a request about a claim, and note it. Return the errors. A request moves no money.
 
     Raises:
         KeyError: the claim does not wait, or was not rejected on the open gaming day.
@@ -66,10 +63,10 @@ def request_moved(books: ExpectedBooks, act: str, claim_id: str, by: str, entry:
 def reopened_moved(books: ExpectedBooks, claim_id: str, by: str, request: int) -> Draft:
     """Return the transfers that reopen a rejected win.
 
-    The rejection moved the amount to the meter and its overflow. The amount comes back from there,
-    first from the overflow, and the house pays what is missing. If the whole meter was won after
-    the rejection, the house pays all. The meter never falls below the lower of two amounts: its
-    reseed, and its balance after the win. Envy Bonuses that are not paid wait for the win again.
+    The amount comes back from where the rejection moved it: first from the meter's overflow, then
+    from the meter, and the house pays what is missing. If the whole meter was won after the
+    rejection, the house pays all. The meter never falls below the lower of two amounts: its reseed,
+    and its balance after the win. Envy Bonuses that are not paid wait for the win again.
 
     Raises:
         KeyError: the claim was not rejected on the open gaming day.

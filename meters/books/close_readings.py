@@ -19,11 +19,7 @@ log = structlog.get_logger()
 
 
 class CloseReading(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The reading of a link's meters at the close of a gaming day.
-
-    `accounts` has the balance of each account in micros. `tallies` has the values of the accounting
-    meters by name.
-    """
+    """The meters' reading at a day's close: accounts in micros, accounting meters by name."""
 
     day: date
     accounts: dict[str, int]
@@ -34,8 +30,6 @@ READING: Final = msgspec.json.Decoder(CloseReading)
 
 
 class CloseReadings:
-    """The writer of the reading that closes each gaming day of a link."""
-
     def __init__(
         self, store: LinkStore, days: GamingDays, by: str, clock: Callable[[], datetime] = now
     ) -> None:
@@ -49,13 +43,12 @@ class CloseReadings:
     async def keep(self, day: OpenDay) -> None:
         """Close the open gaming day if it is over.
 
-        A gaming day that is opened is always later than all closed gaming days, even if the clock
-        changes. If the clock was ahead and is corrected, the gaming days that were closed too early
-        remain closed. Later entries belong to the open gaming day. If the service's clock differs
-        from the clock of Redis by more than five minutes, no day is closed.
+        A gaming day that is opened is always later than all closed ones, even if the clock changes.
+        If the clock was ahead and is corrected, the gaming days that were closed too early remain
+        closed, and later entries belong to the open gaming day. If the service's clock differs from
+        that of Redis by more than five minutes, no day is closed.
 
         Raises:
-            RedisError: Redis failed.
             TermsError: the terms (such as rates) of a meter changed after `LinkStore.open`.
         """
         due = self._due(day)
@@ -89,7 +82,6 @@ class CloseReadings:
                 )
 
     def _due(self, day: OpenDay) -> str:
-        """Return the gaming day that must be open now."""
         today = self._days.of(self._clock())
         if day.closed:
             today = max(today, date.fromisoformat(day.closed) + timedelta(days=1))

@@ -2,10 +2,10 @@
 
 A correction is one of three changes: a round is voided after its cards were entered, the cards of a
 hand are replaced before the result is sent, or a wager is added or taken back before the first
-card. A confirmation is valid only for the correction that the floorperson saw. So each correction
-has a digest, and the confirmation names this digest. The digest is calculated over the round, the
-reason, and the cards that were entered first. For a result, it is also calculated over the cards
-with which the round is settled, and for a wager over the wager, its amount, position and patron.
+card. A confirmation is valid only for the correction that the floorperson saw, so it names the
+correction's digest. The digest is over the round, the reason, and the cards that were entered
+first; for a result, also over the cards with which the round is settled, and for a wager over the
+wager, its amount, position and patron.
 
 The cards in a request stay known until the round ends, whatever becomes of the request: refused,
 withdrawn or replaced by another. From then on, each void of the round is a correction, and so is
@@ -57,16 +57,10 @@ class CorrectedWager(msgspec.Struct, frozen=True, forbid_unknown_fields=True, om
 class Correction(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The part of a correction that a floorperson sees and confirms.
 
-    Attributes:
-        what: ``void``, ``result``, ``add_wager`` or ``take_back_wager``.
-        round: the id of the round.
-        reason: the reason of the void, or of the correction of a wager; empty for a result.
-        entered: for a result, the cards that the dealer entered and took back. For a void, all
-            cards that the dealer entered.
-        positions: the hands of the result.
-        dealer: the dealer's hand of the result.
-        community: the community cards of the result.
-        wager: the wager that is added or taken back, or None.
+    `reason` is that of the void, or of the correction of a wager; empty for a result. `entered`
+    are, for a result, the cards that the dealer entered and took back; for a void, all cards that
+    the dealer entered. `positions`, `dealer` and `community` are of the result. `wager` is the one
+    that is added or taken back.
     """
 
     what: Literal["void", "result", "add_wager", "take_back_wager"]
@@ -109,37 +103,30 @@ class Correction(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return made if made.entered else None
 
     def keeps(self, entered: EnteredCards) -> bool:
-        """Return whether the result has exactly the cards `entered` of a hand that did not fold."""
+        """Check if the result has exactly the cards `entered` of a hand that did not fold."""
         if self.what == "void" or self.folded(entered):
             return False
         settled = sorted(self.settled(entered)), self.declared(entered)
         return settled == (sorted(entered.cards), entered.no_win)
 
     def folded(self, entered: EnteredCards) -> bool:
-        """Return whether the hand of the cards `entered` is folded in the result."""
         return entered.what == "hand" and any(
             one.folded for one in self.positions if one.position == entered.position
         )
 
     def declared(self, entered: EnteredCards) -> bool:
-        """Return whether the result has a declaration instead of the cards `entered` of a hand.
-
-        The declaration says that the hand wins nothing.
-        """
+        """Check if the result declares that the hand of the cards `entered` wins nothing."""
         return entered.what == "hand" and any(
             one.declared for one in self.positions if one.position == entered.position
         )
 
     @property
     def digest(self) -> str:
-        """The digest, in hexadecimal, that identifies the correction in a confirmation."""
+        """Identifies the correction in a confirmation."""
         return hashlib.blake2b(msgspec.json.encode(self), digest_size=16).hexdigest()
 
     def settled(self, entered: EnteredCards) -> Sequence[str]:
-        """Return the cards of the result that replace the cards `entered`.
-
-        The dealer took the cards `entered` back. If nothing replaced them, return no cards.
-        """
+        """Return the cards of the result that replace the cards `entered`; none if nothing does."""
         match entered.what:
             case "dealer":
                 return self.dealer
@@ -181,10 +168,7 @@ def known_cards(text: str) -> tuple[EnteredCards, ...]:
 
 
 class Ask(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A correction request of a table.
-
-    `ask` is the id of the request. `at` is the time when the table first sent the correction.
-    """
+    """A correction request. `at` is the time when the table first sent the correction."""
 
     ask: str
     table: str
@@ -197,9 +181,9 @@ def ask_step(
 ) -> AskStep:  # fmt: skip
     """Return a table's correction request for the script `apply_events`.
 
-    `ask` is its id. `known` are the cards that earlier requests of the round named. The cards of
-    this request are added to them, up to a limit. It makes no difference for the table: every void
-    of the round already needs a confirmation, and so does every result without all known cards.
+    `known` are the cards that earlier requests of the round named, to which those of this request
+    are added, up to a limit. The limit makes no difference for the table: every void of the round
+    already needs a confirmation, and so does every result without all known cards.
     """
     text = msgspec.json.encode(Ask(ask, table, now_text(), correction)).decode()
     now_known = merged(known, correction.entered)[: max(len(known), KNOWN_MAX)]
@@ -207,11 +191,11 @@ def ask_step(
 
 
 class AskDecision(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A person's decision on a correction request, in the form that the ledger has.
+    """A person's decision on a correction request, as the ledger has it.
 
-    `entered` are the entered cards in the request. The round needs a confirmation because of them
-    until it ends, so the ledger has them even if the request was refused. `wager` is the wager in
-    the request, if there is one.
+    Because of the entered cards in the request, the round needs a confirmation until it ends. So
+    the ledger has them (`entered`) even if the request was refused. `wager` is the wager in the
+    request, if there is one.
     """
 
     ask: str
@@ -229,13 +213,9 @@ class AskDecision(msgspec.Struct, frozen=True, omit_defaults=True):
 class StoredAsk:
     """A correction request as Redis has it.
 
-    Attributes:
-        table: the table that sent the request. The Redis field has the name of this table.
-        digest: the digest of the correction. A decision on the request names this digest.
-        ask_id: the id of the request.
-        text: the request as JSON text. The floor page shows the request from this text.
-        decision: ``confirmed`` or ``refused`` in the first line, the name of the person in the
-            second line. Empty while the request is undecided.
+    A decision names its `digest`. The floor page shows it from its JSON `text`. `decision` has
+    ``confirmed`` or ``refused`` in the first line, and the name of the person in the second; it is
+    empty while the request is undecided.
     """
 
     table: str

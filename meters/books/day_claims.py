@@ -1,5 +1,3 @@
-"""The claims that acts of the open gaming day name."""
-
 import asyncio
 from collections.abc import Sequence
 from typing import Final
@@ -13,8 +11,6 @@ _PAGE: Final = 200
 
 
 class _Act(msgspec.Struct, frozen=True):
-    """The field of an act that names its claim."""
-
     claim: str
 
 
@@ -22,12 +18,7 @@ _ACT: Final = msgspec.json.Decoder(_Act)
 
 
 class DayClaims:
-    """The claims of one link that acts of one kind name, since the last close of a gaming day.
-
-    Args:
-        store: the access to the link's data in Redis.
-        kind: the kind of the acts' ledger entries.
-    """
+    """The claims of one link that acts of one kind name, since the last close of a gaming day."""
 
     def __init__(self, store: LinkStore, kind: str) -> None:
         self._store = store
@@ -41,9 +32,6 @@ class DayClaims:
         """Return the fields of each claim, the oldest win first.
 
         Only the acts since the last call are read.
-
-        Raises:
-            RedisError: Redis failed.
         """
         store = self._store
         async with self._turn:
@@ -56,10 +44,7 @@ class DayClaims:
         return sorted(filter(None, found), key=lambda fields: int(fields["entry"]))
 
     async def _read_acts(self, last_reading: int) -> None:
-        """Note the claims of the acts after the last call of this method.
-
-        The first call reads the acts of the open gaming day.
-        """
+        """Note the claims of acts since the last call; in the first one, of the open gaming day."""
         after, before, latest = max(self._seen, last_reading), None, self._seen
         while True:
             page = [one for one in await self._acts.page(before, _PAGE) if one[0] > after]

@@ -8,18 +8,15 @@ import msgspec
 from meters.wire.messages import Result
 
 DEALT_KEPT: Final = 16_384
-"""The greatest number of results whose cards a link remembers.
-
-The digests are in a ring: a new digest replaces the oldest one. The number of a result's ledger
-entry determines the place in the ring.
-"""
+"""The greatest number of results whose cards a link remembers. The digests are in a ring: the
+number of a result's ledger entry determines its place, where it replaces the oldest one."""
 
 
 def dealt_digest(event: Result) -> str:
     """Return a digest of a round's id and cards; an empty text if the result has no player's hand.
 
-    The digest does not depend on the positions of the hands or on the order of the cards. So a
-    copied result is found even if somebody changed the positions or the order.
+    It does not depend on the positions of the hands or on the order of the cards, so that a copied
+    result is found even if somebody changed these.
     """
     hands = sorted(sorted(dealt.cards) for dealt in event.positions if dealt.cards)
     if not hands:
@@ -29,18 +26,10 @@ def dealt_digest(event: Result) -> str:
 
 
 def dealt_field(digest: str) -> str:
-    """Return the name of the Redis field for a digest of dealt cards.
-
-    The value of the field names the table that reported these cards, and the number of the result's
-    ledger entry.
-    """
+    """Return the field for a digest: its value is a table, and the number of the result's entry."""
     return f"d:{digest}"
 
 
 def ring_field(entry: int) -> str:
-    """Return the name of the Redis field that remembers the digest of a result.
-
-    A link has `DEALT_KEPT` such fields. They are used one after the other; after the last field,
-    the first one is used again. `entry` is the number of the result's ledger entry.
-    """
+    """Return the field for the digest of a result's entry: one of `DEALT_KEPT`, used in turn."""
     return f"s:{entry % DEALT_KEPT}"

@@ -1,8 +1,8 @@
 """Cards that a dealer entered and took back, in the ledger (duty D17).
 
-If a round is voided after cards were entered, the void names these cards. If the dealer replaced a
-hand, the result names the cards of the replaced hand. Such voids and results are treated as acts,
-like decisions of people: their ledger entries are in the index of acts.
+If a round is voided after cards were entered, the void names them. If the dealer replaced a hand,
+the result names the cards of the replaced hand. Such voids and results are acts, like decisions of
+people: their ledger entries are in the index of acts.
 """
 
 from collections.abc import Sequence
@@ -18,8 +18,6 @@ OF_TABLES: Final = frozenset({b"wagers", b"correct_wager", b"result", b"void"})
 
 
 class _Entered(msgspec.Struct, frozen=True):
-    """The fields of a void or a result with the cards that were entered and taken back."""
-
     entered: list[EnteredCards] | UnsetType = UNSET
     entered_before: list[EnteredCards] | UnsetType = UNSET
 
@@ -31,10 +29,7 @@ _ENTERED: Final = msgspec.json.Decoder(_Entered)
 
 
 def entered_in(event: MoneyEvent) -> Sequence[EnteredCards]:
-    """Return the cards that a table entered, but that are not in the result of the round.
-
-    Only a void or a result can name such cards.
-    """
+    """Return the cards that a table entered, but that are not in the result of the round."""
     match event:
         case Void():
             return event.entered or ()
@@ -45,13 +40,7 @@ def entered_in(event: MoneyEvent) -> Sequence[EnteredCards]:
 
 
 def entered_in_text(kind: str, event: bytes | str) -> Sequence[EnteredCards]:
-    """Return the cards that the text of an event names as entered and taken back.
-
-    `kind` is the kind of the event. Only voids and results can name such cards.
-
-    Raises:
-        msgspec.DecodeError: the text is not a void or a result.
-    """
+    """Return the cards that a void's or result's text names as entered and taken back."""
     if kind not in {"void", "result"}:
         return ()
     found = _ENTERED.decode(event)
@@ -59,12 +48,11 @@ def entered_in_text(kind: str, event: bytes | str) -> Sequence[EnteredCards]:
 
 
 def is_act(kind: bytes, event: bytes, by: bytes) -> bool:
-    """Return whether a ledger entry belongs in the index of acts.
+    """Check if a ledger entry belongs in the index of acts.
 
-    All ledger entries that are not tables' events are in the index. A table's event is in the index
-    only if it corrects a wager, if it names cards that were entered and taken back, or if a
-    floorperson confirmed it. `by` says who wrote the entry. The service (`LinkIntake`) has the same
-    rule.
+    All ledger entries that are not tables' events do. A table's event does only if it corrects a
+    wager, if it names cards that were entered and taken back, or if a floorperson confirmed it.
+    `by` says who wrote the entry. The service (`LinkIntake`) has the same rule.
 
     Raises:
         msgspec.DecodeError: the event is not valid.

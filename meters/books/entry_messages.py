@@ -1,7 +1,8 @@
 """The table's wagers and the service's replies in ledger entries, decoded once.
 
 Several parts of a replay read the same message. The cache is as large as the rounds that are open
-at the same time on a large link.
+at the same time on a large link. Each function raises a `msgspec.DecodeError` or
+`UnicodeDecodeError` if the text is not what it decodes.
 """
 
 from collections import Counter
@@ -33,11 +34,8 @@ _REPLY: Final = msgspec.json.Decoder(Reply)
 class PlacedWagers(msgspec.Struct, frozen=True):
     """The wagers of an event, without its sequence number, time and round.
 
-    Attributes:
-        text: the positions of the event as JSON.
-        positions: the positions of the event.
-        wagers: each wager, sorted: position, name, cents.
-        counts: each different wager, by name and cents, with its number of positions.
+    `text` are the positions as JSON. `wagers` are sorted: position, name, cents. `counts` has each
+    different wager, by name and cents, with its number of positions.
     """
 
     text: bytes
@@ -47,13 +45,7 @@ class PlacedWagers(msgspec.Struct, frozen=True):
 
 
 class SettledReply(msgspec.Struct, frozen=True):
-    """The reply to a result, decoded.
-
-    Attributes:
-        reply: the whole reply.
-        paid: the settlement lines that pay an amount or a percentage.
-        has_envy: True if an Envy Bonus is among the paid lines.
-    """
+    """The reply to a result. `paid` are the settlement lines that pay an amount or a percentage."""
 
     reply: Reply
     paid: tuple[Line, ...]
@@ -62,22 +54,14 @@ class SettledReply(msgspec.Struct, frozen=True):
 
 @lru_cache(_KEPT)
 def wagers_in(event: bytes) -> Wagers | WagerCorrection:
-    """Decode the event of a ledger entry that has the wagers of a round.
-
-    Raises:
-        msgspec.DecodeError, UnicodeDecodeError: the event has no wagers.
-    """
+    """Decode the event of a ledger entry that has the wagers of a round."""
     decoded: Wagers | WagerCorrection = _WAGERS.decode(event)
     return decoded
 
 
 @lru_cache(_KEPT)
 def placed_in(event: bytes) -> PlacedWagers:
-    """Return the wagers of a ledger entry, without what changes from round to round.
-
-    Raises:
-        msgspec.DecodeError, UnicodeDecodeError: the event has no wagers.
-    """
+    """Return the wagers of a ledger entry, without what changes from round to round."""
     if event.count(b'"positions"') > 1 or b"\\" in event:
         wagers_in(event)  # each value must be valid, even if the event has another one after it
     decoded = _UNDECODED.decode(event)
@@ -88,11 +72,6 @@ def placed_in(event: bytes) -> PlacedWagers:
 
 
 def correction_of_wager(event: bytes) -> WagerCorrection:
-    """Decode the correction of a wager in a ledger entry.
-
-    Raises:
-        msgspec.DecodeError, UnicodeDecodeError: the event corrects no wager.
-    """
     return _CORRECTION.decode(event)
 
 
@@ -108,21 +87,11 @@ def _placed(positions: bytes) -> PlacedWagers:
 
 @lru_cache(_KEPT)
 def reply_in(reply: bytes) -> Reply:
-    """Decode the reply of a ledger entry.
-
-    Raises:
-        msgspec.DecodeError, UnicodeDecodeError: it is not a reply.
-    """
     return _REPLY.decode(reply)
 
 
 @lru_cache(_KEPT_RESULTS)
 def settled_in(reply: bytes) -> SettledReply:
-    """Decode the reply to a result.
-
-    Raises:
-        msgspec.DecodeError, UnicodeDecodeError: it is not a reply.
-    """
     decoded = _REPLY.decode(reply)
     paid = tuple([line for line in decoded.lines or () if line.paid or line.percent])
     return SettledReply(decoded, paid, any(line.envy_of is not None for line in paid))

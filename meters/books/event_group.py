@@ -22,12 +22,7 @@ def new_event_group() -> str:
 
 
 async def stored_event_group(redis: AnyRedis, link: str) -> str:
-    """Return the group name that Redis has for all services of a floor. If there is none, make one.
-
-    Raises:
-        RedisError: Redis fails.
-        OSError: Redis cannot be reached.
-    """
+    """Return the group name that Redis has for a floor's services. If there is none, make one."""
     client, key = redis_of(redis, link), LinkKeys(link).event_group
     # Two services can start at the same time. A Redis stream accepts an entry id only once. So
     # Redis refuses the name of the later service, and this service reads the name of the earlier

@@ -1,7 +1,7 @@
 """The transfers that a ledger entry must have, calculated from its event and earlier entries.
 
-The audit compares these calculated transfers with the transfers in the ledger (duty D19). The
-calculation is independent: it shares no code with the Lua scripts, which write the ledger.
+The audit compares them with the transfers in the ledger (duty D19). The calculation is independent:
+it shares no code with the Lua scripts, which write the ledger.
 """
 
 from collections import Counter
@@ -35,10 +35,7 @@ from meters.wire.messages import Reply
 
 
 class Transfer(msgspec.Struct, frozen=True, array_like=True, order=True):
-    """A transfer of micros from the account `source` to the account `target`.
-
-    `cycle` is the meter's cycle: 1 after its first seed, and one more after each reseed.
-    """
+    """A transfer of micros. `cycle` of the meter is 1 after its first seed, plus 1 per reseed."""
 
     source: str
     target: str
@@ -51,20 +48,16 @@ _TRANSFERS: Final = msgspec.json.Decoder(tuple[Transfer, ...])
 
 @lru_cache(4_096)
 def transfers_in(text: bytes) -> tuple[Transfer, ...]:
-    """Decode the transfers of a ledger entry. A table often has the same transfers again.
-
-    Raises:
-        msgspec.DecodeError, UnicodeDecodeError: the text has no transfers.
-    """
+    """Decode the transfers of a ledger entry. A table often has the same transfers again."""
     return _TRANSFERS.decode(text)
 
 
 class Added(msgspec.Struct, frozen=True, omit_defaults=True):
     """The contribution of a round's wagers to one meter.
 
-    `wagers` is the count of wagers. `micros` has the amount that was added to each account. `cycle`
-    is the meter's cycle when the wagers were accepted. `wager` is empty for the wagers at lock-out.
-    For a wager that a correction added, it is the position, a colon and the name of the wager.
+    `micros` has the amount that was added to each account. `cycle` is the meter's cycle when the
+    wagers were accepted. `wager` is empty for the wagers at lock-out; for a wager that a correction
+    added, it is the position, a colon and the name of the wager.
     """
 
     meter: str
@@ -107,10 +100,10 @@ class EnvyBonus:
 class HeldEnvy:
     """The Envy Bonuses that are owed under a claim.
 
-    The bonuses are pending until the win of the claim is decided. `by` is the person who set
-    `state`. If no win of the hand waits for a floorperson, the bonuses have the state ``validated``
-    from the beginning, and `by` is empty. `after_cents` is a balance after the result: the balance
-    of the first bonus's meter.
+    They are pending until the win of the claim is decided. `by` is the person who set `state`. If
+    no win of the hand waits for a floorperson, they have the state ``validated`` from the
+    beginning, and `by` is empty. `after_cents` is the balance of the first bonus's meter after the
+    result.
     """
 
     state: str
@@ -120,16 +113,13 @@ class HeldEnvy:
 
     @property
     def cents(self) -> int:
-        """The sum of the Envy Bonuses, in cents."""
         return sum(one.cents for one in self.bonuses)
 
     @property
     def holder(self) -> int:
-        """The table position whose hand causes the Envy Bonuses."""
         return self.bonuses[0].holder
 
     def lines_of(self, lines: Iterable[Line]) -> list[Line]:
-        """Return the settlement lines of these Envy Bonuses from the lines of the round."""
         own = {(one.position, one.item, one.holder) for one in self.bonuses}
         return [line for line in lines if (line.position, line.item, line.envy_of) in own]
 
@@ -138,10 +128,8 @@ class HeldEnvy:
 class RejectedWin:
     """A win that was rejected on the open gaming day, and can be reopened.
 
-    Attributes:
-        win: the win before its rejection.
-        envy: the Envy Bonuses that were taken back with the rejection or after it, or None.
-        meter_micros, overflow_micros: the micros that went back to the meter and its overflow.
+    `win` is the win before its rejection. `envy` are the Envy Bonuses that were taken back with the
+    rejection or after it. The micros went back to the meter and its overflow.
     """
 
     win: HeldWin
@@ -153,8 +141,6 @@ class RejectedWin:
 
 @dataclass(frozen=True, slots=True)
 class Requested:
-    """A request about a claim: its ledger entry, its kind, and the person who made it."""
-
     entry: int
     act: str
     by: str
@@ -164,18 +150,12 @@ class Requested:
 class ExpectedBooks:
     """The balances, rounds and claims of a link, calculated from the ledger entries so far.
 
-    Attributes:
-        balances: the balance of each account, in micros.
-        cycles: the cycle of each meter: 1 after its first seed, and one more after each reseed.
-        terms: the terms of each meter, such as its rates and its payout limit.
-        rounds: the contributions of each table's open round.
-        claims: the wins that are not finally decided.
-        envy: the Envy Bonuses that are owed under each claim.
-        tallies: the accounting meters: counts and sums that only rise (duty D2).
-        requests: by claim, the requests of the open gaming day that nobody has confirmed.
-        rejected: the wins that were rejected on the open gaming day.
-        approved: the settings of the floor file that was approved last.
-        house_paid: by claim, the micros that the house paid to reopen a win that waits.
+    `balances` are in micros. The cycle of a meter is 1 after its first seed, and one more after
+    each reseed. `rounds` are the contributions of each table's open round. `claims` are the wins
+    that are not finally decided. `tallies` are the accounting meters: counts and sums that only
+    rise (duty D2). Of the open gaming day, `requests` are those that nobody has confirmed, and
+    `rejected` the rejected wins. `house_paid` are, by claim, the micros that the house paid to
+    reopen a win that waits.
     """
 
     balances: dict[str, int] = field(default_factory=dict)
@@ -198,7 +178,6 @@ class ExpectedBooks:
 
     @property
     def wagers(self) -> frozenset[str]:
-        """The names of all wagers that feed the link's meters."""
         approved, meters, wagers = self._wagers
         if approved is not self.approved or meters != len(self.terms):
             wagers = frozenset(wager for meter in self.terms for wager in self.wagers_of(meter))
@@ -206,15 +185,11 @@ class ExpectedBooks:
         return wagers
 
     def wagers_of(self, meter: str) -> tuple[str, ...]:
-        """Return the names of the wagers that feed a meter. `meter` is its id."""
         named = self.approved.names.get(meter)
         return named.wagers if named else chapter_games().meters.wagers_of(self.terms[meter].kind)
 
     def meters_by_item(self, fed: Iterable[str]) -> dict[str, str]:
-        """Return the meter that pays each item of a settlement line.
-
-        `fed` has the ids of the meters that the round fed.
-        """
+        """Return the meter that pays each item, of the meters that the round fed."""
         return {item: meter for meter in fed for item in self._items_of(meter)}
 
     def _items_of(self, meter: str) -> tuple[str, ...]:
@@ -223,13 +198,10 @@ class ExpectedBooks:
 
 
 class Draft:
-    """The calculated transfers of one ledger entry.
+    """The calculated transfers of one ledger entry, in their order.
 
-    Each transfer of an entry is calculated from the balances after the entry's earlier transfers.
-
-    Attributes:
-        transfers: the transfers in their order.
-        faults: the errors in the entry's event, as texts.
+    Each is calculated from the balances after the entry's earlier transfers. `faults` are the
+    errors in the entry's event, as texts.
     """
 
     def __init__(self, books: ExpectedBooks) -> None:
@@ -243,17 +215,14 @@ class Draft:
         return self._changed.get(account, self._books.balances.get(account, 0))
 
     def move(self, source: str, target: str, micros: int, cycle: int) -> None:
-        """Add a transfer of micros from one account to another. Add nothing if the amount is 0."""
+        """Add a transfer. Add nothing if the amount is 0."""
         if micros > 0:
             self._changed[source] = self.holds(source) - micros
             self._changed[target] = self.holds(target) + micros
             self.transfers.append(Transfer(source, target, micros, cycle))
 
     def fill(self, source: str, meter: str, micros: int, cycle: int) -> None:
-        """Transfer micros to a meter up to its payout limit.
-
-        The rest goes to the meter's overflow (duty D3).
-        """
+        """Transfer micros to a meter up to its payout limit, the rest to its overflow (duty D3)."""
         added_micros = min(micros, self.room(meter))
         self.move(source, meter_account(meter), added_micros, cycle)
         self.move(source, overflow_account(meter), micros - added_micros, cycle)
@@ -309,14 +278,9 @@ def result_moved(
     """Return the transfers that the result of a round must cause.
 
     The settlement lines are calculated one after the other. A percentage is calculated from the
-    meter balance that the earlier lines leave.
-
-    Args:
-        books: the balances and rounds before the result.
-        table: the table that sent the result.
-        settled: the service's reply to the result.
-        moved: the transfers of the ledger entry. If no win of a hand waits for a floorperson, they
-            show to which account each Envy Bonus of the hand went.
+    meter balance that the earlier lines leave. `books` are those before the result. `moved` are the
+    transfers of the ledger entry: if no win of a hand waits for a floorperson, they show to which
+    account each Envy Bonus of the hand went.
 
     Raises:
         KeyError: the table has no open round, or the round did not contribute to a line's meter.
@@ -365,10 +329,7 @@ def result_moved(
 
 
 def envy_of_result(books: ExpectedBooks, table: str, seq: int) -> dict[str, HeldEnvy]:
-    """Return by claim the Envy Bonuses that are owed because of a table's last replayed result.
-
-    `seq` is the sequence number of this result among the table's events.
-    """
+    """Return by claim the Envy Bonuses that a table's last replayed result, event `seq`, owes."""
     own = f"{table}-{seq}"
     return {
         claim: held
@@ -378,11 +339,7 @@ def envy_of_result(books: ExpectedBooks, table: str, seq: int) -> dict[str, Held
 
 
 class _EnvyPayees:
-    """The accounts to which the Envy Bonuses of a result go.
-
-    Attributes:
-        held: the Envy Bonuses of this result that are owed, by claim.
-    """
+    """The accounts to which the Envy Bonuses of a result go. `held` are those that are owed."""
 
     def __init__(self, own: str, reply: Reply, moved: Sequence[Transfer]) -> None:
         self.held: dict[str, HeldEnvy] = {}
@@ -404,10 +361,7 @@ class _EnvyPayees:
         return envy_account(claim)
 
     def _claim(self, line: Line) -> tuple[str, str]:
-        """Return the claim under which an Envy Bonus is owed, and the first state of the bonus.
-
-        Return two empty texts if the bonus is recorded as paid.
-        """
+        """Return an Envy Bonus's claim and first state; two empty texts if recorded as paid."""
         cause = cause_of(line, self._claims, self._lines)
         if cause is not None:
             return self._claims[cause].claim, "pending"
@@ -474,7 +428,6 @@ def decision_moved(
 def _decide_envy(  # noqa: PLR0917
     books: ExpectedBooks, draft: Draft, claim_id: str, by: str, back_cents: int, paid_cents: int
 ) -> None:
-    """Apply the decision on a win to the Envy Bonuses that are owed under the win's claim."""
     envy = books.envy[claim_id]
     if not (back_cents or paid_cents):
         if envy.state == "pending":
@@ -526,7 +479,6 @@ def adjustment_moved(books: ExpectedBooks, meter: str, cents: int) -> Draft:
 
 
 def seed_moved(books: ExpectedBooks, meter: str, terms: TermsText) -> Draft:
-    """Return the transfers of a meter's first seed."""
     books.terms[meter], books.cycles[meter] = terms, 1
     draft = Draft(books)
     draft.move(HOUSE, meter_account(meter), terms.seed_cents * MICROS_PER_CENT, 1)
@@ -534,10 +486,9 @@ def seed_moved(books: ExpectedBooks, meter: str, terms: TermsText) -> Draft:
 
 
 def _take_of(line: Line) -> str:
-    """Return a name for the percentage that a settlement line pays.
+    """Return a name for the percentage that a settlement line pays; empty if it pays none.
 
     Lines with the same name share one percentage. All lines for the dealer's hand do (reading T17).
-    The name is empty if the line pays no percentage.
     """
     if not line.percent:
         return ""

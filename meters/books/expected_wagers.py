@@ -17,14 +17,9 @@ from meters.wire.messages import WagerCorrection
 class KnownTransfers(msgspec.Struct, frozen=True, gc=False):
     """The transfers that a table's wagers must have, as they were calculated before.
 
-    Attributes:
-        positions: the positions of the wagers event as JSON.
-        text: the transfers of the ledger entry, as the entry has them.
-        approved: the settings of the floor file that was approved last.
-        meters: the id, the terms and the cycle of each meter.
-        transfers: the calculated transfers in their order.
-        added: the contribution to each meter.
-        tallies: the names of the accounting meters that rise, with the increase of each.
+    `positions` are JSON, and `text` the transfers as the ledger entry has them. `meters` has the
+    id, the terms and the cycle of each meter, `added` the contribution to each. `tallies` are the
+    accounting meters that rise, with the increase of each.
     """
 
     positions: bytes
@@ -36,7 +31,6 @@ class KnownTransfers(msgspec.Struct, frozen=True, gc=False):
     tallies: tuple[tuple[str, int], ...]
 
     def are_of(self, books: ExpectedBooks, placed: PlacedWagers, text: bytes) -> bool:
-        """Check whether the same wagers must have the same transfers again."""
         return (
             self.positions == placed.text
             and self.text == text
@@ -64,14 +58,9 @@ class ExpectedWagers:
     ) -> Draft:  # fmt: skip
         """Return the transfers of accepted wagers, according to the incrementation rates.
 
-        The rates are those of 649a.12(e)(3), (h)(3), (i)(4) and (j)(3).
-
-        Args:
-            books: the balances and rounds before the wagers.
-            table: the table.
-            placed: the wagers of the event.
-            text: the transfers of the ledger entry, as the entry has them.
-            transfers: the same transfers, decoded. They show which meters the wagers fed.
+        The rates are those of 649a.12(e)(3), (h)(3), (i)(4) and (j)(3). `books` are those before
+        the wagers. `text` are the transfers as the ledger entry has them. Decoded, as `transfers`,
+        they show which meters the wagers fed.
 
         Raises:
             KeyError: a wager fed a meter without terms or without a cycle.
@@ -100,7 +89,7 @@ def correction_moved(
     """Return the transfers of one wager that is added after lock-out, or taken back.
 
     A wager is taken back like those of a void round (reading T28). A round without any wager is
-    over. `transfers` are those of the ledger entry. They show which meters an added wager fed.
+    over. `transfers` are those of the ledger entry, which show which meters an added wager fed.
 
     Raises:
         KeyError: the table has no open round, or the wager fed a meter without terms.
@@ -166,7 +155,7 @@ def _without(books: ExpectedBooks, added: Added, wagered_cents: int) -> tuple[Ad
 def _fed_by(books: ExpectedBooks, moved: Iterable[Transfer]) -> dict[str, list[str]]:
     """Return for each wager the meters to which it contributed. `moved` has their transfers.
 
-    In the present floor file, the table can be missing, or a parameter can be different.
+    The present floor file does not say: the table can be missing, or a parameter can be different.
     """
     targets, fed = {one.target for one in moved}, dict[str, list[str]]()
     # The order must not depend on the entry with which a replay began. Checkpoints have the order.
@@ -180,11 +169,8 @@ def _fed_by(books: ExpectedBooks, moved: Iterable[Transfer]) -> dict[str, list[s
 class _Added:
     """The calculation of what some wagers add. `own` is the wager that a correction adds, or empty.
 
-    Attributes:
-        draft: the transfers and faults so far.
-        meters: the id, the terms and the cycle of each meter that was fed.
-        round_added: the contribution to each meter.
-        tallies: the names of the accounting meters that rise, with the increase of each.
+    `meters` has the id, the terms and the cycle of each meter that was fed. `tallies` are the
+    accounting meters that rise, with the increase of each.
     """
 
     def __init__(self, books: ExpectedBooks, table: str, own: str = "") -> None:

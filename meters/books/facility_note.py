@@ -30,12 +30,9 @@ _LINK: Final = "link:"
 
 @dataclass(frozen=True, slots=True)
 class Noted:
-    """What the note has.
+    """The digest of the first floor file that was approved, and who approved it.
 
-    Attributes:
-        floor: the digest of the first floor file; empty if no floor file was ever approved.
-        by: who approved it.
-        links: the ids of the links that were ever approved.
+    `links` are those that were ever approved.
     """
 
     floor: str
@@ -44,14 +41,11 @@ class Noted:
 
 
 class FacilityNote:
-    """The note of a facility's approvals."""
-
     def __init__(self, redis: AnyRedis) -> None:
         self._redis = redis_of(redis, SLIPS_TAG)
         self._note = self._redis.register_script(load_script("note_facility"))
 
     async def read(self) -> Noted:
-        """Read the note."""
         held = cast("dict[bytes, bytes]", await self._redis.hgetall(FACILITY_KEY))
         floor, _, by = held.pop(_FIRST, b"").decode("utf-8", "replace").partition(" ")
         names = (name.decode("utf-8", "replace") for name in held)

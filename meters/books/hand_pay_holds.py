@@ -17,8 +17,6 @@ _DONE: Final = frozenset({"paid", "rejected"})
 
 
 class _Record(msgspec.Struct, frozen=True):
-    """The fields of a claim's record that show if the claim holds its table."""
-
     claim: str
     table: str
     asset: str
@@ -31,19 +29,13 @@ _RECORD: Final = msgspec.json.Decoder(_Record)
 
 
 class TableHold(msgspec.Struct, frozen=True):
-    """A claim that holds its table. `asset` is the facility's asset number of the table."""
-
     table: str
     asset: str
     claim: ClaimOpened
 
 
 async def holding_claims(store: LinkStore) -> Sequence[TableHold]:
-    """Return the claims of a link that hold their tables, the oldest first.
-
-    Raises:
-        RedisError: Redis failed.
-    """
+    """Return the claims of a link that hold their tables, the oldest first."""
     waiting = await store.claims(await store.waiting())
     return _holds(one for one in waiting if one and one["state"] not in _DONE)
 
@@ -60,10 +52,7 @@ class ReopenableHolds:
     async def claims(self) -> Sequence[TableHold]:
         """Return these claims, the oldest first.
 
-        A claim that was already reopened is included until it is paid.
-
-        Raises:
-            RedisError: Redis failed.
+        One that was already reopened is included until it is paid.
         """
         rejected = await self._rejected.claims()
         return _holds(one for one in rejected if one["state"] != "paid")

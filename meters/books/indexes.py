@@ -1,8 +1,7 @@
 """Reading of a link's balances and indexes from Redis, at one moment.
 
-The indexes are: undecided claims, wins, acts and payout slips.
-
-An audit reads them whole, or only a part of them (`IndexPart`).
+The indexes are: undecided claims, wins, acts and payout slips. An audit reads them whole, or only a
+part of them (`IndexPart`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,7 +23,6 @@ METER_AWARD: Final = "!"
 async def read_snapshot(
     redis: Redis, keys: LinkKeys, *, indexes: bool, part: IndexPart | None
 ) -> Snapshot:
-    """Read a snapshot; see `LinkStore.snapshot`."""
     async with redis.pipeline(transaction=True) as pipe:
         pipe.hgetall(keys.accounts)
         pipe.hgetall(keys.tallies)
@@ -108,7 +106,6 @@ def _with_part(snapshot: Snapshot, part: IndexPart, rows: Sequence[Any]) -> Snap
 
 
 async def slips_at(redis: Redis, keys: LinkKeys, slips: Sequence[str]) -> dict[str, str]:
-    """Return the claim of each of some payout slips that Redis has."""
     if not slips:
         return {}
     held = cast("list[bytes | None]", await redis.hmget(keys.slips, list(slips)))

@@ -1,6 +1,6 @@
 """Copies of the events and replies that tables still need from old ledger entries.
 
-The ledger has the wagers event of each open round, and the replies to accepted events. So the data
+The ledger has the wagers event of each open round, and the replies to accepted events, so the data
 of a table only names these entries. Before they are deleted from Redis, their texts are copied to
 the data of the tables that have not played since.
 """
@@ -68,10 +68,7 @@ def _text_of(entries: Mapping[int, Mapping[str, bytes]], number: int, name: str)
 
 
 def _named_by(row: StoredTable, last: int) -> list[tuple[int, bytes, int]]:
-    """Return the kept replies of a table that name a ledger entry up to entry `last`.
-
-    Each of them is the sequence number, the reply as it is stored, and the number of the entry.
-    """
+    """Return a table's kept replies in entries up to `last`: seq, the stored reply, the entry."""
     return [
         (seq, stored, entry)
         for seq, stored in row.replies.items()

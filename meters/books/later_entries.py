@@ -1,5 +1,3 @@
-"""Ledger entries that were written while an audit ran."""
-
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Final
 
@@ -16,12 +14,11 @@ LaterAct = tuple[LedgerDecision, str, int, Mapping[str, bytes]]
 class LaterEntries:
     """The entries after the last replayed one, read once and only as far as they are needed.
 
-    An audit compares the data in Redis with the replayed entries. If the data differs, a later
-    entry can have changed it. While tables send events, there can be thousands of such entries.
+    Data in Redis that differs from the replayed entries can have been changed by a later entry.
+    While tables send events, there can be thousands of them.
 
-    Attributes:
-        acts: by claim, the acts on claims in the entries that were read.
-        tables: the tables with an entry among those that were read.
+    `acts` has, by claim, the acts on claims in the entries that were read, and `tables` the tables
+    with an entry among them.
     """
 
     def __init__(self, store: LinkStore, after: int, pause: Callable[[], Awaitable[None]]) -> None:
@@ -33,11 +30,7 @@ class LaterEntries:
         self._pause = pause
 
     async def read_to(self, last: int) -> None:
-        """Read the entries up to `last` that were not read yet.
-
-        Raises:
-            RedisError: Redis failed.
-        """
+        """Read the entries up to `last` that were not read yet."""
         while self._read_to < last:
             await self._pause()
             count = min(_PAGE, last - self._read_to)

@@ -1,9 +1,9 @@
 """Blocks of old ledger entries in Redis, compressed with zstd.
 
-The last ledger entries are in the ledger's stream. `pitlink archive` moves older entries from there
-into blocks, which need about a twentieth of the memory. The blocks are a stream of their own. The
-id of a block has the number of its last ledger entry. A block never has entries of two gaming days,
-so whole blocks can be deleted after the day was archived.
+The last ledger entries are in the ledger's stream. `pitlink archive` moves older entries into
+blocks, a stream of their own, which need about a twentieth of the memory. The id of a block has the
+number of its last ledger entry. A block never has entries of two gaming days, so whole blocks can
+be deleted after the day was archived.
 """
 
 from collections.abc import Mapping, Sequence
@@ -107,9 +107,6 @@ async def continuity_problem(redis: Redis, keys: LinkKeys) -> str | None:
 
     Readers prefer the entries in blocks. So without this check, nobody would see an entry of the
     stream that has the number of an entry in a block.
-
-    Raises:
-        RedisError: Redis failed.
     """
     async with redis.pipeline(transaction=True) as pipe:
         pipe.xrevrange(keys.ledger_blocks, count=1)
@@ -125,21 +122,13 @@ async def continuity_problem(redis: Redis, keys: LinkKeys) -> str | None:
 
 
 async def read_from_block(redis: Redis, keys: LinkKeys, after: int, count: int) -> list[Entry]:
-    """Return up to `count` ledger entries after entry `after`, all of them from one block.
-
-    Return nothing if no block has later entries.
-
-    Raises:
-        RedisError: Redis failed.
-    """
+    """Return up to `count` ledger entries after entry `after`, from one block; none without one."""
     found = await redis.xrange(keys.ledger_blocks, min=f"{after + 1}-0", count=1)
     rows = cast("list[StreamEntry]", found)
     return unpack_block(rows[0], after, count) if rows else []
 
 
 class LedgerCompression:
-    """The compression of old entries of one link's ledger in Redis."""
-
     def __init__(self, redis: Redis, keys: LinkKeys, fixed_keys: Sequence[str]) -> None:
         self._redis = redis
         self._keys = keys

@@ -1,9 +1,9 @@
 """The ledger mark: a file outside Redis that names the last entry seen of a link's ledger.
 
-If Redis has fewer ledger entries than the ledger mark says, Redis has lost entries. Without the
-mark, an emptied Redis would look like a new one, and each meter would return to its seed (duties
-D10, D15). The mark has the digest of the last entry, and the seal: a digest over all audited
-entries. The digest and the seal show if somebody rewrote a part of the ledger (duty D17).
+If Redis has fewer ledger entries than the mark says, Redis has lost entries. Without the mark, an
+emptied Redis would look like a new one, and each meter would return to its seed (duties D10, D15).
+The digest of the last entry in the mark, and the seal, a digest over all audited entries, show if
+somebody rewrote a part of the ledger (duty D17).
 """
 
 import fcntl
@@ -36,12 +36,9 @@ class MarkError(OSError):
 class Mark(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The content of a ledger mark.
 
-    Attributes:
-        link: the link to which the ledger belongs.
-        entries: the number of the last ledger entry that was seen in Redis.
-        chain: the digest of entry `entries`.
-        sealed: the number of the last audited entry. An audit found no problem up to this entry.
-        seal: the seal over all entries up to entry `sealed`.
+    `entries` is the number of the last ledger entry that was seen in Redis, and `chain` its digest.
+    `sealed` is the number of the last entry of an audit that found no problem, and `seal` the
+    digest over all entries up to it.
     """
 
     link: str
@@ -52,13 +49,14 @@ class Mark(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def marked_links(data: Path) -> frozenset[str]:
-    """Return the links whose ledger marks are in a data directory."""
     names = (path.name for path in (data / "marks").glob(f"*.{_FILE}"))
     return frozenset(name.removesuffix(f".{_FILE}") for name in names)
 
 
 class LedgerMark:
     """The ledger mark of one link: a file in the data directory.
+
+    Writing it raises a `MarkError` if the file cannot be written.
 
     Raises:
         UserError: the file exists and cannot be read.
@@ -82,12 +80,10 @@ class LedgerMark:
         return self._seen
 
     def problem(self, entries: int, had: int) -> str | None:
-        """Return the reason why Redis does not match the ledger mark, or None if Redis matches it.
+        """Return the reason why Redis does not match the ledger mark, or None.
 
-        Args:
-            entries: the count of ledger entries in Redis.
-            had: the count of entries according to the mark. The caller must have read the mark
-                before Redis.
+        `entries` is the count in Redis, `had` that of the mark, which the caller must have read
+        before Redis.
         """
         if entries >= had:
             return None
@@ -98,22 +94,12 @@ class LedgerMark:
         )
 
     def note(self, entries: int, chain: str) -> None:
-        """Write the count of ledger entries and the digest of the last entry into the ledger mark.
-
-        Raises:
-            MarkError: the file cannot be written.
-        """
+        """Write the count of ledger entries and the digest of the last one into the ledger mark."""
         if entries > self._seen.entries:
             self._keep(msgspec.structs.replace(self._seen, entries=entries, chain=chain))
 
     def note_seal(self, entries: int, seal: str) -> None:
-        """Write the seal of an audit without a problem into the ledger mark.
-
-        The seal is the digest over all entries up to entry `entries`.
-
-        Raises:
-            MarkError: the file cannot be written.
-        """
+        """Write the seal of an audit without a problem, over all entries up to entry `entries`."""
         if entries > self._seen.sealed:
             self._keep(msgspec.structs.replace(self._seen, sealed=entries, seal=seal))
 
@@ -122,9 +108,6 @@ class LedgerMark:
 
         Only `pitlink restore` is allowed to call this, and all services must be stopped. The
         content of the earlier mark is lost.
-
-        Raises:
-            MarkError: the file cannot be written.
         """
         try:
             self.path.unlink(missing_ok=True)
@@ -144,11 +127,9 @@ class LedgerMark:
     def _write(self, mark: Mark) -> None:
         """Write the file of the ledger mark in one step.
 
-        If another process has written a later entry or a later seal, the file keeps this entry or
-        this seal.
-
-        Several services, and the heartbeat and the audit of one service, can write the file at the
-        same time. A lock makes them write one after the other.
+        If another process has written a later entry or a later seal, the file keeps it. Several
+        services, and the heartbeat and the audit of one service, can write at the same time: a lock
+        makes them write one after the other.
         """
         make_private_directory(self.path.parent)
         with self._turn_to_write():
@@ -216,7 +197,7 @@ class LedgerMark:
 
 
 def _joined(one: Mark, other: Mark) -> Mark:
-    """Return a ledger mark made from two marks, with the later entry and the later seal of both."""
+    """Return a ledger mark with the later entry and the later seal of two marks."""
     seen = max(one, other, key=lambda mark: mark.entries)
     sealed = max(one, other, key=lambda mark: mark.sealed)
     return msgspec.structs.replace(seen, sealed=sealed.sealed, seal=sealed.seal)
@@ -234,8 +215,8 @@ def _sync(path: Path) -> None:
 def _turn(lock: int, kind: int) -> Iterator[None]:
     """Lock an open lock file during a `with` block, and close it after the block.
 
-    The wait for the lock is bounded, because the process that holds the lock can be suspended. If
-    the wait ends without the lock, the block runs without it.
+    The process that holds the lock can be suspended, so the wait is bounded: the block then runs
+    without the lock.
     """
     try:
         until = time.monotonic() + _TURN_WITHIN_S

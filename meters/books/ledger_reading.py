@@ -19,9 +19,6 @@ async def read_entries(redis: Redis, keys: LinkKeys, after: int, count: int) -> 
     """Read up to `count` ledger entries after entry `after`.
 
     If the ledger has an entry after `after`, at least one is returned, and none is left out.
-
-    Raises:
-        RedisError: Redis failed.
     """
     if found := await read_from_block(redis, keys, after, count):
         return found
@@ -47,9 +44,6 @@ async def read_entries_at(redis: Redis, keys: LinkKeys, numbers: Sequence[int]) 
 
     Each entry can be in another block. So they are read a few at a time, and blocks are unpacked
     outside the event loop.
-
-    Raises:
-        RedisError: Redis failed.
     """
     found: dict[int, Entry] = {}
     for begin in range(0, len(numbers), _AT_ONCE):
@@ -68,11 +62,7 @@ async def read_entries_at(redis: Redis, keys: LinkKeys, numbers: Sequence[int]) 
 async def add_replies(
     redis: Redis, keys: LinkKeys, answers: Sequence[ScriptAnswer]
 ) -> Sequence[ScriptAnswer]:
-    """Add to the answers of a script the replies to repeated events that only the ledger has.
-
-    Raises:
-        RedisError: Redis failed.
-    """
+    """Add to the answers of a script the replies to repeated events that only the ledger has."""
     numbers = {
         one.entry for one in answers if one.status is Status.AGAIN and one.entry is not None
     }  # fmt: skip
@@ -106,21 +96,13 @@ async def _rows_at(redis: Redis, key: str, numbers: Sequence[int]) -> list[tuple
 
 
 async def first_number(redis: Redis, keys: LinkKeys) -> int:
-    """Return the number of the first ledger entry in Redis; 0 without an entry.
-
-    Raises:
-        RedisError: Redis failed.
-    """
+    """Return the number of the first ledger entry in Redis; 0 without an entry."""
     found = await read_entries(redis, keys, 0, 1)
     return found[0][0] if found else 0
 
 
 async def first_end(redis: Redis, keys: LinkKeys) -> int:
-    """Return the number with which the first entry of the stream ends; 0 without an entry.
-
-    Raises:
-        RedisError: Redis failed.
-    """
+    """Return the number with which the first entry of the stream ends; 0 without an entry."""
     rows = await _read(redis, keys.ledger, "-", "+", 1)
     return unpack_entry(rows[0])[-1][0] if rows else 0
 

@@ -50,8 +50,6 @@ PROBLEMS_MAX: Final = 100
 
 
 class _Decided(msgspec.Struct, frozen=True):
-    """The fields of a floorperson's decision that a replay needs."""
-
     claim: str
     act: str
     envy_back: int = 0
@@ -60,8 +58,6 @@ class _Decided(msgspec.Struct, frozen=True):
 
 
 class _Changed(msgspec.Struct, frozen=True):
-    """The fields of a change of a meter that a replay needs."""
-
     meter: str
     by: str
     terms: str = ""
@@ -69,8 +65,6 @@ class _Changed(msgspec.Struct, frozen=True):
 
 
 class _Restored(msgspec.Struct, frozen=True):
-    """The field of the ledger entry of a restore that says if the person's name was confirmed."""
-
     confirmed: bool = False
 
 
@@ -94,23 +88,12 @@ _TABLES: Final = table_account("")
 class Replay:
     """The balances and records of one link, calculated only from the link's ledger.
 
-    Attributes:
-        entries: the number of the last replayed ledger entry.
-        chain: the digest of entry `entries`.
-        seal: the seal over all entries so far, empty before the first entry.
-        problems: the problems that the replay found, as texts.
-        variances: differences between readings at the close of a gaming day and the ledger, as
-            texts.
-        notes: facts that are no fault, but that a reader of the ledger must know, as texts.
-        archived: the gaming days that were archived, according to the ledger entries.
-        expired_to: the last ledger entry whose archive file was deleted, according to the ledger.
-        closed_day: the last gaming day that was closed, empty if there is none.
-        begins_after: the number of the entry before the first replayed entry; 0 if the replay began
-            with the first entry of the ledger.
-        evidence: the claims according to the replayed entries.
-        tables: the tables according to the replayed entries.
-        link: the state of the link (closed or open, proposals, approvals) according to the replayed
-            entries.
+    `entries` is the number of the last replayed ledger entry, `chain` its digest, and `seal` that
+    over all entries so far. `variances` are differences between readings at the close of a gaming
+    day and the ledger, `notes` facts that are no fault, but that a reader of the ledger must know.
+    According to the ledger, the days in `archived` were archived, and `expired_to` is the last
+    entry whose archive file was deleted. `begins_after` is the number of the entry before the first
+    replayed one. `evidence` has the claims.
     """
 
     entries: int = 0
@@ -139,8 +122,8 @@ class Replay:
     def after(cls, checkpoint: Checkpoint, closings: Mapping[str, str] | None = None) -> Self:
         """Make a replay that continues from a checkpoint.
 
-        `closings` has the digests of the checkpoints at the close of gaming days. None if the given
-        checkpoint itself is that of the last closed gaming day.
+        `closings` has the digests of the checkpoints at the close of gaming days. Without it, the
+        given checkpoint itself is that of the last closed gaming day.
         """
         evidence, link = Evidence(), LinkEvidence()
         if approval := checkpoint.approval:
@@ -170,7 +153,6 @@ class Replay:
 
     @classmethod
     def resumed(cls, state: AuditCheckpoint) -> Self:
-        """Make a replay that continues from the last audit of a service."""
         replay = cls.after(state.checkpoint, state.closings)
         replay.books.requests.update(state.requests)
         replay.books.rejected.update(state.rejected)
@@ -180,7 +162,6 @@ class Replay:
         return replay
 
     def audit_checkpoint(self, link: str) -> AuditCheckpoint:
-        """Return the present state of the replay, from which the next start can continue."""
         archived = {one.day.isoformat() for one in self.archived}
         return AuditCheckpoint(
             link,
@@ -199,7 +180,6 @@ class Replay:
 
     @property
     def checkpoint(self) -> Checkpoint:
-        """The present state of the replay, from which a later replay can continue."""
         books = self._books
         return Checkpoint(
             entries=self.entries,
@@ -222,7 +202,6 @@ class Replay:
 
     @property
     def books(self) -> ExpectedBooks:
-        """The balances, rounds and claims after the replayed entries."""
         return self._books
 
     def apply_entry(
@@ -258,8 +237,7 @@ class Replay:
     def hold_against(self, seen: Mark) -> None:
         """Compare the last replayed entry with the ledger mark. Note a difference as a problem.
 
-        The ledger mark is a file outside Redis about the last ledger entry that was seen (duty
-        D17).
+        The mark is a file outside Redis about the last ledger entry that was seen (duty D17).
         """
         if seen.entries == self.entries and seen.chain != self.chain:
             self._problem(f"entry {self.entries} is not the one that was seen: {seen.chain}")
@@ -268,16 +246,10 @@ class Replay:
 
     @property
     def totals(self) -> Totals:
-        """The totals of the ledger over all meters."""
         return Totals.of(self._books.tallies, self._contributed_micros)
 
     def other_terms(self, meters: Mapping[str, str]) -> list[str]:
-        """Return texts about meters whose terms in Redis differ from the ledger (duty D12).
-
-        Args:
-            meters: the fields of the link's Redis hash of meters. Field ``terms:{meter}`` has the
-                terms of a meter.
-        """
+        """Return texts about meters whose terms in Redis differ from the ledger (duty D12)."""
         return [
             f"meter {meter} has other terms in Redis than in the ledger: {stored}"
             for meter, terms in self._books.terms.items()
@@ -287,10 +259,8 @@ class Replay:
     def state_difference(self, meters: Mapping[str, str]) -> list[str]:
         """Return the differences between the link's state in Redis and in the ledger, as texts.
 
-        Args:
-            meters: the fields of the link's Redis hash of meters. These are compared: the digest of
-                the last entry, the closed state, the last closed gaming day, the count of open
-                rounds, and the cycle of each meter.
+        Compared are the digest of the last entry, the closed state, the last closed gaming day, the
+        count of open rounds, and the cycle of each meter.
         """
         found = []
         if self.entries and meters.get(CHAIN, "") != self.chain:
@@ -337,7 +307,6 @@ class Replay:
         return found
 
     def _add_evidence(self, number: int, fields: Mapping[str, bytes]) -> None:
-        """Add an entry to the evidence that an audit compares with Redis."""
         self.evidence.add_entry(number, fields, self._books)
         self.link.add_entry(number, fields)
         for fault in self.tables.add_entry(number, fields, self._books):
@@ -350,8 +319,8 @@ class Replay:
     def _follow_chain(self, number: int, fields: Mapping[str, bytes]) -> None:
         """Check the digest of a ledger entry, which covers the digest of the entry before.
 
-        The check of the next entry uses the digest that this entry has, even if this digest is
-        wrong. So one wrong digest is reported only once.
+        The next entry is checked with the digest that this entry has, even if it is wrong, so that
+        one wrong digest is reported only once.
         """
         due, self.seal = link_and_seal(self.chain, self.seal, number, fields)
         self.chain = fields.get(CHAIN, b"").decode("utf-8", "replace")
@@ -408,7 +377,6 @@ class Replay:
     def _act_due(
         self, kind: bytes, by: str, event: bytes, transfers: Sequence[Transfer]
     ) -> Draft:  # fmt: skip
-        """Return the transfers of an act: a decision of a person or of the service itself."""
         books = self._books
         match kind:
             case b"seed":
@@ -447,7 +415,6 @@ class Replay:
         return due
 
     def _decision_due(self, kind: str, by: str, decided: _Decided) -> Draft:
-        """Return the transfers of an act on a win, or on Envy Bonuses that are owed."""
         match kind:
             case "pay_envy" | "reject_envy":
                 return envy_moved(self._books, kind, decided.claim)
@@ -474,7 +441,7 @@ class Replay:
     def _hold_reading(self, reading: CloseReading) -> None:
         """Compare the reading at the close of a gaming day with the replayed balances.
 
-        Each difference is a variance. Nobody can remove a variance later (duty D19).
+        Each difference is a variance, which nobody can remove later (duty D19).
         """
         found = (*self.differences(reading.accounts), *self.other_tallies(reading.tallies))
         problems = (f"at the close of {reading.day}: {one}" for one in found)
@@ -484,7 +451,6 @@ class Replay:
         self._books.rejected.clear()
 
     def _hold_archived(self, archived: Archived) -> None:
-        """Compare the checkpoint of an archived gaming day with the replay at the day's close."""
         self.archived.append(archived)
         day = archived.day.isoformat()
         if self._closings.get(day, archived.books) != archived.books:
@@ -528,11 +494,10 @@ class BalanceReplay(Replay):
     """A replay that calculates the balances and undecided claims, and no evidence for an audit."""
 
     def _add_evidence(self, number: int, fields: Mapping[str, bytes]) -> None:
-        """Add nothing."""
+        """Nothing, on purpose."""
 
 
 def _text_of(transfers: Counter[Transfer]) -> str:
-    """Return transfers as text for an accountant."""
     parts = [f"{one.micros} from {one.source} to {one.target}" for one in transfers.elements()]
     return ", ".join(parts) or "nothing"
 

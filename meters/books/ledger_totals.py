@@ -1,5 +1,3 @@
-"""Totals of a link's ledger over all meters."""
-
 from collections import Counter
 from dataclasses import dataclass
 from typing import Self
@@ -7,7 +5,7 @@ from typing import Self
 
 @dataclass
 class Totals:
-    """The totals of a ledger. Wagers and contributions do not include voided rounds."""
+    """Totals of a link's ledger over all meters. Voided rounds do not count."""
 
     rounds: int = 0
     voids: int = 0
@@ -19,10 +17,7 @@ class Totals:
 
     @classmethod
     def of(cls, tallies: Counter[str], contributed_micros: int) -> Self:
-        """Make the totals from the accounting meters: counts and sums that only rise.
-
-        `contributed_micros` is the sum that wagers contributed to all meters.
-        """
+        """Make the totals from the accounting meters: counts and sums that only rise."""
 
         def net(laid: str, voided: str) -> int:
             laid_sum = sum(of for name, of in tallies.items() if name.startswith(laid))

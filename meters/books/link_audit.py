@@ -26,14 +26,8 @@ class LinkStateAudit:
     async def problems(self, replay: Replay, snapshot: Snapshot, *, whole: bool) -> list[str]:
         """Return the differences between the link's state in Redis and in the ledger, as texts.
 
-        Args:
-            replay: the replay of the ledger up to the last entry of `snapshot`.
-            snapshot: the data of the link in Redis at one moment, with the indexes.
-            whole: True to check all proposals and the approved configuration. False to check only
-                undecided proposals.
-
-        Raises:
-            RedisError: Redis failed.
+        `replay` is up to the last entry of `snapshot`, which has the indexes. Without `whole`, only
+        undecided proposals are checked, and not the approved configuration.
         """
         found = [
             *_state_difference(replay, snapshot.meters),
@@ -94,7 +88,6 @@ def _other_approval(replay: Replay, held: Mapping[str, str]) -> Iterable[str]:
 
 
 def _other_open(replay: Replay, held: Mapping[str, int]) -> Iterable[str]:
-    """Yield the differences in the list of undecided proposals, as texts."""
     due = replay.link.open
     for proposal in sorted(due.keys() - held.keys()):
         yield f"proposal {proposal} waits, and is not in Redis's list"
@@ -104,11 +97,7 @@ def _other_open(replay: Replay, held: Mapping[str, int]) -> Iterable[str]:
 
 
 def _differences(due: Mapping[str, str], held: Mapping[str, str]) -> Iterable[str]:
-    """Yield a text for each field that differs between Redis and the ledger.
-
-    `due` has the fields according to the ledger. If it has only a part of them, only this part is
-    compared.
-    """
+    """Yield a text for each field that differs; if `due` has only some fields, only of those."""
     whole = "at" in due
     for name in sorted(held.keys() | due.keys() if whole else due.keys()):
         if held.get(name) != due.get(name):

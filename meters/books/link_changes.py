@@ -18,14 +18,9 @@ Verdict = Literal["confirm", "withdraw"]
 class NewTerms:
     """The present terms of a meter and the new terms.
 
-    Attributes:
-        before: the present terms.
-        after: the new terms.
-        digest: the digest over the terms of all meters of the link after the change.
-        seed_micros: the least balance that the meter must have for a new wager amount, if the meter
-            was never reseeded. 0 if the wager amount stays the same.
-        reseed_micros: the least balance that the meter must have for a new wager amount, if the
-            meter was reseeded before. 0 if the wager amount stays the same.
+    `digest` is over the terms of all meters of the link after the change. For a new wager amount,
+    `seed_micros` is the least balance that the meter must have if it was never reseeded, and
+    `reseed_micros` if it was.
     """
 
     before: str
@@ -91,10 +86,10 @@ class ChangeBook:
     ) -> None:
         """Confirm a proposal, so the change takes effect, or withdraw the proposal.
 
-        `amount_cents` is added to the meter. A negative amount is subtracted. `cycle` is the
-        meter's cycle at the time of the proposal. If the whole meter was won after the proposal,
-        the meter has a higher cycle, and the script refuses the proposal. `limit_cents` is the
-        meter's payout limit after the change, 0 for no limit.
+        `amount_cents` is added to the meter; a negative amount is subtracted. `cycle` is the
+        meter's cycle at the time of the proposal. If the whole meter was won since, its cycle is
+        higher, and the script refuses the proposal. `limit_cents` is the meter's payout limit after
+        the change, 0 for no limit.
 
         Raises:
             BooksError: ``unknown_proposal``, ``wrong_state``, ``same_person``, ``not_closed``,

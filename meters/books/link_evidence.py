@@ -1,9 +1,8 @@
 """The state of a link according to its ledger: closed or open, approvals and proposals.
 
-The ledger also shows the lowest version number that each meter can have. A display uses version
-numbers to ignore old values. Each call of a Lua script adds one to the version number of each meter
-that the call affects. All entries of one script call have the same time, so they are counted as one
-call.
+The ledger also shows the lowest version number that each meter can have, by which a display ignores
+old values. Each call of a Lua script adds one to the version number of each meter that it affects.
+All entries of one script call have the same time, so they are counted as one call.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,35 +21,25 @@ _KEPT_BY_METER: Final = frozenset({"meter", "reserve", "overflow"})
 
 
 class _Switched(msgspec.Struct, frozen=True):
-    """The reason in the ledger entry that closes a link."""
-
     reason: str = ""
 
 
 class _Approved(msgspec.Struct, frozen=True):
-    """The digest and the approved text in the ledger entry of an approval."""
-
     digest: str
     text: str
 
 
 class _Proposed(msgspec.Struct, frozen=True):
-    """The proposal that a ledger entry makes or decides, with the proposal's kind and meter."""
-
     proposal: str
     kind: str = ""
     meter: str = ""
 
 
 class _Decided(msgspec.Struct, frozen=True):
-    """The claim that the ledger entry of a decision names."""
-
     claim: str
 
 
 class _Outage(msgspec.Struct, frozen=True):
-    """The id of the outage that a ledger entry records."""
-
     id: str
 
 
@@ -65,15 +54,11 @@ _OUTAGE: Final = msgspec.json.Decoder(_Outage)
 class LinkEvidence:
     """The state of a link according to the replayed ledger entries, without money and tables.
 
-    Attributes:
-        standing: the fields that the link's Redis hash of meters must have because of the entries.
-            None for a field that must not exist.
-        approved: the fields of the last approved configuration, and the entry of the first of two
-            approvals that waits for the second.
-        proposals: the fields of each proposal that the entries made or decided.
-        open: for each undecided proposal, the number of the entry that made it.
-        versions: the lowest version number that each meter can have.
-        restored: True if the link's data was ever restored.
+    `standing` are the fields that the link's Redis hash of meters must have because of the entries;
+    None for a field that must not exist. `approved` are the fields of the last approved
+    configuration, and the entry of the first of two approvals that waits for the second. `open` has
+    for each undecided proposal the number of the entry that made it. `versions` are the lowest
+    version numbers that the meters can have.
     """
 
     standing: dict[str, str | None] = field(default_factory=dict)
@@ -87,11 +72,7 @@ class LinkEvidence:
     _percents: dict[str, str] = field(default_factory=dict)
 
     def add_approval(self, entry: int, by: str, event: bytes | str) -> None:
-        """Note the approval of a floor file that a ledger entry records.
-
-        Raises:
-            msgspec.DecodeError: the event is not an approval.
-        """
+        """Note the approval of a floor file that a ledger entry records."""
         approved = _APPROVED.decode(event)
         self.approved = {
             "digest": approved.digest, "text": approved.text, "by": by, "entry": str(entry),
@@ -138,10 +119,7 @@ class LinkEvidence:
                 self.restored = True
 
     def _raise_versions(self, fields: Mapping[str, bytes]) -> None:
-        """Raise the lowest possible version number of each meter that a ledger entry affects.
-
-        An entry can affect a meter without a transfer of money.
-        """
+        """Raise the lowest version of each meter that an entry affects, also without a transfer."""
         kind, (touched, percents) = fields["kind"], _meters_in(fields["transfers"])
         match kind:
             case b"seed":
@@ -162,10 +140,7 @@ class LinkEvidence:
 
 @lru_cache(4_096)
 def _meters_in(transfers: bytes) -> tuple[frozenset[str], Sequence[tuple[str, str]]]:
-    """Return the meters that the transfers of a ledger entry affect.
-
-    Also return each claim to which a meter pays, with the meter.
-    """
+    """Return the meters that transfers affect, and each claim to which a meter pays, with it."""
     parts = [(one.source.split(":"), one.target.split(":")) for one in transfers_in(transfers)]
     touched = (name[-1] for part in parts for name in part if name[0] in _KEPT_BY_METER)
     percents = [

@@ -1,5 +1,3 @@
-"""Data classes for the data of a link in Redis: the state of tables, meters and the link."""
-
 from dataclasses import dataclass, field
 from typing import Final, Literal, NamedTuple
 
@@ -20,10 +18,9 @@ EnvyAct = Literal["pay_envy", "reject_envy"]
 class TableRecord:
     """The state of a table in Redis.
 
-    `last_seq` is the sequence number of the table's last event. `basis` is the sequence number of
-    the open round's wagers event. `fed` are the meters to which the open round contributed. When
-    the table sends a hello event, the service reports the state of `claims`. `known` are the cards
-    that correction requests of the open round named.
+    `basis` is the sequence number of the open round's wagers event, `fed` are the meters to which
+    the round contributed, and `known` the cards that its correction requests named. When the table
+    sends a hello event, the service reports the state of `claims`.
     """
 
     last_seq: int
@@ -40,8 +37,7 @@ class TableRecord:
 class LedgerHead:
     """The number and the digest of a ledger's last entry. The number is 0 if there is no entry.
 
-    Redis has these two values in the ledger and also in a hash. `in_ledger` is True if the values
-    in the ledger and in the hash are equal.
+    Redis has these two values also in a hash. `in_ledger` is True if the ledger has the same ones.
     """
 
     entry: int
@@ -51,10 +47,7 @@ class LedgerHead:
 
 @dataclass(frozen=True, slots=True)
 class OpenDay:
-    """The open gaming day and the last closed gaming day, as dates.
-
-    A date is empty if no gaming day is open, or if none was closed.
-    """
+    """The open gaming day and the last closed one, as dates; empty if there is none."""
 
     open: str
     closed: str
@@ -62,10 +55,7 @@ class OpenDay:
 
 @dataclass(frozen=True, slots=True)
 class MeterState:
-    """The state of a meter in Redis. The amount is in whole cents.
-
-    `pending` is True if a win of a percentage of the meter waits for a floorperson.
-    """
+    """A meter in Redis. `pending`: a win of a percentage of it waits for a floorperson."""
 
     meter: str
     amount_cents: int
@@ -76,8 +66,6 @@ class MeterState:
 
 @dataclass(frozen=True, slots=True)
 class Closure:
-    """The reason why a link is closed, the person who closed it, and the time."""
-
     reason: str
     by: str
     at: str
@@ -87,14 +75,9 @@ class Closure:
 class LinkState:
     """The state of a link at one moment.
 
-    Attributes:
-        meters: the link's meters, in the order of the floor file.
-        closure: the reason why the link is closed, or None while the link is open.
-        rounds_open: the count of rounds that have wagers and no result or void yet.
-        floor_changes: a count that rises with each change that the floor page shows, such as a new
-            win.
-        head: the number and the digest of the last ledger entry.
-        day: the open gaming day and the last closed gaming day.
+    `meters` are in the order of the floor file. `closure` is None while the link is open.
+    `rounds_open` counts the rounds that have wagers and no result or void yet. `floor_changes`
+    rises with each change that the floor page shows, such as a new win.
     """
 
     meters: tuple[MeterState, ...]
@@ -109,13 +92,9 @@ class LinkState:
 class IndexPart:
     """The part of a link's indexes that an audit compares: new entries, and some older entries.
 
-    The indexes of a large floor have millions of members. An audit each minute must not read all.
-
-    Attributes:
-        new_after: the number of a ledger entry. The part has everything after this entry.
-        old_after: the part also has what is after this entry, up to and including `old_to`.
-        old_to: see `old_after`.
-        meters: the meters whose wins are read.
+    The indexes of a large floor have millions of members, and an audit each minute must not read
+    all. The part has everything after the ledger entry `new_after`, and what is after `old_after`,
+    up to and including `old_to`. `meters` are those whose wins are read.
     """
 
     new_after: int
@@ -124,7 +103,6 @@ class IndexPart:
     meters: tuple[str, ...]
 
     def has(self, entry: int) -> bool:
-        """Return whether a ledger entry is in this part."""
         return entry > self.new_after or self.old_after < entry <= self.old_to
 
 
@@ -144,16 +122,14 @@ _NO_MEMBERS: Final = IndexCounts()
 class Snapshot:
     """A link's account balances in micros, its accounting meters and its indexes, at one moment.
 
-    The fields from `waiting` on are empty if the indexes were not read. `waiting` has the undecided
-    claims, each with the number of its ledger entry. `wins` is the index of wins. `acts` is the
-    index of acts: decisions of people, and entries that the service itself writes. `slips` has the
-    claim of each payout slip. `misplaced` is the count of wins that are at a wrong place in the
-    index of wins. `proposals` has the undecided proposals, each with the number of its ledger
-    entry. `approved` has the fields of the last approved configuration.
+    The fields from `waiting` on are empty if the indexes were not read. `waiting` and `proposals`
+    are undecided, each with the number of its ledger entry. `acts` are decisions of people, and
+    entries that the service itself writes. `slips` has the claim of each payout slip. `misplaced`
+    is the count of wins that are at a wrong place in the index of wins. `approved` has the fields
+    of the last approved configuration.
 
     If only a part of the indexes was read, `part` is this part. Then `waiting`, `wins` and `acts`
-    have only the members in this part, and `slips` is empty. `counts` are the numbers of all
-    members.
+    have only its members, and `slips` is empty. `counts` are the numbers of all members.
     """
 
     accounts: dict[str, int]
@@ -171,19 +147,16 @@ class Snapshot:
 
     @property
     def last_entry(self) -> int:
-        """The number of the last ledger entry."""
         return int(self.meters.get("entries", "0"))
 
     @property
     def is_opened(self) -> bool:
-        """True if the link was ever opened: its meters have money or terms, not only approvals."""
+        """Was the link ever opened? Its meters then have money or terms, not only approvals."""
         return bool(self.accounts) or any(name.startswith("terms") for name in self.meters)
 
 
 @dataclass(frozen=True, slots=True)
 class DecisionResult:
-    """The result of a decision on a claim. Amounts are in cents."""
-
     state: str
     amount_cents: int
     meter_after_cents: int

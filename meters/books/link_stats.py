@@ -21,10 +21,7 @@ _MANY_EVERY_S: Final = 5.0
 
 @dataclass(frozen=True, slots=True)
 class WaitingCount:
-    """A count of waiting items (such as claims), and the time since which the oldest one waits.
-
-    `since_s` is in seconds since 1970. It is None if no item waits.
-    """
+    """A count of waiting items, and since when the oldest one waits, in seconds since 1970."""
 
     count: int = 0
     since_s: float | None = None
@@ -34,22 +31,11 @@ class WaitingCount:
 class LinkStats:
     """The figures of a link for monitoring, except the values of the meters.
 
-    Attributes:
-        reserve_micros: the reserve of each meter, by meter id.
-        overflow_micros: the amount above each meter's payout limit, by meter id.
-        claims: the wins that wait until a floorperson validates them, or until their hand pay is
-            paid.
-        hand_pays: the wins in `claims` that are hand pays.
-        envy: the hands with Envy Bonuses that can be paid, if nobody has confirmed yet that they
-            were paid.
-        corrections: the correction requests that wait for a floorperson.
-        proposals: the count of proposals that are not decided.
-        entries_live: the count of ledger entries in Redis.
-        entries_archived: the count of ledger entries in the archive.
-        archived_s: the time when a gaming day was last archived, in seconds since 1970. None if no
-            gaming day was archived.
-        read_s: the time of the last reading of the meters, at the close of a gaming day, in seconds
-            since 1970. None if there was no reading.
+    By meter id, there are the reserve, and the amount above the payout limit. `claims` are the wins
+    that wait until a floorperson validates them, or until their hand pay is paid; `hand_pays` are
+    the hand pays among them. `envy` are the hands with Envy Bonuses that can be paid, if nobody has
+    confirmed yet that they were paid. `archived_s` is when a gaming day was last archived, and
+    `read_s` the last reading at the close of a gaming day, both in seconds since 1970.
     """
 
     reserve_micros: Mapping[str, int]
@@ -67,15 +53,13 @@ class LinkStats:
 
 @dataclass(frozen=True, slots=True)
 class RedisMemory:
-    """The memory of Redis in bytes. A limit of 0 means no limit."""
+    """The memory of Redis. A limit of 0 means no limit."""
 
     used_bytes: int
     limit_bytes: int
 
 
 class _PaidFrom(msgspec.Struct, frozen=True):
-    """The field of a claim's record that says how the win is paid."""
-
     paid_from: str
 
 
@@ -85,7 +69,7 @@ _PAID_FROM: Final = msgspec.json.Decoder(_PaidFrom)
 class LinkStatsReader:
     """The reader of a link's figures.
 
-    Claims and correction requests are read again only if they have changed.
+    Claims and correction requests are read again only if `LinkState.floor_changes` has risen.
     """
 
     def __init__(self, store: LinkStore) -> None:
@@ -102,11 +86,7 @@ class LinkStatsReader:
     async def read(self, floor_changes: int) -> LinkStats:
         """Read the figures of the link at one moment.
 
-        Args:
-            floor_changes: the present value of `LinkState.floor_changes`.
-
         Raises:
-            RedisError: Redis failed.
             ValueError: a value in Redis is not valid.
         """
         store, keys = self._store, self._store.keys
@@ -149,8 +129,7 @@ class LinkStatsReader:
     async def _read_claims(self, count: int) -> None:
         """Read the undecided claims, and count the wins, hand pays and Envy Bonuses that wait.
 
-        At most 1,000 claims are read, the oldest first. `count` is the count of all undecided
-        claims.
+        At most 1,000 claims are read, the oldest first. `count` is that of all undecided claims.
         """
         found = [
             (fields, _PAID_FROM.decode(fields["record"]).paid_from == "hand_pay")
@@ -169,7 +148,6 @@ class LinkStatsReader:
         self._listed = count
 
     async def memory(self) -> RedisMemory | None:
-        """Return the memory use of Redis, or None if Redis does not report it."""
         try:
             info = cast("Mapping[str, object]", await self._store.redis.info("memory"))
         except RedisError:
@@ -188,7 +166,7 @@ def _waiting(since_s: Sequence[float], more: int = 0) -> WaitingCount:
 def _asked_s(stored: StoredAsk) -> float | None:
     """Return the time when a table first sent a correction request, in seconds since 1970.
 
-    Return None if somebody has changed the request in Redis. The audit reports such a change.
+    Return None if somebody has changed the request in Redis, which the audit reports.
     """
     try:
         return _since_s(stored.ask.at)

@@ -15,8 +15,7 @@ class TermsText(msgspec.Struct, frozen=True):
     """The terms of a meter, such as rates. They must not change while the meter's link operates.
 
     Amounts are in cents, and rates in basis points. The terms include values from the chapter of
-    the law. If a release has another edition of the chapter, the terms differ, and the service
-    notices this.
+    the law, so the service notices if a release has another edition of the chapter.
     """
 
     kind: str
@@ -36,10 +35,7 @@ _TERMS: Final = msgspec.json.Decoder(TermsText)
 
 
 def terms_text(meter: Meter) -> str:
-    """Return the terms that a meter has in the floor file, as text.
-
-    The same terms always have the same text.
-    """
+    """Return the terms of a meter in the floor file, always as the same text."""
     return terms_as_text(terms_with_pool(meter, meter.terms.pool))
 
 
@@ -65,24 +61,16 @@ def terms_with_pool(settings: MeterSettings, pool: tuple[int, int, int, int]) ->
 
 
 def terms_as_text(terms: TermsText) -> str:
-    """Return the terms of a meter as text, in the same form as in Redis and in the ledger."""
+    """Return the terms of a meter in the form in which Redis and the ledger have them."""
     return msgspec.json.encode(terms).decode()
 
 
 def read_terms(text: str | bytes) -> TermsText:
-    """Decode the terms of a meter from their text.
-
-    Raises:
-        msgspec.DecodeError: the text is not a meter's terms.
-    """
     return _TERMS.decode(text)
 
 
 def terms_digest(texts: Mapping[str, str]) -> str:
-    """Return one digest over the terms of all meters of a link.
-
-    `texts` has the text of the terms by meter id.
-    """
+    """Return one digest over the terms of all meters of a link, from their texts by meter id."""
     lines = sorted(f"{meter}={text}" for meter, text in texts.items())
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:32]
 
@@ -90,11 +78,9 @@ def terms_digest(texts: Mapping[str, str]) -> str:
 def adopted(approved: Link, stored: Mapping[str, str]) -> Link:
     """Return a link with the terms in force: the floor file's terms with the confirmed changes.
 
-    Args:
-        approved: the link in the floor file.
-        stored: the fields of the link's Redis hash of meters. Field ``terms:{meter}`` has the terms
-            in force. Field ``file:{meter}`` has the terms that the floor file had when a service
-            last started with this link.
+    `stored` are the fields of the link's Redis hash of meters. ``terms:{meter}`` has the terms in
+    force, ``file:{meter}`` those that the floor file had when a service last started with this
+    link.
     """
     return msgspec.structs.replace(
         approved, meter=tuple(_in_force(meter, stored) for meter in approved.meter)
@@ -119,8 +105,6 @@ def _in_force(meter: Meter, stored: Mapping[str, str]) -> Meter:
 
 @dataclass(frozen=True)
 class LinkTerms:
-    """The terms of all meters of a link."""
-
     link: Link
 
     @cached_property

@@ -11,7 +11,6 @@ async def day_open(store: LinkStore) -> date | None:
 
     Raises:
         ValueError: the value in Redis is not a date.
-        RedisError: Redis failed.
     """
     day = cast("bytes | None", await store.redis.hget(store.keys.meters, "day"))
     return date.fromisoformat(day.decode()) if day else None

@@ -12,12 +12,8 @@ from meters.wire.clock import now_text
 class Outage(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A period in which a link did not operate, or several such periods shortly after one another.
 
-    Attributes:
-        id: the id of the outage.
-        since: the beginning of the outage, RFC 3339 in UTC.
-        reasons: the first few different reasons for the outage.
-        times: the number of times that the link stopped operating during this outage.
-        until: the end of the outage, empty while the outage lasts.
+    Times are RFC 3339 in UTC; `until` is empty while the outage lasts. `reasons` has the first few
+    different reasons. `times` is how often the link stopped operating during this outage.
     """
 
     id: str
@@ -31,8 +27,6 @@ OUTAGE: Final = msgspec.json.Decoder(Outage)
 
 
 class OutageBook:
-    """The writer of ledger entries about outages of a link."""
-
     def __init__(self, store: LinkStore, by: str) -> None:
         self._store = store
         self._by = by
@@ -44,7 +38,6 @@ class OutageBook:
         Write nothing if the last outage in the ledger has the same id.
 
         Raises:
-            RedisError: Redis failed.
             TermsError: the terms (such as rates) of a meter changed after `LinkStore.open`.
         """
         at = now_text()

@@ -12,13 +12,10 @@ _UNNUMBERED: Final = b'{"seq":0'
 
 
 class EventRefusal(Exception):  # noqa: N818  (the contract's word)
-    """The refusal of a table's event. The refused event changes nothing.
+    """The refusal of a table's event, which changes nothing.
 
-    Attributes:
-        code: the reason, for programs.
-        message: the reason, for people.
-        field: the wrong field of the event, such as ``positions[2].wagers.progressive``. None if no
-            single field is wrong.
+    `code` is the reason for programs, `message` for people. `field` is the wrong field of the
+    event, such as ``positions[2].wagers.progressive``; None if no single field is wrong.
     """
 
     def __init__(self, code: str, message: str, field: str | None = None) -> None:
@@ -45,24 +42,21 @@ BY_STATUS: Final = {
 
 
 def refused(seq: int | None, code: str, message: str, field: str | None = None) -> bytes:
-    """Return the reply to a refused event."""
     return msgspec.json.encode(
         Reply(seq=seq, status="refused", error=ErrorDetail(code=code, message=message, field=field))
     )
 
 
 def refused_by_script(seq: int, status: Status) -> bytes:
-    """Return the reply to an event that the Lua script `apply_events` refused."""
     return refused(seq, status.value, BY_STATUS[status], None)
 
 
 def refusal_texts() -> str:
     """Return as JSON the reply for each code with which `apply_events` (Lua) refuses an event.
 
-    A reply begins with the event's sequence number. This beginning is missing here, and the script
-    adds it. The reply with the code ``held`` also lacks the claims that hold the table. The script
-    writes these claims between the first brackets of the reply, and their names between the first
-    parentheses.
+    The beginning of a reply, with the event's sequence number, is missing, and the script adds it.
+    The reply with the code ``held`` also lacks the claims that hold the table: the script writes
+    them between the first brackets of the reply, and their names between the first parentheses.
     """
     begin = len(_UNNUMBERED)
     texts = {
@@ -76,17 +70,11 @@ def refusal_texts() -> str:
 
 
 def correction_refusal(who: str, reason: str) -> str:
-    """Return the reply to a correction that a person refused.
-
-    The beginning of the reply, with the event's sequence number, is missing. A Lua script adds it.
-    """
+    """Return the reply to a refused correction, without its number, which a Lua script adds."""
     message = f"{who} refused this correction: {reason}"
     return refused(0, Status.CORRECTION_REFUSED.value, message)[len(_UNNUMBERED) :].decode()
 
 
 def out_of_order(seq: int, expected: int) -> bytes:
-    """Return the reply to an event that came too early.
-
-    The table must first send the event with the sequence number `expected`.
-    """
+    """Return the reply to an event that came too early: the table must first send `expected`."""
     return msgspec.json.encode(Reply(seq=seq, status="out_of_order", expected=expected))

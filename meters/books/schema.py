@@ -1,20 +1,16 @@
 """The schema version: the version of the layout of data in Redis.
 
-A release works only with its own schema version. The schema version of a link's data is in the
-link's Redis hash of meters. The schema version of the users' data is at the head of the operators'
-log.
+A release works only with its own. That of a link's data is in the link's Redis hash of meters, that
+of the users' data at the head of the operators' log.
 """
 
 from typing import Final
 
 SCHEMA: Final = 5
-"""The schema version with which this release works."""
 
 FIELD: Final = "schema"
-"""The name of the field with the schema version.
-
-This field is in a link's Redis hash of meters, and in the head of the operators' log.
-"""
+"""The name of the field with the schema version, in a link's Redis hash of meters and in the head
+of the operators' log."""
 
 
 def version_of(noted: bytes | str | None, *, begun: bool) -> int | None:
@@ -34,10 +30,7 @@ def version_of(noted: bytes | str | None, *, begun: bool) -> int | None:
 
 
 def schema_problem(what: str, version: int | None) -> str | None:
-    """Return the reason why this release must not use data of a schema version, or None (duty D10).
-
-    Return None if the release can use the data.
-    """
+    """Return why this release must not use data of a schema version, or None (duty D10)."""
     if version is None or version == SCHEMA:
         return None
     return (

@@ -20,9 +20,7 @@ class ScriptError(Exception):
 
 @cache
 def load_script(name: str, package: str = "meters.books") -> str:
-    """Load a Lua script with the fragments that it includes.
-
-    The returned text begins with the schema version of the data that the script uses.
+    """Load a Lua script with the fragments that it includes, after the schema version of its data.
 
     Raises:
         ScriptError: a file is missing, a fragment is included twice, or a fragment includes itself.

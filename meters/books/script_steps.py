@@ -19,10 +19,7 @@ class Kind(StrEnum):
 
 
 class Contribution(msgspec.Struct, frozen=True, array_like=True):
-    """The amount that one event's wagers add to one meter.
-
-    `limit_micros` is the payout limit of the meter in micros, 0 for no limit.
-    """
+    """What one event's wagers add to one meter. `limit_micros` is its payout limit, 0 for none."""
 
     meter: str
     wagers: int
@@ -35,10 +32,9 @@ class Contribution(msgspec.Struct, frozen=True, array_like=True):
 class PercentStep(msgspec.Struct, frozen=True, array_like=True):
     """A percentage of a meter that is paid in equal shares. If it is 100%, the meter is reseeded.
 
-    `percent_bps` is the percentage in basis points: 10,000 is all of the meter.
-
-    A reseed fills the meter with its reserve if `from_reserve` is true, and with `reseed_micros`.
-    It fills the meter at most up to the payout limit `limit_micros`, 0 for no limit.
+    `percent_bps` is in basis points: 10,000 is all of the meter. A reseed fills the meter with its
+    reserve if `from_reserve` is true, and with `reseed_micros`, at most up to the payout limit
+    `limit_micros`, 0 for no limit.
     """
 
     meter: str
@@ -52,12 +48,11 @@ class PercentStep(msgspec.Struct, frozen=True, array_like=True):
 class DueStep(msgspec.Struct, frozen=True, array_like=True):
     """The amount that is due to one winner: one share of a `PercentStep`, or fixed cents.
 
-    `take` is 0 for fixed cents. For a share, `take` is the place of its `PercentStep` in the
-    result, from 1. `claim_key` is the place of the claim's Redis key among the keys of the script
-    call, or 0 if the win needs no validation. `holds` is empty if the claim does not hold its
-    table. If the claim holds its table, `holds` is the part of a text about the claim: all that is
-    before the amount. The text is for refusals. If the amount is an Envy Bonus that is owed, `envy`
-    is the claim under which it is owed. If not, `envy` is empty.
+    `take` is 0 for fixed cents. For a share, it is the place of its `PercentStep` in the result,
+    from 1. `claim_key` is the place of the claim's Redis key among the keys of the script call, or
+    0 if the win needs no validation. If the claim holds its table, `holds` is the part of a text
+    about the claim, for refusals, that is before the amount. If the amount is an Envy Bonus that is
+    owed, `envy` is the claim under which it is owed.
     """
 
     take: int
@@ -73,8 +68,8 @@ class DueStep(msgspec.Struct, frozen=True, array_like=True):
 class EnvyStep(msgspec.Struct, frozen=True, array_like=True):
     """The Envy Bonuses of a result that are owed under one claim.
 
-    If a win of the result opens the claim, `record` is empty. If the claim is only for Envy
-    Bonuses, `record` is the record with which the script opens the claim.
+    `record` is for a claim that is only for Envy Bonuses, which the script opens with it. It is
+    empty if a win of the result opens the claim.
     """
 
     claim_key: int
@@ -86,9 +81,9 @@ class EnvyStep(msgspec.Struct, frozen=True, array_like=True):
 class AskStep(msgspec.Struct, frozen=True, array_like=True):
     """A correction of entered cards that a floorperson must confirm.
 
-    `digest` is the digest of the correction. `ask` is the id of the correction request, and `text`
-    is the request for the floor page. The script uses `ask` and `text` only for a request that it
-    does not have yet. `known` are the cards that the round's requests named, this one included.
+    `digest` is that of the correction. The script uses `ask`, the id of the request, and `text`,
+    the request for the floor page, only for a request that it does not have yet. `known` are the
+    cards that the round's requests named, this one included.
     """
 
     digest: str
@@ -112,9 +107,9 @@ class ReplyWork(msgspec.Struct, frozen=True, array_like=True):
 class WagersWork(msgspec.Struct, frozen=True, array_like=True):
     """The data that the script `apply_events` needs for a table's accepted wagers.
 
-    `contributions` is the text from `contributions_text`. `despite_hold` is True
-    if the script must accept the wagers even from a held table. A restore sets it, because the
-    table was not held when the service first accepted these wagers.
+    `contributions` is the text from `contributions_text`. With `despite_hold`, the script must
+    accept the wagers even from a held table. A restore sets it, because the table was not held when
+    the service first accepted these wagers.
     """
 
     draw: str
@@ -137,9 +132,9 @@ class CorrectionWork(msgspec.Struct, frozen=True, array_like=True):
 class ResultWork(msgspec.Struct, frozen=True, array_like=True):
     """The data that the script `apply_events` needs for the result of a round.
 
-    `dealt` is the digest of the round id and the dealt cards. It is empty if the result has no
-    player's hand. `gaps` has the parts of a reply with amounts that only the script knows. It is
-    empty if the service knows all amounts.
+    `dealt` is the digest of the round id and the dealt cards; empty if the result has no player's
+    hand. `gaps` has the parts of a reply with amounts that only the script knows; empty if the
+    service knows all amounts.
     """
 
     takes: tuple[PercentStep, ...]
@@ -156,10 +151,10 @@ class ScriptStep(msgspec.Struct, frozen=True, array_like=True):
     """One validated event for the script `apply_events`.
 
     `basis` is the sequence number (`seq`) of the event with the round's wagers, with which a result
-    or a correction of a wager was validated. `act` is True if the script must put the ledger entry
-    of the event into the index of acts, like a decision of a person. `ask` is set if a floorperson
+    or a correction of a wager was validated. With `act`, the script must put the ledger entry of
+    the event into the index of acts, like a decision of a person. `ask` is set if a floorperson
     must confirm the event. `known` are the cards that earlier correction requests of the round
-    named, as the service knew them. It is None if they make no difference for the event.
+    named, as the service knew them; None if they make no difference for the event.
     """
 
     table: str
@@ -177,10 +172,9 @@ class ScriptStep(msgspec.Struct, frozen=True, array_like=True):
 class RoundContribution(NamedTuple):
     """The contribution of an open round's wagers to one meter.
 
-    The script `apply_events` stores this contribution in Redis, so a void can undo it. `wager` is
-    empty for the wagers at lock-out. A wager that a correction added has a contribution of its own,
-    because the meter can be in another cycle by then: `wager` is its position, a colon and its
-    name.
+    The script `apply_events` stores it in Redis, so a void can undo it. `wager` is empty for the
+    wagers at lock-out. A wager that a correction added has a contribution of its own, because the
+    meter can be in another cycle by then: `wager` is its position, a colon and its name.
     """
 
     meter: str
@@ -208,9 +202,9 @@ class PackedTable(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_f
     the sequence number of the event with its wagers: the wagers event, or the last correction of a
     wager. `draw` is its draw as JSON. `contributed` has its contribution to each meter, so a void
     can undo it. Without an open round, these four are empty and 0. `entry` is the number of the
-    ledger entry with that event. It is 0 if no round is open, or if that entry is no longer in
-    Redis. In the second case, the text of the event is in the Redis hash of rounds. `known` are the
-    entered cards that correction requests of the open round named, as `known_text` writes them.
+    ledger entry with that event; 0 if no round is open, or if that entry is no longer in Redis, in
+    which case the text of the event is in the Redis hash of rounds. `known` are the entered cards
+    that correction requests of the open round named, as `known_text` writes them.
     """
 
     last: int
@@ -262,17 +256,12 @@ class PaidDue(msgspec.Struct, frozen=True, array_like=True):
 class ScriptAnswer(msgspec.Struct, frozen=True, array_like=True):
     """The answer of the script `apply_events` to one event.
 
-    Attributes:
-        status: the status of the event.
-        text: the reply to the event. It is empty for an accepted event: `accepted_reply` makes its
-            reply. If an earlier event of the table is missing, `text` is the sequence number
-            (`seq`) of the missing event.
-        asked: True if the script stored a new correction request.
-        entry: the number of the ledger entry with the event and its reply.
-        paid: the amounts that are due.
-        elsewhere: if another table has a result with the same round id and cards, the id of that
-            table, a blank, and the number of the ledger entry of that result. If not, it is empty.
-        confirmed_by: the person who confirmed the correction in the event.
+    `text` is the reply to the event, empty for an accepted one, whose reply `reply_of` makes. If an
+    earlier event of the table is missing, it is the sequence number (`seq`) of that event. `asked`
+    says that the script stored a new correction request. `entry` is the number of the ledger entry
+    with the event and its reply. If another table has a result with the same round id and cards,
+    `elsewhere` is the id of that table, a blank, and the number of the ledger entry of that result.
+    `confirmed_by` is the person who confirmed the correction in the event.
     """
 
     status: Status
@@ -285,14 +274,11 @@ class ScriptAnswer(msgspec.Struct, frozen=True, array_like=True):
 
 
 class ScriptAnswers(msgspec.Struct, frozen=True, array_like=True):
-    """The answers of the script `apply_events` to the events of one call.
+    """The answers of the script `apply_events` to the events of one call, in their order.
 
-    Attributes:
-        terms: True if the terms of the link were those of the call. If not, nothing was done.
-        entry: the number of the last ledger entry.
-        chain: the digest of the last ledger entry.
-        in_ledger: True if the ledger itself ends with this entry.
-        answers: the answer to each event, in the order of the events.
+    `terms` is True if the terms of the link were those of the call; otherwise nothing was done.
+    `entry` and `chain` are the number and the digest of the last ledger entry. `in_ledger` says
+    that the ledger itself ends with this entry.
     """
 
     terms: bool
@@ -303,7 +289,6 @@ class ScriptAnswers(msgspec.Struct, frozen=True, array_like=True):
 
 
 SCRIPT_ANSWERS: Final = msgspec.msgpack.Decoder(ScriptAnswers)
-"""Decoder of the output of the script `apply_events`."""
 
 
 def contributions_text(contributions: Sequence[Contribution]) -> str:
@@ -316,10 +301,7 @@ def contributions_text(contributions: Sequence[Contribution]) -> str:
 
 
 def reply_of(parts: ReplyParts, answer: ScriptAnswer) -> bytes:
-    """Return the reply to an event with an answer of the script; empty if the answer has no reply.
-
-    The reply to an accepted event is made here, with the amounts that the script computed.
-    """
+    """Return the reply to an event, with the amounts of the answer; empty if there is none."""
     if answer.status is not Status.ACCEPTED:
         return answer.text.encode()
     return reply_text(parts, [due.amount_cents for due in answer.paid])

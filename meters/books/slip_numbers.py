@@ -9,33 +9,32 @@ Even if one of the two steps is interrupted, no number pays two claims, and no c
 unpayable:
 
 - The second step runs only if the number is reserved for the claim. To reserve is one atomic step,
-  so only one claim gets the number. Payments of all other claims with this number are refused.
+  so only one claim gets the number. Payments of all other claims with it are refused.
 - The reservation remains after the payment. It also remains if the result of the payment is not
   known: Redis did not answer, or the process died between the two steps. No other claim can get a
-  reserved number. A number can be reserved several times for the same claim, so a later try can pay
-  the same claim with it.
-- A reservation is released only if the script of the second step answered that it did nothing. The
-  reservation counts the tries to pay. So the release of one try does not affect another try that is
-  in progress or has paid.
+  reserved number. It can be reserved several times for the same claim, so a later try can pay the
+  same claim with it.
+- A reservation is released only if the script of the second step answered that it did nothing. It
+  counts the tries to pay, so the release of one try does not affect another that is in progress or
+  has paid.
 - If a process died after it reserved a number for claim A, claim B can replace the reservation
-  under two conditions. Claim A was finally decided, with another number or without a number. The
-  data of A's link does not have the number. Only the data of an operable link is read for this,
+  under two conditions: claim A was finally decided, with another number or without a number, and
+  the data of A's link does not have the number. Only the data of an operable link is read for this,
   because damaged or lost data does not show what was paid.
 - A correction of a paid claim's number has the same two steps, and the claim keeps its old number
-  too. A paid claim can be corrected at any time. So no other claim replaces a number that a process
-  reserved for a correction before the process died. A rejected claim can be reopened until the
-  gaming day of the rejection is closed. Its reservation can be replaced only after that.
+  too. A paid claim can be corrected at any time, so no other claim replaces a number that a process
+  reserved for a correction before it died. A rejected claim can be reopened until the gaming day of
+  the rejection is closed. Its reservation can be replaced only after that.
 - After a restore, the data of a link can lack a payment that was made. So the restore looks for
-  numbers that are reserved for claims of the link, but that no restored payment has. The restore
-  stores each such number in the link's data, with the claim and the number of the restore's ledger
-  entry (`kept_for`). Such a number can pay only this claim, and only if the claim was restored. A
-  claim that a table opens after the restore is another win, even if it has the id of a lost claim.
+  numbers that are reserved for claims of the link, but that no restored payment has, and stores
+  each in the link's data, with the claim and the number of the restore's ledger entry (`kept_for`).
+  Such a number can pay only this claim, and only if the claim was restored. A claim that a table
+  opens after the restore is another win, even if it has the id of a lost claim.
 
 The ledger decides which number paid which claim, and an audit compares the reservations with the
-ledger. If the hash of reservations was lost, a number that paid a claim has no reservation. The
-audit of a service reserves such a number (`meters/books/claim_audit.py`). Before this audit, no
-other payment can use the number, because each payment also reads the numbers in the data of all
-links.
+ledger. If the hash of reservations was lost, the audit of a service reserves the numbers that paid
+a claim again (`meters/books/claim_audit.py`). Before this audit, no other payment can use such a
+number, because each payment also reads the numbers in the data of all links.
 
 For a person who looks for a paper slip, hyphens, capital letters and leading zeros make no
 difference. So `fold_slip` removes them, and Redis has each number only in the folded form. The
@@ -56,11 +55,9 @@ SLIPS_TAG: Final = "@slips"
 """The hash tag in the Redis key of the reservations. No link can have this text as its id."""
 
 SLIPS_KEY: Final = f"pitlink:{{{SLIPS_TAG}}}:reserved"
-"""The Redis key of the hash with the reservations.
-
-Each field of the hash is a slip number in the form that `fold_slip` returns. The value has the
-count of tries to pay with the number, a blank, and the claim.
-"""
+"""The Redis key of the hash with the reservations. Its fields are slip numbers in the form that
+`fold_slip` returns; the value has the count of tries to pay with the number, a blank, and the
+claim."""
 
 SLIP_LENGTH_MAX: Final = 100
 _SLIP: Final = re.compile(rf"(?=-*[A-Za-z0-9])[A-Za-z0-9-]{{1,{SLIP_LENGTH_MAX}}}")
@@ -131,8 +128,8 @@ def fold_slip(slip: str) -> str:
     """Return a slip number in the folded form, in which pitlink compares slip numbers.
 
     Hyphens, capital letters and the zeros in front of a number make no difference. Two numbers with
-    the same letters and digits are the same number, wherever their hyphens are. So a zero between
-    two digits counts, also behind a hyphen.
+    the same letters and digits are the same, wherever their hyphens are. So a zero between two
+    digits counts, also behind a hyphen.
 
     >>> fold_slip("S-0001"), fold_slip("s1"), fold_slip("S-0-0-0-1"), fold_slip("00-B-0")
     ('s1', 's1', 's1', '0b0')
@@ -151,23 +148,24 @@ class Reservation:
 
     @classmethod
     def of(cls, text: str) -> Self:
-        """Decode a reservation from its text in Redis."""
         tries, blank, claim = text.partition(" ")
         return cls((claim if blank and tries.isdecimal() else text).removesuffix(_CORRECTS), text)
 
     @property
     def corrects(self) -> bool:
-        """True if the number was reserved for a correction of the claim's slip number."""
+        """Was the number reserved for a correction of the claim's slip number?"""
         return self.text.endswith(_CORRECTS)
 
     @property
     def link(self) -> str:
-        """The link of the claim for which the number is reserved."""
         return self.claim.partition(".")[0]
 
 
 class SlipRegister:
-    """The register of slip numbers that are reserved in a facility."""
+    """The slip numbers that are reserved in a facility.
+
+    Every method that waits raises a `RedisError` if Redis fails.
+    """
 
     def __init__(self, redis: AnyRedis) -> None:
         self._everywhere = redis
@@ -178,17 +176,12 @@ class SlipRegister:
     async def reserve(self, slip: str, claim: str, instead_of: str = "") -> Reservation | None:
         """Reserve a slip number for a claim, or return the reservation of another claim.
 
-        Return None if the number is now reserved for the claim. If the number was already reserved
-        for this claim, the reservation remains, and its count of tries rises by one.
-
-        Args:
-            slip: the slip number.
-            claim: the claim to be paid with the number, or for which a restore keeps the number.
-            instead_of: the text of an old reservation of another claim. If Redis still has exactly
-                this text, the new reservation replaces it.
+        If the number was already reserved for this claim, the reservation remains, and its count of
+        tries rises by one. A reservation of another claim is replaced if Redis still has exactly
+        its text `instead_of`.
 
         Raises:
-            RedisError: Redis failed. It is not known whether the number is reserved.
+            RedisError: it is not known whether the number is reserved.
         """
         answer = await self._reserve(
             keys=[SLIPS_KEY], args=[fold_slip(slip), claim_of(claim), instead_of]
@@ -199,22 +192,12 @@ class SlipRegister:
     async def release(self, slip: str, claim: str) -> None:
         """Withdraw one try to pay a claim with a slip number, because this try paid nothing.
 
-        The reservation counts the tries. If no try is left, the reservation is removed, and another
-        claim can use the number.
-
-        Raises:
-            RedisError: Redis failed.
+        If no try is left, the reservation is removed, and another claim can use the number.
         """
         await self._release(keys=[SLIPS_KEY], args=[fold_slip(slip), claim])
 
     async def held(self, slips: Sequence[str]) -> Mapping[str, Reservation]:
-        """Return the reservations of some slip numbers, by the number in its folded form.
-
-        Numbers without a reservation are left out.
-
-        Raises:
-            RedisError: Redis failed.
-        """
+        """Return the reservations that some slip numbers have, by the number in its folded form."""
         folded, found = sorted({fold_slip(slip) for slip in slips}), dict[str, Reservation]()
         for begin in range(0, len(folded), _AT_ONCE):
             some = folded[begin : begin + _AT_ONCE]
@@ -224,21 +207,14 @@ class SlipRegister:
         return found
 
     async def every(self) -> Mapping[str, Reservation]:
-        """Return all reservations, by the slip number in its folded form.
-
-        Raises:
-            RedisError: Redis failed.
-        """
+        """Return all reservations, by the slip number in its folded form."""
         rows = cast("dict[bytes, bytes]", await self._redis.hgetall(SLIPS_KEY))
         return {slip.decode(): Reservation.of(text.decode()) for slip, text in rows.items()}
 
     async def unpaid_of(self, link: str) -> dict[str, str]:
         """Return numbers that are reserved for a link's claims, but missing in the link's data.
 
-        Each number is returned with the claim for which it is reserved.
-
-        Raises:
-            RedisError: Redis failed.
+        Each has the claim for which it is reserved.
         """
         # Not HKEYS: the Redis users of the service are not allowed to run it.
         rows = await redis_of(self._everywhere, link).hgetall(LinkKeys(link).slips)
@@ -254,7 +230,7 @@ class SlipRegister:
         """Reserve all slip numbers in a link's data. Return the count of newly reserved numbers.
 
         Raises:
-            RedisError: Redis failed. Some of the numbers can be reserved already.
+            RedisError: some of the numbers can be reserved already.
         """
         rows = await redis_of(self._everywhere, link).hgetall(LinkKeys(link).slips)
         paid = cast("dict[bytes, bytes]", rows)
@@ -263,11 +239,10 @@ class SlipRegister:
     async def reserve_paid(self, paid: Mapping[str, str]) -> int:
         """Reserve slip numbers for their claims. Return the count of newly reserved numbers.
 
-        `paid` has one claim for each slip number. Either the number paid this claim, or a restore
-        keeps the number for it.
+        `paid` has for each number the claim that it paid, or for which a restore keeps it.
 
         Raises:
-            RedisError: Redis failed. Some of the numbers can be reserved already.
+            RedisError: some of the numbers can be reserved already.
         """
         held = await self.held([*paid])
         free = {slip: claim for slip, claim in paid.items() if fold_slip(slip) not in held}
@@ -276,21 +251,11 @@ class SlipRegister:
         return len(free)
 
     async def has_paid(self, slip: str, claim: str) -> bool:
-        """Check in Redis if a slip number paid a claim, or if a restore reserved it for the claim.
-
-        Raises:
-            RedisError: Redis failed.
-        """
+        """Check in Redis if a slip number paid a claim, or if a restore keeps it for the claim."""
         return claim in await self._paid_by(slip, [claim.partition(".")[0]])
 
     async def paid_on(self, slip: str, links: Iterable[str]) -> str | None:
-        """Return the claim for which a slip number is used on one of `links`, or None.
-
-        The slip number paid this claim, or a restore keeps the number for this claim.
-
-        Raises:
-            RedisError: Redis failed.
-        """
+        """Return the claim on one of `links` that a number paid, or that a restore keeps it for."""
         return next(iter(await self._paid_by(slip, links)), None)
 
     async def _paid_by(self, slip: str, links: Iterable[str]) -> list[str]:

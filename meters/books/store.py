@@ -68,10 +68,9 @@ class TermsError(Exception):
 class BooksError(Exception):
     """A refusal by a Lua script of a link. The script changed nothing.
 
-    Attributes:
-        status: the reason in the script's answer, such as ``same_person``.
-        detail: the rest of the script's answer, often empty.
-        setter: for ``same_person``, the person who set a PIN. Empty if the same user did both acts.
+    `status` is the reason in the script's answer, such as ``same_person``, and `detail` the rest of
+    the answer. For ``same_person``, `setter` is the person who set a PIN; empty if the same user
+    did both acts.
     """
 
     def __init__(self, status: str, detail: str = "", setter: str = "") -> None:
@@ -84,11 +83,8 @@ class BooksError(Exception):
 class WrongStateError(Exception):
     """A claim or correction request is not in the state that a decision on it needs.
 
-    For example, somebody has already decided the claim.
-
-    Attributes:
-        state: the state of the claim or request, empty if it does not exist.
-        by: the person who set this state, empty if nobody did.
+    For example, somebody has already decided the claim. `state` is empty if it does not exist. `by`
+    is the person who set the state, if anybody did.
     """
 
     def __init__(self, state: str, by: str) -> None:
@@ -100,17 +96,12 @@ class WrongStateError(Exception):
 class LinkStore:
     """The reader and writer of one link's data in Redis.
 
-    Attributes:
-        link: the link as in the floor file, with the parameters that proposals changed later.
-        filed: the link as in the floor file.
-        terms: the terms of the link's meters, such as rates and limits.
-        redis: the client of the Redis that has the link's data.
-        fixed_keys: the Redis keys that every Lua script of the link receives first.
-        slip_register: the reserved numbers of payout slips, for all links.
-        facility: the note of the first floor file that was approved, and of all links.
-        must_keep: True in a service: Redis must sync all writes before a batch is answered.
-        head: the ledger entry with the highest number among the answers to batches. Batches run in
-            parallel, so an older answer can arrive after a newer one.
+    Every method that waits raises a `RedisError` if Redis fails. `link` is as in the floor file
+    (`filed`), with the parameters that proposals changed later. `fixed_keys` are the Redis keys
+    that every Lua script of the link receives first. With `must_keep`, as in a service, Redis must
+    sync all writes before a batch is answered. `head` is the ledger entry with the highest number
+    among the answers to batches: they run in parallel, so an older answer can arrive after a newer
+    one.
     """
 
     def __init__(self, redis: AnyRedis, link: Link) -> None:
@@ -141,14 +132,13 @@ class LinkStore:
         self._decide_ask = redis.register_script(load_script("decide_ask"))
 
     def beside(self, link: Link) -> "LinkStore":
-        """Return the reader and writer of another link's data in the same Redis."""
         return LinkStore(self._servers, link)
 
     async def open(self, by: str) -> None:
         """Seed new meters, and check that the terms of other meters are unchanged.
 
-        A confirmed proposal can change a parameter without a change of the floor file. The change
-        remains in force if the floor file has the parameter's old value or its new value.
+        A confirmed proposal can change a parameter without a change of the floor file. It remains
+        in force if the floor file has the parameter's old value or its new value.
 
         Raises:
             TermsError: the meters or their terms in Redis differ from the floor file, or Redis has
@@ -194,7 +184,6 @@ class LinkStore:
 
         Raises:
             ValueError: the value in Redis is not a schema version.
-            RedisError: Redis failed.
         """
         fields = [FIELD, "terms", "entries"]
         noted, *others = await self.redis.hmget(self.keys.meters, fields)
@@ -205,7 +194,6 @@ class LinkStore:
 
         Raises:
             ValueError: the schema version in Redis is not valid.
-            RedisError: Redis failed.
         """
         return self._other_schema(await self.schema())
 
@@ -220,9 +208,9 @@ class LinkStore:
     ) -> Sequence[ScriptAnswer]:
         """Apply a batch of table events in one atomic script call.
 
-        `texts` are the texts and replies of the events for the ledger. They are empty for an event
-        without a ledger entry. `claim_keys` are the Redis keys of the claims that the events open.
-        An event refers to such a key by its place after the first `APPLY_KEYS` keys.
+        `texts` are the texts and replies of the events for the ledger, empty for an event without a
+        ledger entry. `claim_keys` are the Redis keys of the claims that the events open. An event
+        refers to such a key by its place after the first `APPLY_KEYS` keys.
 
         Raises:
             TermsError: the terms (such as rates) of a meter have changed; nothing was done.
@@ -268,11 +256,10 @@ class LinkStore:
     ) -> DecisionResult:
         """Apply a floorperson's decision on a claim, exactly once.
 
-        `owed` has the claim's Envy Bonuses, in cents for each meter. `envy_cents` is the sum of
-        these bonuses in two cases: they are rejected with the win, or paid with the win. In all
-        other cases `envy_cents` is 0. `request` is the number of the ledger entry with the request
-        that this decision confirms. `floor_digest` is the digest of the link's settings in the
-        floor file.
+        `owed` has the claim's Envy Bonuses, in cents for each meter. `envy_cents` is their sum if
+        they are rejected with the win, or paid with the win, and otherwise 0. `request` is the
+        number of the ledger entry with the request that this decision confirms. `floor_digest` is
+        the digest of the link's settings in the floor file.
 
         Raises:
             TermsError: the terms (such as rates) of a meter changed after `LinkStore.open`.
@@ -342,9 +329,9 @@ class LinkStore:
     ) -> int:
         """Confirm or refuse a correction request, exactly once.
 
-        Return the number of the decision's ledger entry. If the request is refused, the table gets
-        the reply `refusal` when it sends the event again. `refusal` is without the beginning of the
-        reply, which has the event's sequence number.
+        Return the number of the decision's ledger entry. When the table sends a refused event
+        again, it gets the reply `refusal`, which is without the beginning that has the event's
+        sequence number.
 
         Raises:
             TermsError: the terms (such as rates) of a meter changed after `LinkStore.open`.
@@ -381,7 +368,7 @@ class LinkStore:
     async def table_states(
         self, tables: Sequence[str], *, wagers: bool = True
     ) -> list[TableRecord]:  # fmt: skip
-        """Return the state of some tables; if `wagers` is true, with those of their open rounds.
+        """Return the state of some tables; with `wagers`, also those of their open rounds.
 
         Raises:
             ValueError: the data of a table in Redis is damaged.
@@ -399,8 +386,8 @@ class LinkStore:
         """Return the state of the link and of all its meters at one moment.
 
         Raises:
-            TermsError: the terms (such as rates) of a meter changed after `LinkStore.open`,
-                or the data has another schema version (duty D10).
+            TermsError: the terms (such as rates) of a meter changed after `LinkStore.open`, or the
+                data has another schema version (duty D10).
         """
         ids = [meter.meter_id for meter in self.link.meter]
         names = (*_LINK_FIELDS, FIELD)
@@ -439,10 +426,7 @@ class LinkStore:
         )
 
     async def snapshot(self, *, indexes: bool = False, part: IndexPart | None = None) -> Snapshot:
-        """Return all accounts and counts at one moment, with the indexes if `indexes` is true.
-
-        If `part` is given, only this part of the indexes is read.
-        """
+        """Return all accounts and counts at one moment, with the indexes or a `part` of them."""
         return await read_snapshot(self.redis, self.keys, indexes=indexes, part=part)
 
     async def _hashes_at(self, keys: Iterable[str]) -> tuple[int, list[dict[bytes, bytes]]]:
@@ -524,7 +508,6 @@ class LinkStore:
         Raises:
             CheckpointError: the checkpoint differs from the one that the ledger records for the
                 last gaming day that was deleted from Redis.
-            RedisError: Redis failed.
         """
         held = await self._held_over()
         while held:
@@ -582,7 +565,6 @@ def _decoded(fields: Mapping[bytes, bytes]) -> dict[str, str]:
 
 
 def texts(row: Sequence[bytes]) -> list[str]:
-    """Return the elements of a Lua script's answer as decoded texts."""
     return [text.decode() for text in row]
 
 

@@ -18,10 +18,8 @@ from meters.books.chain import CHAIN, ENTRY_FIELDS
 from meters.books.script_steps import reply_text
 
 PACKED: Final = "entries"
-"""The name of the first field of a stream entry."""
 
 COMPRESSED: Final = "texts"
-"""The name of the field with the compressed events and replies."""
 
 _APART: Final = ("event", "reply")
 _SHORT: Final = tuple(name for name in ENTRY_FIELDS if name not in _APART)
@@ -38,11 +36,9 @@ _PACKED: Final = PACKED.encode()
 _COMPRESSED: Final = COMPRESSED.encode()
 _LEVEL: Final = 1
 _BYTES_MAX: Final = 1 << 25
-"""Largest size of the events and replies of a call. A forged entry must not fill the memory.
-
-A service applies at most 400 events at once. Each has 16 kilobytes at most, and its reply is not
-much longer.
-"""
+"""Largest size of the events and replies of a call: a forged entry must not fill the memory. A
+service applies at most 400 events at once, of 16 kilobytes at most, and a reply is not much
+longer."""
 
 
 class _Zstd(threading.local):
@@ -133,11 +129,7 @@ def compress_texts(texts: Sequence[tuple[bytes, Sequence[str | int]]]) -> bytes:
 
 
 def _plain(compressed: bytes) -> bytes:
-    """Return the events and replies of a script call, still packed.
-
-    Raises:
-        zstandard.ZstdError: somebody has damaged them.
-    """
+    """Return the events and replies of a script call, still packed."""
     if not 0 < zstandard.get_frame_parameters(compressed).content_size <= _BYTES_MAX:
         raise zstandard.ZstdError("the size of the texts is missing, or too large")
     return _ZSTD.decompressor.decompress(compressed, max_output_size=_BYTES_MAX)

@@ -17,7 +17,6 @@ REPLIES_KEPT: Final = 32
 """Count of replies kept for a table. It repeats only its last event, but the broker can be late."""
 
 STATE: Final = msgspec.msgpack.Decoder(PackedTable)
-"""Decoder of a table's state."""
 
 NO_STATE: Final = PackedTable(
     last=0, over="", held="", round="", basis=0, draw="", contributed=(), entry=0, known=""
@@ -31,20 +30,16 @@ DIGEST: Final = 32
 """Length of an event's digest. Redis keeps the digest in front of the reply to the event."""
 
 PACK: Final = msgspec.msgpack.Encoder()
-"""Encoder of a table's state."""
 
 
 @dataclass(frozen=True, slots=True)
 class StoredTable:
     """The data of a table as Redis has it. A value is None if Redis does not have it.
 
-    Attributes:
-        packed_state: the packed `PackedTable`.
-        wagers: the text of the wagers event of the open round, if its ledger entry is no longer in
-            Redis. If not, the state names the ledger entry with this text.
-        repeated: the claims whose state the service reports again, with blanks between them.
-        kept: the texts of the kept replies, by slot. All are None if they were not read.
-            `kept_text` explains them.
+    `wagers` is the text of the wagers event of the open round, if its ledger entry is no longer in
+    Redis; otherwise the state names this entry. `repeated` are the claims whose state the service
+    reports again, with blanks between them. `kept` are the texts of the kept replies, by slot, as
+    `kept_text` explains. All are None if they were not read.
     """
 
     packed_state: bytes | None = None
@@ -117,7 +112,7 @@ def kept_text(seq: int, stored: bytes) -> bytes:
     """Return the text of a kept reply.
 
     `stored` is the digest of the event and the reply. If a ledger entry in Redis has the reply,
-    `stored` has ``#`` and the number of this entry instead of the reply.
+    `stored` has ``#`` and the number of this entry instead of it.
     """
     return b"%d %s" % (seq, stored)
 

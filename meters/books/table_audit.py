@@ -23,11 +23,8 @@ _AT_ONCE: Final = 100
 _WHOLE_AT_ONCE: Final = 10
 """Count of tables that one call reads with all fields. A table has dozens of kilobytes."""
 _REPLIES_OF: Final = 500
-"""Greatest count of tables for which one call reads all kept replies.
-
-The call delays Redis by about ten milliseconds. With more tables, the audit reads only the replies
-of known tables.
-"""
+"""Greatest count of tables for which one call reads all kept replies, which delays Redis by about
+ten milliseconds. With more tables, the audit reads only the replies of known tables."""
 _SLOTS: Final = frozenset(map(str, range(REPLIES_KEPT)))
 """The ends of the fields of the kept replies."""
 
@@ -39,9 +36,9 @@ _HELD: Final = msgspec.json.Decoder(ClaimOpened)
 class TableAudit:
     """The comparison of one link's tables in Redis with the link's ledger.
 
-    The comparison finds changes that somebody makes directly in Redis. Somebody could change an
-    open round: its result would then be settled with wrong wagers or a wrong draw. Somebody could
-    remove the hold of a table: the table would then play on before its hand pay is paid.
+    It finds changes that somebody makes directly in Redis: to an open round, whose result would
+    then be settled with wrong wagers or a wrong draw, or to the hold of a table, which would then
+    play on before its hand pay is paid.
     """
 
     def __init__(self, store: LinkStore, pause: Callable[[], Awaitable[None]]) -> None:
@@ -53,14 +50,9 @@ class TableAudit:
     ) -> list[str]:
         """Return the differences between the tables in Redis and the ledger, as texts.
 
-        Args:
-            replay: the replay of the ledger up to the last entry of `snapshot`.
-            snapshot: the data of the link in Redis at one moment.
-            whole: True to check all fields of the tables, such as the kept replies. False to check
-                only the last event, the open round and the hold.
-
-        Raises:
-            RedisError: Redis failed.
+        `replay` is up to the last entry of `snapshot`. Without `whole`, only the last event, the
+        open round and the hold are checked, and not all fields of the tables, such as the kept
+        replies.
         """
         later = LaterEntries(self._store, replay.entries, self._pause)
         asks = await self._other_asks(replay, later)
@@ -102,7 +94,7 @@ class TableAudit:
     async def _named(self, count: int) -> tuple[set[str], list[str]]:
         """Return the tables of which Redis has data, also those that have left the floor file.
 
-        Also report the fields of replies that have no place. `count` is the count of known tables.
+        Also report the fields of replies that have no place. `count` is that of the known tables.
         """
         keys, named, found = self._store.keys, set[str](), list[str]()
         for key, fields in (await self._store.table_fields(replies=count <= _REPLIES_OF)).items():
@@ -118,7 +110,6 @@ class TableAudit:
         return named, found
 
     async def _other_asks(self, replay: Replay, later: LaterEntries) -> list[str]:
-        """Report correction requests and decisions on them, if they differ from the ledger."""
         entries, asks = await self._store.asks_at()
         found = [
             (one.table, problem) for one in stored_asks(asks) for problem in _other_ask(replay, one)
@@ -143,7 +134,6 @@ def _holding(replay: Replay) -> dict[str, list[str]]:
 def _problems_of(
     replay: Replay, table: str, row: StoredTable, holding: Sequence[str], *, whole: bool
 ) -> list[str]:
-    """Return the differences between one table in Redis and the ledger, as texts."""
     try:
         state = row.state
     except ValueError as error:
@@ -161,8 +151,8 @@ def _problems_of(
 def _other_seq(replay: Replay, table: str, state: PackedTable) -> Iterable[str]:
     """Report a table if the sequence number of its last event is too low in Redis.
 
-    With such a number, the service would accept an event a second time. The number in Redis can be
-    higher than in the ledger, because the ledger does not have refused events.
+    The service would then accept an event a second time. It can be higher than in the ledger, which
+    does not have refused events.
     """
     due = replay.tables.last.get(table, 0)
     if state.last < due:
@@ -170,10 +160,7 @@ def _other_seq(replay: Replay, table: str, state: PackedTable) -> Iterable[str]:
 
 
 def _other_replies(replay: Replay, table: str, last: int, row: StoredTable) -> Iterable[str]:
-    """Report replies in Redis that differ from the replies in the ledger.
-
-    The replies to withdrawals and to refused events are not in the ledger, and are not compared.
-    """
+    """Compare the replies. The ledger has none to withdrawals and to refused events."""
     due, held = replay.tables.replies.get(table, {}), row.replies
     for slot, text in enumerate(row.kept):
         read = read_kept(text) if text is not None else None
@@ -236,7 +223,6 @@ def _other_rest(
 def _other_round(
     replay: Replay, table: str, state: PackedTable, wagers: bytes | None
 ) -> Iterable[str]:
-    """Report an open round in Redis that differs from the open round in the ledger."""
     added = replay.books.rounds.get(table)
     if added is None:
         has = {
@@ -319,7 +305,6 @@ def stored_contribution(one: Added) -> RoundContribution:
 
 
 def _other_hold(replay: Replay, due: Sequence[str], held: str) -> Iterable[str]:
-    """Report differences between Redis and the ledger in the hand pays that hold a table."""
     try:
         holding = {one.claim: one for one in map(_HELD.decode, held.splitlines())}
     except (msgspec.DecodeError, UnicodeDecodeError) as error:

@@ -1,5 +1,3 @@
-"""The state of each table according to the ledger, such as its last event and its open round."""
-
 import hashlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -38,8 +36,6 @@ _DECISIONS: Final = frozenset({b"validate", b"reject", b"pay", b"reopen"})
 
 
 class _Decided(msgspec.Struct, frozen=True):
-    """The claim that the ledger entry of a decision names."""
-
     claim: str
 
 
@@ -47,8 +43,6 @@ _DECIDED: Final = msgspec.json.Decoder(_Decided)
 
 
 class _EventHead(msgspec.Struct, frozen=True, gc=False):
-    """The number and the round of a table's event."""
-
     seq: int
     round: str
 
@@ -57,10 +51,7 @@ _EVENT_HEAD: Final = msgspec.json.Decoder(_EventHead)
 
 
 class OpenedRound(msgspec.Struct, frozen=True, gc=False):
-    """The event with the wagers of a table's open round: ledger entry, seq, text, and reply.
-
-    It is the wagers event, or the last correction of a wager.
-    """
+    """The event with the wagers of a table's open round, or the last correction of a wager."""
 
     entry: int
     seq: int
@@ -71,8 +62,6 @@ class OpenedRound(msgspec.Struct, frozen=True, gc=False):
 
 @dataclass(frozen=True, slots=True)
 class DecidedAsk:
-    """A decision on a correction request."""
-
     state: str
     round: str
     digest: str
@@ -81,14 +70,6 @@ class DecidedAsk:
 
 
 class LedgerReply(msgspec.Struct, frozen=True, gc=False):
-    """The reply to an event of a table, as a ledger entry has it.
-
-    Attributes:
-        entry: the number of the entry.
-        event_digest: the digest of the event.
-        reply_digest: the digest of the reply.
-    """
-
     entry: int
     event_digest: bytes
     reply_digest: bytes
@@ -105,20 +86,15 @@ class LedgerReply(msgspec.Struct, frozen=True, gc=False):
 class TableEvidence:
     """The state of a link's tables according to the replayed ledger entries.
 
-    Attributes:
-        last: the sequence number of the last event of each table.
-        rounds: the open round of each table, if the wagers of the round were replayed.
-        decided: the last decision on a correction request for each table's open round.
-        unconfirmed: by table, the text about the last correction that needed a confirmation and has
-            none. Only a restore can apply one, and the entry of the restore follows it.
-        known: for each table's open round, the entered cards of the correction requests on which
-            somebody decided. A later void of the round needs a confirmation, and so does a result
-            with other cards.
-        over: the last finished round of each table.
-        repeated_claims: for each table, the claims whose state the service reports again when the
-            table sends a hello event, the oldest first.
-        replies: the replies to the last events of each table, by sequence number. Redis must have
-            these replies for the table.
+    `last` are the sequence numbers of the tables' last events. `rounds` are the open rounds whose
+    wagers were replayed, and `decided` the last decisions on correction requests for open rounds.
+    `unconfirmed` is the text about the last correction that needed a confirmation and has none:
+    only a restore can apply one, and the entry of the restore follows it. `known` are the entered
+    cards of the correction requests of the open round on which somebody decided: a later void of
+    the round needs a confirmation, and so does a result with other cards. `over` is the last
+    finished round. `repeated_claims` are those whose state the service reports again when the table
+    sends a hello event, the oldest first. Redis must have the `replies` to the last events, which
+    are by sequence number.
     """
 
     last: dict[str, int] = field(default_factory=dict)
@@ -135,10 +111,7 @@ class TableEvidence:
     ) -> Sequence[str]:
         """Add the data of a replayed ledger entry, and return the errors in its event, as texts.
 
-        Args:
-            number: the number of the entry.
-            fields: the fields of the entry.
-            books: the balances and rounds after the entry.
+        `books` are those after the entry.
 
         Raises:
             ValueError: the event has no sequence number.
@@ -237,10 +210,7 @@ class TableEvidence:
         return _other_lines(opened, settled.reply.lines or (), books.wagers)
 
     def _repeat_claims(self, table: str, claims: Sequence[str]) -> None:
-        """Add claims to the list of claims whose state the service reports to a table again.
-
-        A claim is listed only once.
-        """
+        """List claims, each once, whose state the service reports to a table again."""
         known = self.repeated_claims.get(table, [])
         if not frozenset(claims).isdisjoint(known):
             known = [claim for claim in known if claim not in claims]
@@ -308,10 +278,9 @@ def _other_fields(fields: Mapping[str, bytes], seq: int) -> Iterator[str]:
 
 
 def _other_lines(opened: OpenedRound, lines: Sequence[Line], wagered: Collection[str]) -> list[str]:
-    """Return the errors in a result: wagers or a draw that differ from the ledger.
+    """Return the errors in a result: wagers or a draw that differ from the entry of the wagers.
 
-    The entry of the wagers has the right wagers and the right draw. In the result, each wager must
-    have one settlement line.
+    In the result, each wager must have one settlement line.
     """
     draw = reply_in(opened.reply).draw
     had = [(one.position, one.item, one.wagered) for one in lines if one.item in wagered]

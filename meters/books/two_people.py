@@ -7,15 +7,15 @@ requests arrive at the same time:
 - A session ends when its user gets another PIN. To act under the name of user B, person A needs a
   PIN of B that was set in the last 24 hours. Either A set this PIN, or an administrator set it to
   help A. The session under B's name began after the PIN was set. One script call reads the session
-  and the PINs that were set in the last 24 hours. So at each request of the session, the service
+  and the PINs that were set in the last 24 hours, so at each request of the session, the service
   knows who set the PIN.
 - A person who sets an administrator's PIN can then set more PINs under the administrator's name. So
   the rule follows all setters, from PIN to PIN. It ignores the times at which the PINs were set: if
   a PIN was set twice, only the last time is known.
 - The script of the first act also stores the names of the people who set the PINs of that act's
-  session. The script of the second act reads these names, and the name of the person who did the
-  first act. If the two acts have a name in common, it refuses the second act. No other request can
-  change the data while a script runs.
+  session. The script of the second act reads them, and the name of the person who did the first
+  act. If the two acts have a name in common, it refuses the second act. No other request can change
+  the data while a script runs.
 - A PIN that is set after the service has admitted a request can open only a later session. So if
   the script of the second act does not know yet that a PIN was set, nobody used this PIN for the
   first act.
@@ -29,10 +29,8 @@ from typing import Final, Self
 import msgspec
 
 _OURS: Final = frozenset({"service", "simulated", "demonstration", "pitlink", "command"})
-"""The words with which the names of programs begin in the ledger and in the operators' log.
-
-No user's name begins with them.
-"""
+"""The words with which the names of programs begin in the ledger and in the operators' log, and no
+user's name."""
 COMMAND: Final = "command line"
 """The beginning of the name in a record, if not a user but a `pitlink` command did the act."""
 
@@ -40,13 +38,12 @@ COMMAND: Final = "command line"
 class PinSetters(msgspec.Struct, frozen=True):
     """The people who set PINs in the last 24 hours, as far as this concerns one user.
 
+    Each can have set a PIN directly, or through a chain of people who set each other's PINs.
+
     Attributes:
-        own: the people who set the user's PIN, directly or through a chain of people who set each
-            other's PINs. The user is not among them.
-        shared: the people who do not count as a second person for the user. For each of these
-            people, `shared` names somebody who set the user's PIN, or this other person's PIN, or
-            both. A PIN can have been set directly, or through a chain of people who set each
-            other's PINs.
+        own: the people who set the user's PIN. The user is not among them.
+        shared: the people who do not count as a second person for the user. For each of them, it
+            names somebody who set the user's PIN, or this other person's PIN, or both.
     """
 
     own: tuple[str, ...] = ()
@@ -77,7 +74,6 @@ class PinSetters(msgspec.Struct, frozen=True):
 
     @property
     def text(self) -> bytes:
-        """The setters as text for the Lua scripts."""
         return msgspec.json.encode(self)
 
 
@@ -86,10 +82,7 @@ NO_SETTERS: Final = PinSetters()
 
 
 def _reached(start: str, steps: Iterable[tuple[str, str]]) -> tuple[str, ...]:
-    """Return all names that can be reached from `start` through `steps`, the nearest first.
-
-    Each step is a pair: it leads from its first name to its second name.
-    """
+    """Return all names to which `steps`, from name to name, lead from `start`, nearest first."""
     following: dict[str, list[str]] = {}
     for name, other in sorted(steps):
         following.setdefault(name, []).append(other)
@@ -113,12 +106,8 @@ def is_person(name: str) -> bool:
 def why_one_person(first: str, second: str, setter: str, *, did: str, does: str) -> str:
     """Return the reason why a user must not do the second act, as text for this user.
 
-    Args:
-        first: the person who did the first act.
-        second: the user who reads the text.
-        setter: the person who set a PIN, according to the script. Empty if `first` is `second`.
-        did: the first person's act, such as "validated this win".
-        does: the second person's act, such as "pays it".
+    `setter` is the person who set a PIN, according to the script; empty if `first` is `second`.
+    `did` and `does` are the two acts, such as "validated this win" and "pays it".
     """
     if not setter:
         return f"you {did}: another person {does}"

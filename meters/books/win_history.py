@@ -20,12 +20,8 @@ class WinIndex:
     ) -> Sequence[tuple[int, str]]:
         """Return up to `count` wins of a meter, each with its place, the latest first.
 
-        The place of a win is the number of its ledger entry. All places are lower than `before`. If
-        `before` is None, the page begins with the latest win. If `meter_awards` is true, only wins
-        of a percentage of the meter are returned.
-
-        Raises:
-            RedisError: Redis failed.
+        The place of a win is the number of its ledger entry. All are lower than `before`, if it is
+        given. With `meter_awards`, only wins of a percentage of the meter are returned.
         """
         prefix = f"{meter}{METER_AWARD if meter_awards else ANY_WIN}"
         # Members with the same score are sorted by their bytes, and "~" is after every digit.
