@@ -1,7 +1,6 @@
-"""Counts of a batch of events for the metrics.
+"""Counts of a batch of events, added to the metrics all at once.
 
-All counts of a batch are added to the metrics together. The reason is speed: to change a metric
-takes more time than to process a wager.
+To change a metric takes more time than to process a wager.
 """
 
 from meters.books.script_steps import DueStep
@@ -10,8 +9,6 @@ from meters.metrics.play_metrics import PlayMetrics, WinKind
 
 
 class BatchCounts:
-    """The counts of a batch of events of one link."""
-
     def __init__(self) -> None:
         self._events: dict[tuple[str, str], int] = {}
         self._refusals: dict[str, int] = {}
@@ -25,16 +22,13 @@ class BatchCounts:
         self._dealt_twice = 0
 
     def event(self, event_type: str, status: str) -> None:
-        """Count an answered event by its type and status."""
         key = (event_type, status)
         self._events[key] = self._events.get(key, 0) + 1
 
     def refusal(self, code: str) -> None:
-        """Count a refused event by its refusal code."""
         self._refusals[code] = self._refusals.get(code, 0) + 1
 
     def wagers(self, table: str, added: AddedByWagers) -> None:
-        """Count accepted wagers of a table."""
         # Many tables have the same wagers, so these are multiplied when the counts are written.
         _, events = self._added.get(added.text, (added, 0))
         self._added[added.text] = (added, events + 1)
@@ -43,7 +37,6 @@ class BatchCounts:
         at_table[1] += added.wagered_cents
 
     def win(self, due: DueStep, won_cents: int) -> None:
-        """Count a win and its amount in cents."""
         kind: WinKind = "percent" if due.take else "odds"
         sums = self._wins.setdefault((due.meter, kind), [0, 0])
         sums[0] += 1
@@ -70,7 +63,6 @@ class BatchCounts:
         self._dealt_twice += 1
 
     def write(self, link: str, play: PlayMetrics) -> None:
-        """Add all counts to a link's metrics."""
         for (event_type, status), events in self._events.items():
             play.count_event(link, event_type, status, events)
         for code, refusals in self._refusals.items():

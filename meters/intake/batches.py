@@ -77,13 +77,7 @@ Draw = Callable[[CatalogTable, Wagers], DrawMade | None]
 
 
 class Arrival(msgspec.Struct, frozen=True):
-    """An event as it arrived from a table of the floor file.
-
-    Attributes:
-        known: the table, with the data for the validation of its events.
-        payload: the exact bytes of the event.
-        correlation: the correlation data that the reply returns over MQTT 5; None if there is none.
-    """
+    """An event from a table. Over MQTT 5, `correlation` goes back with the reply."""
 
     known: CatalogTable
     payload: bytes
@@ -94,14 +88,10 @@ class Arrival(msgspec.Struct, frozen=True):
 class BatchResult:
     """The result of a batch of events.
 
-    Attributes:
-        replies: the reply to each event, with the address of the table.
-        hits: the claims that the batch opened, each with the amount of its win.
-        hellos: the tables that sent a hello event, each with the claims whose state must be
-            reported to the table.
-        counts: the counts for the metrics.
-        changed: True if an event was accepted, so the data in Redis has changed.
-        asked: True if a table made or withdrew a correction request.
+    `hits` are the claims that the batch opened, each with the amount of its win. `hellos` are the
+    tables that sent a hello event, each with the claims whose state must be reported to it.
+    `changed` says that an event was accepted, so the data in Redis has changed; `asked` that a
+    table made or withdrew a correction request.
     """
 
     replies: list[tuple[TableAddress, bytes]] = field(default_factory=list)
@@ -123,18 +113,10 @@ class BatchResult:
 class _Judged(msgspec.Struct, frozen=True):
     """An event after its validation, with the work for the Lua script `apply_events`.
 
-    Attributes:
-        known: the table, with the data for the validation of its events.
-        event_type: the type of the event.
-        step: the event in the form that the Lua script needs.
-        payload: the exact bytes of the event.
-        reply: the parts of the reply, if the event is accepted; empty if it cannot be accepted.
-        opened: the round that the event opens; None if the event is no wagers event.
-        added: what the wagers, or the wager that a correction adds, add to the meters.
-        result: the settled result; None if the event is no result, or if the result could not be
-            settled.
-        entered: the cards that were entered and taken back, as the void or result names them, or an
-            earlier correction request of the round.
+    `reply` is for an accepted event, and empty if the event cannot be accepted. `opened` is set
+    only for a wagers event, `added` for wagers or a correction that adds one, `result` for a result
+    that could be settled. `entered` are the cards that were entered and taken back, as the void,
+    the result or an earlier correction request of the round names them.
     """
 
     known: CatalogTable
@@ -151,20 +133,15 @@ class _Judged(msgspec.Struct, frozen=True):
 class LinkIntake:
     """The intake of the events of one link.
 
-    The intake remembers open rounds, so a result usually needs no read from Redis. If a remembered
-    round differs from the round in Redis, the Lua script does nothing, and the table repeats its
-    event.
+    It remembers open rounds, so a result usually needs no read from Redis. If a remembered round
+    differs from the round in Redis, the Lua script does nothing, and the table repeats its event.
 
-    Args:
-        store: the access to the link's data in Redis.
-        metrics: the metrics for Prometheus.
-        draw: the function that makes the bonus draws of a round.
-        replays: True for a restore. Its events are from outboxes, and were answered before Redis
-            was lost. So four checks are left out. Wagers are accepted even if their table is held
-            now, and even if the game of their table cannot be played any more. A correction needs
-            no confirmation, because the ledger entry with its confirmation is lost. A hand that the
-            dealer declared to win nothing is accepted even if the present floor file requires all
-            hands.
+    `draw` makes the bonus draws of a round. `replays` is for a restore, whose events come from
+    outboxes and were answered before Redis was lost. So four checks are left out: wagers are
+    accepted even if their table is held now, and even if the game of their table cannot be played
+    any more; a correction needs no confirmation, because the ledger entry with its confirmation is
+    lost; and a hand that the dealer declared to win nothing is accepted even if the present floor
+    file requires all hands.
     """
 
     def __init__(
@@ -186,25 +163,22 @@ class LinkIntake:
 
     @property
     def _follows(self) -> bool:
-        """True if the log level is debug, so each event is logged.
-
-        The intake checks this before it makes log fields, because that takes time.
-        """
+        """Log each event? Asked before log fields are made, because making them takes time."""
         follows: bool = self._log.is_enabled_for(logging.DEBUG)
         return follows
 
     async def apply_batch(self, arrivals: Sequence[Arrival]) -> BatchResult:
         """Validate, apply and answer a batch of events.
 
-        A batch can contain several events of one table, mostly copies of the same event. Each event
-        is answered as if the earlier events of the batch were already applied. There is one
-        exception: the wagers and the result of a round in the same batch. When this result is
-        validated, its round is not open yet. So the result gets no reply, and the table repeats it.
+        A batch can contain several events of one table, mostly copies of one event. Each is
+        answered as if the earlier ones were already applied, with one exception: a result in the
+        same batch as the wagers of its round is validated before its round is open, so it gets no
+        reply, and the table repeats it.
 
         Raises:
             TermsError: the terms (such as rates) of a meter changed in Redis. Nothing was done.
-            RedisError: Redis failed. It is not known if the batch was applied. The tables repeat
-                their events. If the batch was applied, they get the stored replies.
+            RedisError: it is not known if the batch was applied. The tables repeat their events,
+                and get the stored replies if it was.
         """
         outcome = BatchResult()
         events: list[tuple[CatalogTable, bytes, MoneyEvent | EventRefusal, int]] = []
@@ -257,8 +231,7 @@ class LinkIntake:
     ) -> None:
         """For the ends of rounds in `events`, read the rounds from Redis that are not remembered.
 
-        Another worker can have accepted the wagers of such a round. This worker can also have
-        accepted them before its last start.
+        Their wagers were accepted by another worker, or by this one before its last start.
         """
         tables = [
             known.table.id
@@ -425,7 +398,7 @@ class LinkIntake:
     def _place(self, judged: Sequence[_Judged]) -> tuple[list[ScriptStep], list[str]]:
         """Return the events for the Lua script, and the Redis keys of the claims that they open.
 
-        Each event names the Redis key of a claim by its place among the keys of the script call.
+        An event names a claim's key by its place among the keys of the script call.
         """
         keys: list[str] = []
         steps: list[ScriptStep] = []
@@ -437,10 +410,7 @@ class LinkIntake:
         return steps, keys
 
     def _place_claims(self, result: ValidatedResult, keys: list[str]) -> ResultWork:
-        """Return the work of a result, with the places of its claims' Redis keys.
-
-        The Redis keys of the claims are added to `keys`.
-        """
+        """Return the work of a result, with the places of its claims' keys, added to `keys`."""
         work, positions = result.work, dict[str, int]()
         opened = [claim.record.claim for claim in result.claims]
         for claim in dict.fromkeys([*opened, *(envy.claim for envy in work.envy)]):
@@ -487,7 +457,6 @@ class LinkIntake:
         outcome.replies.append((_address(known), reply))
 
     def _announce_ask(self, one: _Judged) -> None:
-        """Log that a table waits until a floorperson decides on a correction."""
         self._log.info(
             "confirmation asked",
             table=one.known.table.id,
@@ -497,7 +466,6 @@ class LinkIntake:
         )
 
     def _log_judged(self, one: _Judged, answer: ScriptAnswer) -> None:
-        """Log the script's answer to an event, and the number of the event's ledger entry."""
         self._log.debug(
             "event judged",
             table=one.known.table.id,
@@ -528,7 +496,6 @@ class LinkIntake:
                 self._log_opened(one.step.seq, claim.record, paid)
 
     def _note_corrected(self, one: _Judged, answer: ScriptAnswer, outcome: BatchResult) -> None:
-        """Count and log a wager that was added or taken back after lock-out."""
         table = one.known.table.id
         outcome.counts.corrected(table)
         if one.added is not None:
@@ -546,8 +513,8 @@ class LinkIntake:
     def _note_entered(self, one: _Judged, answer: ScriptAnswer, outcome: BatchResult) -> None:
         """Count and log two unusual cases of a void or result.
 
-        In the first case, cards of the round were entered and taken back. In the second case,
-        another table has reported a result with the same cards.
+        Either cards of the round were entered and taken back, or another table has reported a
+        result with the same cards.
         """
         table, hands, by = one.known.table.id, count_hands(one.entered), answer.confirmed_by
         if not hands and not answer.elsewhere:
@@ -624,6 +591,5 @@ def _step(
     work: Work | None = None,
     basis: int | None = None,
 ) -> ScriptStep:
-    """Make an event's `ScriptStep`."""
     digest = hashlib.blake2b(payload, digest_size=16).hexdigest()
     return ScriptStep(known.table.id, seq, digest, kind, round_id, basis, work)

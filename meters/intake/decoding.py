@@ -1,5 +1,3 @@
-"""Decoding of a table's message into an event, or into a refusal with the reason."""
-
 import re
 from typing import Final
 
@@ -13,10 +11,7 @@ _NAMED: Final = re.compile(r" field `([^`]+)`")
 
 
 def read_event(payload: bytes) -> tuple[MoneyEvent | Hello | EventRefusal, int | None]:
-    """Return the event in a payload, or a refusal of the payload. Also return the sequence number.
-
-    The sequence number (`seq`) is None if the payload has none.
-    """
+    """Return the event in a payload or its refusal, and the sequence number, if there is one."""
     if len(payload) > EVENT_BYTES_MAX:
         message = f"an event has {EVENT_BYTES_MAX} bytes at most, not {len(payload)}"
         return EventRefusal("too_long", message), seq_of(payload)
@@ -32,7 +27,6 @@ def read_event(payload: bytes) -> tuple[MoneyEvent | Hello | EventRefusal, int |
 
 
 def _unfit(error: msgspec.ValidationError) -> EventRefusal:
-    """Make the refusal of JSON that is not an event. The refusal names the wrong field."""
     reason, _, path = str(error).partition(" - at `$")
     path = path.rstrip("`")
     if named := _NAMED.search(reason):

@@ -1,7 +1,6 @@
 """Wagers that a table sends again: the positions of its last round, with the same bytes.
 
-Players often repeat their wagers. If the positions of two wagers events of a table are the same
-bytes, the second ones need not be decoded and validated again.
+Players often repeat their wagers, and the same bytes need not be decoded and validated again.
 """
 
 from collections.abc import Sequence
@@ -20,15 +19,7 @@ from meters.wire.messages import (
 
 
 class AddedByWagers:
-    """Contributions of an event's wagers to the meters, with their sums.
-
-    Attributes:
-        contributions: the contribution to each meter.
-        text: the contributions as JSON, for the Lua script.
-        meters: the ids of the meters.
-        wagers: the count of the wagers.
-        wagered_cents: the sum of the wagers in cents.
-    """
+    """What an event's wagers add to the meters, also as JSON (`text`) for the Lua script."""
 
     def __init__(
         self, contributions: Sequence[Contribution], positions: Sequence[WageredPosition]
@@ -43,8 +34,6 @@ class AddedByWagers:
 
 @dataclass(frozen=True, slots=True)
 class _LastWagers:
-    """The last valid wagers of a table: their positions as JSON and decoded, and what they add."""
-
     known: CatalogTable
     text: bytes
     positions: list[WageredPosition]
@@ -52,8 +41,6 @@ class _LastWagers:
 
 
 class RepeatedWagers:
-    """The last valid wagers of each table."""
-
     def __init__(self) -> None:
         self._last: dict[str, _LastWagers] = {}
 
@@ -77,7 +64,7 @@ class RepeatedWagers:
         return Wagers(seq=event.seq, at=event.at, round=event.round, positions=last.positions)
 
     def added(self, known: CatalogTable, event: Wagers) -> AddedByWagers | None:
-        """Return what an event adds that `read` returned; None for other wagers.
+        """Return what an event that `read` returned adds; None for other wagers.
 
         Return None also if the terms of the table have changed since its last wagers.
         """
@@ -89,6 +76,5 @@ class RepeatedWagers:
     def note(
         self, known: CatalogTable, payload: bytes, event: Wagers, added: AddedByWagers
     ) -> None:
-        """Remember valid wagers of a table, in place of its wagers before."""
         text = bytes(UNDECODED_WAGERS.decode(payload).positions)
         self._last[known.table.id] = _LastWagers(known, text, event.positions, added)

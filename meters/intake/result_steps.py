@@ -20,12 +20,9 @@ _AMOUNT: Final = '"amount":'
 class OpenRound(msgspec.Struct, frozen=True):
     """A round with accepted wagers and without a result.
 
-    Attributes:
-        basis: the sequence number (`seq`) of the event with the wagers.
-        wagers: this event: the wagers event, or the last correction of a wager.
-        draw: the bonus draws of the round; None if nothing was drawn.
-        fed: the ids of the meters to which the wagers contributed.
-        known: the cards that correction requests of the round named, as `known_text` writes them.
+    `wagers` is the last event that changed them, the wagers event or a correction, and `basis` is
+    its sequence number (`seq`). `fed` are the ids of the meters to which the wagers contributed.
+    `known` are the cards that correction requests of the round named, as `known_text` writes them.
     """
 
     basis: int
@@ -37,12 +34,7 @@ class OpenRound(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class OpenedClaim:
-    """A claim that a result opens.
-
-    Attributes:
-        record: the record of the claim.
-        due: the place of the claim's amount in the list of amounts due, from 0.
-    """
+    """A claim that a result opens. `due` is the place of its amount in the amounts due, from 0."""
 
     record: ClaimRecord
     due: int
@@ -51,12 +43,8 @@ class OpenedClaim:
 class ResultWriter:
     """Writer of a settled round for the Lua script `apply_events`.
 
-    The amount of a percentage of a meter is known only in the Lua script. So the reply has gaps,
-    which the script fills with such amounts.
-
-    Attributes:
-        dues: the amounts due to winners.
-        claims: the claims of the wins that wait for a floorperson.
+    Only the script knows the amount of a percentage of a meter. So the reply has gaps, which the
+    script fills. `claims` are those of the wins that wait for a floorperson.
     """
 
     def __init__(
@@ -75,7 +63,7 @@ class ResultWriter:
 
     @cached_property
     def _records(self) -> Records:
-        """The maker of the claim records. Most results need none."""
+        """Made only if needed: most results open no claim."""
         known, settled = self._known, self._settled
         return Records(
             self._event,
@@ -127,9 +115,9 @@ class ResultWriter:
     def _owe(self, envy: Line) -> str:
         """Return the claim under which an Envy Bonus is owed; empty if the bonus is not owed.
 
-        If a win of the hand waits for a floorperson, the bonus is owed under the claim of this win.
-        If no win of the hand waits, the amount of the bonus decides. Below `validate_from` in the
-        floor file, the table pays the bonus, and pitlink only records it.
+        If a win of the hand waits for a floorperson, the bonus is owed under its claim. If none
+        waits, the amount of the bonus decides: below `validate_from` in the floor file, the table
+        pays it, and pitlink only records it.
         """
         claim = self._records.claim_under(envy)
         if claim is None:
@@ -141,7 +129,7 @@ class ResultWriter:
 
     @property
     def envy(self) -> tuple[EnvyStep, ...]:
-        """The owed Envy Bonuses: one `EnvyStep` for each claim."""
+        """The owed Envy Bonuses, together for each claim."""
         opened = {claim.record.claim for claim in self.claims}
         return tuple(
             EnvyStep(
@@ -186,7 +174,7 @@ class ResultWriter:
 def _meter_ids(known: CatalogTable) -> Callable[[str], str]:
     """Return a function that returns the id of the meter that pays an item of a table.
 
-    It is no method of the writer. The writer's records keep it, so a method would make a cycle of
+    It is no method of the writer, because the writer's records keep it: that would make a cycle of
     objects for each round, which only Python's garbage collector can delete.
     """
 
@@ -199,9 +187,9 @@ def _meter_ids(known: CatalogTable) -> Callable[[str], str]:
 def _gap(text: str, field: str, due: int) -> list[str | int]:
     """Return a text in three parts: the text up to a field's value, the number `due`, the rest.
 
-    The Lua script later replaces `due` with an amount. The value of the field is 0, and `due`
-    replaces it. The name of the field with its quotes appears only once in the text, because no
-    other string in the record contains quotes.
+    The value of the field is 0. `due` stands in its place until the Lua script puts the amount
+    there. The name of the field with its quotes appears only once in the text, because no other
+    string in the record contains quotes.
     """
     head, tail = text.split(f"{field}0", 1)
     return [head + field, due, tail]

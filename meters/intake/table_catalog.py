@@ -1,4 +1,4 @@
-"""Table catalog: the data from the floor file that the service needs about each table."""
+"""What the service needs from the floor file to validate a table's events."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
@@ -15,14 +15,8 @@ from meters.wire.topics import TableAddress
 class WagerTerms:
     """A wager that a table offers, with data of the meter to which it contributes.
 
-    Attributes:
-        meter: the id of the meter.
-        wager_cents: the amount of the wager in cents.
-        primary_bps: the primary rate in basis points.
-        reserve_bps: the reserve rate in basis points.
-        limit_micros: the payout limit of the meter in micros; 0 for no limit (duty D3).
-        contribution_max_micros: the largest contribution of one event to the meter and its reserve,
-            in micros; 0 for no limit (duty D3).
+    `limit_micros` is the payout limit of the meter, and `contribution_max_micros` the largest
+    contribution of one event to the meter and its reserve; both are 0 for no limit (duty D3).
     """
 
     meter: str
@@ -34,7 +28,6 @@ class WagerTerms:
 
     @classmethod
     def of(cls, meter: Meter) -> Self:
-        """Make the terms of a wager that contributes to `meter`."""
         terms = meter.terms
         return cls(
             meter.meter_id,
@@ -48,11 +41,11 @@ class WagerTerms:
 
 @dataclass(frozen=True, slots=True)
 class CatalogTable:
-    """A table of the floor, with the data for the validation of the table's events.
+    """A table of the floor, with the data for the validation of its events.
 
-    `meters` and `terms` are by the kind of meter, and `offers` by the name of the wager: its terms
-    for each meter that it feeds. `rules` are the rules for the wagers of the table's game that feed
-    a meter. `timezone` is the facility's time zone, for the dates of the game.
+    `meters` and `terms` are by the kind of meter. `offers` has, by the name of the wager, its terms
+    for each meter that it feeds. `rules` are only about the wagers of the game that feed a meter.
+    `timezone` decides the dates of the game.
     """
 
     link: str
@@ -68,7 +61,6 @@ class CatalogTable:
 
     @classmethod
     def of(cls, floor: Floor, link: Link, table: Table) -> Self:
-        """Make the catalog entry of a table, with the terms of the link's meters."""
         meters = link.meters_of(table)
         terms = {kind: meter.terms_in(table.game) for kind, meter in meters.items()}
         rules = meter_rules(table.game, table.games)
@@ -89,7 +81,7 @@ class CatalogTable:
     def feeding(self, link: Link, fed: Collection[str]) -> Self:
         """Return a copy of the table with the meters to which the open round contributed.
 
-        The floor file can have changed after the wagers of the open round were accepted.
+        The floor file can have changed after the round's wagers were accepted.
         """
         if {meter.meter_id for meter in self.meters.values()}.issuperset(fed):
             return self
@@ -109,7 +101,6 @@ def _offers(rules: TableRules, meters: Mapping[str, Meter]) -> Mapping[str, tupl
 
 
 def table_topics(floor: Floor, link: Link) -> Mapping[TableAddress, CatalogTable]:
-    """Return all tables of a running link, by the table's address in MQTT topics."""
     return {
         TableAddress(link.id, table.id): CatalogTable.of(floor, link, table) for table in link.table
     }

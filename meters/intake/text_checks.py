@@ -20,8 +20,8 @@ from meters.wire.messages import (
 def check_texts(event: MoneyEvent) -> None:
     """Refuse an event with an unprintable or blank text.
 
-    A patron's name must also have letters that slips and reports can print. Only the round id of
-    wagers is checked, because every other event must have the round id of its wagers.
+    A patron's name must also have letters that slips and reports can print. Only in wagers is the
+    round id checked, because every other event must have the round id of its wagers.
 
     Raises:
         EventRefusal: ``unprintable_text``.
@@ -35,7 +35,7 @@ def check_texts(event: MoneyEvent) -> None:
 
 
 def check_round_id(round_id: str) -> None:
-    """Refuse an event with an unprintable or blank round id.
+    """Refuse an unprintable or blank round id.
 
     Raises:
         EventRefusal: ``unprintable_text``.
@@ -45,10 +45,10 @@ def check_round_id(round_id: str) -> None:
 
 
 def _are_plain(event: MoneyEvent) -> bool:
-    """Return True if the round id and the patron names are printable ASCII that is not blank.
+    """Check fast that the round id and the patron names are printable ASCII that is not blank.
 
-    Nearly all wagers and results pass this fast check, and need no other one. A result that has
-    other texts, and every other event, does not pass.
+    Nearly all wagers and results pass, and need no other check. A result that has other texts, and
+    every other event, does not.
     """
     if not isinstance(event, Wagers) and (not isinstance(event, Result) or event.entered_before):
         return False

@@ -1,7 +1,7 @@
 """Validation of table events: the contributions of wagers, and the settlement of results.
 
-The functions depend only on their arguments: even bonus draws are arguments. Each function returns
-the work for the Lua script, or raises an EventRefusal.
+The functions depend only on their arguments, of which even bonus draws are one. Each returns the
+work for the Lua script, or raises an EventRefusal.
 """
 
 from collections.abc import Mapping, Sequence
@@ -51,13 +51,8 @@ from meters.wire.messages import (
 class ValidatedResult:
     """The settlement of a result, before the Lua script applies it.
 
-    If a win pays a percentage of a meter, its amount is not known yet. The Lua script computes this
-    amount from the meter, and subtracts it from the meter.
-
-    Attributes:
-        work: the work for the Lua script.
-        reply: the parts of the reply.
-        claims: the claims that the result opens.
+    An amount that is a percentage of a meter is not known yet. The script computes it from the
+    meter, and subtracts it there.
     """
 
     work: ResultWork
@@ -190,7 +185,6 @@ def _check_corrected(event: WagerCorrection, before: Mapping[int, WageredPositio
 def wagers_work(
     event: Wagers, draw: DrawMade | None, contributions: str, *, despite_hold: bool = False
 ) -> tuple[str, WagersWork]:
-    """Return the reply to valid wagers, and the work: the draw and the contributions."""
     reply = msgspec.json.encode(WagersAccepted(seq=event.seq, draw=draw)).decode()
     work = WagersWork(msgspec.json.encode(draw).decode(), contributions, despite_hold)
     return reply, work
@@ -256,7 +250,7 @@ def _wager_refusal(known: CatalogTable, wager: str, cents: int, index: int) -> E
 
 
 def judge_result(known: CatalogTable, event: Result, opened: OpenRound) -> ValidatedResult:
-    """Settle a round according to the rules of the game, and return the work for the Lua script.
+    """Settle a round by the rules of the game, and return the work for the Lua script.
 
     Raises:
         EventRefusal: positions, cards or patrons of the result are impossible, or differ from the
