@@ -25,8 +25,8 @@ class Post(Protocol):
     ) -> bool:
         """Publish a message without waiting; return True if a broker is connected.
 
-        With `retain`, the broker keeps the message and sends it to later subscribers. After
-        `expires_s` seconds, the broker deletes the message.
+        With `retain`, the broker keeps the message for later subscribers, until `expires_s` seconds
+        have passed.
         """
         ...
 
@@ -48,12 +48,10 @@ COALESCE_S: Final = 0.1
 class Announcer:
     """Publisher of one link's messages, at the broker and on the display pages of this service.
 
-    Attributes:
-        others: the other services of the link. While another service operates the link, this
-            service publishes only failures that concern all services.
-        topics: the last value on each meter topic, from this service or another one.
-        broker_problem: the reason why this service has no broker, None if it has one. The display
-            pages of this service then show the link as inoperable, because it serves no table.
+    While one of the `others` operates the link, this service publishes only failures that concern
+    all services. `topics` has the last value on each meter topic, from any service. With a
+    `broker_problem`, the display pages show the link as inoperable, because this service serves no
+    table.
     """
 
     def __init__(
@@ -74,7 +72,7 @@ class Announcer:
         self.broker_problem: str | None = None
 
     def publish_all_again(self) -> None:
-        """Forget the values on the meter topics. Each meter is then published again.
+        """Forget the values on the meter topics, so that each meter is published again.
 
         This is necessary when the broker can have lost its retained messages.
         """
@@ -88,15 +86,10 @@ class Announcer:
     def publish_meters(self, state: LinkState, since: int) -> float | None:
         """Publish each meter of an operable link if its value differs from that on its topic.
 
-        Args:
-            state: the link's state, read from Redis.
-            since: the number of values that were received from the topics before the state was
-                read.
-
-        Returns:
-            The seconds after which the state must be read again; None if every meter is published.
-            The state must be read again in two cases: another service publishes a meter, or the
-            broker has not sent back this service's last value.
+        `since` is the number of values that were received from the topics before `state` was read.
+        Return the seconds after which the state must be read again, because another service
+        publishes a meter, or because the broker has not sent back this service's last value; None
+        if every meter is published.
         """
         waits = []
         for meter in state.meters:
@@ -120,10 +113,8 @@ class Announcer:
         """Publish the meters as inoperable, for example because Redis fails (duty D14).
 
         If another service has published a newer version of a meter than this service has read, this
-        newer version is published as inoperable.
-
-        Args:
-            of_all: whether the problem exists for every service of the link.
+        newer version is published as inoperable. `of_all` means that the problem exists for every
+        service of the link.
         """
         for last in list(self._last.values()):
             value = self._show_meter(
@@ -169,10 +160,10 @@ class Announcer:
             self.topics.note_posted(value, payload)
 
     def _no_earlier(self, value: MeterValue) -> MeterValue:
-        """Return a meter value. Its time is not earlier than the time of the last shown value.
+        """Return a meter value with a time that is not earlier than that of the last shown value.
 
         The time is changed only if both values have the same version, because displays order such
-        values by their times. The machine's clock can have been set back between the two values.
+        values by their times. The machine's clock can have been set back between the two.
         """
         last = self._last.get(value.meter)
         if last is None or last.version != value.version or last.at <= value.at:
@@ -185,14 +176,9 @@ class Announcer:
         """Publish the controller's heartbeat: operable, inoperable or closed (duty D13).
 
         Readers treat a missing heartbeat as a failure. If this service cannot operate the link but
-        another service operates it, this service publishes no heartbeat. The displays and metrics
-        of this service show its failure in any case (duty D14).
-
-        Args:
-            problem: the reason why the link is inoperable; None if it is operable.
-            closed: the reason for which a person closed the link; None if it is not closed.
-            of_all: whether the problem exists for every service of the link. Such a problem is
-                published even if another service operates the link.
+        another one does, this service publishes none, unless the problem exists for every service
+        (`of_all`). Its own displays and metrics show its failure in any case (duty D14). `closed`
+        is the reason for which a person closed the link.
         """
         # The time makes this number increase even after a restart, or if another worker sends the
         # next heartbeat.
@@ -223,7 +209,7 @@ class Announcer:
         """Stop the heartbeats and listen, if another service possibly operates the link.
 
         Heartbeats that arrived before this call do not count. If they did, two services that stop
-        at the same time would each expect the other service to continue.
+        at the same time would each expect the other to continue.
         """
         if self.others.may_operate:
             self._silent = True
@@ -248,11 +234,8 @@ class Announcer:
     def show_hit(self, jackpot: Jackpot, *, news: bool) -> None:
         """Show a win that waits for a floorperson, unless the displays already show it (duty D8).
 
-        The win can be older than this service, or another service has recorded it.
-
-        Args:
-            jackpot: the win.
-            news: whether the win has just happened, so the displays celebrate it.
+        The win can be older than this service, or another service has recorded it. With `news`, it
+        has just happened, and the displays celebrate it.
         """
         self._displays.put_jackpot(self._link, jackpot, news=news)
 
@@ -265,7 +248,6 @@ class Announcer:
         self._displays.put_jackpot(self._link, jackpot)
 
     def pending_jackpots(self) -> frozenset[str]:
-        """Return the claim ids of the wins that the displays show as pending."""
         return frozenset(hit.claim for hit in self._displays.pending_jackpots(self._link))
 
     def publish_jackpot(self, jackpot: Jackpot, *, of_meter: bool) -> None:

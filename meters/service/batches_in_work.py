@@ -10,15 +10,12 @@ if the tables keep the service busy all the time."""
 
 
 class BatchesInWork:
-    """The tasks that apply batches of table events, until they are done."""
-
     def __init__(self) -> None:
         self._tasks: set[asyncio.Task[None]] = set()
         self._none = asyncio.Event()
         self._none.set()
 
     def add(self, task: asyncio.Task[None]) -> None:
-        """Add the task of a batch. It is removed when it is done."""
         self._tasks.add(task)
         self._none.clear()
         task.add_done_callback(self._remove)
@@ -30,7 +27,6 @@ class BatchesInWork:
 
     @property
     def none(self) -> bool:
-        """True if no batch is in work."""
         return not self._tasks
 
     async def give_way(self) -> None:

@@ -1,5 +1,3 @@
-"""Display of a link's meter wins, including those that other workers recorded (duty D8)."""
-
 from datetime import UTC, datetime
 from typing import Final
 
@@ -17,7 +15,7 @@ wins."""
 
 
 class JackpotDisplay:
-    """Display of the wins that other workers of the link have recorded."""
+    """Display of the wins that other workers of the link have recorded (duty D8)."""
 
     def __init__(self, store: LinkStore, announcer: Announcer) -> None:
         self._store = store
@@ -28,10 +26,7 @@ class JackpotDisplay:
     async def show_waiting(self) -> None:
         """Show all wins that already wait when this worker begins to operate the link.
 
-        The displays do not celebrate these wins, because they are not new.
-
-        Raises:
-            RedisError: Redis failed.
+        The displays do not celebrate them, because they are not new.
         """
         for fields in await self._store.claims(await self._store.waiting(LISTED_MAX)):
             hit = current_jackpot(fields) if fields else None
@@ -39,11 +34,7 @@ class JackpotDisplay:
                 self._announcer.show_hit(hit, news=False)
 
     async def refresh(self, state: LinkState) -> None:
-        """Show wins and decisions that were recorded since the last call, a second ago.
-
-        Raises:
-            RedisError: Redis failed.
-        """
+        """Show wins and decisions that were recorded since the last call, a second ago."""
         if state.floor_changes == self._floor_changes:
             return
         shown = self._announcer.pending_jackpots()

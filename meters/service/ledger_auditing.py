@@ -31,10 +31,8 @@ NOT_AUDITED: Final = "the ledger is being audited"
 class LedgerAuditing:
     """Repeated audits, which compare a link's ledger with its meters and other data in Redis.
 
-    Attributes:
-        problem: the reason why the link must not operate; None if the last audit found no error.
-        books_differ: true if an audit found `problem` in the link's data; false if no audit was
-            possible.
+    `problem` is why the link must not operate. `books_differ` says that an audit found it in the
+    link's data; it is false if no audit was possible.
     """
 
     def __init__(
@@ -82,9 +80,9 @@ class LedgerAuditing:
     async def run(self) -> None:
         """Audit the ledger repeatedly until canceled.
 
-        A meter that differs from its ledger is never repaired silently (duty D19). Each audit reads
-        again some entries that an earlier audit found correct. So it also finds later changes of
-        these entries.
+        A meter that differs from its ledger is never repaired silently (duty D19). Each audit also
+        reads again some entries that an earlier audit found correct, and so finds later changes of
+        them.
         """
         while True:
             self._wanted.clear()
@@ -147,7 +145,7 @@ class LedgerAuditing:
         return problems
 
     async def _first_audit(self, seen: Mark) -> LinkAudit:
-        """Return an audit that continues from the audit checkpoint, if there is one."""
+        """Continue from the audit checkpoint, if there is one."""
         state = await self._checkpoint_file.read(self._store, seen)
         if state is None:
             return self._new_audit()
@@ -167,8 +165,8 @@ class LedgerAuditing:
         """Let other tasks run. While the link operates, wait until no table waits for a reply.
 
         While the link does not operate, or if somebody wants a new audit, the audit does not wait.
-        If tables keep the service busy all the time, the audit waits until it is far behind. Then
-        it runs for some milliseconds before it lets other tasks run.
+        If tables keep the service busy all the time, it waits until it is far behind, and then runs
+        for some milliseconds before it lets other tasks run.
         """
         behind, pace = self.behind, self._pace
         if self.problem is None and not self._wanted.is_set() and behind < pace.behind_max:

@@ -60,7 +60,6 @@ data is damaged."""
 
 
 def _failure_text(error: Exception) -> str:
-    """Return a text about a failure of Redis or of its data, for displays and logs."""
     if isinstance(error, TermsError | MarkError | NotSyncedError):
         return str(error)
     if isinstance(error, RedisError) and (refused := refused_write(error)):
@@ -70,10 +69,7 @@ def _failure_text(error: Exception) -> str:
 
 
 async def _ended(task: asyncio.Task[Any]) -> None:
-    """Cancel a task repeatedly until it is done.
-
-    One cancellation is not always enough, because the Redis client can lose it.
-    """
+    """Cancel a task repeatedly until it is done: the Redis client can lose a cancellation."""
     while not task.done():
         task.cancel()
         await asyncio.wait({task}, timeout=_HELD_UP_S)
@@ -82,13 +78,10 @@ async def _ended(task: asyncio.Task[Any]) -> None:
 class LinkService:
     """One link in operation. It operates only while every check passes (duties D9, D10).
 
-    The constructor receives three functions. `unfit` returns a reason that forbids every link of
-    this service to operate; None if there is no such reason. `adopt` receives the link each time
-    that its parameters were read. `ring` is called after each change that the floor page shows.
-    `batches` are the batches of events of all links, for which audits wait.
-
-    Attributes:
-        auditing: the audits of the link's ledger, meters and other data.
+    `unfit` returns a reason that forbids every link of this service to operate, or None. `adopt`
+    receives the link each time that its parameters were read. `ring` is called after each change
+    that the floor page shows. Audits wait for `batches`, which has the batches of events of all
+    links.
     """
 
     def __init__(
@@ -139,12 +132,10 @@ class LinkService:
 
     @property
     def problem(self) -> str | None:
-        """The reason why the link is inoperable, or None while it operates."""
         return self._problem
 
     @property
     def broker_problem(self) -> str | None:
-        """The reason why the service has no broker, or None if it has one."""
         return self.announcer.broker_problem
 
     def begin_with_broker(self) -> None:
@@ -166,14 +157,14 @@ class LinkService:
 
     @property
     def seen(self) -> Mark:
-        """The ledger mark: the last entry that an audit found correct, noted outside Redis."""
+        """The last entry that an audit found correct, noted outside Redis."""
         return self._mark.seen
 
     async def apply_batch(self, arrivals: Sequence[Arrival]) -> BatchResult:
         """Apply a batch of this link's events and return the replies.
 
-        There are no replies if the link is inoperable, if Redis fails, or if the ledger mark cannot
-        be written. Without a reply, a table keeps its event and sends it again.
+        There are none if the link is inoperable, if Redis fails, or if the ledger mark cannot be
+        written. Without a reply, a table keeps its event and sends it again.
         """
         if self._problem:
             self._log.debug("events left unanswered", events=len(arrivals), reason=self._problem)
@@ -204,10 +195,7 @@ class LinkService:
     def log_answered(self, replies: Sequence[tuple[TableAddress, bytes]], *, sent: bool) -> None:
         """Log, at the debug level, each event that has a reply.
 
-        Args:
-            replies: the replies to the events.
-            sent: true if the replies were sent; false if no broker was connected. Tables that get
-                no reply send their events again.
+        Without a broker, replies are not `sent`, and the tables send their events again.
         """
         if self._log.is_enabled_for(logging.DEBUG):
             for address, reply in replies:
@@ -226,7 +214,6 @@ class LinkService:
         Raises:
             TermsError: the link's terms differ from the floor file.
             MarkError: the ledger mark cannot be written.
-            RedisError: Redis failed.
         """
         wrong = await self._open()
         state, values_seen = await self._read()
@@ -242,8 +229,8 @@ class LinkService:
     async def keep_mark(self) -> None:
         """Note the last ledger entry in the ledger mark, a file outside Redis (duty D10).
 
-        The service does this before it confirms the entry to anybody. So if Redis loses the entry,
-        even at the next moment, the loss is detected.
+        The service does this before it confirms the entry to anybody, so that its loss in Redis,
+        even at the next moment, is detected.
 
         Raises:
             MarkError: the mark cannot be written.
@@ -264,9 +251,8 @@ class LinkService:
     def hear_beat(self, payload: bytes, *, retained: bool) -> None:
         """Process a heartbeat of this link, from this service or another one.
 
-        Another service can report that it cannot operate the link, although this service can. Then
-        this service publishes the meters again. The next heartbeat of this service says that the
-        link is operable.
+        If another service reports that it cannot operate the link, but this one can, this one
+        publishes the meters again, and its next heartbeat says that the link is operable.
         """
         if self.announcer.others.hear(payload, retained=retained) and self._problem is None:
             self.announcer.publish_all_again()
@@ -278,7 +264,6 @@ class LinkService:
             self.meters_changed()
 
     def meters_changed(self) -> None:
-        """Request that the meters are published soon."""
         self._changed.set()
 
     def jobs(self) -> Mapping[str, Coroutine[None, None, None]]:
@@ -349,8 +334,8 @@ class LinkService:
     async def _check(self) -> None:
         """Check if the link can operate. Stop the link if Redis is silent during the check.
 
-        A check calls Redis many times. A check that is slow, because Redis or this process is busy,
-        is not a failure. If it were, each failure would cause an audit, and the load of the audit
+        A check calls Redis many times. That it is slow, because Redis or this process is busy, is
+        not a failure. If it were, each failure would cause an audit, and the load of the audit
         would cause the next failure. But each single call of Redis must end within `_STEP_WITHIN_S`
         seconds, even if Redis answers other calls in time.
         """
@@ -390,11 +375,7 @@ class LinkService:
                 self._fail(problem, audit=audit)
 
     async def _check_state(self) -> tuple[str | None, bool]:
-        """Check the link. If there is no problem, let the link operate and publish its state.
-
-        Returns:
-            The same pair as `_find_problem`.
-        """
+        """Check the link as `_find_problem` does. Without a problem, let it operate and publish."""
         problem, audit = await self._find_problem()
         if problem is not None:
             return problem, audit
@@ -430,12 +411,8 @@ class LinkService:
     async def _find_problem(self) -> tuple[str | None, bool]:
         """Find the problem because of which the link must not operate.
 
-        A problem in the link's data has priority over a problem in the floor file. While the data
-        is wrong, the floor file does not matter.
-
-        Returns:
-            Two values: the problem, or None; and true if the problem makes a new audit of the
-            ledger necessary.
+        Return also if it makes a new audit of the ledger necessary. A problem in the link's data
+        has priority over one in the floor file, which does not matter while the data is wrong.
         """
         if unfit := self._unfit():
             return unfit, False
@@ -466,7 +443,7 @@ class LinkService:
     async def _open(self) -> str | None:
         """Read the link's current parameters from Redis and begin to use them.
 
-        Return the reason if the games of the link's tables cannot use these parameters.
+        Return the reason if the games of the link's tables cannot use them.
         """
         await self.store.open(SERVICE)
         wrong = LinkParameters(self.store.link, self.store.filed).problem
@@ -478,16 +455,12 @@ class LinkService:
     async def _read(self) -> tuple[LinkState, int]:
         """Read the link's state from Redis.
 
-        If the answer of Redis took long, for example because this service was frozen, the state can
-        be old. In this case, the state is read once more.
-
-        Returns:
-            Two values: the state, and the number of meter values that were received from the topics
-            before the read.
+        Return also the number of meter values that were received from the topics before the read.
+        If the answer took long, for example because this service was frozen, the state can be old,
+        and is read once more.
 
         Raises:
             TermsError: the link's terms have changed since they were last read.
-            RedisError: Redis failed.
         """
         loop = asyncio.get_running_loop()
         values_seen, began_s = self.announcer.topics.heard, loop.time()
@@ -498,7 +471,6 @@ class LinkService:
         return state, values_seen
 
     def _publish_state(self, state: LinkState, values_seen: int) -> None:
-        """Publish the link's state, and report changes to the open floor pages."""
         self._closed = state.closure.reason if state.closure else None
         if (wait_s := self.announcer.publish_meters(state, values_seen)) is not None:
             if self._reading_again is not None:
@@ -510,16 +482,15 @@ class LinkService:
             self._ring()
 
     def publish_heartbeat(self) -> None:
-        """Publish a heartbeat now, with the current state of the link."""
         self.announcer.publish_heartbeat(self._problem, self._closed, of_all=self._of_all)
 
     @property
     def _of_all(self) -> bool:
-        """True if the link is inoperable because an audit found an error in the link's data.
+        """Is the link inoperable because an audit found an error in its data?
 
         Such an error concerns every service of the link. Any other problem can concern only this
-        service: its connection to Redis or its floor file. If such a problem concerns all services,
-        each of them finds it.
+        service: its connection to Redis or its floor file. If it concerns all, each of them finds
+        it.
         """
         return self.auditing.books_differ and self._problem == self.auditing.problem
 

@@ -1,5 +1,3 @@
-"""Audits of the operators' log and of the users, while the service runs (duty D17)."""
-
 import asyncio
 from collections.abc import Callable
 from typing import Final, cast
@@ -28,16 +26,11 @@ _REFUSED: Final = "refused"
 
 
 class LogAuditing:
-    """Audits of the operators' log, and writing of its mark and its seal (digest).
+    """Audits of the operators' log and the users (duty D17), and the log's mark and seal (digest).
 
-    Args:
-        redis: the Redis that has the users and the operators' log.
-        mark: the mark of the log: a file outside Redis that names the last log entry that was seen.
-        post: a function that publishes a message on the broker.
-        show: a function that receives True if the log and the users are correct, otherwise False.
-        secrets: the secrets for the MACs (signatures) of the log's entries; None if the entries
-            have no MACs.
-        pace: how often the log is noted and audited.
+    `mark` is a file outside Redis that names the last log entry that was seen. `show` receives
+    whether the log and the users are correct. `secrets` are for the MACs (signatures) of the log's
+    entries; None if they have none.
     """
 
     def __init__(
@@ -64,10 +57,7 @@ class LogAuditing:
         self._unposted = b""
 
     async def run(self) -> None:
-        """Note the last log entry in the mark every second, and audit the log every minute.
-
-        This continues until the task is canceled.
-        """
+        """Note the last log entry in the mark every second, and audit the log every minute."""
         audited_s: float | None = None
         loop = asyncio.get_running_loop()
         while True:
@@ -99,10 +89,9 @@ class LogAuditing:
     async def _note_head(self) -> bool:
         """Note the last log entry in the mark. Return False if the log must be audited now.
 
-        The log must be audited if it no longer has the entry that the mark names, or if its end is
-        damaged. In these cases the mark does not change, because the mark is the only proof of
-        entries after the last seal. If an audit has already found that the log was altered, the
-        next regular audit is early enough.
+        It must if it no longer has the entry that the mark names, or if its end is damaged. The
+        mark then does not change, because it is the only proof of entries after the last seal. If
+        an audit has already found that the log was altered, the next regular audit is early enough.
         """
         keys, seen = UserKeys(), self._mark.seen
         with as_altered():
@@ -126,7 +115,6 @@ class LogAuditing:
         return True
 
     async def _chain_at(self, number: int) -> bytes | None:
-        """Return the chained digest of an entry in the log; None if there is no such entry."""
         here = f"{number}-0"
         with as_altered():
             noted = cast("list[Entry]", await self._redis.xrange(UserKeys().log, here, here))
@@ -170,7 +158,6 @@ class LogAuditing:
             self._unposted = b""
 
     async def _seal(self, finding: LogFinding) -> None:
-        """Store and publish the seal (digest) of a log that an audit found correct."""
         await asyncio.to_thread(self._mark.note_seal, finding.entries, finding.seal)
         message = LedgerSeal(entries=finding.entries, seal=finding.seal, at=now_text())
         self._unposted = msgspec.json.encode(message)

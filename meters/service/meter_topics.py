@@ -1,11 +1,11 @@
 """Meter topics of a link at the broker, and the rules for when this service publishes there.
 
 Several services publish the same meters. The broker puts their messages in one order, and each
-service receives all of them. The service that published last is the publisher. The other services
-publish nothing as long as the publisher sends each new value in time. If a service receives a newer
-value than it has read from Redis, it does not publish the value that it has read. Before a service
-publishes the next value of a meter, the broker must have sent back the last one. So no value waits
-in a queue until it is old.
+service receives all of them. The service that published last is the publisher, and the others
+publish nothing as long as it sends each new value in time. A service that receives a newer value
+than it has read from Redis does not publish the one that it has read. Before a service publishes
+the next value of a meter, the broker must have sent back the last one, so that no value waits in a
+queue until it is old.
 """
 
 import asyncio
@@ -49,12 +49,10 @@ class _UnderWay:
 class MeterTopics:
     """Values on the meter topics of one link.
 
-    A service that receives no values from the topics publishes immediately. This happens, for
-    example, if the service is the only one at its broker.
-
-    Attributes:
-        heard: the number of values received so far. A caller notes this number before it reads the
-            link's state from Redis. Any value received later can be newer than that state.
+    A service that receives no values from the topics publishes immediately, for example if it is
+    the only one at its broker. `heard` is the number of values received so far. A caller notes it
+    before it reads the link's state from Redis: any value received later can be newer than that
+    state.
     """
 
     def __init__(self) -> None:
@@ -66,10 +64,7 @@ class MeterTopics:
         self._waiting: set[str] = set()
 
     def forget(self) -> None:
-        """Forget the values on the topics. All meters are then published again.
-
-        For example, this is done when the service has connected to the broker again.
-        """
+        """Forget the values on the topics, so that all meters are published again."""
         self._hears = False
         self._last.clear()
         self._under_way.clear()
@@ -110,10 +105,8 @@ class MeterTopics:
     def wait_s(self, value: MeterValue, since: int, *, urgent: bool = False) -> float | None:
         """Return the seconds to wait before a value is published; None if it need not be published.
 
-        Args:
-            value: the value that this service has read from Redis.
-            since: the number of values that were received from the topics before that read.
-            urgent: whether to publish the value without waiting for another service.
+        `since` is the number of values that were received from the topics before `value` was read
+        from Redis. An `urgent` value does not wait for another service.
         """
         meter, now_s = value.meter, _now_s()
         last, under_way = self._last.get(meter), self._under_way.get(meter)
@@ -138,12 +131,11 @@ class MeterTopics:
         return 0.0
 
     def note_posted(self, value: MeterValue, payload: bytes) -> None:
-        """Note a value that this service has published."""
         self._under_way[value.meter] = _UnderWay(value, payload, _now_s())
         self._behind.pop(value.meter, None)
 
     def ours(self, meter: str) -> MeterValue | None:
-        """Return the last value of a meter if this service published it, otherwise None."""
+        """Return the last value of a meter if this service published it."""
         if (under_way := self._under_way.get(meter)) is not None:
             return under_way.value
         last = self._last.get(meter)

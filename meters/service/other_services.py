@@ -1,9 +1,9 @@
 """Other services of a link, known from their heartbeats.
 
-Tables, displays and other readers see only one controller for a link. Any service of the link can
-send the controller's heartbeat. So a service that cannot operate a link is silent while another
-service operates the link. The silent service reports its failure only if it hears no other service.
-By that time, the tables accept no more progressive wagers, or will soon accept no more (duty D13).
+Tables, displays and other readers see only one controller for a link, and any of its services can
+send the controller's heartbeat. So a service that cannot operate a link is silent while another one
+operates it, and reports its failure only if it hears no other. By that time, the tables accept no
+more progressive wagers, or will soon accept no more (duty D13).
 """
 
 import asyncio
@@ -19,8 +19,6 @@ _OWN_KEPT: Final = 64
 
 
 class OtherServices:
-    """The other services from which this service hears heartbeats of one link."""
-
     def __init__(self) -> None:
         self._own: deque[bytes] = deque(maxlen=_OWN_KEPT)
         self._heard_s: float | None = None
@@ -57,18 +55,18 @@ class OtherServices:
 
     @property
     def operate(self) -> bool:
-        """True if a heartbeat of another service that operates the link was heard recently."""
+        """Was a heartbeat of another service that operates the link heard recently?"""
         return self._heard_s is not None and _now_s() - self._heard_s < HEARD_FOR_S
 
     @property
     def may_operate(self) -> bool:
-        """True if another service operates the link, or if this is not known yet."""
+        """Does another service operate the link, or is this not known yet?"""
         since_s = self._listening_since_s
         return self.operate or (since_s is not None and _now_s() - since_s < HEARD_FOR_S)
 
     @property
     def are_known(self) -> bool:
-        """True if this service has listened long enough to know the other services."""
+        """Has this service listened long enough to know the other services?"""
         return self.operate or not self.may_operate
 
 

@@ -1,10 +1,9 @@
 """Outages of a link: reason and start, kept in a file until the ledger has them (duty D17).
 
-While a link is inoperable, its data in Redis is possibly missing or altered. So nothing is written
-to Redis. The outage waits in a file in the data directory. The file survives a kill of the service.
-When the link operates again, the outage is written as one ledger entry. A link that fails and
-recovers repeatedly adds at most one such entry a minute. Each entry has the number of failures
-since the previous entry.
+While a link is inoperable, its data in Redis is possibly missing or altered, so nothing is written
+there. The outage waits in a file in the data directory, which survives a kill of the service. When
+the link operates again, it is written as one ledger entry. A link that fails and recovers
+repeatedly adds at most one such entry a minute, with the number of failures since the previous one.
 """
 
 import asyncio
@@ -40,10 +39,8 @@ class Outages:
     def begin(self, reason: str, *, again: bool) -> None:
         """Record in the file that the link does not operate.
 
-        Args:
-            reason: the reason why the link does not operate.
-            again: true if the link operated until now; false if the service has just started, or if
-                only the reason of an outage changes.
+        `again` is true if the link operated until now; false if the service has just started, or if
+        only the reason of an outage changes.
         """
         reason, had = reason[:REASON_LENGTH_MAX], self._waiting
         if had is None:

@@ -1,5 +1,3 @@
-"""The process of the service. It starts all parts, and stops them in order after a signal."""
-
 import asyncio
 import gc
 from collections.abc import Callable, Set
@@ -80,9 +78,9 @@ async def _broker_of(floor: Floor, stack: AsyncExitStack) -> Callable[[], Broker
 async def end(serving: "asyncio.Task[None]", spared: Set["asyncio.Task[Any]"]) -> None:
     """End the service. If a user's mistake ended the service, raise the error for this mistake.
 
-    A client library can lose a cancellation that arrives at the same moment as an answer. So the
-    cancellation is repeated until all tasks are done. It is sent to every task, because a task
-    group passes on only the first cancellation.
+    A client library can lose a cancellation that arrives at the same moment as an answer. So it is
+    repeated until all tasks are done, and sent to every task, because a task group passes on only
+    the first one.
     """
     serving.cancel()
     while not serving.done():
@@ -107,9 +105,9 @@ async def end(serving: "asyncio.Task[None]", spared: Set["asyncio.Task[Any]"]) -
 def tune_collection() -> None:
     """Let Python's garbage collector run less often, and never on objects that exist now.
 
-    Each message creates many short-lived objects, and none of these is in a cycle. With the default
+    Each message creates many short-lived objects, none of them in a cycle. With the default
     thresholds, the collector used a sixth of the service's time. The objects of the floor live as
-    long as the process. For a floor of 20,000 tables, one look at all of them stopped the service
+    long as the process: for a floor of 20,000 tables, one look at all of them stopped the service
     for a quarter of a second.
     """
     gc.collect()

@@ -1,7 +1,7 @@
 """Entries in the operators' log about the service's starts and stops (duty D17).
 
-A service that is killed cannot write an entry about its stop. So in the log, two starts of this
-service follow each other without a stop.
+A service that is killed cannot write about its stop: in the log, its two starts then follow each
+other.
 """
 
 import asyncio

@@ -1,5 +1,3 @@
-"""Watch over the sentinels, replicas and cluster nodes that a link's Redis consists of."""
-
 import asyncio
 from collections.abc import Callable
 from typing import Final
@@ -14,15 +12,10 @@ LOOK_EVERY_S: Final = 15.0
 
 
 async def watch_servers(redis: ReplicatedRedis, link: str, show: Callable[[int], None]) -> None:
-    """Count repeatedly which servers are missing, until canceled.
+    """Count repeatedly which sentinels, replicas and cluster nodes are missing, until canceled.
 
     The link operates without them, but possibly not after the next failure. Each change is logged
-    once.
-
-    Args:
-        redis: the client of the link.
-        link: the id of the link.
-        show: a function that receives the number of missing servers.
+    once. `show` receives their number.
     """
     before: set[str] = set()
     while True:

@@ -78,13 +78,10 @@ Connect = Callable[[BrokerAddress, str, Arrivals], AbstractAsyncContextManager[B
 class ServeOptions:
     """Options of one run of the service.
 
-    Attributes:
-        auto_floor: whether a simulated floorperson validates and pays waiting wins, and approves
-            the floor file, unless a person has approved it.
-        auto_floor_after_s: the seconds after which the simulated floorperson decides a win.
-        demo_users: whether the users of a demonstration, whose PIN is public, are allowed to sign
-            in. They are not added to a floor of people.
-        pace: how often the service checks and audits.
+    With `auto_floor`, a simulated floorperson validates and pays each win that has waited for
+    `auto_floor_after_s`, and approves the floor file, unless a person has approved it. With
+    `demo_users`, the users of a demonstration, whose PIN is public, are allowed to sign in; they
+    are not added to a floor of people.
     """
 
     auto_floor: bool = False
@@ -96,9 +93,7 @@ class ServeOptions:
 class MeterService:
     """One worker of the meter service.
 
-    Attributes:
-        identifier: the name of the worker at the broker and in the program's log. Each start makes
-            a new name.
+    `identifier` is its name at the broker and in the program's log, new at each start.
     """
 
     def __init__(
@@ -205,12 +200,11 @@ class MeterService:
         self._by_topic |= {topics.table_out(*address): each for address, each in known.items()}
 
     def _ring(self) -> None:
-        """Report to floor pages that a link, a claim or a correction request has changed."""
         self._bell.ring()
         self._events.refresh()
 
     def inoperable(self) -> Mapping[str, str]:
-        """Return the ids of the inoperable links, and for each link why it does not operate."""
+        """Return why each inoperable link does not operate, by its id."""
         found = {id_: link.problem for id_, link in self._links.items() if link.problem}
         if self._connection is None:
             found = {id_: found.get(id_, self._broker_problem) for id_ in self._links}
@@ -229,8 +223,8 @@ class MeterService:
     async def run(self, broker: Callable[[], BrokerAddress], ready: asyncio.Event) -> None:
         """Serve until canceled.
 
-        The function `broker` returns the broker's address. It is called before each connection. The
-        method sets the event `ready` when the web server listens.
+        `broker` returns the broker's address, and is called before each connection. `ready` is set
+        when the web server listens.
 
         Raises:
             UserError: the web server cannot listen on its address.
@@ -301,8 +295,8 @@ class MeterService:
     async def stop(self) -> None:
         """Stop receiving new events, and reply to the events received so far.
 
-        The broker sends new events to the other services. The method returns within a few seconds,
-        even if a part of the service does not respond. After that, the caller can cancel `run`.
+        The broker sends new events to the other services. This returns within a few seconds, even
+        if a part of the service does not respond; then the caller can cancel `run`.
         """
         self._stopping = True
         connection, arrived = self._connection, self._arrived
@@ -378,8 +372,7 @@ class MeterService:
     def _publish_heartbeats(self) -> None:
         """Publish the heartbeat of each link now.
 
-        If a table has heard no heartbeat for some time, this heartbeat makes the table repeat an
-        event that has no reply.
+        A table that has heard none for some time then repeats an event that has no reply.
         """
         for link in self._links.values():
             link.publish_heartbeat()
@@ -387,7 +380,7 @@ class MeterService:
     async def _event_group(self, address: BrokerAddress) -> str:
         """Return the secret group name at the broker, by which services share the tables' events.
 
-        The name is in the key bundle of the service, or in Redis if there is no bundle.
+        It is in the key bundle of the service, or in Redis if there is no bundle.
         """
         return address.event_group or await stored_event_group(self._redis, self._floor.link[0].id)
 
@@ -396,8 +389,8 @@ class MeterService:
     ) -> None:
         """Apply events in batches: decode one batch while Redis applies another batch.
 
-        Two events of one table can be in work at the same time only if the table repeats an event.
-        Redis recognizes the repeat. A batch is completed even if the connection is lost, because
+        Two events of one table can be in work at the same time only if the table repeats an event,
+        which Redis recognizes. A batch is completed even if the connection is lost, because
         displays must show what Redis has applied (duty D8).
         """
         while True:
@@ -441,8 +434,7 @@ class MeterService:
     def _hear_aside(self, message: Message) -> bool:
         """Process a heartbeat or a meter value now; return False for other messages.
 
-        The message can be from this service or another one. Such messages do not wait in the queues
-        of table events.
+        It can be from this service or another one, and does not wait in the queues of table events.
         """
         topic = message.topic
         if (link := self._beats.get(topic)) is not None:
@@ -460,7 +452,6 @@ class MeterService:
             log.warning("flooded", topic=lane or "strangers", kept_back=more)
 
     def _handle_other(self, message: Message) -> None:
-        """Process a message that is not an event of a known table."""
         topic = message.topic
         if (stranger := topics.parse_table_out(topic)) is not None:
             self._refuse_stranger(stranger, message)

@@ -11,8 +11,7 @@ _LOOK_EVERY_S: Final = 0.01
 async def stays_true(holds: Callable[[], bool], *, within_s: float) -> bool:
     """Wait until a condition remains true for a moment. Return False after the time limit.
 
-    One check is not enough. While one task hands a value to another task, neither task has the
-    value for a moment.
+    One check is not enough: while one task hands a value to another, neither has it for a moment.
     """
     looks = 0
     try:
