@@ -1,5 +1,3 @@
-"""Claims decoded from Redis, and rows that show claims to people."""
-
 from collections.abc import Iterable, Mapping
 from typing import Final
 
@@ -28,21 +26,10 @@ class DecisionRecord(msgspec.Struct, frozen=True, omit_defaults=True):
     """A floorperson's act on a claim, as the ledger stores it.
 
     The act is a decision, a request that a second person must confirm, or a change of a decided
-    claim.
-
-    Attributes:
-        claim: the claim.
-        act: the act.
-        by: the person who decided.
-        reason: the reason of a rejection, a request or a correction, or None.
-        slip: the number of the payout slip, or None.
-        envy_back: for a rejection: the sum in cents of the Envy Bonuses that are not due because of
-            the rejection.
-        pin_set_by: the people who set the PIN of `by` in the 24 hours before the decision.
-        envy_paid: the sum in cents of the Envy Bonuses that were paid together with the win.
-        request: the ledger entry of the request that this act confirms; 0 for none.
-        requested_by: the person who made this request, or None.
-        old_slip: the number of the payout slip that a correction replaces, or None.
+    claim. `envy_back` are the cents of the Envy Bonuses that are not due because of a rejection,
+    and `envy_paid` those that were paid together with the win. `pin_set_by` are the people who set
+    the PIN of `by` in the 24 hours before the decision. `request` is the ledger entry of the
+    request that this act confirms, or 0. `old_slip` is the slip number that a correction replaces.
     """
 
     claim: str
@@ -62,15 +49,11 @@ _DECISION: Final = msgspec.json.Decoder(DecisionRecord)
 
 
 def record_of(fields: Mapping[str, str]) -> ClaimRecord:
-    """Return a claim's record, decoded from the fields of the claim's Redis hash."""
     return _RECORD.decode(fields["record"])
 
 
 def claim_words(fields: Mapping[str, str], titles: Mapping[str, str]) -> str:
-    """Return a text about a claim: the hand, the win with its amount, and each Envy Bonus.
-
-    `titles` are the titles of the games' items.
-    """
+    """Return a text about a claim: the hand, the win with its amount, and each Envy Bonus."""
     record = record_of(fields)
     lines = [] if record.only_envy else [_win_words(record, int(fields["amount"]), titles)]
     lines += [
@@ -87,7 +70,7 @@ def _win_words(record: ClaimRecord, amount_cents: int, titles: Mapping[str, str]
 
 
 class ClaimRows:
-    """Maker of rows that show claims to people, with the names in the floor file."""
+    """Rows that show claims to people, with the names in the floor file."""
 
     def __init__(self, floor: Floor) -> None:
         self._tax_above_cents = floor.facility.tax_documents_above
@@ -100,7 +83,6 @@ class ClaimRows:
         }
 
     def two_people_reject(self, record: ClaimRecord, amount_cents: int) -> bool:
-        """Return whether two people must reject a win."""
         if self._reject_above_cents is None:
             return record.paid_from == "hand_pay"
         return amount_cents > self._reject_above_cents
@@ -108,8 +90,8 @@ class ClaimRows:
     def rows(self, claims: Iterable[Mapping[str, str]]) -> list[ClaimRow]:
         """Make the rows of claims. Leave out claims without fields: they are only in the archive.
 
-        A claim that somebody damaged is left out and logged, so all others can be shown. The audit
-        reports it, and the link does not operate.
+        A claim that somebody damaged is left out and logged, so that all others can be shown. The
+        audit reports it, and the link does not operate.
         """
         return [row for fields in claims if fields and (row := self._readable(fields))]
 
@@ -125,7 +107,6 @@ class ClaimRows:
             return None
 
     def row(self, fields: Mapping[str, str]) -> ClaimRow:
-        """Make the row that shows a claim with its present state."""
         record = record_of(fields)
         decision = _DECISION.decode(fields["decision"]) if "decision" in fields else None
         act = decision.act if decision else ""
@@ -196,13 +177,11 @@ class ClaimRows:
 
 
 def present_slip(fields: Mapping[str, str]) -> str | None:
-    """Return the present number of a claim's payout slip, or None if it has none."""
     text = fields.get("slip_correction") or fields.get("decision")
     return None if text is None else _DECISION.decode(text).slip
 
 
 def _request_row(fields: Mapping[str, str]) -> ClaimRequestRow | None:
-    """Return the row about a claim's unconfirmed request, or None if there is no such request."""
     if "request" not in fields:
         return None
     request = _DECISION.decode(fields["request"])
@@ -217,12 +196,10 @@ def _request_row(fields: Mapping[str, str]) -> ClaimRequestRow | None:
 
 
 def _envy_state(fields: Mapping[str, str]) -> ClaimState | None:
-    """Return the state of a claim's Envy Bonuses, or None if the claim has none."""
     state: ClaimState | None = msgspec.convert(fields.get("envy"), ClaimState | None)
     return state
 
 
 def _envy_reason(fields: Mapping[str, str]) -> str | None:
-    """Return the reason with which a floorperson decided that Envy Bonuses are not due, or None."""
     text = fields.get("envy_decision")
     return None if text is None else _DECISION.decode(text).reason

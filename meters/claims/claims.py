@@ -33,15 +33,9 @@ _FINAL: Final = frozenset({"validated", "paid", "rejected"})
 class Claims:
     """The claims of all links.
 
-    Args:
-        floor: the floor file.
-        stores: the access to each link's data in Redis, by the id of the link.
-        problem: a function that returns the reason why a link is inoperable, or None if it is
-            operable. On an inoperable link, no claim can be decided.
-        on_decision: a function that is called after each decision, with the claim's record and the
-            message about the decision.
-        keep_mark: a function that writes a link's ledger mark: its last ledger entry, kept outside
-            Redis. It is called after each decision, before the decision is published.
+    `problem` returns why a link is inoperable, and then none of its claims can be decided. After
+    each decision, `keep_mark` writes the link's ledger mark (its last ledger entry, kept outside
+    Redis), and then `on_decision` publishes the message about the decision.
     """
 
     def __init__(
@@ -108,7 +102,7 @@ class Claims:
     async def hand(self, claim: str) -> Sequence[ClaimRow]:
         """Return all claims of the hand to which a claim belongs, in the order of payment.
 
-        Claims that are only in the archive are not included.
+        Claims that are only in the archive are left out.
 
         Raises:
             ActError: ``unknown_claim``, ``link_inoperable``.
@@ -147,19 +141,11 @@ class Claims:
     ) -> ClaimRow:
         """Apply a floorperson's decision on a claim, exactly once. Return the changed claim.
 
-        Args:
-            claim: the claim.
-            act: the decision.
-            actor: the person who decides; the ledger stores the name.
-            reason: the reason of a rejection.
-            slip: the number of the payout slip.
-            envy_not_due: for a rejection: True if the entered hand was wrong, so the Envy Bonuses
-                that this hand brought to other players are not due.
-            envy_paid: for a payment: True if the Envy Bonuses of the hand were paid together with
-                the win.
-            setters: the people who set PINs in the last 24 hours, as far as this concerns the
-                actor.
-            confirms: for a rejection: the request of another person which it confirms.
+        The ledger stores the name `actor`. With a rejection, `envy_not_due` says that the entered
+        hand was wrong, so the Envy Bonuses that it brought to other players are not due; `confirms`
+        is the request of another person which it confirms. With a payment, `envy_paid` says that
+        the Envy Bonuses of the hand were paid together with the win. `setters` are the people who
+        set PINs in the last 24 hours, as far as this concerns the actor.
 
         Raises:
             ActError: nothing has changed. The codes are: ``unknown_claim``; ``wrong_state`` with
@@ -210,8 +196,7 @@ class Claims:
     ) -> ClaimRow:
         """Reject a win. If two people must reject it, only request this. Return the claim.
 
-        A request changes only the claim's `request`. It replaces an earlier request about the
-        claim.
+        A request changes only the claim's `request`, and replaces an earlier one about the claim.
 
         Raises:
             ActError: the codes of `decide`.
@@ -231,9 +216,7 @@ class Claims:
     async def request_reopening(
         self, claim: str, actor: str, *, reason: str, setters: PinSetters = NO_SETTERS
     ) -> ClaimRow:
-        """Request to reopen a rejected win. Return the claim.
-
-        Another person must confirm the request.
+        """Request to reopen a rejected win, which another person must confirm. Return the claim.
 
         Raises:
             ActError: nothing has changed. The codes are: ``unknown_claim``; ``wrong_state`` if the
@@ -268,14 +251,8 @@ class Claims:
     ) -> ClaimRow:
         """Correct the number of a paid win's payout slip. Return the claim.
 
-        The ledger keeps the old number, and no other claim can use it.
-
-        Args:
-            claim: the claim.
-            actor: the person who corrects the number.
-            slip: the right number.
-            replaces: the number that is replaced, as the person saw it.
-            reason: the reason of the correction.
+        The ledger keeps the old number, and no other claim can use it. `replaces` is the number
+        that the person saw.
 
         Raises:
             ActError: nothing has changed. The codes are: ``unknown_claim``; ``wrong_state`` if the
@@ -368,13 +345,8 @@ class Claims:
     ) -> ClaimRow:
         """Apply a decision on owed Envy Bonuses, exactly once. Return the changed claim.
 
-        Args:
-            claim: the claim with the Envy Bonuses.
-            act: the decision: the table has paid the Envy Bonuses, or they are not due.
-            actor: the person who decides; the ledger stores the name.
-            reason: the reason why the Envy Bonuses are not due.
-            setters: the people who set PINs in the last 24 hours, as far as this concerns the
-                actor.
+        They are paid by the table, or not due for a `reason`. `setters` are the people who set PINs
+        in the last 24 hours, as far as this concerns the actor.
 
         Raises:
             ActError: nothing has changed. The codes are: ``unknown_claim``; ``wrong_state`` with
@@ -412,7 +384,6 @@ class Claims:
         return self._rows.two_people_reject(record_of(fields), int(fields["amount"]))
 
     async def _operable(self, claim: str) -> tuple[LinkStore, dict[str, str]]:
-        """Return the store of a claim's link, and the claim's fields. Refuse an inoperable link."""
         store, fields = await self._find(claim)
         if problem := self._problem(store.link.id):
             raise ActError("link_inoperable", problem)
@@ -447,11 +418,7 @@ class Claims:
             )
 
     async def send_again(self, link: str, claims: Sequence[str]) -> None:
-        """Send the decisions on claims once more, because the table can have missed them.
-
-        Raises:
-            RedisError: Redis cannot be read.
-        """
+        """Send the decisions on claims once more, because the table can have missed them."""
         for fields in await self._stores[link].claims(claims):
             if not fields:
                 continue
@@ -460,12 +427,8 @@ class Claims:
     async def send_reopened(self, link: str) -> None:
         """Send the states of a link's wins that were reopened and are undecided.
 
-        The first message about the reopening can be lost if the service stops, or loses its
-        connection to the broker, in this moment. In this case, the table does not send a hello
-        event.
-
-        Raises:
-            RedisError: Redis cannot be read.
+        The first message about a reopening is lost if the service stops, or loses its connection to
+        the broker, at that moment. The table then sends no hello event.
         """
         store = self._stores[link]
         for fields in await store.claims(await store.waiting(LISTED_MAX)):
@@ -484,10 +447,7 @@ class Claims:
         self._send_envy_decisions(record, fields)
 
     def _send_envy_decisions(self, record: ClaimRecord, fields: Mapping[str, str]) -> None:
-        """Send the state of a claim's Envy Bonuses to the table.
-
-        Send nothing if the message about the win has the same state.
-        """
+        """Send the state of a claim's Envy Bonuses, unless the message about the win has it."""
         state, win = fields.get("envy"), fields["state"]
         if state in {"paid", "rejected"} or (state == "validated" and win == "rejected"):
             for owed in record.envy:
@@ -496,10 +456,7 @@ class Claims:
                 )
 
     async def _find(self, claim: str) -> tuple[LinkStore, dict[str, str]]:
-        """Return the fields of a claim, and the `LinkStore` of its link.
-
-        All links are searched, because the claim's table can be missing in the present floor file.
-        """
+        """Search all links for a claim: its table can be missing in the present floor file."""
         for store in self._stores.values():
             (fields,) = await store.claims([claim])
             if fields:
@@ -531,7 +488,6 @@ def _reseed_cents(store: LinkStore, meter_id: str) -> int:
 
 
 def _limit_cents(store: LinkStore, meter_id: str) -> int:
-    """Return the payout limit of a meter in cents; 0 for no limit."""
     return next((one.limit or 0 for one in store.link.meter if one.meter_id == meter_id), 0)
 
 

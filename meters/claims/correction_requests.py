@@ -27,14 +27,9 @@ log = structlog.get_logger()
 class Asks:
     """The correction requests of all links.
 
-    Args:
-        floor: the floor file.
-        stores: the access to each link's data in Redis, by the id of the link.
-        problem: a function that returns the reason why a link is inoperable, or None if it is
-            operable.
-        keep_mark: a function that writes a link's ledger mark: its last ledger entry, kept outside
-            Redis. It is called after each decision.
-        ring: a function that informs the floor pages that a request has changed.
+    `problem` returns why a link is inoperable, or None. After each decision, `keep_mark` writes the
+    link's ledger mark (its last ledger entry, kept outside Redis), and `ring` informs the floor
+    pages.
     """
 
     def __init__(

@@ -1,5 +1,3 @@
-"""Refusals of acts on claims, in words for the user."""
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
@@ -34,7 +32,7 @@ _REQUESTED: Final = {
 def refusals(
     record: ClaimRecord, act: Act | ClaimRequest | ClaimChange, actor: str
 ) -> Iterator[None]:
-    """Replace each refusal of a Lua script, raised in the `with` block, by a refusal in words."""
+    """Put each refusal of a Lua script in the `with` block into words for the user."""
     try:
         yield
     except WrongStateError as error:

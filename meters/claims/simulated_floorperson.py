@@ -17,10 +17,7 @@ log = structlog.get_logger()
 
 VALIDATES: Final = "simulated floorperson"
 PAYS: Final = "simulated supervisor"
-"""The name of the simulated person who pays.
-
-The person who validates a win must not pay the win (duty D4), so two names are needed.
-"""
+"""The name of the simulated person who pays: not the one who validates the win (duty D4)."""
 
 _LOOK_EVERY_S: Final = 0.1
 
@@ -28,9 +25,9 @@ _LOOK_EVERY_S: Final = 0.1
 async def validate_what_waits(claims: Claims, asks: Asks, after_s: float) -> None:
     """Decide each claim and correction request that has waited for `after_s` seconds.
 
-    The task runs until it is canceled. A task group cancels a task only once. If an answer arrives
-    at the same moment, the Redis client can lose this cancellation. Therefore the loop itself
-    checks if the task was canceled.
+    The task runs until it is canceled. A task group cancels only once, and the Redis client can
+    lose this cancellation if an answer arrives at the same moment. So the loop itself checks if it
+    was canceled.
     """
     task = asyncio.current_task()
     unread = ThrottledLog()
@@ -79,9 +76,9 @@ async def settle(claims: Claims, claim: ClaimRow) -> None:
 def simulated_slip(claim: str) -> str:
     """Return a slip number for a simulated payment without a printed slip.
 
-    Each claim gets a different number. The number does not contain the claim's name. The names of
-    two claims can differ only in dots or capital letters. A slip number cannot show this
-    difference: it has no dots, and capital letters do not count in it.
+    Each claim gets a different number. It does not contain the claim's name, because the names of
+    two claims can differ only in dots or capital letters: a slip number has no dots, and capital
+    letters do not count in it.
     """
     return f"SIM-{hashlib.sha256(claim.encode()).hexdigest()[:16].upper()}"
 

@@ -31,13 +31,7 @@ def slip_of(text: str | None) -> str | None:
 
 
 class SlipNumbers:
-    """The reservations of slip numbers for the claims of all links.
-
-    Args:
-        stores: the access to each link's data in Redis, by the id of the link.
-        problem: a function that returns the reason why a link is inoperable, or None if it is
-            operable.
-    """
+    """The reservations of slip numbers for the claims of all links."""
 
     def __init__(
         self, stores: Mapping[str, LinkStore], problem: Callable[[str], str | None]
@@ -49,14 +43,12 @@ class SlipNumbers:
     async def reserved(
         self, store: LinkStore, claim: str, slip: str | None, *, corrects: bool = False
     ) -> AsyncIterator[None]:
-        """Reserve a slip number for a claim during its payment, or during a correction.
+        """Reserve a slip number during a claim's payment, or during the correction of its number.
 
-        If the payment or the correction is refused, the number is released. `corrects` is true for
-        a correction of a paid claim's slip number.
+        If this is refused, the number is released.
 
         Raises:
             ActError: ``slip_used``: another claim has this slip number.
-            RedisError: Redis failed.
         """
         if slip is None:
             yield

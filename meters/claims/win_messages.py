@@ -22,7 +22,7 @@ EVENT_OF: Final[Mapping[str, Decision]] = {
 
 
 def is_reopened(fields: Mapping[str, str]) -> bool:
-    """Return whether a claim waits for a floorperson because a rejection was reopened."""
+    """Check if a claim waits for a floorperson because a rejection was reopened."""
     return fields["state"] == "pending" and "reopen_at" in fields
 
 
@@ -32,10 +32,7 @@ def hit_message(opened: OpenedClaim, paid: PaidDue) -> Jackpot:
 
 
 def current_jackpot(fields: Mapping[str, str]) -> Jackpot | None:
-    """Return the message for displays about a claim's present state.
-
-    Return None if the claim's win is not a percentage of the meter.
-    """
+    """Return a claim's present message for displays; None if its win is no percentage."""
     record = record_of(fields)
     if record.percent is None:
         return None
@@ -49,7 +46,6 @@ def win_message(
     amount_cents: int,
     after_cents: int,
 ) -> Jackpot:
-    """Make the message about a win, with the amounts of the win and of the meter after it."""
     return Jackpot(
         event=event,
         claim=record.claim,
@@ -72,8 +68,8 @@ def envy_message(
 ) -> Jackpot:
     """Make the message about one Envy Bonus.
 
-    In the message, `position` is the table position that gets the bonus. `hand` is the winning hand
-    of another position, for which the bonus is paid.
+    `position` is the table position that gets the bonus, `hand` the winning hand of another
+    position, for which it is paid.
     """
     return msgspec.structs.replace(
         win_message(event, record, owed.amount, after_cents),

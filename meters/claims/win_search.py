@@ -15,15 +15,11 @@ from meters.floor_api.types import ClaimRow, WinPage, WinSearch
 _PAGE: Final = 100
 _CLOCKS_SET: Final = timedelta(days=1)
 LOOKED_AT_MAX: Final = 5_000
-"""Largest number of wins that are read for one page of a search.
-
-The next page begins after these wins.
-"""
+"""Largest number of wins that are read for one page of a search. The next page begins after
+them."""
 
 
 class History:
-    """Search over the wins of all links."""
-
     def __init__(self, floor: Floor, stores: Mapping[str, LinkStore], rows: ClaimRows) -> None:
         self._meters = {
             link.id: frozenset(meter.meter_id for meter in link.meter) for link in floor.link
@@ -93,8 +89,6 @@ class History:
 
 
 class _Wanted:
-    """The conditions of a search."""
-
     def __init__(self, search: WinSearch) -> None:
         self._search = search
         self._words = (search.words or "").casefold().split()
@@ -104,12 +98,11 @@ class _Wanted:
     def is_over(self, row: ClaimRow) -> bool:
         """Check if a win is older than `since`, so the search can end: all later results are older.
 
-        The check allows for a difference of one day, because somebody can have corrected a clock.
+        One day of difference is allowed, because somebody can have corrected a clock.
         """
         return self._since is not None and _moment(row.at) + _CLOCKS_SET < self._since
 
     def takes(self, row: ClaimRow) -> bool:
-        """Check if a win meets the conditions of the search."""
         search = self._search
         at = _moment(row.at)
         if self._since is not None and at < self._since:
@@ -135,10 +128,8 @@ class _Wanted:
 
 
 _Place = tuple[int, str]
-"""The place of a win among the wins of its link, the latest first.
-
-The ledger determines the order of the wins. Times are not used, because a clock can be set back.
-"""
+"""The place of a win among the wins of its link, the latest first. The ledger determines it, and
+not the times, because a clock can be set back."""
 
 
 def _place(row: ClaimRow) -> _Place:
