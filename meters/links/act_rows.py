@@ -24,7 +24,7 @@ from meters.wire.messages import UNREADABLE, DealtPosition, EnteredCards, Void
 
 
 class SwitchRecord(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The record of the closing or opening of a link, in the form in which the ledger stores it."""
+    """The closing or opening of a link, as the ledger stores it."""
 
     act: str
     by: str
@@ -32,7 +32,7 @@ class SwitchRecord(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Withdrawn(msgspec.Struct, frozen=True):
-    """The record of the withdrawal of a proposal, in the form in which the ledger stores it."""
+    """The withdrawal of a proposal, as the ledger stores it."""
 
     proposal: str
     by: str
@@ -60,11 +60,7 @@ def _decision(event: str) -> ActDetails:
 
 
 def _pin_set(by: Sequence[str]) -> str:
-    """Return a text that names the people who set an actor's PIN before an act.
-
-    `by` are the people who set the PIN in the 24 hours before the act. If there are none, the text
-    is empty.
-    """
+    """Name the people who set an actor's PIN in the 24 hours before an act; empty for none."""
     return f"PIN set by {' and '.join(by)} in the 24 hours before" if by else ""
 
 
@@ -102,7 +98,7 @@ def _outage(event: str) -> ActDetails:
 
 
 def _span(seconds: int) -> str:
-    """Return a duration in seconds as text.
+    """Return a duration as text.
 
     >>> _span(59), _span(7325)
     ('59 s', '2 h 2 min 5 s')
@@ -161,7 +157,6 @@ def _restored(event: str) -> ActDetails:
 
 
 def cards_entered(kind: str, event: str | bytes) -> str:
-    """Return the cards that were entered and taken back in a round, as text."""
     return "; ".join(_entered_words(each) for each in entered_in_text(kind, event))
 
 
@@ -175,8 +170,6 @@ def _entered_words(entered: EnteredCards) -> str:
 
 
 class _Result(msgspec.Struct, frozen=True):
-    """The fields of a round's result that are needed to describe it."""
-
     round: str
     positions: list[DealtPosition]
     dealer: list[str]
@@ -285,11 +278,9 @@ def act_row(
 ) -> ActRow:
     """Make the row that shows the act of a ledger entry.
 
-    If the act decides a claim, `claim` has the fields of the claim in Redis. The row then names the
-    hand, the win with its amount, and each Envy Bonus. `titles` are the titles of the games' items.
-
-    If somebody damaged the entry, its row says only that: the audit reports it. So all other acts
-    can still be shown.
+    If the act decides a claim, `claim` has the fields of the claim in Redis, and the row names the
+    hand, the win with its amount, and each Envy Bonus. If somebody damaged the entry, its row says
+    only that, so that all other acts can be shown: the audit reports it.
     """
     try:
         return _act_row(entry, fields, claim, titles)

@@ -1,5 +1,3 @@
-"""The highest amounts that meters have had, from their latest wins."""
-
 from collections.abc import Mapping
 from typing import Final
 
@@ -14,9 +12,8 @@ _WINS: Final = 25
 class HighestAmounts:
     """The highest amount that each meter of a link had at one of the meter's latest wins.
 
-    Between two wins, only a void or a correction makes a meter fall. So a meter had its highest
-    amounts immediately before its wins. Only the last 25 wins of a percentage of the meter are
-    read.
+    Between two wins, only a void or a correction makes a meter fall, so its highest amounts were
+    immediately before its wins. Only the last 25 wins of a percentage of the meter are read.
     """
 
     def __init__(self, store: LinkStore) -> None:
@@ -25,11 +22,7 @@ class HighestAmounts:
         self._known: dict[str, tuple[int, int]] = {}
 
     async def of(self, meter: str, present_cents: int) -> int:
-        """Return the highest known amount of a meter, in cents. It is at least the present amount.
-
-        Raises:
-            RedisError: Redis failed.
-        """
+        """Return the highest known amount of a meter in cents, at least the present amount."""
         page = await self._wins.page(meter, None, _WINS, meter_awards=True)
         latest = page[0][0] if page else 0
         if self._known.get(meter, (-1, 0))[0] != latest:

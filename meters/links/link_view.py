@@ -32,9 +32,8 @@ def view_link(
 ) -> LinkView:
     """Make the view of a link for supervisors, at the moment when its data was read.
 
-    `problem` is the reason why this service cannot operate the link; `broker_problem` why it has no
-    broker. The acts of people need no broker. `highest` has the highest amount of each meter, in
-    cents.
+    `problem` is why this service cannot operate the link, `broker_problem` why it has no broker,
+    which the acts of people do not need. `highest` has the highest amount of each meter, in cents.
     """
     link, closed = parameters.link, books.meters.get("closed")
     shown = problem or broker_problem

@@ -1,8 +1,8 @@
 """Acts of people on links: open, close, approve a floor file, change parameters, correct meters.
 
-A change of a meter needs two people: one person proposes the change, and another person confirms it
-(duty D4). A parameter can only be changed while the link is closed and has no open round (duty
-D12). A correction of a meter is always recorded in the ledger (duty D15).
+A change of a meter needs two people: one proposes it, and another confirms it (duty D4). A
+parameter can only be changed while the link is closed and has no open round (duty D12). A
+correction of a meter is always recorded in the ledger (duty D15).
 """
 
 import secrets
@@ -69,17 +69,17 @@ class RunningLink(Protocol):
 
     @property
     def problem(self) -> str | None:
-        """The reason why the link is inoperable, or None if the link is operable."""
+        """Why the link is inoperable, or None."""
         ...
 
     @property
     def broker_problem(self) -> str | None:
-        """The reason why the service has no broker. The acts of people need none."""
+        """Why the service has no broker, or None. The acts of people need none."""
         ...
 
     @property
     def seen(self) -> Mark:
-        """The ledger mark of the link: the last ledger entry that was seen, kept outside Redis."""
+        """The last ledger entry that was seen, kept outside Redis."""
         ...
 
     async def reload(self) -> None:
@@ -88,8 +88,6 @@ class RunningLink(Protocol):
 
 
 class Links:
-    """Acts of people on the links of a floor."""
-
     def __init__(
         self, links: Mapping[str, RunningLink], online: Mapping[str, Collection[str]]
     ) -> None:
@@ -107,9 +105,7 @@ class Links:
         return [await self._view(link) for link in self._links]
 
     async def close(self, link: str, actor: str, reason: str) -> LinkView:
-        """Close a link. While a link is closed, its tables accept no new progressive wager.
-
-        Open rounds can still be finished.
+        """Close a link: its tables accept no new progressive wager, but finish their open rounds.
 
         Raises:
             ActError: ``unknown_link``, ``wrong_state``, ``link_inoperable``.
@@ -120,7 +116,7 @@ class Links:
         """Open a closed link.
 
         Raises:
-            ActError: the codes are those of ``close``.
+            ActError: the codes of ``close``.
         """
         return await self._switch(link, "open", actor, "")
 
@@ -129,11 +125,9 @@ class Links:
     ) -> LinkView:
         """Approve the part of the floor file about one link (duties D4, D10, D12).
 
-        One person suffices for the first floor file of an empty floor, else two are needed. The
-        view then says if a second person is needed.
-
-        `digest` is the digest of the text that was shown to the actor. If the link is inoperable
-        for another reason than the missing approval, the approval is refused.
+        One person suffices for the first floor file of an empty floor. Otherwise two are needed,
+        and the view says if the second is missing. `digest` is of the text that was shown to the
+        actor.
 
         Raises:
             ActError: ``unknown_link``; ``stale`` if the floor file has another digest, or if
@@ -141,7 +135,8 @@ class Links:
                 floor file is already approved; ``barred`` if the meters in Redis cannot operate
                 with this floor file; ``same_person`` if the actor approved first, or could be the
                 person who did, or if a `pitlink` command set the actor's PIN in the last 24 hours;
-                ``link_inoperable`` if the link is inoperable for another reason.
+                ``link_inoperable`` if the link is inoperable for another reason than the missing
+                approval.
         """
         running = self._link(link)
         with store_failure_as_inoperable():
@@ -214,10 +209,9 @@ class Links:
             ActError: the codes of ``propose``, and these: ``unknown_proposal``; ``wrong_state``;
                 ``same_person``; ``stale`` if the meter was won or changed after the proposal;
                 ``below_seed`` if the meter balance is less than the seed for a new wager amount;
-                ``limit_too_low`` if the meter balance is above a new limit; ``meter_short`` if the
-                meter balance is less than the amount to subtract; ``above_limit`` if the new
-                balance would be above the limit; ``meter_full`` if the number is too large for
-                pitlink.
+                ``limit_too_low`` if it is above a new limit; ``meter_short`` if it is less than the
+                amount to subtract; ``above_limit`` if the new balance would be above the limit;
+                ``meter_full`` if the number is too large for pitlink.
         """
         running = self._running(link, repairs=True)
         with store_failure_as_inoperable():
@@ -249,7 +243,7 @@ class Links:
         return await self._after(running, proposal)
 
     async def withdraw(self, link: str, proposal: str, actor: str) -> ProposalRow:
-        """Withdraw a proposal. The actor can withdraw their own proposal or another person's.
+        """Withdraw a proposal: the actor's own, or another person's.
 
         Raises:
             ActError: ``unknown_link``, ``unknown_proposal``, ``wrong_state``.
@@ -269,11 +263,7 @@ class Links:
     async def acts(self, link: str, before: int | None, limit: int) -> Sequence[ActRow]:
         """Return the acts on a link from the link's ledger, the latest first (duty D17).
 
-        Args:
-            link: the link.
-            before: the number of a ledger entry: return only acts before this entry; None to begin
-                with the latest act.
-            limit: the largest number of acts to return.
+        `before` is the number of a ledger entry: only acts before it are returned.
 
         Raises:
             ActError: ``unknown_link``, ``link_inoperable``.
@@ -352,8 +342,8 @@ class Links:
     def _running(self, link: str, *, repairs: bool = False) -> RunningLink:
         """Return a link by its id. Refuse an unknown or inoperable link.
 
-        If `repairs` is true, accept a link that is inoperable only because its parameters do not
-        fit. The acts that put the parameters right must be possible.
+        With `repairs`, accept a link that is inoperable only because its parameters do not fit: the
+        acts that put them right must be possible.
         """
         running = self._link(link)
         problem = running.problem
@@ -416,10 +406,7 @@ async def _carry(store: LinkStore, by: str, act: Coroutine[None, None, None]) ->
 
 
 async def _rounds_in_hand(store: LinkStore, count: int) -> str:
-    """Return a text with the ids of the tables that have an open round.
-
-    The text also mentions open rounds of tables that are no longer in the floor file.
-    """
+    """Name the tables that have an open round, with a remark on those that left the floor file."""
     tables = [table.id for table in store.link.table]
     states = await store.table_states(tables)
     found = [table for table, state in zip(tables, states, strict=True) if state.open_round]

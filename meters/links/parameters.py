@@ -1,12 +1,8 @@
 """The parameters of a meter, and the change of a parameter by a proposal (duty D3).
 
-One person proposes the new value of a parameter, and another person confirms it.
-
-Seed, reseed and rates are not parameters, because the chapter of the law sets them for each wager
-amount and paytable.
-
-A new value must fit every game whose tables feed the meter, and the other meters of the same wager.
-The floor file has the same checks.
+One person proposes the new value, and another confirms it. It must fit every game whose tables feed
+the meter, and the other meters of the same wager, as the floor file must. Seed, reseed and rates
+are not parameters, because the chapter of the law sets them for each wager amount and paytable.
 """
 
 from dataclasses import dataclass
@@ -44,19 +40,14 @@ _NEW_METERS: Final = (
 
 @dataclass(frozen=True)
 class LinkParameters:
-    """Parameters of the meters of a link.
-
-    Attributes:
-        link: the link with the parameters in force.
-        filed: the link as in the floor file.
-    """
+    """Parameters of the meters of a link: those in force (`link`), and those of the floor file."""
 
     link: Link
     filed: Link
 
     @property
     def problem(self) -> str | None:
-        """The reason why the link cannot operate with the parameters in force; None if it can."""
+        """Why the link cannot operate with the parameters in force; None if it can."""
         reason = link_problem(self.link)
         return None if reason is None else f"parameters do not fit: {reason}; {_PROPOSE_FILED}"
 
@@ -115,7 +106,7 @@ class LinkParameters:
     def wagers(self, meter: Meter) -> tuple[int, ...]:
         """Return the present wager of a meter and the wagers that can be proposed, in cents.
 
-        The result is empty if there is no list, because the games allow every amount.
+        The result is empty if the games allow every amount.
         """
         listed = {
             cents
@@ -137,8 +128,8 @@ class LinkParameters:
     def _wrong(self, changed: Meter, parameter: Parameter) -> str | None:
         """Return why the link cannot have a changed meter; None if it can.
 
-        If the parameters in force do not fit, the value of the floor file is always possible. So
-        several meters can be put right one after the other.
+        If the parameters in force do not fit, the value of the floor file is always possible, so
+        that several meters can be put right one after the other.
         """
         link = self.after(changed)
         if wrong := tier_problem(link):
@@ -185,7 +176,6 @@ def _with_value(meter: Meter, parameter: Parameter, value: int | str) -> Meter:
 
 
 def words_of(meter: Meter, parameter: Parameter) -> str:
-    """Return the value of a meter's parameter as text for people."""
     if parameter == "wager":
         return money(meter.wager)
     if parameter == "paytable":
@@ -198,12 +188,10 @@ def words_of(meter: Meter, parameter: Parameter) -> str:
 
 
 def return_warning(meter: Meter, positions: int) -> str:
-    """Return a warning if a meter, because of its bonus draws, pays back more than is wagered.
+    """Warn if a meter, because of its bonus draws, pays back more than is wagered (reading T19).
 
-    It can do so at its seed, or in the long run.
-
-    The warning is for the person who confirms the change (reading T19). It is empty if the meter,
-    on average, does not pay back more than is wagered.
+    It can do so at its seed, or in the long run. The text is for the person who confirms the
+    change, and empty if the meter, on average, does not pay back more than is wagered.
     """
     if not (meter.magic_card_every or meter.lucky_every):
         return ""

@@ -24,28 +24,14 @@ _log = structlog.get_logger()
 
 
 class Change(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A proposed change of a meter, in the form in which the ledger stores it.
+    """A proposed change of a meter, as the ledger stores it.
 
-    Attributes:
-        proposal: the id of the proposal.
-        kind: ``parameter`` for a new value of a parameter, ``adjustment`` for a correction of the
-            meter balance.
-        meter: the id of the meter.
-        by: the person who proposed the change.
-        before: for a parameter, the value before the change, as text; for an adjustment, the meter
-            balance at the time of the proposal, as text.
-        after: for a parameter, the new value, as text; for an adjustment, the amount to add or
-            subtract, as text.
-        reason: the reason of the change.
-        parameter: the parameter; None for an adjustment.
-        value: the new value of the parameter; None for an adjustment.
-        amount: for an adjustment, the cents to add to the meter, negative to subtract; 0 for a
-            parameter.
-        cycle: for an adjustment, the number of the meter's cycle at the time of the proposal. When
-            the whole meter is won, a new cycle begins.
-        terms: for a parameter, the terms of the meter after the confirmation. The audit uses them.
-        confirmed_by: the person who confirmed the change; None until the confirmation.
-        pin_set_by: the people who set the PIN of `by` in the 24 hours before the proposal.
+    The kind ``parameter`` is a new value of a parameter: `before` and `after` are the two values in
+    words, and `terms` the terms of the meter after the confirmation, which the audit uses. The kind
+    ``adjustment`` is a correction of the meter balance: `before` is the balance at the time of the
+    proposal, `after` and `amount` (in cents) what to add to it, negative to subtract, and `cycle`
+    the number of the meter's cycle at that time. When the whole meter is won, a new cycle begins.
+    `pin_set_by` are the people who set the PIN of `by` in the 24 hours before the proposal.
     """
 
     proposal: str
@@ -72,13 +58,7 @@ def parameter_change(
 ) -> Change:
     """Make the record of a proposed change of a parameter.
 
-    Args:
-        proposal: the id of the proposal.
-        by: the person who proposes the change.
-        request: the requested change.
-        before: the meter with the parameters in force.
-        after: the meter with the proposed value.
-        positions: the number of positions at the smallest table with this meter.
+    `positions` is the number of positions at the smallest table with this meter.
     """
     return Change(
         proposal, "parameter", before.meter_id, by,
@@ -93,15 +73,8 @@ def adjustment(
 ) -> Change:
     """Make the record of a proposed correction of a meter balance.
 
-    The record has the amount to add, not a new balance, because wagers can raise the meter balance
-    before the confirmation.
-
-    Args:
-        proposal: the id of the proposal.
-        by: the person who proposes the correction.
-        meter: the meter.
-        held: the meter balance in micros, and the number of the meter's cycle.
-        request: the requested correction.
+    The record has the amount to add, not a new balance, because wagers can raise the balance before
+    the confirmation. `held` is the balance in micros, and the number of the meter's cycle.
 
     Raises:
         ActError: ``no_change`` if the amount is 0; ``meter_short`` if the balance is less than the
@@ -124,7 +97,6 @@ def adjustment(
 
 
 def change_of(fields: Mapping[str, str]) -> Change:
-    """Return the change from the fields of a proposal's Redis hash."""
     return _CHANGE.decode(fields["record"])
 
 
@@ -143,7 +115,6 @@ def proposal_rows(link: str, proposals: Iterable[Mapping[str, str]]) -> list[Pro
 
 
 def proposal_row(link: str, fields: Mapping[str, str]) -> ProposalRow:
-    """Make the row that shows a proposal to people."""
     change = change_of(fields)
     return ProposalRow(
         proposal=change.proposal,
