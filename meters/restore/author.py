@@ -25,13 +25,7 @@ class Author:
 
 
 class AuthorConfirmation:
-    """The confirmation of the author's name. It is done once for all links of a restore.
-
-    Args:
-        redis: the Redis that is restored.
-        floor: the floor file.
-        name: the name that the person gave; None if they gave no name.
-    """
+    """The confirmation of the author's name, once for all links of a restore."""
 
     def __init__(self, redis: AnyRedis, floor: Floor, name: str | None) -> None:
         self._redis = redis
@@ -89,6 +83,5 @@ class AuthorConfirmation:
 
     @property
     def unconfirmed(self) -> str:
-        """The text that says that nobody can confirm the name."""
         name = self._name or _NOBODY_NAMED
         return f"Redis has no users, so nobody can confirm the name {name}. The ledger says so."

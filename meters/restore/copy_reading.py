@@ -25,11 +25,8 @@ from meters.restore.sealed_days import SealedDays
 from meters.restore.store_snapshot import StoreSnapshot
 
 Advance = Callable[[str, int, int], None]
-"""A function that shows progress.
-
-Its arguments are the name of the work, the number of finished units (such as ledger entries), and
-the number of all units.
-"""
+"""Shows progress, from the name of the work, and the numbers of finished units (such as ledger
+entries) and of all units."""
 
 _PROGRESS_EVERY: Final = 1_000
 
@@ -38,9 +35,7 @@ _PROGRESS_EVERY: Final = 1_000
 class TrimmedDay:
     """The last gaming day whose entries are not written into Redis.
 
-    Attributes:
-        closing: the balances and claims at the close of this day.
-        by: the number of the ledger entry that records the archiving of this day.
+    `by` is the number of the ledger entry that records the archiving of this day.
     """
 
     closing: Checkpoint
@@ -51,11 +46,8 @@ class TrimmedDay:
 class LinkCopy:
     """The data of a link that results from a copy of its ledger.
 
-    Attributes:
-        snapshot: the data, without the ledger.
-        trimmed: the last gaming day whose entries are not written into Redis. None if all entries
-            are written.
-        chain: the digest of the entry that the copy and Redis have in common.
+    `snapshot` is without the ledger. `trimmed` is None if all entries are written into Redis.
+    `chain` is the digest of the entry that the copy and Redis have in common.
     """
 
     snapshot: StoreSnapshot
@@ -64,15 +56,7 @@ class LinkCopy:
 
 
 class CopyReader:
-    """Reader of a copy of a link's ledger.
-
-    Args:
-        floor: the floor file.
-        link: the link.
-        copy: the copy of its ledger.
-        common: the number of the last entry that the copy and Redis have in common.
-        advance: a function to show the progress.
-    """
+    """Reader of a copy of a link's ledger, which has entry `common` in common with Redis."""
 
     def __init__(
         self, floor: Floor, link: Link, copy: LedgerCopy, common: int, advance: Advance
@@ -104,7 +88,6 @@ class CopyReader:
         return LinkCopy(rebuild.snapshot(), trimmed, self._chain)
 
     def _sealed_days(self) -> Sequence[DayFile]:
-        """Return the gaming days whose entries Redis does not need."""
         days = self._copy.days
         if not days:
             return ()
@@ -145,7 +128,6 @@ class CopyReader:
             self._advance(self._work, number, self._copy.last)
 
     def _hold_against_notes(self, noted: Mapping[int, NotedDay]) -> None:
-        """Compare the files of the archive with the digests of them in the ledger."""
         for file in self._copy.days:
             if one := noted.get(file.head.last):
                 archived = one.archived

@@ -1,5 +1,3 @@
-"""The error for a restore that is not possible."""
-
 from bonus.errors import UserError
 
 

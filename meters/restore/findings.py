@@ -33,15 +33,11 @@ class StoreCondition(StrEnum):
 class StoreFindings:
     """State of a link's data in Redis before the restore.
 
-    Attributes:
-        standing: the condition of the data: empty, half-written or there.
-        entries: the number of the last ledger entry in Redis.
-        other_than_seen: True if Redis and the ledger mark have different digests for the ledger
-            entry that the mark names. The mark is a file outside Redis with the last entry that was
-            seen.
-        restored_from: if the last ledger entry records a restore, the number and digest of the
-            ledger mark before that restore; else None.
-        interrupted: True if an earlier restore began and did not finish.
+    `entries` is the number of the last ledger entry in Redis. `other_than_seen` says that Redis and
+    the ledger mark (a file outside Redis with the last entry that was seen) have different digests
+    for the entry that the mark names. If the last ledger entry records a restore, `restored_from`
+    has the number and digest of the mark before it. A restore that began and did not finish was
+    `interrupted`.
     """
 
     standing: StoreCondition
@@ -51,7 +47,6 @@ class StoreFindings:
     interrupted: bool = False
 
     def lost_some(self, mark: Mark) -> bool:
-        """Check if Redis has lost an entry that is recorded in the ledger mark."""
         return self.entries < mark.entries or self.other_than_seen
 
 
@@ -59,12 +54,9 @@ class StoreFindings:
 class TableFindings:
     """The state of a table in Redis, or in the data that the restore will write.
 
-    Attributes:
-        last: the sequence number of the table's last event.
-        kept: the digest of the last event, followed by the stored reply to it; None if no reply is
-            stored.
-        before_archive: True if the table has events only before the archive begins, and its outbox
-            does not show which ones.
+    `last` is the sequence number of its last event. `kept` is the digest of this event, followed by
+    the stored reply to it, if any. `before_archive` means that the table has events only before the
+    archive begins, and its outbox does not show which ones.
     """
 
     last: int
@@ -76,13 +68,9 @@ class TableFindings:
 class TableFound:
     """Comparison of a table's state in Redis with the table's outbox.
 
-    Attributes:
-        table: the id of the table.
-        last: the sequence number of the last event in Redis, or in the archive if it is later.
-        answered: the sequence number of the last answered event in the outbox; None without an
-            outbox.
-        missing: a text about events after `last` that are in no outbox; None if no event is
-            missing.
+    `last` is the sequence number of the last event in Redis, or in the archive if it is later, and
+    `answered` that of the last answered event in the outbox. `missing` is a text about events after
+    `last` that are in no outbox.
     """
 
     table: str
@@ -107,7 +95,6 @@ async def inspect_store(store: LinkStore, mark: Mark) -> StoreFindings:
     Raises:
         RestoreError: Redis has accounts or a ledger of the link, but not its meters. Such data is
             damaged: an interrupted restore does not leave data in this state.
-        RedisError: Redis failed.
     """
     redis, keys = store.redis, store.keys
     snapshot = await store.snapshot()
@@ -132,7 +119,6 @@ async def hold_against_copy(store: LinkStore, entry: int, chain: str) -> None:
 
     Raises:
         RestoreError: the two entries differ.
-        RedisError: Redis failed.
     """
     if entry and await _chain_at(store, entry) not in {None, chain}:
         raise RestoreError(
@@ -183,10 +169,7 @@ def missing_outboxes(tables: Collection[TableFound], without: Collection[str]) -
 
 
 async def _chain_at(store: LinkStore, entry: int) -> str | None:
-    """Return the chain digest of a ledger entry in Redis.
-
-    Return None if Redis does not have the entry.
-    """
+    """Return the chain digest of a ledger entry in Redis, or None if Redis does not have it."""
     rows = await store.entries(entry - 1, 1) if entry else []
     if not rows or rows[0][0] != entry:
         return None

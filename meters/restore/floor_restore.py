@@ -1,5 +1,3 @@
-"""The command `pitlink restore`, from the first inspection to the final audit."""
-
 import asyncio
 import sys
 from collections.abc import Iterator, Sequence
@@ -49,15 +47,11 @@ _TABLES: Final = "tables"
 class RestoreOptions:
     """The options of the command `pitlink restore`.
 
-    Attributes:
-        archive: the directory of the archive; None for the directory in the floor file.
-        outboxes: outbox files, and directories with such files; empty for the outboxes in the data
-            directory.
-        without: the tables that are restored even if some of their events are in no outbox. These
-            events remain lost.
-        by: the name of the person who runs the restore; None if they gave none.
-        listens: True to listen at the broker for heartbeats, to find services that run.
-        asks: True to ask the person before any change.
+    The default `archive` is the directory in the floor file, and the default `outboxes` (files, or
+    directories with such files) are those in the data directory. The tables in `without` are
+    restored even if some of their events are in no outbox; these remain lost. With `listens`, the
+    command listens at the broker for heartbeats, to find services that run. With `asks`, it asks
+    the person before any change.
     """
 
     archive: Path | None
@@ -73,7 +67,6 @@ async def run_restore(floor: Floor, links: Sequence[Link], options: RestoreOptio
 
     Raises:
         UserError: nothing was done, or the restore did not finish. The message has the reason.
-        RedisError: Redis failed.
     """
     console = plain_console()
     sources = _has_sources(floor, options)
@@ -104,9 +97,9 @@ async def _reserve_removed(
 ) -> None:
     """Reserve the payout slip numbers of links that the floor file no longer names.
 
-    No service reserves them again after a loss of the reservations. So without this, a later
-    payment could use one of these numbers a second time. The numbers are in the archive and, if it
-    still has the data of the link, in Redis.
+    No service reserves them again after a loss of the reservations, so a later payment could use
+    one of these numbers a second time. They are in the archive and, if it still has the data of the
+    link, in Redis.
     """
     directory, register = options.archive or Path(floor.archive.directory), SlipRegister(redis)
     found = archived_links(directory) | marked_links(Path(floor.service.data))
@@ -175,7 +168,7 @@ async def _restore(
 def _copy_of(floor: Floor, archive: Path | None, link: Link) -> LedgerCopy | None:
     """Open the archive of a link. Return None if the directory in the floor file does not exist.
 
-    If the directory is named in the command, it must exist.
+    A directory that the command names must exist.
     """
     directory = archive or Path(floor.archive.directory)
     if not directory.is_dir():

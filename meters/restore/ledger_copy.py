@@ -25,9 +25,7 @@ class LedgerCopy(Protocol):
         ...
 
     @property
-    def days(self) -> Sequence[DayFile]:
-        """The files of the archived gaming days of this copy, in order."""
-        ...
+    def days(self) -> Sequence[DayFile]: ...
 
     def entries(self, after: int = 0) -> AsyncIterator[Entry]:
         """Yield the entries of the copy after entry `after`, in order.

@@ -1,9 +1,9 @@
 """Restore of a link's data from a copy of its ledger and its tables' outboxes (duty D11).
 
 A restore can be interrupted at any point, and repeated. If the data in Redis is half-written, the
-next restore writes all data from the start. If Redis already has an event of an outbox, the event
-is not applied a second time. At the end, the restore sets the ledger mark: the last entry that was
-seen, kept outside Redis. Until the mark is set, no service operates the link.
+next restore writes all data from the start. An event of an outbox that Redis already has is not
+applied a second time. At the end, the restore sets the ledger mark: the last entry that was seen,
+kept outside Redis. Until then, no service operates the link.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -62,15 +62,10 @@ _REOPENED: Final = "wagers were accepted after it had been closed"
 class RestorePlan:
     """The state of a link before a restore, and the work that the restore must do.
 
-    Attributes:
-        held: the state of the link's data in Redis.
-        seen: the number of entries of the link's ledger according to the ledger mark; 0 without a
-            mark.
-        copied: the number of the last entry in the copy of the ledger.
-        writes: True if the restore must write all data from the copy of the ledger.
-        tables: for each table, a comparison of its outbox with Redis or with the copy of the
-            ledger.
-        kept: the reserved slip numbers whose claims Redis has lost, each with its claim.
+    `seen` is the number of ledger entries according to the ledger mark, `copied` that of the last
+    entry in the copy of the ledger, from which the restore must write all data if `writes` is true.
+    `tables` compare each outbox with Redis or with this copy. `kept` are the reserved slip numbers
+    whose claims Redis has lost, each with its claim.
     """
 
     held: StoreFindings
@@ -90,16 +85,10 @@ class RestorePlan:
 class RestoreResult:
     """The result of a restore.
 
-    Attributes:
-        found: the plan of the restore, with the state before the restore.
-        replayed: the count of events from outboxes that the restore applied, and the changed
-            replies.
-        entries: the number of ledger entries after the restore, without the entry about the restore
-            itself.
-        waiting: the fields of the undecided claims.
-        finding: the result of the final audit.
-        kept: the slip numbers that remain reserved although no restored payment has them, each with
-            its claim.
+    `found` is the plan, with the state before. `entries` does not count the ledger entry about the
+    restore itself. `waiting` are the fields of the undecided claims. `finding` is that of the final
+    audit. `kept` are the slip numbers that remain reserved although no restored payment has them,
+    each with its claim.
     """
 
     found: RestorePlan
@@ -113,14 +102,8 @@ class RestoreResult:
 class LinkRestore:
     """The restore of one link.
 
-    Args:
-        floor: the floor file.
-        store: the access to the link's data in Redis.
-        mark: the ledger mark of the link.
-        copy: a copy of the link's ledger, or None.
-        outboxes: the copies of the tables' outboxes, by table.
-        without: the tables that are restored even if some of their events are in no outbox. These
-            events remain lost.
+    The tables in `without` are restored even if some of their events are in no outbox. These events
+    remain lost.
     """
 
     def __init__(
@@ -146,7 +129,6 @@ class LinkRestore:
 
         Raises:
             RestoreError: the data in Redis, the copy and the outboxes do not belong together.
-            RedisError: Redis failed.
         """
         store, mark = self._store, self._mark.seen
         held = await inspect_store(store, mark)
@@ -222,7 +204,6 @@ class LinkRestore:
         return tuple(one for one in tables if one.table in ids)
 
     def is_due(self, found: RestorePlan) -> bool:
-        """Check if the plan that `inspect` returned has anything to restore."""
         held = found.held
         due = held.interrupted or held.lost_some(self._mark.seen)
         return due or found.writes or found.again > 0 or bool(found.kept)
@@ -232,8 +213,8 @@ class LinkRestore:
     ) -> RestoreResult:
         """Restore the link as planned. `found` is the plan that `inspect` has just returned.
 
-        `by` is the person who restores it, for the ledger. `confirmed` is True if they have
-        confirmed their name with their PIN.
+        `by` is the person who restores it, for the ledger; `confirmed` if they have confirmed their
+        name with their PIN.
 
         Raises:
             RestoreError: an outbox is missing, the floor file is not the approved one, or the data
@@ -286,7 +267,6 @@ class LinkRestore:
         return RestoreResult(found, replayed, entries, tuple(waiting), finding, kept)
 
     async def _read(self, copy: LedgerCopy, held: int, advance: Advance) -> LinkCopy:
-        """Build in memory the data of the link that results from a copy of the ledger."""
         common = min(copy.last, held)
         try:
             read = await CopyReader(self._floor, self._store.link, copy, common, advance).read()
@@ -325,7 +305,6 @@ class LinkRestore:
 
         Raises:
             RestoreError: the floor file is not approved.
-            RedisError: Redis failed.
         """
         if found.held.standing is StoreCondition.EMPTY:
             await self._check_approved()
@@ -357,8 +336,7 @@ class LinkRestore:
     async def _open_link(self, again: Collection[TableFound], by: str) -> None:
         """Open a closed link again, if wagers in an outbox were accepted after it was closed.
 
-        Such wagers prove that a person opened the link. The ledger entry about this opening is
-        lost.
+        Such wagers prove that a person opened the link, although the ledger entry about it is lost.
         """
         state = await self._store.state()
         if state.closure is None:
@@ -374,7 +352,7 @@ class LinkRestore:
     async def _kept_of_lost_claims(self) -> Mapping[str, str]:
         """Return the reserved slip numbers whose claims Redis has lost.
 
-        The audit reports such a number until a restore records that the number remains reserved.
+        The audit reports such a number until a restore records that it remains reserved.
         """
         store = self._store
         unpaid = await store.slip_register.unpaid_of(store.link.id)

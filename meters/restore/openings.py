@@ -1,9 +1,9 @@
 """The data of a link in Redis as it was before the first gaming day of an archive.
 
 A restore needs this data if earlier gaming days of the archive were deleted. The archive has the
-balances and undecided claims of that moment. The other data is derived from these. Three kinds of
-data cannot be derived: replies, payout slips, and records of wins that were already decided. These
-are lost, but they are years old.
+balances and undecided claims of that moment, from which the rest is derived, with three exceptions:
+replies, payout slips, and records of wins that were already decided. These are lost, but they are
+years old.
 """
 
 from collections import Counter
@@ -22,20 +22,14 @@ from meters.redis_client.link_keys import LinkKeys
 from meters.restore.store_snapshot import Row, StoreSnapshot
 
 _RESTORED_MOST: Final = 1_000
-"""The assumed largest number of earlier restores of a link.
-
-Each restore raised the version numbers of the link's meters. So the rebuilt version numbers begin
-at the sum of all these raises.
-"""
+"""The assumed largest number of earlier restores of a link. Each raised the version numbers of the
+link's meters, so the rebuilt ones begin at the sum of all these raises."""
 
 _APPROVAL: Final = msgspec.json.Decoder(Approval)
 
 
 def opening_rows(keys: LinkKeys, checkpoint: Checkpoint) -> Iterator[Row]:
-    """Yield a link's Redis data at the close of a gaming day, except balances and ledger.
-
-    Each row is a Redis key, a field of this key, and its value.
-    """
+    """Yield a link's Redis data at the close of a gaming day, except balances and ledger."""
     image, meters = StoreSnapshot(keys), keys.meters
     if not checkpoint.entries:
         return

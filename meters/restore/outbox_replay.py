@@ -4,13 +4,12 @@ Bonuses are not drawn a second time: the replay uses the draws that the tables r
 event changes nothing, and its reply remains the same.
 
 Accepted wagers are applied even if their table is held after the restore. The table was not held
-when the wagers were accepted: the ledger entry of the payment or rejection that released the table
-is lost.
+when they were accepted: the ledger entry of the payment or rejection that released it is lost.
 
-Each new reply is compared with the reply that the table has, byte for byte. The replies can differ,
-for example if two tables won percentages of one meter, and the replay applies their results in the
-reverse order. In this case, Redis has the new reply, and the table has the old reply. The restore
-shows both replies to people.
+Each new reply is compared with the reply that the table has, byte for byte. The two can differ, for
+example if two tables won percentages of one meter, and the replay applies their results in the
+reverse order. Redis then has the new reply, and the table the old one. The restore shows both to
+people.
 """
 
 import heapq
@@ -36,14 +35,7 @@ _AT_ONCE: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class Differing:
-    """An event whose new reply differs from the reply that the table has.
-
-    Attributes:
-        table: the id of the table.
-        seq: the sequence number of the event.
-        sent: the exact bytes of the reply that the table has.
-        now: the exact bytes of the new reply.
-    """
+    """An event whose new reply (`now`) differs from the reply that the table has (`sent`)."""
 
     table: str
     seq: int
@@ -127,7 +119,6 @@ class OutboxReplay:
         return answer.text.encode()
 
     async def _request(self, answered: Answered) -> AskStep | None:
-        """Return the correction request in a refused event, or None if it had none."""
         if not answered.requested:
             return None
         (state,) = await self._store.table_states([answered.table])
@@ -160,7 +151,7 @@ def in_order(events: Iterable[Iterator[Answered]]) -> Iterator[Answered]:
 def _timed(events: Iterator[Answered]) -> Iterator[tuple[datetime, str, Answered]]:
     """Yield each event of a table with a time for sorting: the latest time of the events so far.
 
-    The time of the event itself can be earlier, because a table's clock can be set back.
+    Its own time can be earlier, because a table's clock can be set back.
     """
     latest: datetime | None = None
     for answered in events:

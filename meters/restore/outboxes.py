@@ -1,7 +1,7 @@
 """The tables' outboxes: the events that the tables sent, and the replies, as exact bytes.
 
-The restore reads copies of the outbox files, because an outbox is evidence and must not change. If
-an agent was killed, its outbox file changes even when a program only opens the file.
+An outbox is evidence and must not change, but after an agent was killed, its outbox file changes
+even when a program only opens it. So the restore reads copies.
 """
 
 import contextlib
@@ -41,16 +41,7 @@ _SET_BACK_MAX: Final = timedelta(hours=1)
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """An event that a table sent, and the service's reply to the event.
-
-    Attributes:
-        table: the id of the table.
-        seq: the sequence number of the event.
-        payload: the exact bytes of the event.
-        event: the decoded event.
-        reply_payload: the exact bytes of the reply.
-        reply: the decoded reply.
-    """
+    """An event that a table sent, and the service's reply, both decoded and as exact bytes."""
 
     table: str
     seq: int
@@ -68,12 +59,9 @@ class Answered:
 class OutboxCopy:
     """A copy of the outbox of one table.
 
-    Attributes:
-        link: the id of the table's link.
-        table: the id of the table.
-        path: the path of the original outbox file.
-        answered: the sequence number of the last event to which the service replied. The outbox has
-            the reply, or only the information that there was one. 0 if there is no such event.
+    `path` is that of the original file. `answered` is the sequence number of the last event to
+    which the service replied, or 0. The outbox has the reply, or only the information that there
+    was one.
     """
 
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
@@ -168,8 +156,8 @@ class OutboxCopy:
 def read_outboxes(paths: Sequence[Path], link: str) -> Iterator[Mapping[str, OutboxCopy]]:
     """Copy the outboxes of a link's tables, and yield the copies by table.
 
-    Each path is an outbox file or a directory with outbox files. Outboxes of tables on other links
-    are ignored.
+    Each path is an outbox file or a directory with outbox files. Outboxes of other links are
+    ignored.
 
     Raises:
         RestoreError: an agent uses an outbox, an outbox is damaged, or there are two outboxes of

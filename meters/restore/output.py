@@ -1,5 +1,3 @@
-"""The output of `pitlink restore`: the findings, the plan, and the result."""
-
 from collections.abc import Callable, Collection, Mapping
 from typing import Final
 
@@ -24,7 +22,6 @@ def plain_console() -> PlainConsole:
 
 
 def print_found(say: Say, link: str, found: RestorePlan) -> None:
-    """Print what `pitlink restore` found in Redis, the ledger mark and the archive of a link."""
     held = {
         StoreCondition.EMPTY: "nothing",
         StoreCondition.HALF: "the rest of an interrupted restore",
@@ -49,7 +46,6 @@ def print_found(say: Say, link: str, found: RestorePlan) -> None:
 
 
 def print_plan(say: Say, found: RestorePlan, without: Collection[str]) -> None:
-    """Print what the restore will do with a link."""
     if found.writes:
         say(
             f"  The data in Redis will be written again from the {found.copied} entries of the"
@@ -64,10 +60,7 @@ def print_plan(say: Say, found: RestorePlan, without: Collection[str]) -> None:
 
 
 def print_missing(say: Say, found: RestorePlan, without: Collection[str]) -> bool:
-    """Print which events are in no outbox, and what a person must do about these events.
-
-    Return True if there are such events.
-    """
+    """Print which events are in no outbox, and what to do. Return True if there are any."""
     missing = missing_outboxes(found.tables, without)
     for one in missing:
         say(f"  MISSING {one}")
@@ -82,7 +75,6 @@ def print_missing(say: Say, found: RestorePlan, without: Collection[str]) -> boo
 
 
 def print_restored(say: Say, link: str, restored: RestoreResult) -> None:
-    """Print the result of a restore, and what people must check after it."""
     finding, replayed = restored.finding, restored.replayed
     say(f"{link}: {finding.entries} ledger entries, {_verdict(restored)}")
     lost = restored.found.seen - restored.entries
@@ -119,7 +111,6 @@ def print_restored(say: Say, link: str, restored: RestoreResult) -> None:
 
 
 def waiting_line(fields: Mapping[str, str]) -> str:
-    """Return a line about an undecided claim and about the claim's owed Envy Bonuses."""
     record = record_of(fields)
     envy_cents = sum(owed.amount for owed in record.envy)
     line = (

@@ -1,17 +1,17 @@
 """Rebuild of a link's Redis data in memory from the link's ledger, entry by entry (duty D11).
 
-The ledger entries determine everything that the Lua scripts store, with a few exceptions. For the
-exceptions, the rebuild uses safe values:
+The ledger entries determine everything that the Lua scripts store, with a few exceptions, for which
+the rebuild uses safe values:
 
 - In the rebuild, each entry raises the version number of a meter and the count of changes for the
   floor page. In Redis, each script call raises them, and one call can write several entries. So the
   rebuilt numbers are equal or higher.
 - A refused event has a sequence number, but no ledger entry. So the rebuild has the sequence number
   of the table's last accepted event. The table's outbox can have a later event.
-- A correction request has no ledger entry, so the rebuild does not have it. After the restore, the
-  table sends its request once more. In Redis, the request raised the count of changes
-  for the floor page; in the rebuild, it does not. The cards in a request on which somebody decided
-  are in the entry of the decision, so the round still needs a confirmation after the restore.
+- A correction request has no ledger entry, so the rebuild does not have it, nor the change that it
+  counted for the floor page. After the restore, the table sends its request once more. The cards in
+  a request on which somebody decided are in the entry of the decision, so the round still needs a
+  confirmation after the restore.
 - A field that is zero in Redis can be missing in the rebuild.
 """
 
@@ -48,10 +48,8 @@ _DECISIONS: Final = frozenset({b"validate", b"reject", b"pay", b"reopen"})
 class _Before:
     """The state before a ledger entry is applied.
 
-    Attributes:
-        fed: the meters to which the open round at the entry's table contributed.
-        claims: the wins that are not finally decided, by claim.
-        opened: the count of claims that were opened.
+    `fed` are the meters to which the open round at the entry's table contributed. `claims` are the
+    wins that are not finally decided. `opened` is the count of claims that were opened.
     """
 
     fed: Sequence[str]
@@ -66,13 +64,9 @@ class RebuildError(Exception):
 class Rebuild:
     """A link's Redis data that results from the ledger entries that were applied so far.
 
-    Args:
-        link: the link in the floor file. The asset numbers of its tables are used for wins that are
-            older than the first approval of a floor file.
-        days: the gaming days of the facility.
-        checkpoint: the balances and claims after an earlier entry, if the rebuild continues from
-            this entry.
-        rows: the result of the method `rows` after that earlier entry.
+    For wins that are older than the first approval of a floor file, the asset numbers of the tables
+    of `link`, from the floor file, are used. A rebuild that continues from an earlier entry gets
+    the `checkpoint` after it, and the result of the method `rows`.
     """
 
     def __init__(
@@ -96,27 +90,22 @@ class Rebuild:
 
     @property
     def entries(self) -> int:
-        """The number of the last entry that was applied."""
         return self._replay.entries
 
     @property
     def chain(self) -> str:
-        """The chain digest of the last entry that was applied."""
         return self._replay.chain
 
     @property
     def checkpoint(self) -> Checkpoint:
-        """The balances and claims after the last entry that was applied."""
         return self._replay.checkpoint
 
     @property
     def open_day(self) -> str:
-        """The gaming day that is open after the last entry that was applied."""
         return self._snapshot.text(self.keys.meters, "day")
 
     @property
     def noted(self) -> Mapping[int, NotedDay]:
-        """The ledger entries that record archived gaming days, by the last entry of the day."""
         return self._link.noted
 
     def apply_entry(self, number: int, fields: Mapping[str, bytes]) -> None:
@@ -142,7 +131,6 @@ class Rebuild:
         return self._with_claims().rows()
 
     def _with_claims(self) -> StoreSnapshot:
-        """Return the rows of the applied entries, with the claims and the lists of them."""
         keys, books, evidence = self.keys, self._replay.books, self._evidence
         whole = StoreSnapshot(keys, self._snapshot.rows())
         for claim, fields in evidence.claims.items():
@@ -175,7 +163,6 @@ class Rebuild:
         return whole
 
     def _before(self, fields: Mapping[str, bytes]) -> _Before:
-        """Return the part of the state that is needed to apply the next entry."""
         table, books = fields.get("table", b"").decode(), self._replay.books
         fed = [added.meter for added in books.rounds.get(table, ())]
         decides = fields.get("kind") in _DECISIONS
@@ -198,7 +185,6 @@ class Rebuild:
                 self._touch(*touched)
 
     def _apply_round(self, table: str, fields: Mapping[str, bytes], before: _Before) -> None:
-        """Apply wagers, the correction of a wager, or a void."""
         added = self._replay.books.rounds.get(table)
         if added is None:
             self._tables.end_round(table, fields, ())

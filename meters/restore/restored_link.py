@@ -22,15 +22,11 @@ from meters.restore.store_snapshot import StoreSnapshot
 
 
 class _Proposed(msgspec.Struct, frozen=True):
-    """The id and the kind of the proposal that a ledger entry is about."""
-
     proposal: str
     kind: str = ""
 
 
 class _Changed(msgspec.Struct, frozen=True):
-    """The meter that a ledger entry is about."""
-
     meter: str
 
 
@@ -53,13 +49,7 @@ class NotedDay(NamedTuple):
 class LinkSnapshot:
     """The state of the link in its rebuilt data, except its tables and claims.
 
-    Args:
-        keys: the Redis keys of the link.
-        snapshot: the rebuilt data of the link.
-        days: the gaming days of the facility.
-
-    Attributes:
-        noted: the ledger entries that record archived gaming days, by the last entry of the day.
+    `noted` are the ledger entries that record archived gaming days, by the last entry of the day.
     """
 
     def __init__(self, keys: LinkKeys, snapshot: StoreSnapshot, days: GamingDays) -> None:
@@ -76,8 +66,8 @@ class LinkSnapshot:
     ) -> Collection[str]:
         """Apply the entry of an act on the link: an act of a person or of the service itself.
 
-        `meters` are the meters that the ledger seeded, including this entry. Return the meters that
-        the act publishes.
+        `meters` are those that the ledger seeded, including this entry. Return the meters that the
+        act publishes.
 
         Raises:
             ValueError, KeyError: the entry cannot be read.
@@ -184,6 +174,6 @@ class LinkSnapshot:
 
 
 def seeded(transfers: bytes) -> str:
-    """Return the meter that got its first seed. `transfers` are those of the ledger entry."""
+    """Return the meter that got its first seed, from the transfers of the ledger entry."""
     (moved,) = _TRANSFERS.decode(transfers)
     return moved.target.removeprefix(meter_account(""))

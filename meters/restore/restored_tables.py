@@ -1,5 +1,3 @@
-"""The state of each table of a link, rebuilt from its events in the ledger."""
-
 import hashlib
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
@@ -35,8 +33,6 @@ from meters.wire.messages import (
 
 
 class _Drawn(msgspec.Struct, frozen=True):
-    """The bonus draws in the reply to wagers."""
-
     draw: DrawMade | None = None
 
 
@@ -47,24 +43,20 @@ _DRAWN: Final = msgspec.json.Decoder(_Drawn)
 
 
 def digest_of(event: bytes) -> bytes:
-    """Return an event's digest. With it, the Lua scripts recognize a repeated event."""
+    """Return an event's digest, by which the Lua scripts recognize a repeated event."""
     return hashlib.blake2b(event, digest_size=16).hexdigest().encode()
 
 
 def claim_of_hold(line: str) -> str:
-    """Return the claim in a line of the state of a held table."""
     return _CLAIM.decode(line).claim
 
 
 class TableSnapshot:
-    """The tables in the rebuilt data of a link."""
-
     def __init__(self, keys: LinkKeys, snapshot: StoreSnapshot) -> None:
         self._keys = keys
         self._snapshot = snapshot
 
     def stored(self, table: str) -> StoredTable:
-        """Return the data of a table in the form in which Redis has it."""
         keys, at = self._keys, self._snapshot.at
         return StoredTable(
             at(keys.tables).get(table),
@@ -74,14 +66,10 @@ class TableSnapshot:
         )
 
     def opened(self, table: str) -> bytes | None:
-        """Return the text of the wagers of a table's open round, or None if no round is open."""
         return self._snapshot.at(self._keys.rounds).get(table)
 
     def open_round(self, table: str, entry: Mapping[str, bytes], added: Sequence[Added]) -> None:
-        """Apply the ledger entry of wagers, or of the correction of a wager.
-
-        `added` has the contribution to each meter of all wagers of the round.
-        """
+        """Apply wagers or a correction. `added` are the contributions of all the round's wagers."""
         draw, before = _DRAWN.decode(entry["reply"]).draw, self._state(table).contributed
         self._snapshot.put(self._keys.rounds, {table: entry["event"]})
         self._keep_reply(
@@ -113,11 +101,7 @@ class TableSnapshot:
         )
 
     def repeat_claims(self, table: str, claims: Sequence[str]) -> None:
-        """Add claims to the list of a table's latest claims.
-
-        The service reports the states of these claims when the table sends a hello event. Each
-        claim is in the list once.
-        """
+        """List a table's latest claims, each once: the service reports them after a hello event."""
         key = self._keys.repeated_claims
         known = self._snapshot.text(key, table).split()
         every = [*(claim for claim in known if claim not in claims), *claims]
@@ -129,7 +113,6 @@ class TableSnapshot:
             self._keep_reply(table, entry)
 
     def note_over(self, table: str, round_id: str) -> None:
-        """Store the last round that ended at a table."""
         self._put(table, self._state(table), over=round_id)
 
     def take_events(

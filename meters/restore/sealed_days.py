@@ -44,14 +44,10 @@ _WITH_SLIP: Final = frozenset({"validate", "reject", "pay", "correct_slip"})
 
 
 class _Claim(msgspec.Struct, frozen=True):
-    """The name of a claim that a result opened."""
-
     claim: str
 
 
 class _Opened(msgspec.Struct, frozen=True):
-    """The claims in the reply to a result."""
-
     claims: tuple[_Claim, ...] | None = None
 
 
@@ -62,11 +58,8 @@ _OPENED: Final = msgspec.json.Decoder(_Opened)
 class SealedDays:
     """A link's Redis data at the close of the last of some archived gaming days.
 
-    Args:
-        link: the link in the floor file.
-        days: the gaming days of the facility.
-        opening: the balances and claims before the first of these gaming days.
-        closing: the balances and claims at the close of the last one.
+    `link` is in the floor file. `opening` are the balances and claims before the first of these
+    days, `closing` those at the close of the last one.
     """
 
     def __init__(
@@ -84,7 +77,6 @@ class SealedDays:
 
     @property
     def noted(self) -> Mapping[int, NotedDay]:
-        """The ledger entries that record archived gaming days, by the last entry of the day."""
         return self._link.noted
 
     def read(
@@ -92,8 +84,8 @@ class SealedDays:
     ) -> None:
         """Take from the file of the next gaming day what Redis still has later.
 
-        `lines` are the entries of the file. After the last line, the file must be verified.
-        `advance` is called with each entry.
+        `lines` are the entries of the file, which must be verified after the last line. `advance`
+        is called with each entry.
 
         Raises:
             ArchiveError: the file was changed after it was written.

@@ -1,5 +1,3 @@
-"""The tables of a link at the close of an archived gaming day, from their last events."""
-
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
@@ -32,20 +30,16 @@ class LastEvents:
 
     @property
     def open_rounds(self) -> Mapping[str, bytes]:
-        """The wagers of each open round, by table."""
         return {table: line.event.encode() for table, line in self._open.items()}
 
     @property
     def repeated_claims(self) -> Iterable[Iterable[str]]:
-        """For each table, the claims whose state the service reports again."""
         return self._repeated.values()
 
     def has_open_round(self, table: str) -> bool:
-        """Check if a round is open at a table."""
         return table in self._open
 
     def add(self, line: EntryLine) -> None:
-        """Add the ledger entry of a table's event."""
         table = line.table
         replied = self._replied.get(table)
         if replied is None:
@@ -66,7 +60,6 @@ class LastEvents:
         self._known[table] = merged(self._known.get(table, ()), entered)
 
     def repeat_claims(self, table: str, claims: Sequence[str]) -> None:
-        """Add claims to the list of a table's latest claims."""
         known = self._repeated.setdefault(table, {})
         for claim in claims:
             known.pop(claim, None)

@@ -27,8 +27,6 @@ class _Record(msgspec.Struct, frozen=True):
 
 
 class _Decided(msgspec.Struct, frozen=True):
-    """The fields of a decided claim that give its place among the wins of its meter."""
-
     entry: str
     record: str
 
@@ -51,7 +49,7 @@ class DecidedWins:
     """The decided wins that remain in Redis when their gaming days are no longer there.
 
     These are the latest wins of each meter, and the wins that the service reports to a table again.
-    `pitlink archive` deletes all others from Redis.
+    `pitlink archive` deletes all others.
     """
 
     def __init__(self) -> None:
@@ -79,14 +77,12 @@ class DecidedWins:
                 heappushpop(latest, place)
 
     def correct_slip(self, claim: str, line: EntryLine) -> None:
-        """Note the last correction of a claim's slip number. `line` is its ledger entry."""
         self._corrections[claim] = line
 
     def forget(self, repeated: Iterable[Iterable[str]], *, now: bool = False) -> None:
-        """Forget the wins that Redis no longer has, if there are many of them.
+        """Forget the wins that Redis no longer has, if there are many of them, or with `now`.
 
-        `repeated` has for each table the claims whose state the service reports again. With `now`,
-        forget them even if there are few.
+        `repeated` has for each table the claims whose state the service reports again.
         """
         if len(self._fields) < self._forget_from and not now:
             return
@@ -99,7 +95,6 @@ class DecidedWins:
         self._forget_from = max(_FORGET_FROM, 2 * len(self._fields))
 
     def put(self, image: StoreSnapshot, keys: LinkKeys) -> None:
-        """Write the wins into a snapshot of Redis."""
         for claim, text in self._fields.items():
             fields = _FIELDS.decode(text)
             # The file can have a correction that was made before the file was written, but after
@@ -118,10 +113,8 @@ class DecidedWins:
 class UndecidedWins:
     """The wins that wait for a decision at the close of the last of some gaming days.
 
-    Attributes:
-        claims: the claims of these wins.
-        results: the results that opened these claims, each as ``TABLE-SEQ``.
-        held: for each table that such wins hold, the text in the state of the table.
+    `results` are those that opened them, each as ``TABLE-SEQ``. `held` has for each table that such
+    wins hold the text in its state.
     """
 
     def __init__(self, keys: LinkKeys, closing: Checkpoint) -> None:
@@ -134,7 +127,6 @@ class UndecidedWins:
         self._snapshot = StoreSnapshot(keys)
 
     def rows(self) -> Iterator[Row]:
-        """Yield the Redis rows of the waiting wins."""
         return self._snapshot.rows()
 
     def take_day(self, file: DayFile, rebuild: Rebuild) -> None:

@@ -20,10 +20,7 @@ from meters.restore.errors import RestoreError
 from meters.wire import topics
 
 HEARD_WITHIN_S: Final = 3.0
-"""The time in seconds to wait for a heartbeat.
-
-A service sends three heartbeats in this time, so one can be late.
-"""
+"""Seconds to wait for a heartbeat: a service sends three in this time, so one can be late."""
 _CONNECTED_WITHIN_S: Final = 10.0
 _STOPPED: Final = "--services-stopped"
 

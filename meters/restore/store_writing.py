@@ -1,7 +1,7 @@
 """Writing of a link's restored data into Redis.
 
 During a restore, the link has a separate Redis key that stops every service from operating the
-link. The hash of the meters is written last. So half-written data has no meters, and the next
+link. The hash of the meters is written last, so half-written data has no meters, and the next
 restore writes all data from the start.
 """
 
@@ -22,49 +22,35 @@ _FIELDS_AT_ONCE: Final = 500
 _PACKED_AT_ONCE: Final = 10
 """Largest number of ledger entries in one entry of the Redis stream."""
 _COMMANDS_AT_ONCE: Final = 250
-"""Largest number of commands in one Redis pipeline.
-
-This number of commands has a few megabytes at most, so it needs little memory in Redis and in this
-program.
-"""
+"""Largest number of commands in one Redis pipeline. They have a few megabytes at most, and need
+little memory in Redis and here."""
 
 Entries = AsyncIterator[tuple[int, Mapping[str, bytes]]]
 _One = TypeVar("_One")
 
 
 class StoreWriter:
-    """Writer of the restored data of one link."""
+    """Writer of the restored data of one link. Every method raises a RedisError if Redis fails."""
 
     def __init__(self, redis: Redis, keys: LinkKeys) -> None:
         self._redis = redis
         self._keys = keys
 
     async def begin(self, by: str, at: str) -> None:
-        """Set the Redis key that stops every service from operating the link during a restore.
-
-        Raises:
-            RedisError: Redis failed.
-        """
+        """Set the Redis key that stops every service from operating the link during a restore."""
         async with self._redis.pipeline(transaction=True) as pipe:
             pipe.hset(self._keys.restoring, mapping={"by": by, "at": at})
             await pipe.execute()
 
     async def end(self) -> None:
-        """Remove the Redis key that stops services from operating the link.
-
-        Raises:
-            RedisError: Redis failed.
-        """
+        """Remove the Redis key that stops services from operating the link."""
         await self._redis.delete(self._keys.restoring)
 
     async def clear(self) -> None:
         """Remove the link's meters, ledger, lists, tables, checkpoint and approved configuration.
 
         They must be removed, because the restore writes no empty list over an old list. The payout
-        slips are not removed: their numbers remain used.
-
-        Raises:
-            RedisError: Redis failed.
+        slips stay: their numbers remain used.
         """
         keys = self._keys
         async with self._redis.pipeline(transaction=True) as pipe:
@@ -79,9 +65,6 @@ class StoreWriter:
 
         Old entries are compressed in blocks, as `pitlink archive` does. `last` is the number of the
         last entry.
-
-        Raises:
-            RedisError: Redis failed.
         """
         newest, some = last - ledger_blocks.PLAIN_ENTRIES, list[Entry]()
         async for number, fields in entries:
@@ -103,11 +86,7 @@ class StoreWriter:
             yield number
 
     async def write_keys(self, snapshot: StoreSnapshot) -> None:
-        """Write all Redis keys except the ledger. The hash of the meters is written last.
-
-        Raises:
-            RedisError: Redis failed.
-        """
+        """Write all Redis keys except the ledger. The hash of the meters is written last."""
         keys, pipe = self._keys, self._pipeline()
         for key, fields in snapshot:
             if key == keys.meters:
