@@ -31,21 +31,17 @@ async def audit_link(
 ) -> Finding:
     """Replay the archived days, then the later entries in Redis, and compare all balances.
 
-    The ledger has a digest of each archive file. The audit compares the files with these digests.
-    Each file has the balances at the close of its day. The audit compares them with the balances
-    that result from the file's entries.
+    Each archive file has a digest in the ledger, and the balances at the close of its day. The
+    audit compares both with what results from the file's entries.
 
     The replay begins with the balances before the gaming day `since`, or before the next archived
-    day after `since`. Files of earlier days are not opened: `pitlink archive` checks them. Each
-    replayed entry is passed to `onlooker`.
+    day after it. Files of earlier days are not opened: `pitlink archive` checks them. Each replayed
+    entry is passed to `onlooker`.
 
     If Redis no longer has the gaming day `until`, the replay can end early, at the close of a later
     day: when nobody has to decide a win of `until` or before any more. The audit then compares no
     data in Redis. It does not end early if somebody can have corrected the slip of a replayed win
     later.
-
-    Raises:
-        RedisError: Redis failed.
     """
     snapshot = await store.snapshot(indexes=True)
     last = snapshot.last_entry
@@ -86,12 +82,10 @@ async def audit_link(
 class _End:
     """The end of a replay of archived days, before it reaches the entries in Redis.
 
-    Attributes:
-        until: the last gaming day that the caller needs; the last date of all for all files.
-        archived_to: the last ledger entry that Redis no longer has.
-        slips: the claim of each payout slip in Redis.
-        waiting: the wins that waited at the close of `until`, and that wait still.
-        reached: True if the replay has ended.
+    `until` is the last gaming day that the caller needs; the last date of all for all files.
+    `archived_to` is the last ledger entry that Redis no longer has. `slips` are the claims of the
+    payout slips in Redis. `waiting` are the wins that waited at the close of `until`, and that wait
+    still.
     """
 
     until: date
@@ -101,7 +95,6 @@ class _End:
     reached: bool = False
 
     def reach(self, file: DayFile, replay: Replay) -> bool:
-        """Return whether the replay ends with a file that was replayed."""
         if file.head.day < self.until or file.head.last > self.archived_to:
             return False
         waiting = replay.checkpoint.waiting
@@ -131,7 +124,6 @@ def _of_archived_days(
     altered: Sequence[str],
     last: int,
 ) -> Finding:
-    """Return the result of a replay that ended with an archive file."""
     # The ledger can record later that earlier files were deleted. So a missing file is no problem.
     problems = (*replay.problems, *altered, *_other_digests(archive, files, replay))
     return Finding(
@@ -213,10 +205,7 @@ def _altered_claims(file: DayFile, replay: Replay) -> list[str]:
 def _not_as_noted(archive: ArchiveFiles, files: Sequence[DayFile], replay: Replay) -> Sequence[str]:
     """Return texts about archive files that are missing or that differ from the ledger's records.
 
-    Args:
-        archive: the archive of a link.
-        files: the files that were replayed.
-        replay: the replay of these files and of the later entries in Redis.
+    `replay` is of `files`, and of the later entries in Redis.
 
     Raises:
         ArchiveError: a file cannot be read.
@@ -242,13 +231,7 @@ def _not_as_noted(archive: ArchiveFiles, files: Sequence[DayFile], replay: Repla
 def _other_digests(
     archive: ArchiveFiles, files: Sequence[DayFile], replay: Replay
 ) -> Sequence[str]:
-    """Return texts about archive files whose digest differs from the ledger's records.
-
-    The arguments are those of `_not_as_noted`.
-
-    Raises:
-        ArchiveError: a file cannot be read.
-    """
+    """Return texts about archive files whose digest differs from the ledger's records."""
     noted = {archived.last: archived.digest for archived in replay.archived}
     opened = {file.path for file in files}
     # The replayed entries can record files of days before the replay, which are not open yet.

@@ -1,5 +1,3 @@
-"""The archive of one link: one file for each closed gaming day, in order."""
-
 import hashlib
 import re
 from collections.abc import Iterator, Sequence
@@ -13,30 +11,25 @@ _DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
 def archived_links(directory: Path) -> frozenset[str]:
-    """Return the links of an archive. Each link has a directory with the name of the link."""
     return frozenset(path.parent.name for path in directory.glob(f"*/*{ENDING}"))
 
 
 def day_of(path: Path) -> str:
-    """Return the gaming day in the name of an archive file, as text."""
     return path.name.partition(".")[0]
 
 
 class ArchiveFiles:
-    """The archive files of one link."""
-
     def __init__(self, directory: Path, link: str) -> None:
         self.directory = directory / link
         self._link = link
 
     def path(self, day: str) -> Path:
-        """Return the path of the archive file of a gaming day."""
         return self.directory / f"{day}{ENDING}"
 
     def newest_day(self) -> date | None:
         """Return the gaming day of the last file, by the names of the files; None without a file.
 
-        The files are not opened, so a damaged file is not found.
+        No file is opened, so a damaged one is not found.
 
         Raises:
             OSError: the directory cannot be read.
@@ -66,19 +59,14 @@ class ArchiveFiles:
         return whole.hexdigest()
 
     def files(self, since: date | None = None) -> Sequence[DayFile]:
-        """Return the link's archive files, as `opened` yields them.
-
-        Raises:
-            ArchiveError: see `opened`.
-        """
+        """Return the link's archive files, as `opened` yields them."""
         return [*self.opened(since)]
 
     def opened(self, since: date | None = None) -> Iterator[DayFile]:
         """Open the link's archive files, in order, and check that none between them is missing.
 
-        If `since` is given, only the files of this gaming day and of later days are opened. If
-        there are none, only the last file is opened. So an archive of many years takes no longer
-        than a new one.
+        With `since`, only the files of this gaming day and of later days are opened, or the last
+        file if there are none. So an archive of many years takes no longer than a new one.
 
         Raises:
             ArchiveError: a file cannot be read, is of another link, or does not continue the file
@@ -101,6 +89,5 @@ class ArchiveFiles:
 
 
 def _follows(before: DayFile, file: DayFile) -> bool:
-    """Check if a file continues the file of an earlier day."""
     ends = (before.digest, before.head.last + 1, before.head.closing)
     return ends == (file.head.previous, file.head.first, file.head.opening)

@@ -1,5 +1,3 @@
-"""Archiving: it writes a link's closed gaming days to files, and deletes old days from Redis."""
-
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -31,24 +29,18 @@ WINS_KEPT: Final = 25
 _PAGE: Final = 250
 _WINS_AT_ONCE: Final = 500
 _CUT: Final = 5_000
-"""Number of ledger entries that one call deletes.
-
-A call takes some milliseconds, and the tables wait during the call.
-"""
+"""Number of ledger entries that one call deletes. It takes some milliseconds, for which the tables
+wait."""
 
 Advance = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
 class ArchiveResult:
-    """The result of archiving one link.
+    """The result of archiving one link: the files of this run, and what it did in Redis.
 
-    Attributes:
-        written: the files that this run wrote.
-        trimmed_to: the number of the last ledger entry that this run or an earlier run deleted from
-            Redis.
-        trimmed: the count of ledger entries that this run deleted from Redis.
-        compressed: the count of ledger entries that this run compressed in Redis.
+    `trimmed_to` is the number of the last ledger entry that this run or an earlier run deleted.
+    `trimmed` and `compressed` count only the entries of this run.
     """
 
     written: Sequence[DayFile]
@@ -58,8 +50,6 @@ class ArchiveResult:
 
 
 class Archiver:
-    """The archiving of the closed gaming days of one link."""
-
     def __init__(self, store: LinkStore, archive: ArchiveFiles, live_days: int) -> None:
         self._store = store
         self._archive = archive
@@ -72,21 +62,16 @@ class Archiver:
         """Archive each closed gaming day, and delete old archived days from Redis.
 
         The floor file says how long archived days remain in Redis. A run can be interrupted at any
-        moment and repeated. After the file of a day is complete, an entry in the ledger records the
-        file. Entries are deleted from Redis only after the file with these entries was read
-        completely.
-
-        Args:
-            advance: a function to show the progress. It receives the count of finished entries and
-                of all entries.
-            lost: True if the last files of the archive are lost. The run then writes these files a
-                second time, with the same content, from the entries that are still in Redis.
+        moment and repeated. After the file of a day is complete, a ledger entry records it. Entries
+        are deleted from Redis only after the file with them was read completely. If the last files
+        of the archive are `lost`, the run writes them a second time, with the same content, from
+        the entries that are still in Redis. `advance` receives the count of finished entries and of
+        all entries.
 
         Raises:
             ArchiveError: the ledger has a problem; a file cannot be written; a file that was
                 written a second time differs from the lost file; or the data in Redis has the
                 layout of another release.
-            RedisError: Redis failed.
         """
         if other := await self._store.schema_problem():
             raise ArchiveError(other)
@@ -225,7 +210,7 @@ class Archiver:
         return page
 
     async def _span(self) -> tuple[int, int]:
-        """Return the numbers of two ledger entries: the last archived one, and the last reading."""
+        """Return the numbers of the last archived ledger entry, and of the last reading."""
         archived, reading = cast(
             "list[bytes | None]",
             await self._store.redis.hmget(self._store.keys.meters, ["archived", "reading"]),
@@ -295,7 +280,6 @@ class Archiver:
         return ""
 
     async def _notes(self) -> AsyncIterator[tuple[int, Archived]]:
-        """Yield the ledger entries in Redis that record archived days, the latest first."""
         before: int | None = None
         while page := await ActIndex(self._store).page(before, _PAGE):
             for number, fields in page:
@@ -329,8 +313,8 @@ class Archiver:
     async def _wins_given_up(self, checkpoint: Checkpoint) -> list[tuple[str, int, str]]:
         """Return the wins that can be deleted from Redis. They were decided before the checkpoint.
 
-        Two kinds of decided wins remain in Redis: the latest wins of each meter, and the wins whose
-        state the service reports when a table sends a hello event.
+        Two kinds of decided wins remain: the latest wins of each meter, and those whose state the
+        service reports when a table sends a hello event.
         """
         store = self._store
         unpaid = set(checkpoint.claims)
@@ -351,7 +335,6 @@ class Archiver:
     async def _wins_before(
         self, meter: str, last: int, *, meter_awards: bool
     ) -> list[tuple[int, str]]:
-        """Return the wins of a meter up to ledger entry `last`, the latest first."""
         index, found = WinIndex(self._store), list[tuple[int, str]]()
         before = last + 1
         while page := await index.page(meter, before, _PAGE, meter_awards=meter_awards):
@@ -364,10 +347,7 @@ class Archiver:
         return found
 
     async def _cut(self, last: int) -> None:
-        """Delete from Redis the ledger entries up to entry `last`, in small pieces.
-
-        If an earlier run was interrupted, this call also deletes the entries that it left.
-        """
+        """Delete the entries up to `last` from Redis in small pieces, also what a past run left."""
         redis, keys = self._store.redis, self._store.keys
         if not 0 < await first_number(redis, keys) <= last:
             return
@@ -381,8 +361,8 @@ class Archiver:
 def _at_close(fields: Mapping[str, str], due: Mapping[str, str] | None) -> dict[str, str]:
     """Return a decided claim as it was at the close of the day that is archived.
 
-    The slip number can have been corrected after that. `due` is the claim according to the ledger;
-    None if its round was not replayed. Without `due`, the claim is returned as it is in Redis.
+    The slip number can have been corrected after that. `due` is the claim according to the ledger.
+    If its round was not replayed, `due` is None, and the claim is returned as it is in Redis.
     """
     if due is None:
         return dict(fields)

@@ -1,12 +1,12 @@
 """The archive file of one gaming day of one link: ledger entries, balances, decided wins.
 
 The file is written under a temporary name, synced to disk, read back completely, and then renamed.
-After this, pitlink never writes to the file. `day_lines.py` has the format of the file.
+After this, pitlink never writes to it. `day_lines.py` has its format.
 
-The digest of a file covers three kinds of data: the digest of the file of the day before; the
-checkpoints (balances and claims) at the beginning and the close of the day; and the wins that were
-decided on this day. The closing checkpoint has a digest over the ledger entries. So if somebody
-changes, omits or inserts a day, the digests of all later files are wrong (duties D17, D20).
+Its digest covers the digest of the file of the day before; the checkpoints (balances and claims) at
+the beginning and the close of the day, of which the closing one has a digest over the ledger
+entries; and the wins that were decided on this day. So if somebody changes, omits or inserts a day,
+the digests of all later files are wrong (duties D17, D20).
 """
 
 import hashlib
@@ -51,15 +51,10 @@ class ArchiveError(UserError):
 class Day:
     """The header of an archive file, with the balances at the beginning and close of its day.
 
-    Attributes:
-        link: the id of the link.
-        day: the gaming day.
-        first: the number of the gaming day's first ledger entry.
-        last: the number of the gaming day's last ledger entry, which is the reading that closed the
-            day.
-        previous: the digest of the file of the day before; empty for the first day.
-        opening: the checkpoint (balances and claims) before the first entry.
-        closing: the checkpoint after the last entry.
+    `first` and `last` are the numbers of the gaming day's ledger entries; the last is the reading
+    that closed the day. `previous` is the digest of the file of the day before, empty for the first
+    day. `opening` is the checkpoint (balances and claims) before the first entry, `closing` that
+    after the last.
     """
 
     link: str
@@ -83,14 +78,9 @@ class Day:
 
 @dataclass(frozen=True, slots=True)
 class DayFileHeader:
-    """The header of an archive file, with digests instead of the balances.
+    """The header of an archive file, as `Day`, but with the digests of its two checkpoints.
 
     So the headers of all files fit in memory, even after many years.
-
-    Attributes:
-        link, day, first, last, previous: as in `Day`.
-        opening: the digest of the checkpoint (balances and claims) before the first entry.
-        closing: the digest of the checkpoint after the last entry.
     """
 
     link: str
@@ -103,10 +93,9 @@ class DayFileHeader:
 
 
 class DayFile:
-    """An existing archive file of one gaming day. It is opened when its content is needed.
+    """An existing archive file of one gaming day, opened when its content is needed.
 
-    Attributes:
-        path: the path of the file.
+    Reading it raises an `ArchiveError` if it is damaged, or is not the archive file of a day.
     """
 
     def __init__(self, path: Path) -> None:
@@ -123,29 +112,16 @@ class DayFile:
 
     @property
     def head(self) -> DayFileHeader:
-        """The header of the file, without the balances.
-
-        Raises:
-            ArchiveError: the file cannot be read, or is not the archive file of a day.
-        """
+        """The header of the file, without the balances."""
         return self._header[0]
 
     @property
     def digest(self) -> str:
-        """The digest that is stored in the file.
-
-        Raises:
-            ArchiveError: the file cannot be read, or is not the archive file of a day.
-        """
         return self._header[1]
 
     @property
     def day(self) -> Day:
-        """The header of the file, with the balances.
-
-        Raises:
-            ArchiveError: the balances in the file cannot be read.
-        """
+        """The header of the file, with the balances."""
         with self._readable():
             head = self._content.head()
         try:
@@ -155,21 +131,13 @@ class DayFile:
         return Day(head.link, head.day, head.first, head.last, head.previous, *books)
 
     def entries(self, after: int = 0) -> Iterator[Entry]:
-        """Yield the gaming day's ledger entries after entry `after`, in order.
-
-        Raises:
-            ArchiveError: the file cannot be read.
-        """
+        """Yield the gaming day's ledger entries after entry `after`, in order."""
         for line in self.lines():
             if line.number > after:
                 yield entry_of(line)
 
     def claims(self) -> Mapping[str, Mapping[str, str]]:
-        """Return the wins that were finally decided on this day, with the fields that Redis had.
-
-        Raises:
-            ArchiveError: the file cannot be read.
-        """
+        """Return the wins finally decided on this day, with the fields that Redis had."""
         with self._readable():
             return {
                 one.claim: msgspec.json.decode(one.fields, type=dict[str, str])
@@ -177,11 +145,7 @@ class DayFile:
             }
 
     def claim_lines(self) -> Iterator[ClaimLine]:
-        """Yield the lines of the wins that were finally decided on this day.
-
-        Raises:
-            ArchiveError: the file cannot be read.
-        """
+        """Yield the lines of the wins that were finally decided on this day."""
         with self._readable():
             yield from self._content.claims()
 
@@ -203,18 +167,14 @@ class DayFile:
             pass
 
     def lines(self) -> Iterator[EntryLine]:
-        """Yield the lines of the gaming day's ledger entries, in order, without a verification.
-
-        Raises:
-            ArchiveError: the file cannot be read.
-        """
+        """Yield the lines of the day's ledger entries, in order, without a verification."""
         with self._readable():
             yield from self._content.entries()
 
     def verified_lines(self) -> Iterator[EntryLine]:
         """Yield the lines of the gaming day's ledger entries while the file is verified.
 
-        The file is verified after the last line. Until then, the caller must not rely on a line.
+        Until the last line, after which it is verified, the caller must not rely on a line.
 
         Raises:
             ArchiveError: the file was changed after it was written.
@@ -235,10 +195,8 @@ class DayFile:
     def verify_after(self, number: int, chain: str, seal: str) -> None:
         """Compare the rest of the file with the digests in it, after all its entries were checked.
 
-        Args:
-            number: the number of the last entry.
-            chain: the digest of this entry.
-            seal: the seal of the ledger up to this entry.
+        `number` and `chain` are the number and the digest of the last entry; `seal` is of the
+        ledger up to it.
 
         Raises:
             ArchiveError: the file was changed after it was written.
@@ -266,19 +224,15 @@ class DayFile:
 
 
 def entry_of(line: EntryLine) -> Entry:
-    """Return the ledger entry of a line in an archive file."""
     number, *texts = astuple(line)
     return number, dict(zip(FIELDS, map(str.encode, texts), strict=True))
 
 
 class DayWriter:
-    """Writer of one archive file. The file has a temporary name until it is complete.
+    """Writer of one archive file, under a temporary name until the file is complete.
 
     The beginning of the file and its name have the gaming day, which is known only after the last
     entry. So the entries are first written to a file of their own.
-
-    Args:
-        temporary: the path of the file until the file is complete.
 
     Raises:
         ArchiveError: no file can be written in the directory.
@@ -358,7 +312,6 @@ class DayWriter:
 
 
 def _write(file: BinaryIO, lines: Iterable[HeadLine | ClaimLine]) -> int:
-    """Write lines as one frame, and return the length of the frame."""
     writer = LinesWriter(file)
     for line in lines:
         writer.add(line)

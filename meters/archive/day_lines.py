@@ -1,9 +1,8 @@
 """Content of an archive file: JSON lines, compressed with zstd.
 
 The program `zstd` prints such a file as text, and every programming language reads JSON. zstd is
-the standard RFC 8878. The file consists of three zstd frames, one after the other: the head (one
-line), the decided wins, and the ledger entries. So pitlink reads the heads of many years without
-reading the entries.
+the standard RFC 8878. The file consists of three zstd frames: the head (one line), the decided
+wins, and the ledger entries. So pitlink reads the heads of many years without reading the entries.
 """
 
 from collections.abc import Iterator
@@ -19,11 +18,9 @@ _LEVEL: Final = 9
 """Level of compression. Higher levels take several times as long, and save a few percent."""
 _PIECE_BYTES: Final = 1 << 17
 _PACKED_BYTES: Final = 1 << 10
-"""Number of compressed bytes that are decompressed at once.
-
-A piece of a forged file can expand to 32,000 times its size, which must not fill the memory. The
-limits below are far above what pitlink writes.
-"""
+"""Number of compressed bytes that are decompressed at once. A piece of a forged file can expand to
+32,000 times its size, which must not fill the memory. The limits below are far above what pitlink
+writes."""
 _LINE_BYTES_MAX: Final = 1 << 25
 _ENTRY_BYTES_MAX: Final = 1 << 20
 _CLAIMS_BYTES_MAX: Final = 1 << 28
@@ -55,15 +52,10 @@ class ClaimLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class HeadLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """First line of the file: the gaming day, with its balances as JSON and its digests.
+    """First line of the file: the gaming day as in `Day`, with its balances as JSON.
 
-    Attributes:
-        link, day, first, last, previous, opening, closing: as in `Day`.
-        digest: the digest of the file.
-        version: the release of pitlink that wrote the file.
-        written: the time of writing.
-        claims_bytes: the length of the frame with the decided wins.
-        entries_bytes: the length of the frame with the ledger entries.
+    `digest` is that of the file, `version` the release of pitlink that wrote it. `claims_bytes` and
+    `entries_bytes` are the lengths of the frames.
     """
 
     link: str
@@ -102,22 +94,18 @@ class DayLines:
     path: Path
 
     def head(self) -> HeadLine:
-        """Return the first line."""
         return self._head().line
 
     def claims(self) -> Iterator[ClaimLine]:
-        """Yield the decided wins."""
         head, begin = self._head()
         return self._lines(_CLAIM, begin, head.claims_bytes, _CLAIMS_BYTES_MAX)
 
     def entries(self) -> Iterator[EntryLine]:
-        """Yield the ledger entries."""
         head, begin = self._head()
         bytes_max = (head.last - head.first + 1) * _ENTRY_BYTES_MAX
         return self._lines(_ENTRY, begin + head.claims_bytes, head.entries_bytes, bytes_max)
 
     def is_whole(self) -> bool:
-        """Check if the file has the length that its first line says."""
         head, begin = self._head()
         return self.path.stat().st_size == begin + head.claims_bytes + head.entries_bytes
 
@@ -137,7 +125,7 @@ class DayLines:
     def _lines(
         self, decoder: msgspec.json.Decoder[_Line], begin: int, frame_bytes: int, bytes_max: int
     ) -> Iterator[_Line]:
-        """Yield the lines of one frame. The frame has a checksum, which zstd compares."""
+        """Yield the lines of one frame. It has a checksum, which zstd compares."""
         decompressor = zstandard.ZstdDecompressor().decompressobj()
         rest, plain_bytes = b"", 0
         with self.path.open("rb") as file:
@@ -167,8 +155,6 @@ def _check_length(length: int, longest: int, what: str) -> None:
 
 
 class LinesWriter:
-    """Writer of the lines of one zstd frame to a file."""
-
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
         self._compressor = zstandard.ZstdCompressor(_LEVEL, write_checksum=True).compressobj()
@@ -177,11 +163,6 @@ class LinesWriter:
         self._frame_bytes = 0
 
     def add(self, line: HeadLine | ClaimLine | EntryLine) -> None:
-        """Add a line.
-
-        Raises:
-            OSError: the disk is full.
-        """
         text = _ENCODE(line)
         self._lines += (text, b"\n")
         self._waiting_bytes += len(text)
@@ -191,11 +172,7 @@ class LinesWriter:
             self._waiting_bytes = 0
 
     def end(self) -> int:
-        """End the frame, and return its length in bytes.
-
-        Raises:
-            OSError: the disk is full.
-        """
+        """End the frame, and return its length in bytes."""
         self._write(self._compressor.compress(b"".join(self._lines)) + self._compressor.flush())
         return self._frame_bytes
 

@@ -1,12 +1,12 @@
 """Integrity check of archive files: new and changed files are opened, some are read completely.
 
 A check compares the names, sizes and times of the files with those of the last check. If an earlier
-file has changed, every file is opened. Otherwise only the later files are opened. A file that is
-opened is compared with the files before and after it, and with the ledger in Redis.
+file has changed, every file is opened, otherwise only the later files. A file that is opened is
+compared with the files before and after it, and with the ledger in Redis.
 
-Each night, the last file and a few other files are also read completely. The next night continues
-with the files after these few files. So the work of one night does not grow with the archive, and
-even a long archive is read completely within months. `pitlink audit` reads all files in one run.
+Each night, the last file and a few others are also read completely, and the next night continues
+after these. So the work of one night does not grow with the archive, and even a long archive is
+read completely within months. `pitlink audit` reads all files in one run.
 """
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
@@ -24,10 +24,8 @@ from meters.books.checkpoint import ARCHIVED, EXPIRED, Archived
 from meters.books.store import LinkStore
 
 READ_A_NIGHT: Final = 7
-"""Number of archive files of a link that one night reads completely.
-
-The last file is read completely in addition.
-"""
+"""Number of archive files of a link that one night reads completely, in addition to the last
+file."""
 
 _PAGE: Final = 250
 _PUT_BACK: Final = (
@@ -41,22 +39,11 @@ Advance = Callable[[int, int], None]
 async def check_archive_files(
     store: LinkStore, archive: ArchiveFiles, before: CheckedLink, advance: Advance, *, reads: int
 ) -> tuple[CheckedLink, list[str]]:
-    """Check the archive files of a link.
+    """Check the archive files of a link. Return the new results, and texts about the problems.
 
-    Args:
-        store: the access to the link's data in Redis.
-        archive: the link's archive files.
-        before: the results that the last check returned.
-        advance: a function to show the progress. It receives the count of finished files and of all
-            files.
-        reads: the number of files to read completely. If it is not 0, the last file is read
-            completely too. Files that were damaged at the last check are always read completely.
-
-    Returns:
-        The new results, and texts about the problems, with advice.
-
-    Raises:
-        RedisError: Redis failed.
+    `before` are the results of the last check. `reads` is the number of files to read completely;
+    if it is not 0, the last file is read completely too. Files that were damaged at the last check
+    are always read completely. `advance` receives the count of finished files and of all files.
     """
     try:
         paths = archive.paths()
@@ -114,11 +101,7 @@ async def check_archive_files(
 
 
 def _unchanged_through(archive: ArchiveFiles, before: CheckedLink) -> date | None:
-    """Return the day up to which the files are those of the last check; None to open all files.
-
-    Raises:
-        OSError: a file cannot be found.
-    """
+    """Return the day up to which files are as in the last check; None to open all files."""
     if not before.listing or archive.listing(before.through) != before.listing:
         return None
     return date.fromisoformat(before.through)
@@ -134,10 +117,8 @@ def _read(
 ) -> tuple[str, Mapping[str, str]]:
     """Read some files completely: the next `reads` files, the last file, and damaged files.
 
-    If `reads` is 0, only read damaged files.
-
-    Returns:
-        The last gaming day of the next `reads` files, and the problems by gaming day.
+    If `reads` is 0, only read damaged files. Return the last gaming day of the next `reads` files,
+    and the problems by gaming day.
     """
     by_day = {day_of(path): path for path in paths}
     turn = sorted(by_day, key=lambda day: (day <= before.read, day))[:reads]
@@ -154,11 +135,11 @@ def _read(
 
 
 async def _noted(store: LinkStore) -> tuple[Mapping[int, Archived], int]:
-    """Return the archived days and the deleted files that the ledger entries in Redis record.
+    """Return what the ledger entries in Redis record about the archive.
 
     Returns:
-        The archived days, by the number of the day's last entry. Also the number of the last entry
-        whose file was deleted at the end of its retention; 0 if no file was deleted.
+        The archived days, by the number of the day's last entry; and the number of the last entry
+            whose file was deleted at the end of its retention, or 0.
     """
     archived: dict[int, Archived] = {}
     expired_to = 0

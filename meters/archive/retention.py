@@ -1,5 +1,3 @@
-"""Deletion of archived gaming days after the number of years in the floor file."""
-
 from collections.abc import Sequence
 from datetime import date
 from itertools import takewhile
@@ -19,7 +17,7 @@ def expired(archive: ArchiveFiles, today: date, keep_years: int) -> Sequence[Day
     """Return the archive files that are old enough to be deleted, the oldest first.
 
     The last file is never among them. If a win is still undecided, the file of its gaming day and
-    all later files are kept. Without these files, the link's data could not be restored.
+    all later files are kept, because without them the link's data could not be restored.
 
     Raises:
         ArchiveError: a file cannot be read, or a file is missing.
@@ -40,7 +38,6 @@ async def delete(store: LinkStore, files: Sequence[DayFile]) -> None:
 
     Raises:
         ArchiveError: Redis still has ledger entries of these files, or a file cannot be deleted.
-        RedisError: Redis failed.
     """
     if not files:
         return
