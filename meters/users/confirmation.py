@@ -14,15 +14,9 @@ async def confirm_person(
 ) -> SignedIn:
     """Ask for the PIN of a user, and return the user if they are allowed to change links.
 
-    The function signs the user in and out. So the operators' log records the sign-in, and wrong
-    PINs are counted.
-
-    Args:
-        user_directory: the users.
-        name: the name of the user, in any case.
-        act: what the user does, as in "approves it".
-        may_have_to_choose: whether the act is also open to a user whose PIN another person set, and
-            who has not chosen one of their own yet.
+    The user is signed in and out, so the operators' log records the sign-in, and wrong PINs are
+    counted. `act` is what they do, as in "approves it". With `may_have_to_choose`, the act is also
+    open to a user whose PIN another person set, and who has not chosen one of their own yet.
 
     Raises:
         UserError: the PIN or the name is wrong, sign-in is locked, the user's role does not allow
@@ -51,7 +45,6 @@ async def _sign_in(user_directory: UserDirectory, name: str, pin: str) -> Signed
 
 
 def as_user_error(error: UsersError) -> UserError:
-    """Return an error of users or of their data in Redis as the error of a command."""
     if error.code == "store_failed" and error.__cause__ is not None:
         return UserError(f"Redis cannot be reached: {error.__cause__}")
     return UserError(error.message)

@@ -17,8 +17,8 @@ _US: Final = Actor("demonstration")
 async def let_in(users: Users) -> None:
     """Add the users of a demonstration, unless an earlier run or another service added them.
 
-    The public PIN of these users is permanent, so they never have to choose a PIN of their own. A
-    floor that has users, none of them from a demonstration, gets none.
+    Their public PIN is permanent, so they never have to choose one of their own. A floor that has
+    users, none of them from a demonstration, gets none.
     """
     try:
         rows = await users.rows()

@@ -1,5 +1,3 @@
-"""One object with the users, the sessions and the operators' log of a facility."""
-
 from dataclasses import dataclass
 from typing import Self
 
@@ -16,13 +14,7 @@ from meters.users.users import Users
 
 @dataclass(frozen=True, slots=True)
 class UserDirectory:
-    """Users, sessions and operators' log of a facility, for the web pages and the commands.
-
-    Attributes:
-        users: the users.
-        sessions: the sessions.
-        log: the operators' log.
-    """
+    """Users, sessions and operators' log of a facility, for the web pages and the commands."""
 
     users: Users
     sessions: Sessions
@@ -30,13 +22,7 @@ class UserDirectory:
 
     @classmethod
     def of_floor(cls, redis: AnyRedis, floor: Floor) -> Self:
-        """Return the user directory of a floor, for a `pitlink` command.
-
-        A command has no signed-in users.
-
-        Args:
-            redis: the facility's Redis.
-            floor: the floor file.
+        """Return the user directory for a `pitlink` command, which has no signed-in users.
 
         Raises:
             UserError: the key bundle is missing, or cannot be used.
@@ -62,15 +48,9 @@ class UserDirectory:
     ) -> Self:
         """Return the user directory for the users whose data is in a Redis.
 
-        Args:
-            redis: the facility's Redis.
-            idle_minutes: a session lapses after this time without an act of its user.
-            pins: the calculation of PIN hashes; None for the default.
-            secret: the secret with which services seal sessions; empty if sessions are not sealed.
-            log_secrets: the secrets for the MACs of the operators' log; None if there are no
-                secrets.
-            count_refused: called for each refused sign-in attempt, for metrics.
-            demonstration: whether the floor is a demonstration, whose users have a public PIN.
+        A session lapses after `idle_minutes` without an act of its user. With the `secret`,
+        services seal sessions. `count_refused` is called for each refused sign-in attempt, for
+        metrics. The users of a demonstration have a public PIN.
         """
         store, pins = UserStore(redis, log_secrets), pins or PinHashing()
         return cls(

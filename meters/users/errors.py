@@ -9,18 +9,13 @@ from redis.exceptions import RedisError
 class UsersError(Exception):
     """Refusal of an act of a user, or failure of Redis. Nothing has changed.
 
-    Attributes:
-        code: the reason, for programs: ``wrong_name_or_pin``, ``wrong_pin``, ``pin_expired``,
-            ``locked_out``, ``slowed``, ``busy``, ``store_failed``, ``other_schema``,
-            ``other_keys``,
-            ``bad_name``, ``bad_pin``, ``name_taken``, ``unknown_user``, ``wrong_state``,
-            ``yourself``, ``last_administrator``, ``same_person`` or ``session_ended``. ``busy``:
-            too many requests at the same time. ``store_failed``: Redis failed. ``other_schema``:
-            the data in Redis has the layout of another release. ``other_keys``: the key bundle
-            lacks a secret that was used in the operators' log. ``session_ended``: the user's
-            session is no longer valid.
-        message: the reason, for people.
-        wait_ms: the time in milliseconds before another attempt can succeed; None if not known.
+    `code` is the reason for programs, `message` for people: ``wrong_name_or_pin``, ``wrong_pin``,
+    ``pin_expired``, ``locked_out``, ``slowed``, ``bad_name``, ``bad_pin``, ``name_taken``,
+    ``unknown_user``, ``wrong_state``, ``yourself``, ``last_administrator``, ``same_person``,
+    ``busy`` (too many requests at the same time), ``store_failed`` (Redis failed), ``other_schema``
+    (the data in Redis has the layout of another release), ``other_keys`` (the key bundle lacks a
+    secret that was used in the operators' log), or ``session_ended`` (the user's session is no
+    longer valid). `wait_ms` is the time before another attempt can succeed, if it is known.
     """
 
     def __init__(self, code: str, message: str, *, wait_ms: int | None = None) -> None:

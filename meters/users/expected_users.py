@@ -18,29 +18,19 @@ _ON_ACCOUNTS: Final = frozenset({
 
 _CLOCKS_DIFFER_MS: Final = 3_600_000
 _SETTERS_KEPT_MS: Final = 24 * 3_600_000 - _CLOCKS_DIFFER_MS
-"""The age in ms up to which the audit expects in Redis who set a PIN.
-
-Redis keeps this for 24 hours. The age is one hour less, because the clocks of two machines can
-differ by up to one hour.
-"""
+"""The age in ms up to which the audit expects in Redis who set a PIN. Redis keeps this for 24
+hours; it is one hour less, because the clocks of two machines can differ by up to one hour."""
 
 
 @dataclass
 class ExpectedUser:
     """A user as the operators' log describes them.
 
-    Attributes:
-        name: the name as it is shown.
-        added_at: the time at which the user was added.
-        added_by: the person or command that added the user.
-        role: the role.
-        pin_by: the person who set the PIN last, and so knows it: the user or another person.
-        pin: the digest of the stored PIN hash.
-        choose_by: the time until which the user must replace a PIN that another person set; empty
-            if the user chose the PIN.
-        enabled: False if an administrator has disabled the user, so the user cannot sign in.
-        generation: 1 plus the number of changes that ended the user's sessions, such as a new PIN.
-        signed_in_at: the time of the last sign-in; empty if the user never signed in.
+    `added_by` is a person or command. `pin_by` set the PIN last, and so knows it. If that is
+    another person, the user must replace the PIN until `choose_by`. `pin` is the digest of the
+    stored PIN hash. An administrator can disable a user, who then cannot sign in. `generation` is 1
+    plus the number of changes that ended the user's sessions, such as a new PIN. `signed_in_at` is
+    empty if the user never signed in.
     """
 
     name: str
@@ -59,10 +49,9 @@ class ExpectedUser:
 class ExpectedUsers:
     """The users that result from the entries of the operators' log that were applied so far.
 
-    Attributes:
-        users: the users, by folded name (lower case).
-        setters: for each pair of a user and a person who set the user's PIN: the last time, in ms.
-        accounts: the numbers of the log entries about each user, by folded name.
+    `users` are by folded name (lower case), as `accounts`, the numbers of the log entries about
+    each user. `setters` has for each pair of a user and a person who set their PIN the last time,
+    in ms.
     """
 
     users: dict[str, ExpectedUser] = field(default_factory=dict)
@@ -70,10 +59,7 @@ class ExpectedUsers:
     accounts: dict[str, list[int]] = field(default_factory=dict)
 
     def apply_entry(self, number: int, entry: Fields) -> str | None:
-        """Apply an entry of the operators' log.
-
-        Return a text if the entry contradicts the earlier entries. Return None if it does not.
-        """
+        """Apply an entry of the log. Return a text if it contradicts the earlier entries."""
         what, about, by = (entry.get(name, "") for name in ("what", "about", "by"))
         impossible = self._impossible(entry)
         self._note_accounts(number, entry)
@@ -102,8 +88,8 @@ class ExpectedUsers:
     def _impossible(self, entry: Fields) -> str | None:
         """Return the reason why an act in a log entry was impossible, or None if it was possible.
 
-        An attacker could change a user's data in Redis, wait until a service has used the changed
-        data for an act, and then change the data back. This check finds such an act.
+        An attacker could change a user's data in Redis, wait until a service has used it for an
+        act, and then change it back. This check finds such an act.
         """
         what, about, by = (entry.get(name, "") for name in ("what", "about", "by"))
         if what == "sign_in":
@@ -117,7 +103,6 @@ class ExpectedUsers:
         return self._no_administrator(by, entry.get("client", ""))
 
     def _no_administrator(self, by: str, client: str) -> str | None:
-        """Return the reason why a person was not allowed to change a user, or None."""
         actor = self.users.get(fold_name(by))
         # The name of a command or of a demonstration cannot be a user's name.
         if actor is None:
@@ -143,7 +128,6 @@ class ExpectedUsers:
         return None
 
     def _note_moments(self, entry: Fields) -> None:
-        """Record the time of a sign-in, or the time at which a person set another person's PIN."""
         about, at = entry.get("about", ""), entry.get("at", "")
         if _sets_anothers_pin(entry):
             at_ms = datetime.fromisoformat(at).timestamp() * 1_000
@@ -152,7 +136,6 @@ class ExpectedUsers:
             user.signed_in_at = at
 
     def _note_accounts(self, number: int, entry: Fields) -> None:
-        """Record the users that a log entry is about."""
         if entry.get("what") not in _ON_ACCOUNTS:
             return
         for folded in {fold_name(entry.get("about", "")), fold_name(entry.get("by", ""))}:
@@ -161,9 +144,8 @@ class ExpectedUsers:
     def other_accounts(self, stored: Mapping[str, Sequence[tuple[int, float]]]) -> list[str]:
         """Compare the log with the stored index of entries by user. Return differences as texts.
 
-        Args:
-            stored: the index in Redis: for each folded (lower-case) name, the numbers of the
-                entries about this user, each with its score in the sorted set.
+        `stored` has for each folded name the numbers of the entries about this user, each with its
+        score in the sorted set.
         """
         found: list[str] = []
         for folded, entries in sorted(stored.items()):
@@ -189,11 +171,9 @@ class ExpectedUsers:
     ) -> list[str]:
         """Compare the users in Redis with the users of the log. Return the differences as texts.
 
-        Args:
-            listed: the folded names in the list of users in Redis.
-            stored: the fields of each user's Redis hash, by folded name, for the users in the list
-                and for the users of the log.
-            administrators: the folded names of the enabled administrators in Redis.
+        Names are folded. `listed` and `administrators` are those that Redis lists, the latter only
+        if they are enabled. `stored` has the Redis hashes of the users in the list and of the users
+        of the log.
         """
         found = []
         for folded in sorted({*listed, *self.users}):
@@ -222,15 +202,11 @@ class ExpectedUsers:
         return found
 
     def unkept_setters(self, stored: Mapping[str, float], now_ms: float) -> list[str]:
-        """Return texts about lost records. These records in Redis say who set a PIN recently.
+        """Return texts about lost records in Redis, which say who set a PIN recently.
 
         A person who sets another user's PIN can act as this user. Without the record, the services
-        would accept acts of one person as acts of two people.
-
-        Args:
-            stored: the records in Redis: for each pair of a user and the person who set the user's
-                PIN, the time in ms.
-            now_ms: the current time in ms.
+        would accept acts of one person as acts of two people. `stored` has for each pair of a user
+        and the person who set their PIN the time in ms.
         """
         return [
             f"Redis does not have that the PIN of {whose!r} was set by {setter!r}"
@@ -243,8 +219,8 @@ class ExpectedUsers:
 def _sets_anothers_pin(entry: Fields) -> bool:
     """Check if a log entry sets a PIN whose setter Redis must store.
 
-    The setter is a person who set another user's PIN. If a `pitlink` command added the user, Redis
-    does not store the setter.
+    That is a person who set another user's PIN. If a `pitlink` command added the user, Redis does
+    not store the setter.
     """
     if entry.get("pin_by") == entry.get("about"):
         return False

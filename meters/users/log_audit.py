@@ -1,11 +1,9 @@
 """Audit of the operators' log and the users (duty D17).
 
-The audit makes two checks:
-
 - Every log entry is unchanged, and the log agrees with its mark: the last entry that was seen, kept
   in a file outside Redis.
-- The users in Redis are exactly the users that result from the log entries. Log entries record that
-  users were added, enabled or disabled, and that PINs were set.
+- The users in Redis are exactly those that result from the log entries, which record that users
+  were added, enabled or disabled, and that PINs were set.
 """
 
 import time
@@ -42,13 +40,9 @@ Entry = tuple[bytes, dict[bytes, bytes]]
 class LogFinding:
     """Result of an audit of the operators' log.
 
-    Attributes:
-        entries: the number of the last entry.
-        chain: the chain digest of the last entry. People can compare it with a copy that they kept.
-        problems: the problems that the audit found, as texts.
-        seal: SHA-256 over all entries. People can compare it with the published seal. Empty if
-            there are no entries.
-        first: the number of the first entry that the audit read.
+    `first` and `entries` are the numbers of the first entry that the audit read, and of the last.
+    People can compare `chain`, the chain digest of the last entry, with a copy that they kept, and
+    `seal`, SHA-256 over all entries (empty if there are none), with the published seal.
     """
 
     entries: int
@@ -99,14 +93,12 @@ class _Walk:
             self.add(f"entry {number} {problem}")
 
     def compare_with(self, seen: Mark) -> None:
-        """Compare the last entry that was read with the mark of the log, a file outside Redis."""
         if seen.entries == self.entries and seen.chain != self.chain:
             self.add(f"entry {self.entries} is not the one that was seen: {seen.chain}")
         if seen.sealed == self.entries and seen.seal != self.seal:
             self.add(f"the entries up to {self.entries} are not those that were sealed")
 
     def add(self, problem: str) -> None:
-        """Add a problem to the list, up to `PROBLEMS_MAX`."""
         if len(self.problems) < PROBLEMS_MAX:
             self.problems.append(f"the operators' log: {problem}")
 
@@ -128,13 +120,8 @@ class _Users:
 class LogAudit:
     """Audit of the operators' log. Each run continues where the run before it ended.
 
-    So a running service can repeat the audit often.
-
-    Args:
-        everywhere: the Redis client for the users' data, or the clients for all data of the floor.
-        secrets: the secrets for the log's MACs; None if there are no secrets.
-        checkpoint: the state after an earlier audit, from which the first run continues. If this
-            run finds a problem, the whole log is read.
+    So a running service can repeat the audit often. The first run continues from `checkpoint`, the
+    state after an earlier audit. If it finds a problem, the whole log is read.
     """
 
     def __init__(
@@ -152,17 +139,12 @@ class LogAudit:
     async def run(self, seen: Mark | None = None, *, again: int = 0) -> LogFinding:
         """Check the operators' log to its end, and compare the users in Redis with the log.
 
-        Two kinds of entries are accepted with fewer checks:
-
-        - entries before the first entry with a MAC: they have no MAC to check
-        - entries that an earlier audit has sealed: their MACs are not checked
-
-        Args:
-            seen: the mark of the log: its last entry that was seen, kept outside Redis.
-            again: the number of old entries, which an earlier run has checked, to read once more.
+        Entries before the first entry with a MAC have none to check. The MACs of entries that an
+        earlier audit has sealed are not checked. `seen` is the mark of the log: its last entry that
+        was seen, kept outside Redis. `again` is the number of old entries, which an earlier run has
+        checked, to read once more.
 
         Raises:
-            RedisError: Redis failed.
             ValueError: an entry's id or its chain is not valid text, or a Redis key has a wrong
                 data type.
         """
@@ -229,10 +211,7 @@ class LogAudit:
         return walk
 
     async def _read_on(self, seen: Mark | None) -> _Users:
-        """Check the new log entries, then read the users.
-
-        Repeat this if somebody wrote an entry between the two reads.
-        """
+        """Check new log entries, then read the users; again if somebody wrote in between."""
         names: list[str] = []
         for _ in range(_READ_MOST):
             await self._walk_to(self._walk, None, seen)
@@ -285,7 +264,6 @@ class LogAudit:
             self._again = None
 
     async def _walk_to(self, walk: _Walk, last: int | None, seen: Mark | None) -> None:
-        """Continue to read and check entries, up to a given entry or to the end of the log."""
         redis: Redis = self._redis
         until = "+" if last is None else f"{last}-0"
         after = f"({walk.entries}-0" if walk.entries else "-"
@@ -305,17 +283,9 @@ async def check_log(
     secrets: LogSecrets | None = None,
     checkpoint: LogCheckpoint | None = None,
 ) -> LogFinding:
-    """Audit the users of a facility, and the facility's operators' log.
-
-    Args:
-        everywhere: the Redis client for the users' data, or the clients for all data of the floor.
-        seen: the mark of the log: its last entry that was seen, kept outside Redis.
-        secrets: the secrets for the log's MACs; None if there are no secrets.
-        checkpoint: the state after an earlier audit, from which this audit continues; None to begin
-            with the first entry.
+    """Audit the users of a facility and its operators' log, from `checkpoint` on if it is given.
 
     Raises:
-        RedisError: Redis failed.
         ValueError: an entry's id or its chain is not valid text, or a Redis key has a wrong data
             type.
     """
@@ -338,10 +308,7 @@ def as_altered() -> Iterator[None]:
 
 
 def _number(member: bytes) -> int:
-    """Return the entry number in a member of the log's index.
-
-    For text that is no number, return a number above all entries.
-    """
+    """Return the entry number in an index member; above all entries if it is no number."""
     return int(member) if member.isdigit() else 2**63
 
 

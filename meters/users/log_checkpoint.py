@@ -25,16 +25,10 @@ _FILE: Final = "operators.log-checkpoint.json"
 class LogCheckpoint(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The state of the operators' log after an audit that found no problem.
 
-    Attributes:
-        entries: the number of the last audited entry.
-        chain: the chain digest of this entry.
-        seal: the seal over all entries up to this one.
-        mac_by: the secret of the last MAC.
-        mac_checked: the secret of the last MAC that was checked; empty if none was checked.
-        users: the users, by folded name.
-        setters: the last time, in ms, at which a person set a user's PIN: the user, the person, and
-            the time.
-        accounts: the numbers of the entries about each user.
+    `chain` is the digest of the last audited entry, `seal` that over all entries up to it. `mac_by`
+    is the secret of the last MAC, `mac_checked` that of the last MAC that was checked, or empty.
+    `setters` are a user, a person who set their PIN, and the last time in ms. `accounts` are the
+    numbers of the entries about each user.
     """
 
     entries: int
@@ -47,7 +41,7 @@ class LogCheckpoint(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     accounts: dict[str, list[int]]
 
     def expected_users(self) -> ExpectedUsers:
-        """Return the users, for an audit that changes them."""
+        """Return copies of the users, for an audit that changes them."""
         copies = {name: replace(user) for name, user in self.users.items()}
         setters = {(user, by): at_ms for user, by, at_ms in self.setters}
         accounts = {name: [*entries] for name, entries in self.accounts.items()}
@@ -55,11 +49,7 @@ class LogCheckpoint(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class LogCheckpointFile:
-    """The file with the checkpoint, next to the mark of the log.
-
-    Args:
-        mark_path: the path of the mark.
-    """
+    """The file with the checkpoint, next to the mark of the log."""
 
     def __init__(self, mark_path: Path) -> None:
         self._path = mark_path.with_name(_FILE)
@@ -67,9 +57,8 @@ class LogCheckpointFile:
     def read(self, seen: Mark) -> LogCheckpoint | None:
         """Return the checkpoint, or None if there is none that can be used.
 
-        An audit without a checkpoint only takes longer. So a file that is missing or damaged is no
-        error. A checkpoint after the sealed entry is not used, because the seal does not confirm
-        it.
+        Without it, an audit only takes longer, so a file that is missing or damaged is no error. A
+        checkpoint after the sealed entry is not used, because the seal does not confirm it.
         """
         try:
             found = _DECODER.decode(self._path.read_bytes())
@@ -78,11 +67,7 @@ class LogCheckpointFile:
         return found if 0 < found.entries <= seen.sealed else None
 
     def write(self, checkpoint: LogCheckpoint) -> None:
-        """Replace the checkpoint in one step.
-
-        Raises:
-            OSError: the file cannot be written.
-        """
+        """Replace the checkpoint in one step."""
         make_private_directory(self._path.parent)
         temporary = self._path.with_suffix(f".{os.getpid()}-{threading.get_ident()}.new")
         try:

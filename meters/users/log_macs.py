@@ -1,10 +1,10 @@
 """MACs of the operators' log. A MAC proves that the writer of an entry has a service's key bundle.
 
-Duty D17. Anybody who can write into Redis can calculate the digests that chain the entries.
-Therefore each entry also has an HMAC. The service derives the key of the HMAC from a secret and
-from the head of the log, which is the log's last entry. This key is valid only for the next entries
-after this head. Redis receives the key, but never the secret. If another process adds an entry
-after the service has read the head, the Lua script refuses to write.
+Duty D17. Anybody who can write into Redis can calculate the digests that chain the entries, so each
+entry also has an HMAC. The service derives its key from a secret and from the head of the log,
+which is the log's last entry. This key is valid only for the next entries after this head. Redis
+receives the key, but never the secret. If another process adds an entry after the service has read
+the head, the Lua script refuses to write.
 """
 
 import contextlib
@@ -33,13 +33,7 @@ _OUTER: Final = bytes(byte ^ 0x5C for byte in range(256))
 
 @dataclass(frozen=True, slots=True)
 class LogHead:
-    """The data of the last entry of the operators' log.
-
-    Attributes:
-        entries: the number of the last entry.
-        chain: the chain digest of the last entry.
-        mac_by: the name of the secret with which the last MAC was made.
-    """
+    """The last entry of the operators' log. `mac_by` names the secret of the last MAC."""
 
     entries: int = 0
     chain: str = ""
@@ -63,11 +57,8 @@ class LogSecrets:
     """The secrets for the MACs of the operators' log.
 
     The MACs of new entries are made with the newest secret. All secrets are used to check MACs.
-
-    Args:
-        read: a function that returns the secrets, the newest first. It returns none if there is no
-            key bundle. It is called once more if the log has a MAC of an unknown secret, because
-            this secret can be new in the key bundle.
+    `read` returns them, the newest first; none if there is no key bundle. It is called once more if
+    the log has a MAC of an unknown secret, because this secret can be new in the key bundle.
 
     Raises:
         UserError: the secrets cannot be read.
@@ -82,11 +73,7 @@ class LogSecrets:
 
     @classmethod
     def of(cls, service: Service) -> Self:
-        """Return the secrets of the key bundle that a floor file names.
-
-        Raises:
-            UserError: the secrets cannot be read.
-        """
+        """Return the secrets of the key bundle that a floor file names."""
         return cls(partial(log_secrets, service))
 
     @property
@@ -95,7 +82,6 @@ class LogSecrets:
         return self._newest.id if self._newest else ""
 
     def find(self, of: str) -> _Secret | None:
-        """Return the secret with a given name, or None if the key bundle has no such secret yet."""
         if of not in self._secrets and time.monotonic() >= self._again_s:
             # While the key bundle is replaced, it cannot be read.
             with contextlib.suppress(UserError):
@@ -126,12 +112,8 @@ class MacCheck:
     """Check of the MACs of the operators' log, entry by entry from the first entry.
 
     Entries that were written before the services had a secret have no MAC. After the first MAC of a
-    known secret, every entry must have a MAC. A MAC must not be made with an older secret than the
-    MAC before it.
-
-    Attributes:
-        secrets: the secrets with which the MACs are checked.
-        last: the name of the secret with which the last accepted MAC was made.
+    known secret, every entry must have one, and not with an older secret than the MAC before it.
+    `last` is the name of the secret with which the last accepted MAC was made.
     """
 
     secrets: LogSecrets
@@ -142,13 +124,13 @@ class MacCheck:
 
     @property
     def checked(self) -> str:
-        """The name of the secret of the last MAC that was checked; empty if none was checked."""
+        """The secret of the last MAC that was checked; empty if none was checked."""
         return self._checked
 
     def resume(self, last: str, checked: str) -> bool:
         """Continue after the entries that an earlier check has read.
 
-        Return False if the secret `checked` is not known here. Then the entries must be read again.
+        Return False if the secret `checked` is not known here: then the entries must be read again.
         Also return False if there are secrets here, and no MAC was checked: a person can have
         removed the name of the secret, so that later entries need no MAC.
         """
@@ -167,13 +149,8 @@ class MacCheck:
     ) -> str | None:
         """Return the reason why an entry's MAC is wrong, or None if the MAC is accepted.
 
-        If the MAC is wrong, neither a service nor a `pitlink` command has written the entry.
-
-        Args:
-            head: the head of the log before the entry.
-            entry_id: the id of the entry in the Redis stream.
-            fields: the entry's fields in their order, without the MAC and the chain digest.
-            mac: the entry's MAC; empty if the entry has none.
+        If it is wrong, neither a service nor a `pitlink` command has written the entry. `head` is
+        that before the entry. `fields` are in their order, without the MAC and the chain digest.
         """
         of, _, digest = mac.partition(":")
         secret = self.secrets.find(of) if of else None

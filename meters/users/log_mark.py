@@ -11,7 +11,7 @@ _NAME: Final = "@people"
 
 
 class LogMark(LedgerMark):
-    """The mark of the operators' log. It is a file in the data directory.
+    """The mark file, in the data directory.
 
     Raises:
         UserError: the mark file exists, but cannot be read.
@@ -26,7 +26,7 @@ class LogMark(LedgerMark):
         return LogSeal(sealed_entry=self.seen.sealed, seal=self.seen.seal)
 
     def problem(self, entries: int, had: int) -> str | None:
-        """Return a message if the log has fewer entries than its mark says. If not, return None."""
+        """Return a message if the log has fewer entries than its mark says."""
         if entries >= had:
             return None
         return (

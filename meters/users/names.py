@@ -1,5 +1,3 @@
-"""Rules for users' names."""
-
 import re
 import unicodedata
 from typing import Final
@@ -15,8 +13,8 @@ _LENGTHS: Final = (2, 40)
 def clean_name(text: str) -> str:
     """Return a user's name in the one spelling that is stored (Unicode form NFC).
 
-    A name can have the letters of the Western European languages. A payout slip can show all these
-    letters.
+    A name can have the letters of the Western European languages, all of which a payout slip can
+    show.
 
     Raises:
         UsersError: ``bad_name``, with the rule.

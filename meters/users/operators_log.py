@@ -65,29 +65,23 @@ class LogSeal(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
 
 
 class OperatorsLog:
-    """The operators' log for people: entries without the fields that only the audit needs."""
+    """The operators' log for people: entries without the fields that only the audit needs.
+
+    Every method raises a `UsersError` with the code ``store_failed`` if Redis fails.
+    """
 
     def __init__(self, store: UserStore) -> None:
         self._store = store
 
     async def page(self, before: int | None, limit: int) -> Sequence[LogRow]:
-        """Return at most `limit` entries of the log, the latest first.
-
-        If `before` is not None, only entries with a lower number are returned.
-
-        Raises:
-            UsersError: ``store_failed`` if Redis failed.
-        """
+        """Return at most `limit` entries of the log before entry `before`, the latest first."""
         return [_row(*entry) for entry in await self._store.log_entries(before, limit)]
 
     async def of_account(self, name: str, limit: int) -> Sequence[LogRow]:
         """Return the log entries about one user, the latest first.
 
-        These entries are about changes of this user or of their PIN, and about changes that this
-        user made to other users.
-
-        Raises:
-            UsersError: ``store_failed`` if Redis failed.
+        They are about changes of this user or of their PIN, and about changes that this user made
+        to other users.
         """
         found = await self._store.account_entries(fold_name(name), limit)
         return [_row(*entry) for entry in found]
@@ -95,14 +89,8 @@ class OperatorsLog:
     async def note(self, what: Noted, *, by: str, about: str = "", client: str = "") -> None:
         """Add an entry to the operators' log for an act that changes no other data in Redis.
 
-        Args:
-            what: the act.
-            by: the user who acted, or ``service`` for the service itself.
-            about: the claim of the printed slip, or the version of the service.
-            client: the network address of the actor.
-
-        Raises:
-            UsersError: ``store_failed`` if Redis failed.
+        `by` is the user who acted, or ``service``. `about` is the claim of the printed slip, or the
+        version of the service.
         """
         keys = self._store.keys
         arguments: list[str | int] = [now_text(), what, by, about, client]
@@ -110,7 +98,6 @@ class OperatorsLog:
 
 
 def _row(number: int, fields: dict[str, str]) -> LogRow:
-    """Return the row of a log entry, without the fields that only the audit needs."""
     shown = {name: value for name, value in fields.items() if name not in _OF_USERS}
     try:
         row = msgspec.convert({"entry": number} | shown, LogRow)

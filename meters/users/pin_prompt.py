@@ -16,7 +16,7 @@ _NEW: Final = "PIN (6 to 12 digits): "
 
 
 def ask_new_pin() -> str:
-    """Ask for a new PIN, and return it.
+    """Ask for a new PIN.
 
     On a terminal, ask twice to find a typing error, and start again if the PIN is not valid.
 
@@ -34,7 +34,6 @@ def ask_new_pin() -> str:
 
 
 def _problem(pin: str) -> str | None:
-    """Return why a new PIN cannot be used; None if it can."""
     try:
         check_pin(pin)
     except UsersError as error:

@@ -1,5 +1,3 @@
-"""PINs: their format, their generation, and their storage as hashes."""
-
 import asyncio
 import base64
 import itertools
@@ -138,11 +136,8 @@ def generate_pin() -> str:
 class PinHashing:
     """Calculation and comparison of PIN hashes (argon2id), in threads that do not stop the service.
 
-    Args:
-        time_cost: the number of passes over the memory. Three passes over 64 MiB on one lane take
-            about 0.15 s of one core. This cost is above the minimum of OWASP, and the time is short
-            enough for a sign-in.
-        memory_kib: the memory that one hash needs, in KiB.
+    `time_cost` is the number of passes over the memory. Three passes over 64 MiB on one lane take
+    about 0.15 s of one core: above the minimum of OWASP, and short enough for a sign-in.
     """
 
     def __init__(self, *, time_cost: int = 3, memory_kib: int = 65_536) -> None:
@@ -175,8 +170,8 @@ class PinHashing:
     async def matches(self, pin: str, stored: str | None) -> bool:
         """Check if a PIN matches a stored hash.
 
-        If `stored` is None, return False, but take as long as a real check. So nobody can measure
-        whether a user exists.
+        If `stored` is None, return False, but take as long as a real check, so that nobody can
+        measure whether a user exists.
 
         Raises:
             UsersError: ``busy`` if too many calculations are waiting.

@@ -30,16 +30,11 @@ _EXPIRED: Final = "this PIN expired 24 hours after it was set: an administrator 
 class SignedIn:
     """A signed-in user.
 
-    Attributes:
-        name: the name as it is shown everywhere.
-        role: the role of the user.
-        csrf: the token that the user's page sends with every act.
-        must_choose: true if another person set the user's PIN. Such a user is only allowed to
-            choose a PIN of their own.
-        lapsed: true if the user did nothing for too long. Until they enter their PIN, such a user
-            is only allowed to read.
-        setters: the people who set PINs in the last 24 hours, as far as this concerns the user;
-            empty if the user's request changes nothing.
+    `csrf` is the token that the user's page sends with every act. If another person set the user's
+    PIN (`must_choose`), they are only allowed to choose a PIN of their own. If they did nothing for
+    too long (`lapsed`), they are only allowed to read, until they enter their PIN. `setters` are
+    the people who set PINs in the last 24 hours, as far as this concerns the user; empty if the
+    user's request changes nothing.
     """
 
     name: str
@@ -50,10 +45,7 @@ class SignedIn:
     setters: PinSetters = NO_SETTERS
 
     def may(self, right: Right) -> bool:
-        """Check if the user has a right.
-
-        The user's role must have the right, and the user must have chosen their own PIN.
-        """
+        """Check if the user's role has a right, and the user has chosen their own PIN."""
         return right in RIGHTS[self.role] and not self.must_choose
 
 
@@ -66,19 +58,13 @@ class OpenedSession:
 
 
 class Sessions:
-    """The sessions of the facility.
+    """The sessions of the facility. The Redis key of a session contains the digest of its token.
 
-    Args:
-        store: the access to the users in Redis. The Redis key of a session contains the digest of
-            the session's token.
-        pins: the calculation of PIN hashes, to check PINs.
-        idle_ms: a session lapses after this time in milliseconds without an act of its user.
-        secret: a secret that all services have and Redis does not have; empty if there is none.
-            Each session is sealed with this secret. So a session is not valid if an attacker wrote
-            it into Redis.
-        count_refused: called for each refused sign-in attempt, for metrics.
-        demonstration: whether the public PIN opens a session. Elsewhere it opens none: the users of
-            a demonstration can still be in Redis when real play begins.
+    A session lapses after `idle_ms` without an act of its user. It is sealed with `secret`, which
+    all services have and Redis does not have, and so is not valid if an attacker wrote it into
+    Redis. `count_refused` is called for each refused sign-in attempt, for metrics. Only in a
+    `demonstration` does the public PIN open a session: the users of a demonstration can still be in
+    Redis when real play begins.
     """
 
     def __init__(
@@ -103,9 +89,9 @@ class Sessions:
     ) -> OpenedSession:
         """Check a name and a PIN, begin a session, and end the browser's earlier session.
 
-        The attempt is counted before the PIN is checked. If the PIN is right, the attempt is
-        removed from the count. An unknown name, a disabled user and a wrong PIN take the same time
-        and get the same answer.
+        The attempt is counted before the PIN is checked, and removed from the count if the PIN is
+        right. An unknown name, a disabled user and a wrong PIN take the same time and get the same
+        answer.
 
         Raises:
             UsersError: ``wrong_name_or_pin``; ``pin_expired`` if the PIN is right, but another
@@ -148,15 +134,9 @@ class Sessions:
     ) -> None:
         """Set the PIN that a signed-in user has chosen. End the user's other sessions.
 
-        Wrong inputs of the current PIN are counted and limited, as at the sign-in.
-
-        Args:
-            token: the token of the user's session, which continues.
-            person: the user.
-            old: the current PIN, as the user typed it.
-            new: the PIN that the user chooses. It must differ from the current PIN, because another
-                person can know the current PIN.
-            caller: the network address and the device of the request.
+        Wrong inputs of the current PIN `old` are counted and limited, as at the sign-in. `new` must
+        differ from it, because another person can know it. `token` is that of the user's session,
+        which continues.
 
         Raises:
             UsersError: ``wrong_pin``, ``bad_pin``, ``locked_out``, ``slowed``, ``busy``,
@@ -195,12 +175,9 @@ class Sessions:
     ) -> SignedIn | None:
         """Return the user of a session, or None if the session's token is not valid.
 
-        Args:
-            token: the token as the browser sent it.
-            keep_alive: true if the request comes from an act of the user; false if the page sent
-                the request by itself.
-            acts: true if the user changes something. If true, the same script call also reads who
-                set PINs in the last 24 hours (`two_people.py` explains the reason).
+        With `keep_alive`, the request comes from an act of the user, and not from the page itself.
+        With `acts`, the user changes something, and the same script call also reads who set PINs in
+        the last 24 hours (`two_people.py` explains the reason).
 
         Raises:
             UsersError: ``store_failed`` if Redis failed.
@@ -241,10 +218,7 @@ class Sessions:
             )
 
     def _seal(self, token: str, folded: str, role: str, generation: str) -> str:
-        """Return the seal of a session. The seal proves that a service has begun the session.
-
-        The seal is empty if the service has no secret.
-        """
+        """Return the seal that proves that a service began a session; empty without a secret."""
         if not self._secret:
             return ""
         text = "\n".join((token, folded, role, generation))

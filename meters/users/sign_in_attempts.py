@@ -1,7 +1,4 @@
-"""Limits on sign-in attempts, against the guessing of PINs.
-
-An attempt is counted before its PIN is checked.
-"""
+"""Limits on sign-in attempts, which are counted before their PIN is checked."""
 
 import hashlib
 import ipaddress
@@ -19,10 +16,8 @@ from meters.wire.clock import now_text
 _MINUTES_MS: Final = 60_000
 
 UNDECIDED_MS: Final = 60_000
-"""The time in ms after which an attempt without a result is no longer counted.
-
-A PIN check takes far less time.
-"""
+"""The time in ms after which an attempt without a result is no longer counted. A PIN check takes
+far less time."""
 
 _BUSY_MS: Final = 2_000
 _SITE_BITS: Final = 64
@@ -31,13 +26,7 @@ _UNIQUE_LOCAL: Final = ipaddress.ip_network("fc00::/7")
 
 @dataclass(frozen=True, slots=True)
 class AttemptLimit:
-    """A limit on failed sign-in attempts. At the limit, sign-in is locked for some time.
-
-    Attributes:
-        most: the largest number of failed attempts.
-        within_ms: the time in ms for which a failed attempt is counted.
-        lock_ms: the duration of the lock in ms.
-    """
+    """A limit on failed attempts within `within_ms`. At it, sign-in is locked for `lock_ms`."""
 
     most: int
     within_ms: int
@@ -45,20 +34,15 @@ class AttemptLimit:
 
 
 PAIR: Final = AttemptLimit(5, 15 * _MINUTES_MS, 15 * _MINUTES_MS)
-"""Limit for one name from one network address.
-
-So a stranger can lock the name only for the stranger's own address.
-"""
+"""Limit for one name from one network address. So a stranger can lock the name only for the
+stranger's own address."""
 
 ADDRESS: Final = AttemptLimit(20, 15 * _MINUTES_MS, 15 * _MINUTES_MS)
 """Limit for one network address, over all names."""
 
 NEW_DEVICES: Final = AttemptLimit(20, 24 * 60 * _MINUTES_MS, 4 * 60 * _MINUTES_MS)
-"""Limit for one name over all addresses.
-
-It counts only attempts on devices on which this name has never signed in, and allows at most 120
-attempts a day.
-"""
+"""Limit for one name over all addresses. It counts only attempts on devices on which this name has
+never signed in, and allows at most 120 attempts a day."""
 
 EVERYBODY: Final = AttemptLimit(40, 60 * _MINUTES_MS, 0)
 """Limit for all names and addresses together, on devices that are new to the name.
@@ -73,21 +57,15 @@ CLEAN_GAP_MS: Final = 10_000
 FAILED_GAP_MS: Final = 60_000
 
 DEVICE: Final = AttemptLimit(5, 24 * 60 * _MINUTES_MS, 0)
-"""Limit for one name on a device on which this name has signed in.
-
-At the limit, the device is forgotten. So a thief of the device has only five guesses without the
-other limits.
-"""
+"""Limit for one name on a device on which this name has signed in. At the limit, the device is
+forgotten, so a thief of the device has only five guesses without the other limits."""
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
     """The network address and the device of a sign-in attempt.
 
-    Attributes:
-        client: the network address.
-        device: the token that the browser received at an earlier sign-in; empty if the browser has
-            no token.
+    `device` is the token that the browser received at an earlier sign-in, or empty.
     """
 
     client: str
@@ -103,14 +81,10 @@ class Caller:
 class SignInAttempt:
     """A sign-in attempt that has reached no limit, so the service is allowed to check its PIN.
 
-    Attributes:
-        number: the unique number of the attempt.
-        folded: the name in lower case.
-        bounds: the limits that count the attempt, by label. The first one limits this name, on the
-            device or at the network address.
-        keys: the Redis keys of these limits, in the order that the Lua scripts expect.
-        client: the network address of the attempt.
-        device: the digest of the device; empty if the name has never signed in on this device.
+    `bounds` are the limits that count the attempt, by label. The first one limits this name, on the
+    device or at the network address. `keys` are their Redis keys, in the order that the Lua scripts
+    expect. `folded` is the name in lower case. `device` is a digest; empty if the name has never
+    signed in on this device.
     """
 
     number: str
@@ -134,14 +108,12 @@ class SignInAttempts:
     """The sign-in attempts of the facility, counted by name and network address, or by device.
 
     A device is known for a name if this name has signed in on it. An attempt on a known device
-    counts only for the limit of the device. So if other people fail to sign in under the name, the
-    user can still sign in. An attempt on any other device counts for four limits: of the name at
-    the network address, of the network address, of the name on all new devices together, and of
+    counts only for the limit of the device, so the user can still sign in if other people fail
+    under the name. An attempt on any other device counts for four limits: of the name at the
+    network address, of the network address, of the name on all new devices together, and of
     everybody on new devices.
 
-    Args:
-        store: the access to the users in Redis.
-        count_refused: called for each refused attempt, for metrics.
+    `count_refused` is called for each refused attempt, for metrics.
     """
 
     def __init__(self, store: UserStore, count_refused: CountRefused = count_nothing) -> None:
@@ -152,9 +124,9 @@ class SignInAttempts:
     async def begin(self, folded: str, caller: Caller) -> AsyncIterator[SignInAttempt]:
         """Begin a sign-in attempt. In the `with` block, the caller checks the PIN.
 
-        The caller also records the result of the check. The number of attempts that are checked at
-        the same time is limited: it is at most the number of failures that a limit still allows.
-        More attempts are refused as ``busy``, and are not counted as failures.
+        The caller also records the result. At most as many attempts are checked at the same time as
+        a limit still allows failures. More are refused as ``busy``, and are not counted as
+        failures.
 
         Raises:
             UsersError: ``locked_out`` if a limit is reached, ``slowed`` if too many people failed
@@ -243,7 +215,6 @@ def new_device() -> str:
 
 
 def lock_keys(keys: UserKeys, folded: str, labels: Iterable[str]) -> list[str]:
-    """Return the Redis keys of a name's sign-in attempts and locks, from the labels of limits."""
     return [
         key
         for label in labels
@@ -256,7 +227,6 @@ def _is_of_name(label: str) -> bool:
 
 
 def _terms(of: SignInAttempt) -> list[str | int]:
-    """Return the limits of an attempt as arguments for the Lua scripts."""
     return [
         term
         for label, bound in of.bounds.items()

@@ -26,18 +26,12 @@ _OTHER_KEYS: Final = (
 )
 
 Answer = int | str | list[str] | None
-"""The types of a Lua script's answer."""
 
 
 class UserStore:
     """Access to the users in Redis: it calls the Lua scripts, and reads hashes as text.
 
-    Args:
-        redis: the Redis client for the users' data, or the clients for all data of the floor.
-        secrets: the secrets for the log's MACs; None if there are no secrets.
-
-    Attributes:
-        keys: the names of the Redis keys.
+    Every method raises a `UsersError` with the code ``store_failed`` if Redis fails.
     """
 
     def __init__(self, redis: AnyRedis, secrets: LogSecrets | None = None) -> None:
@@ -55,8 +49,7 @@ class UserStore:
         """Run a Lua script that adds no entry to the operators' log. The script is atomic.
 
         Raises:
-            UsersError: ``store_failed`` if Redis fails; ``other_schema`` if the Redis keys have the
-                layout of another release.
+            UsersError: also ``other_schema`` if the Redis keys have the layout of another release.
         """
         await self._check_schema()
         return _text(await self._run(script, keys, arguments))
@@ -81,8 +74,8 @@ class UserStore:
         """Return the schema version of the users' data; None if there is no operators' log yet.
 
         Raises:
-            UsersError: ``store_failed`` if Redis fails; ``other_schema`` if the stored value is
-                missing, or not a schema version.
+            UsersError: also ``other_schema`` if the stored value is missing, or not a schema
+                version.
         """
         with as_store_failure():
             noted, began = await self._redis.hmget(self.keys.log_head, [FIELD, "entries"])
@@ -94,9 +87,8 @@ class UserStore:
     async def _record(self, script: str, keys: list[str], arguments: list[str | int]) -> Answer:
         """Run a Lua script that adds log entries after the head that this process knows.
 
-        If another process has added an entry, the script writes nothing and returns the new head.
-        In this case, the script is run with the new head. So one round trip to Redis is enough if
-        no other process writes.
+        If another process has added an entry, the script writes nothing and returns the new head,
+        with which it is run again. So one round trip to Redis is enough if no other process writes.
         """
         for _ in range(_TRIES):
             by = self._secrets.newest
@@ -125,21 +117,11 @@ class UserStore:
         return answer
 
     async def fields(self, key: str) -> dict[str, str]:
-        """Return the fields of a Redis hash, or no fields if the hash does not exist.
-
-        Raises:
-            UsersError: ``store_failed`` if Redis failed.
-        """
         with as_store_failure():
             found = cast("dict[bytes, bytes]", await self._redis.hgetall(key))
         return {name.decode(): value.decode() for name, value in found.items()}
 
     async def has_signed_in(self, device: str, folded: str) -> bool:
-        """Check if a user has signed in on a device. The user's name is in lower case.
-
-        Raises:
-            UsersError: ``store_failed`` if Redis failed.
-        """
         with as_store_failure():
             return await self._redis.zscore(self.keys.devices(folded), device) is not None
 
@@ -147,9 +129,6 @@ class UserStore:
         """Return the sign-in limits of a name by label, each with the end of its lock in ms.
 
         A limit that is not locked has the time of its last failed sign-in instead.
-
-        Raises:
-            UsersError: ``store_failed`` if Redis failed.
         """
         with as_store_failure():
             found = cast(
@@ -159,11 +138,6 @@ class UserStore:
         return [(label.decode(), int(until)) for label, until in found]
 
     async def every_user(self) -> list[dict[str, str]]:
-        """Return the Redis hashes of all users, in the order of their names.
-
-        Raises:
-            UsersError: ``store_failed`` if Redis failed.
-        """
         with as_store_failure():
             names = cast("list[bytes]", await self._redis.zrange(self.keys.users, 0, -1))
             pipe = self._redis.pipeline(transaction=False)
@@ -179,13 +153,7 @@ class UserStore:
         ]
 
     async def log_entries(self, before: int | None, limit: int) -> list[tuple[int, dict[str, str]]]:
-        """Return log entries, the latest first.
-
-        If `before` is not None, only entries with a lower number are returned.
-
-        Raises:
-            UsersError: ``store_failed`` if Redis failed.
-        """
+        """Return log entries, the latest first, all before the entry `before`."""
         latest = "+" if before is None else f"({before}-0"
         with as_store_failure():
             found = cast(
@@ -195,11 +163,7 @@ class UserStore:
         return [_entry(each) for each in found]
 
     async def account_entries(self, folded: str, limit: int) -> list[tuple[int, dict[str, str]]]:
-        """Return the log entries about one user, the latest first.
-
-        Raises:
-            UsersError: ``store_failed`` if Redis failed.
-        """
+        """Return the log entries about one user, the latest first."""
         account = self.keys.account(folded)
         with as_store_failure():
             # The client turns a ZRANGE by descending rank into ZREVRANGE. The Redis user of the

@@ -82,11 +82,8 @@ class UserRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
 class Actor:
     """A person or a `pitlink` command that changes something.
 
-    Attributes:
-        name: the name in the operators' log.
-        client: the person's network address; empty for a command.
-        token: the token of the person's session, which must still be valid at the change; None for
-            a command.
+    A person has a network address, and the token of a session, which must still be valid at the
+    change.
     """
 
     name: str
@@ -95,8 +92,6 @@ class Actor:
 
 
 class Users:
-    """All users of the facility."""
-
     def __init__(self, store: UserStore, pins: PinHashing) -> None:
         self._store = store
         self._pins = pins
@@ -123,8 +118,8 @@ class Users:
     ) -> UserRow:
         """Add a user with a first PIN.
 
-        For 24 hours, the user can sign in with the first PIN, but only to choose a PIN of their
-        own. If `own` is true, the first PIN is public and permanent, for a demonstration.
+        For 24 hours, the user can sign in with it, but only to choose a PIN of their own. With
+        `own`, the first PIN is public and permanent, for a demonstration.
 
         Raises:
             UsersError: ``bad_name``, ``bad_pin``, ``name_taken``, ``session_ended``, ``busy``,
@@ -177,7 +172,7 @@ class Users:
         return await self._change(name, "enable", "", doer)
 
     async def unlock(self, name: str, doer: Actor) -> UserRow:
-        """Remove the sign-in locks of a user. Too many failed attempts cause such locks.
+        """Remove the sign-in locks of a user, which too many failed attempts cause.
 
         Raises:
             UsersError: ``unknown_user``, ``session_ended``, ``store_failed``.
@@ -187,9 +182,8 @@ class Users:
     async def set_pin(self, name: str, pin: str, doer: Actor, *, own: bool = False) -> UserRow:
         """Set a new PIN for a user, end the user's sessions, and remove the locks on their name.
 
-        For 24 hours, the user can sign in with the new PIN, but only to choose a PIN of their own.
-        If `own` is true, the new PIN remains valid, as if the user had chosen it. A demonstration
-        uses this.
+        For 24 hours, the user can sign in with it, but only to choose a PIN of their own. With
+        `own`, it remains valid, as if the user had chosen it, for a demonstration.
 
         Raises:
             UsersError: ``bad_pin``, ``unknown_user``, ``session_ended``, ``busy``,
@@ -226,7 +220,6 @@ class Users:
         return await self._done(status, name, "disabled" if act == "disable" else "enabled")
 
     async def _locked(self, folded: str) -> list[str]:
-        """Return the Redis keys of a name's failed sign-in attempts and locks."""
         keys = self._store.keys
         labels = [label for label, _ in await self._store.locks(folded)]
         return [keys.locks(folded), *lock_keys(keys, folded, labels)]
@@ -274,7 +267,7 @@ def _row(fields: dict[str, str], locked: tuple[SignInLock, ...]) -> UserRow:
 
 
 def _moment(at_ms: str | None) -> str | None:
-    """Return a time in ms as text, RFC 3339 in UTC. Return None if `at_ms` is None."""
+    """Return a time in ms as text, RFC 3339 in UTC."""
     if at_ms is None:
         return None
     at = datetime.fromtimestamp(int(at_ms) // 1000, UTC)
