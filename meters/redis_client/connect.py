@@ -1,5 +1,3 @@
-"""Connection to the Redis that a floor file names."""
-
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
@@ -29,13 +27,12 @@ async def open_redis(
 ) -> AsyncIterator[AnyRedis]:
     """Open the Redis that the floor file names, or the embedded Redis.
 
-    A separate Redis user can exist for pitlink's users and the operators' log. In this case, a
-    second client signs in as this Redis user on its first use. `pitlink archive` never uses the
-    second client.
+    If there is a separate Redis user for pitlink's users and the operators' log, a second client
+    signs in as this user on its first use. `pitlink archive` never uses it.
 
-    With `only_reads`, the client answers even if replicas are missing. With `archives`, the client
-    signs in as the Redis user of `pitlink archive`. Without `starts`, an embedded Redis that
-    does not run is not started.
+    With `only_reads`, the client answers even if replicas are missing. With `archives`, it signs in
+    as the Redis user of `pitlink archive`. Without `starts`, an embedded Redis that does not run is
+    not started.
 
     Raises:
         UserError: the key bundle or the password for Redis cannot be used.
@@ -68,7 +65,6 @@ async def open_redis(
 
 
 def _client(url: str, access: Mapping[str, object], stack: AsyncExitStack) -> Redis:
-    """Return a client of a single Redis. Its connections are closed at the end of the stack."""
     # The client must not send a command again after a failure. Only a table sends an event again,
     # with the same sequence number (`seq`).
     pool = KeptConnections.from_url(

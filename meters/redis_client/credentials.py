@@ -1,5 +1,3 @@
-"""Redis credentials and certificates of the service."""
-
 import hmac
 from collections.abc import Sequence
 from pathlib import Path
@@ -34,10 +32,10 @@ secret."""
 def redis_access(service: Service, *, archives: bool = False) -> dict[str, object]:
     """Return the Redis client's settings that are not in the address in the floor file.
 
-    A user in the address has priority over pitlink's own Redis user. A password in the environment
-    or the address has priority over the password in the key bundle. A bundle is used only if the
+    A user in the address has priority over pitlink's own Redis user, and a password in the
+    environment or the address over the password in the key bundle. A bundle is used only if the
     address has TLS or begins with ``unix://``. With TLS, the client trusts the authority of the
-    bundle and sends the certificate of the bundle. The client always checks the host's name.
+    bundle and sends its certificate. It always checks the host's name.
 
     Raises:
         UserError: the key bundle is missing or cannot be used, or the password is given twice.
@@ -61,14 +59,12 @@ def redis_access(service: Service, *, archives: bool = False) -> dict[str, objec
 def users_access(service: Service) -> dict[str, object] | None:
     """Return settings of the Redis user for pitlink's users and the operators' log, or None.
 
-    pitlink can use two Redis users. One has access only to the links' data (meters, ledgers,
-    claims). The other has access only to pitlink's users and the operators' log. This function is
-    about the second one.
+    pitlink can use two Redis users: one for only the links' data (meters, ledgers, claims), and
+    this one for only pitlink's users and the operators' log.
 
-    The result is None if there is no password for the second Redis user. In this case, the first
-    Redis user has access to everything. A floor without key bundles has no such password. If the
-    address of Redis names a Redis user of the facility, this password can come only from the
-    environment.
+    The result is None if there is no password for this second Redis user, as on a floor without key
+    bundles; the first one then has access to everything. If the address of Redis names a Redis user
+    of the facility, the password can come only from the environment.
 
     Raises:
         UserError: for the same reasons as in `redis_access`.
@@ -88,8 +84,8 @@ def users_access(service: Service) -> dict[str, object] | None:
 def session_secret(service: Service) -> bytes:
     """Return the secret with which all services sign sessions; empty if they share no secret.
 
-    The secret is derived from the event group, a secret name in the key bundles. No Redis user can
-    read this name.
+    It is derived from the event group, a secret name in the key bundles that no Redis user can
+    read.
 
     Raises:
         UserError: the key bundle is missing, or the secret cannot be used.
@@ -102,10 +98,7 @@ def session_secret(service: Service) -> bytes:
 def log_secrets(service: Service) -> Sequence[str]:
     """Return the secrets for the MACs (signatures) of the operators' log, newest first.
 
-    Without a key bundle, there are no secrets.
-
-    Args:
-        service: the service's settings in the floor file.
+    Without a key bundle, there are none.
 
     Raises:
         UserError: the key bundle is missing, or the secrets cannot be used.
@@ -117,9 +110,9 @@ def log_secrets(service: Service) -> Sequence[str]:
 def sentinel_access(service: Service, *, archives: bool = False) -> dict[str, object]:
     """Return a sentinel client's settings: the sentinels' password, and Redis's certificates.
 
-    The password is in the environment, or in `sentinels/password` of the directory of keys.
-    With `archives`, the certificates are those of `pitlink archive`, because the machine of this
-    command possibly has no other key bundle.
+    The password is in the environment, or in `sentinels/password` of the directory of keys. With
+    `archives`, the certificates are those of `pitlink archive`, because the machine of this command
+    possibly has no other key bundle.
 
     Raises:
         UserError: for the same reasons as in `redis_access`.
@@ -153,7 +146,6 @@ def _tls_access(bundle: KeyBundle | None) -> dict[str, object]:
 
 
 def _bundle_for(service: Service, *, archives: bool) -> KeyBundle | None:
-    """Return the key bundle for the floor file's Redis, or None if no bundle is used."""
     keys = keys_directory(service)
     if keys and (_has_tls(service) or service.redis.partition("://")[0] == "unix"):
         return _bundle(keys, archives=archives)

@@ -69,14 +69,12 @@ class NotSyncedError(RedisError):
 async def run_synced(script: AsyncScript, keys: Sequence[str], args: Sequence[Any]) -> Any:  # noqa: ANN401  (as the script answers)
     """Run a Lua script; return its answer only if Redis syncs each write before it answers.
 
-    A person can change this setting of Redis at any time. So the setting is read directly after the
-    script, in the same round trip. The value that is read was in force for the writes of the
-    script.
+    A person can change this setting of Redis at any time. So it is read directly after the script,
+    in the same round trip: that value was in force for the writes of the script.
 
     Raises:
         NotSyncedError: Redis does not sync its writes. The script has possibly run in spite of the
             error.
-        RedisError: Redis failed.
     """
     redis = cast("Redis", script.registered_client)
     try:
@@ -101,8 +99,7 @@ async def _run_synced(redis: Redis, sha: str, keys: Sequence[str], args: Sequenc
 async def _answers(pipe: Pipeline) -> list[Any]:
     """Execute a pipeline; return its answers, or raise its first error.
 
-    If the client library raised the error itself, its message would repeat all commands of the
-    pipeline.
+    An error that the client library raises itself would repeat all commands of the pipeline.
     """
     answers: list[Any] = await pipe.execute(raise_on_error=False)
     for answer in answers:
@@ -116,7 +113,6 @@ async def must_keep(redis: Redis) -> None:
 
     Raises:
         NotSyncedError: this data is possibly not on disk.
-        RedisError: Redis failed.
     """
     async with redis.pipeline(transaction=False) as pipe:
         for name in _SYNCED:
@@ -171,10 +167,7 @@ class FileWatch:
     ) -> bool:
         """Return whether Redis is writing a file that it may lack, and note what was seen.
 
-        Args:
-            settings: the settings of Redis.
-            info: the state of Redis.
-            changes: how often its settings were changed, if it counts that.
+        `changes` is how often the settings were changed, if Redis counts that.
         """
         seen = (info.get("run_id"), changes)
         self._may_lack = self._may_lack or seen != self._seen
@@ -190,10 +183,10 @@ class FileWatch:
 async def redis_problem(redis: Redis, tag: str, watch: FileWatch | None = None) -> str | None:
     """Return the reason why a link must not operate on this Redis now, or None (duty D10).
 
-    Redis must accept writes: this function makes some, to the probe key with the hash tag. Redis
-    must sync every write to its file immediately, and write without errors. It must never evict a
-    key. It must be a primary, of version 6.2 or later. If replicas are required, enough of them
-    must be connected. Redis must be set to refuse writes if too few replicas are connected.
+    Redis must accept writes: this function makes some, to the probe key with the hash tag. It must
+    sync every write to its file immediately, and write without errors. It must never evict a key.
+    It must be a primary, of version 6.2 or later. If replicas are required, enough of them must be
+    connected, and Redis must be set to refuse writes otherwise.
 
     With a watch, Redis must also not be writing a whole append-only file that it may lack: it
     reports `appendonly yes` as soon as it begins to write that file.
@@ -228,11 +221,7 @@ async def redis_problem(redis: Redis, tag: str, watch: FileWatch | None = None) 
 
 
 async def redis_warnings(redis: Redis) -> Sequence[str]:
-    """Return what Redis reports that will stop its writes later.
-
-    Raises:
-        RedisError: Redis does not answer.
-    """
+    """Return what Redis reports that will stop its writes later."""
     async with Pipeline(
         redis.connection_pool, redis.response_callbacks, transaction=False, shard_hint=None
     ) as pipe:
@@ -263,11 +252,8 @@ async def _settings_and_info(
     This takes one round trip, and Redis one sync of its file. The service does it every second.
 
     Returns:
-        Three values: the settings, the state, and what the writing returned, or the error with
-        which Redis refused a write.
-
-    Raises:
-        RedisError: Redis does not answer.
+        The settings, the state, and what the writing returned, or the error with which Redis
+            refused a write.
     """
     # This pipeline does not wait for replicas, because the answer contains no data of the floor.
     callbacks = redis.response_callbacks
@@ -294,11 +280,7 @@ async def _settings_and_info(
 
 
 async def _replicas_problems(redis: Redis, info: Mapping[str, object]) -> Sequence[str]:
-    """Return the problems of the primary's replicas; none if it needs no replicas.
-
-    Raises:
-        RedisError: Redis does not answer.
-    """
+    """Return the problems of the primary's replicas; none if it needs no replicas."""
     needed = redis.replicas if isinstance(redis, ReplicatedRedis) else 0
     if not needed:
         return []

@@ -12,8 +12,6 @@ _ROOT: Final = "pitlink"
 
 @dataclass(frozen=True)
 class LinkKeys:
-    """The Redis keys of one link."""
-
     link: str
 
     def _key(self, name: str) -> str:
@@ -54,8 +52,8 @@ class LinkKeys:
     def tables(self) -> str:
         """Hash: the packed state of each table, by table: a `PackedTable`.
 
-        The state has the last sequence number (`seq`), the open round without its wagers event, and
-        the hand pays for which the table must wait.
+        It has the last sequence number (`seq`), the open round without its wagers event, and the
+        hand pays for which the table must wait.
         """
         return self._key("tables")
 
@@ -111,9 +109,8 @@ class LinkKeys:
     def dealt(self) -> str:
         """Hash: the last results, by a digest of their cards. A new result replaces the oldest one.
 
-        ``d:{digest}`` has the table of the result with this digest, and the number of the result's
-        ledger entry. `DEALT_KEPT` results are kept, each at the place ``s:{entry % DEALT_KEPT}``,
-        which has its digest.
+        ``d:{digest}`` has the table of the result, and the number of its ledger entry. `DEALT_KEPT`
+        results are kept, each at the place ``s:{entry % DEALT_KEPT}``, which has its digest.
         """
         return self._key("dealt")
 
@@ -121,8 +118,8 @@ class LinkKeys:
     def asks(self) -> str:
         """Hash: the open correction request of each table, by table.
 
-        The field ``{table}!`` has the floorperson's decision. It is kept until the table sends its
-        request again.
+        The field ``{table}!`` has the floorperson's decision, until the table sends its request
+        again.
         """
         return self._key("asks")
 
@@ -130,7 +127,7 @@ class LinkKeys:
     def checkpoint(self) -> str:
         """Hash: balances and claims at the end of the ledger's archived part, and who archived it.
 
-        Redis no longer has the ledger entries up to that point. They are only in the archive.
+        The ledger entries up to that point are only in the archive.
         """
         return self._key("carried")
 

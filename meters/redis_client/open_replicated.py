@@ -1,5 +1,3 @@
-"""Connection to a Redis with replicas, at the floor file's address."""
-
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -36,10 +34,8 @@ _CONNECTIONS_TO_ASK: Final = 4
 class RedisCredentials:
     """Users, passwords and certificates for Redis and its sentinels.
 
-    Attributes:
-        redis: the Redis client's settings that the address does not contain.
-        sentinel: the settings of a client for a sentinel.
-        users: the settings for pitlink's users and the operators' log; None if they equal `redis`.
+    `redis` are the client's settings that the address does not contain. `users` are those for
+    pitlink's users and the operators' log; None if they equal `redis`.
     """
 
     redis: Mapping[str, object]
@@ -51,13 +47,7 @@ class RedisCredentials:
 async def open_replicated(
     address: ReplicatedAddress, access: RedisCredentials, *, only_reads: bool
 ) -> AsyncIterator[AnyRedis]:
-    """Open the Redis at an address, and close it at the end.
-
-    Args:
-        address: the address.
-        access: the credentials.
-        only_reads: whether the caller writes nothing. Then no command waits for replicas.
-    """
+    """Open the Redis at an address. With `only_reads`, no command waits for replicas."""
     async with AsyncExitStack() as stack:
         replicas = 0 if only_reads else address.replicas
         if address.service:

@@ -1,5 +1,3 @@
-"""Pool of Redis connections."""
-
 from collections.abc import Iterable, Mapping
 from typing import Final, final
 
@@ -8,18 +6,16 @@ from redis.asyncio.connection import AbstractConnection, Connection
 from redis.exceptions import ConnectionError as RedisConnectionError
 
 UNNAMED: Final[Mapping[str, None]] = {"driver_info": None}
-"""Setting of connections that do not tell Redis which client library they use.
-
-To name it, the library would search its installation for its version at each new connection, and
-all links would wait meanwhile.
-"""
+"""Setting of connections that do not tell Redis which client library they use. To name it, the
+library would search its installation for its version at each new connection, and all links would
+wait meanwhile."""
 
 
 class _KeptConnection(AbstractConnection):
     """Connection whose loss is a connection error, also if the event loop noticed it first.
 
-    A write to a connection that was lost raises a RuntimeError in uvloop. The client library passes
-    it on, and so a crash of Redis at that moment would end the service.
+    In uvloop, a write to a lost connection raises a RuntimeError. The client library passes it on,
+    and so a crash of Redis at that moment would end the service.
     """
 
     async def send_packed_command(
@@ -37,9 +33,9 @@ class _KeptConnection(AbstractConnection):
 class KeptConnections(BlockingConnectionPool):
     """Pool that checks a connection before each use, in case Redis has closed it.
 
-    Since version 8, the client library does not make this check over TCP. The reason is that
-    unrequested data can be a maintenance notice. Without the check, a restart of Redis causes one
-    failed command for each closed connection. Each failed command stops the link.
+    Since version 8, the client library does not make this check over TCP, because unrequested data
+    can be a maintenance notice. Without the check, a restart of Redis causes one failed command for
+    each closed connection, and each failed command stops the link.
     """
 
     def __init__(

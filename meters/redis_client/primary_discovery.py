@@ -1,5 +1,3 @@
-"""Search for the current primary through sentinels or the nodes of a cluster."""
-
 import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -27,8 +25,6 @@ class NoPrimaryError(RedisConnectionError):
 
 
 class PrimaryDiscovery(Protocol):
-    """Search for the primary."""
-
     async def primary(self) -> HostPort:
         """Return the current address of the primary.
 
@@ -44,13 +40,7 @@ class PrimaryDiscovery(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class _View:
-    """Answers of one sentinel.
-
-    Attributes:
-        place: the address of the sentinel.
-        primary: the address of the primary.
-        faults: for each replica, what is wrong with it; empty if nothing.
-    """
+    """Answers of one sentinel. `faults` says what is wrong with each replica; empty if nothing."""
 
     place: HostPort
     primary: HostPort | None
@@ -61,8 +51,8 @@ class SentinelDiscovery:
     """Search for the primary that most of the sentinels name.
 
     A network failure can separate one sentinel and the old primary from the other servers. This
-    sentinel still names the old primary, while the other sentinels have possibly promoted a
-    replica. So more than half of all sentinels must name the same address.
+    sentinel still names the old primary, while the others have possibly promoted a replica. So more
+    than half of all sentinels must name the same address.
     """
 
     def __init__(self, sentinels: Sequence[tuple[Redis, HostPort]], service: str) -> None:
@@ -120,10 +110,7 @@ class SentinelDiscovery:
         return [*silent, *odd, *down]
 
     async def _view(self, sentinel: Redis, place: HostPort) -> "_View | str":
-        """Return the primary and the replicas according to a sentinel.
-
-        If the sentinel says nothing about them, return the reason.
-        """
+        """Return the primary and replicas according to a sentinel, or why it does not name them."""
         try:
             async with asyncio.timeout(_ANSWER_WITHIN_S):
                 rows = cast(
@@ -179,7 +166,6 @@ class ClusterDiscovery:
         raise NoPrimaryError("no node of the cluster answers")
 
     async def missing(self) -> Sequence[str]:
-        """Return the nodes that do not answer."""
         answers = await asyncio.gather(*(_answer(node, self._serving) for node in self._nodes))
         return [
             f"node {self._places[id(node)]} does not answer"
@@ -206,7 +192,7 @@ async def _ask(
 ) -> Counter[HostPort | None]:
     """Ask servers in parallel. Return how many servers gave each answer.
 
-    When most of the servers have given the same answer, wait only a little longer for the others.
+    When most of them have given the same answer, wait only a little longer for the others.
     """
     found: Counter[HostPort | None] = Counter()
     waiting = {asyncio.create_task(_answer(server, ask), name="where") for server in servers}
@@ -233,7 +219,6 @@ async def _ask(
 async def _answer(
     server: Redis, ask: Callable[[Redis], Awaitable[HostPort | None]]
 ) -> Sequence[HostPort | None]:
-    """Return a list with one server's answer; the list is empty if there is no answer."""
     try:
         return [await ask(server)]
     except (RedisError, OSError, TimeoutError, ValueError):
@@ -270,7 +255,7 @@ class PrimaryConnection(Connection):
 
 
 class PrimarySSLConnection(PrimaryConnection, SSLConnection):
-    """TLS connection to the server that is the primary when the connection is made."""
+    pass
 
 
 async def _reach_primary(connection: Connection) -> None:

@@ -2,9 +2,9 @@
 
 So this data survives a failure of the primary. Each script call and each pipeline of reads is sent
 together with a small write and ``WAIT``. ``WAIT`` alone waits only for writes of the same
-connection. But an answer can contain a write of another connection that no replica has yet. The
-small write comes after all such writes. When a replica has the small write, it has all writes
-before it, from any connection.
+connection, but an answer can contain a write of another connection that no replica has yet. The
+small write comes after all such writes: a replica that has it has all writes before it, from any
+connection.
 """
 
 import asyncio
@@ -32,19 +32,10 @@ class NotOnReplicasError(RedisError):
 class ReplicatedRedis(Redis):
     """Client of a Redis with replicas. It uses only the primary.
 
-    After any failure, the client closes all connections. It searches for the primary and connects
-    to it.
-
-    Attributes:
-        replicas: the number of replicas that must have the data in an answer; 0 if the caller only
-            reads.
-
-    Args:
-        pool: connections that search for the primary.
-        discovery: the search for the primary.
-        replicas: the same as the attribute.
-        noted: the key for this client's small writes. It has the same hash tag as the client's
-            other keys.
+    After any failure, the client closes all connections, searches for the primary and connects to
+    it. `replicas` is the number of replicas that must have the data in an answer; 0 if the caller
+    only reads. `noted` is the key for this client's small writes, with the hash tag of its other
+    keys.
     """
 
     def __init__(
@@ -58,15 +49,9 @@ class ReplicatedRedis(Redis):
         self._place: HostPort | None = None
 
     async def primary(self) -> HostPort:
-        """Return the address of the primary.
-
-        Raises:
-            NoPrimaryError: the primary cannot be determined.
-        """
         return await self._discovery.primary()
 
     async def missing(self) -> Sequence[str]:
-        """Return as texts which sentinels, replicas or nodes are missing."""
         return await self._discovery.missing()
 
     async def has_moved(self) -> bool:
@@ -102,7 +87,6 @@ class ReplicatedRedis(Redis):
             raise
 
     def pipeline(self, transaction: bool = True, shard_hint: str | None = None) -> Pipeline:  # noqa: FBT001, FBT002  (the client's own)
-        """Return a pipeline that returns its answers only after replicas have the data in them."""
         return _ReplicatedPipeline(self, transaction=transaction, shard_hint=shard_hint)
 
     async def executed(self, stack: Sequence[_Command], *, whole: bool) -> Sequence[object]:
@@ -151,8 +135,6 @@ class ReplicatedRedis(Redis):
 
 
 class _ReplicatedPipeline(Pipeline):
-    """Commands that are sent together. Their answers are returned when replicas have the data."""
-
     def __init__(
         self, redis: ReplicatedRedis, *, transaction: bool, shard_hint: str | None
     ) -> None:
@@ -160,11 +142,7 @@ class _ReplicatedPipeline(Pipeline):
         self._redis = redis
 
     async def execute(self, raise_on_error: bool = True) -> list[object]:  # noqa: FBT001, FBT002  (the client's own)
-        """Execute all commands and return their answers. Always raise the first error.
-
-        Raises:
-            NotOnReplicasError: replicas do not have the data in time.
-        """
+        """Execute all commands and return their answers. Always raise the first error."""
         stack = cast("list[tuple[_Command, dict[str, object]]]", self.command_stack)
         self.command_stack = []
         answers = await self._redis.executed(

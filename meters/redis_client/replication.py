@@ -19,12 +19,9 @@ _SILENT_S: Final = 10
 
 @dataclass(frozen=True, slots=True)
 class Replica:
-    """A connected replica.
+    """A connected replica, with its address as the primary knows it.
 
-    Attributes:
-        address: the host and the port, as the primary knows them.
-        problem: the reason why the replica does not have the same data as the primary; empty if it
-            has.
+    `problem` says why it does not have the same data as the primary; empty if it has.
     """
 
     address: str
@@ -33,13 +30,9 @@ class Replica:
 
 @dataclass(frozen=True, slots=True)
 class Replication:
-    """A primary and its connected replicas.
+    """A primary and its connected replicas, and texts about missing sentinels, replicas or nodes.
 
-    Attributes:
-        primary: the address of the primary; empty if the floor file's address has no sentinels and
-            no cluster.
-        replicas: the replicas.
-        missing: the sentinels, replicas or nodes that are missing, as texts.
+    `primary` is empty if the floor file's address has no sentinels and no cluster.
     """
 
     primary: str
@@ -50,8 +43,8 @@ class Replication:
 async def read_replication(redis: Iterable[Redis]) -> Sequence[Replication]:
     """Return each primary behind some clients, with its replicas. Write nothing.
 
-    A primary that several clients use is returned once. A replica has the same data as the primary
-    if it soon confirms everything that the primary had at the beginning.
+    A primary that several clients use is returned once. A replica has the same data if it soon
+    confirms everything that the primary had at the beginning.
 
     Raises:
         RedisError: Redis failed, or the primary cannot be determined.

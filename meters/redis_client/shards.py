@@ -10,25 +10,20 @@ from redis.asyncio import Redis
 
 
 class ShardedRedis:
-    """Redis clients of the hash tags used so far."""
-
     def __init__(self, client_of: Callable[[str], Redis]) -> None:
         self._client_of = client_of
         self._clients: dict[str, Redis] = {}
 
     def of(self, tag: str) -> Redis:
-        """Return the client for the keys with this hash tag."""
         if tag not in self._clients:
             self._clients[tag] = self._client_of(tag)
         return self._clients[tag]
 
     @property
     def asked_for(self) -> frozenset[str]:
-        """The hash tags whose clients were used so far."""
         return frozenset(self._clients)
 
     async def aclose(self) -> None:
-        """Close every connection."""
         for client in self._clients.values():
             await client.connection_pool.disconnect()
 

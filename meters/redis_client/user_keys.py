@@ -38,7 +38,7 @@ class UserKeys:
 
     @property
     def log_and_head(self) -> list[str]:
-        """Keys of the operators' log and of its head, in the order that the Lua scripts expect."""
+        """In the order that the Lua scripts expect."""
         return [self.log, self.log_head]
 
     def user(self, folded: str) -> str:
@@ -83,5 +83,4 @@ class UserKeys:
 
 
 def _digest(of: str) -> str:
-    """Return a digest for use in a key, so a long user name does not make the key long."""
     return hashlib.sha256(of.encode()).hexdigest()[:32]
