@@ -66,23 +66,18 @@ _WHERE: Final = "under Links, or with `pitlink approve`"
 class Unapproved:
     """Settings of a link in the floor file that are not the last approved ones.
 
-    Attributes:
-        digest: the digest of the floor file's settings that concern money.
-        replaces: the digest of the approved settings in Redis; empty if no settings are approved.
-        changed: the differences, in words.
-        approved: the last approval; None if there is none, or if it is unknown.
-        barred: the reason why these settings cannot be approved now; None if they can be.
-        terms: all settings that concern money, in words and dollars, with the values that two
-            people have changed by proposal.
-        seeds_cents: the seeds of the meters that Redis does not have yet, in cents.
-        new: true if no settings of the link were ever approved.
-        first: true if the whole floor is empty, so that one person suffices.
-        automatic: true if the service approves it without a person.
-        confirmed: true if two people have confirmed all differences as changes of parameters, and
-            the floor file only follows. So one person suffices.
-        in_force: the digest of the link's terms for which `confirmed` is true.
-        after: the order of the last approval, of any link, that had one of the tables.
-        waiting: the first of two approvals.
+    `digest` is over the floor file's settings that concern money, `replaces` over the approved ones
+    in Redis. `changed` are the differences, in words. `approved` is None also if it is unknown.
+    `barred` is why these settings cannot be approved now. `terms` are all settings that concern
+    money, in words and dollars, with the values that two people have changed by proposal.
+    `seeds_cents` are those of the meters that Redis does not have yet.
+
+    If no settings of the link were ever approved, it is `new`. If the whole floor is empty, it is
+    `first`, and one person suffices. If it is `automatic`, the service approves it without a
+    person. If it is `confirmed`, two people have confirmed all differences as changes of
+    parameters, and the floor file only follows, so one person suffices; `in_force` is the digest of
+    the link's terms for which this is true. `after` is the order of the last approval, of any link,
+    that had one of the tables. `waiting` is the first of two approvals.
     """
 
     digest: str
@@ -115,14 +110,13 @@ class Unapproved:
 
     @property
     def problem(self) -> str:
-        """The text that says why the link is inoperable."""
         more = len(self.changed) - _NAMED_MOST
         names = ", ".join(self.changed[:_NAMED_MOST]) + (f" and {more} more" if more > 0 else "")
         return f"{NOT_APPROVED}: {names}; {self.barred or self.act}"
 
     @property
     def act(self) -> str:
-        """The text that says who must approve it."""
+        """Who must approve it, in words."""
         roles = roles_in_words(Right.LINKS)
         if self.first or self.confirmed:
             return f"{roles} approves it {_WHERE}"
@@ -156,15 +150,12 @@ class Configuration:
     """Configuration of one link: its settings in the floor file, and their approval in Redis.
 
     The data of all links is read, also of links that the floor file no longer names. It shows if a
-    table of this link still waits for a hand pay under another link or another name, or if such a
-    hand pay can be reopened. It also shows if a table still has an open round on another link. Such
-    a table must not play. And it shows if the whole floor is empty.
+    table of this link still waits for a hand pay under another link or another name, if such a hand
+    pay can be reopened, or if a table still has an open round on another link: such a table must
+    not play. And it shows if the whole floor is empty.
 
-    Args:
-        floor: the floor file.
-        store: the link's data in Redis.
-        opens_as: the name of a simulated person as whom the service approves the floor file. The
-            default is the service's own name in a demonstration, otherwise None: people approve.
+    `opens_as` is the name of a simulated person as whom the service approves the floor file. The
+    default is the service's own name in a demonstration, otherwise None: people approve.
     """
 
     def __init__(self, floor: Floor, store: LinkStore, *, opens_as: str | None = None) -> None:
@@ -191,11 +182,7 @@ class Configuration:
         return hashlib.sha256("\n".join(sorted(lines)).encode()).hexdigest()
 
     async def unapproved(self) -> Unapproved | None:
-        """Return how the floor file differs from the approved settings; None if it does not.
-
-        Raises:
-            RedisError: Redis failed.
-        """
+        """Return how the floor file differs from the approved settings; None if it does not."""
         try:
             approved = await self._book.current()
         except ForgedError as error:
@@ -249,7 +236,6 @@ class Configuration:
 
         Raises:
             TermsError: the floor file is not approved, and a person must approve it.
-            RedisError: Redis failed.
         """
         found = await self.unapproved()
         if found is not None:
@@ -276,10 +262,10 @@ class Configuration:
 
         Return its differences from the last approved one.
 
-        `digest` is the digest of the settings that the user saw. If the settings are different now,
-        the approval is refused. `setters` are the people who recently set the user's PIN. Of two
-        approvals, each is refused if one of them used `pitlink user`. Such a person can change the
-        floor file, and so does not count as a second person.
+        `digest` is of the settings that the user saw; if they are different now, the approval is
+        refused. `setters` are the people who recently set the user's PIN. Of two approvals, each is
+        refused if one of them used `pitlink user`: such a person can change the floor file, and so
+        does not count as a second person.
 
         Raises:
             BooksError: the approval is refused. ``stale``: the floor file has changed since it was
@@ -287,7 +273,6 @@ class Configuration:
                 ``barred``: the floor file cannot be approved now. ``same_person``: another person
                 must approve it. With the code ``barred`` or ``same_person``, the error also has the
                 reason.
-            RedisError: Redis failed.
         """
         found = await self.unapproved()
         if digest != self.filed.digest:
@@ -320,7 +305,6 @@ class Configuration:
         return found.changed
 
     async def check(self) -> Check:
-        """Return, as a result of the self-check, whether the floor file is approved."""
         what, short = f"configuration of {self._link.id}", f"SHA-256 {self.filed.digest}"
         found = await self.unapproved()
         if found is not None:
@@ -333,11 +317,7 @@ class Configuration:
         return Check(what, holds=True, seen=f"as {by} approved it, {approved.at} ({short})")
 
     async def is_of_people(self) -> bool:
-        """Check if a person has approved a link, or the first floor file in this Redis.
-
-        Raises:
-            RedisError: Redis failed.
-        """
+        """Check if a person has approved a link, or the first floor file in this Redis."""
         noted = await self._read_note()
         try:
             names = [one.by for each in self._all_links if (one := await each.book.current())]
@@ -352,7 +332,6 @@ class Configuration:
     async def _adopt(
         self, found: Unapproved, by: str, order: int, setters: Sequence[str] = ()
     ) -> None:
-        """Approve the floor file as one person, or as the service."""
         # Two people can have approved another file since the look. What they approve from now on
         # has a larger order.
         if found.first and not await self._is_first():
@@ -574,8 +553,8 @@ class Configuration:
     async def _held_elsewhere(self) -> str | None:
         """Return a text if a table of this link has a hand pay elsewhere that is not final.
 
-        Such a hand pay waits, or was rejected and can be reopened. Elsewhere means: under another
-        link or another name. If no table has such a hand pay, the result is None.
+        Such a hand pay waits, or was rejected and can be reopened, under another link or another
+        name.
         """
         for each in self._all_links:
             if reason := await self._held_at(each):
@@ -605,12 +584,12 @@ class Configuration:
         """Return a text if the floor file takes a table, its game or a meter from its open round.
 
         Nobody could finish or void the round of such a table any more, and the link of the round
-        could not change a parameter. If the game changes, the round would be settled by other rules
-        than those under which its wagers were accepted. If the table loses a meter, a replay would
-        not know the wagers on this meter any more. If it loses positions, the result of such a
-        position would be refused. If its asset number changes, its win would show another table,
-        and this number could play on another link. If the service approves by itself, there is no
-        such limit, because a demonstration's floor is new in each run.
+        could not change a parameter. With another game, the round would be settled by other rules
+        than those under which its wagers were accepted. Without a meter, a replay would not know
+        the wagers on it any more. With fewer positions, the result of a missing one would be
+        refused. With another asset number, its win would show another table, and this number could
+        play on another link. If the service approves by itself, there is no such limit, because a
+        demonstration's floor is new in each run.
         """
         ids = {table.id for table in self._link.table}
         before = await _approved_tables(self._book)
@@ -639,7 +618,7 @@ class Configuration:
         """Return a text if a changed table has a hand pay that is not final, or None.
 
         A table that forgot the round, for example after its machine was replaced, finds the win of
-        such a hand pay in its present game. With another game, it would show another win.
+        such a hand pay in its present game: another game would show another win.
         """
         if not (changed := self._changed_tables(await _approved_tables(self._book))):
             return None
@@ -706,7 +685,6 @@ async def _approved(book: ApprovalBook) -> Approved | None:
 
 
 async def _approved_tables(book: ApprovalBook) -> Mapping[str, ApprovedTable]:
-    """Return the tables of a link in its approved floor file, by id."""
     approved = await _approved(book)
     try:
         return approved_tables(approved.text) if approved else {}
@@ -715,7 +693,6 @@ async def _approved_tables(book: ApprovalBook) -> Mapping[str, ApprovedTable]:
 
 
 def _terms_in_force(meters: Mapping[str, str]) -> Mapping[str, str]:
-    """Return the terms of each meter in Redis, with what two people changed by proposal."""
     begins = "terms:"
     return {
         name.removeprefix(begins): terms
@@ -740,7 +717,6 @@ async def _has_played(store: LinkStore, held: Snapshot) -> bool:
 
 
 async def _with_open_round(store: LinkStore, tables: Sequence[str]) -> str | None:
-    """Return the first of some tables that has an open round on a link, or None."""
     states = await store.table_states(tables)
     return next((table for table, one in zip(tables, states, strict=True) if one.open_round), None)
 

@@ -1,5 +1,3 @@
-"""Result of one check."""
-
 from dataclasses import dataclass
 
 
@@ -14,7 +12,7 @@ class Check:
 
     @property
     def fails(self) -> bool:
-        """True if the failure of this check stops every link."""
+        """Does this result stop every link?"""
         return not (self.holds or self.warns)
 
     @property

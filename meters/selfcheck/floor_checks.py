@@ -1,5 +1,3 @@
-"""Checks of only the floor file: its contents, its branding, and the wagers that tables offer."""
-
 from bonus.display import money
 from bonus.errors import UserError
 from bonus.law.cells import read_times

@@ -22,9 +22,8 @@ def return_checks(floor: Floor) -> Iterator[Check]:
     """Warn if a wager of a house game gives back more than is wagered, or has a too rare top award.
 
     It can do so at the seeds of its meters, or in the long run, in which players win what the
-    wagers add to the meters.
-
-    Only wagers that feed meters are checked. The exact count takes some seconds for each wager.
+    wagers add to the meters. Only wagers that feed meters are checked. The exact count takes some
+    seconds for each.
     """
     offers = [
         offer
@@ -138,8 +137,7 @@ def _least_limit_cents(meter: Meter, entry: OddsEntry) -> Fraction:
     """Return the lowest limit at which a game's awards pay all that its wagers add, on average.
 
     A wager adds its two rates, and the house's reseed whenever it wins the whole meter. It takes
-    off each percentage that it wins. At a meter that stays at its limit, the two are equal at this
-    limit.
+    off each percentage that it wins. At a meter that stays at this limit, the two are equal.
     """
     terms = meter.terms_in(entry.game)
     if entry.wager not in terms.wagers:

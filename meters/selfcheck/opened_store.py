@@ -1,6 +1,6 @@
 """Access to a Redis that already has data of the floor.
 
-Because commands use this module, none of them mistakes an empty Redis for the floor's Redis.
+Commands use it so that none mistakes an empty Redis for the floor's Redis.
 """
 
 from collections.abc import AsyncIterator
@@ -33,8 +33,8 @@ async def open_used_store(
     `open_redis`.
 
     Raises:
-        UserError: Redis never had data of a link of this floor. With `users_suffice`, it also never
-            had a user. With `only_reads`, another reason is that another release wrote the data.
+        UserError: Redis never had data of a link of this floor, nor, with `users_suffice`, a user.
+            With `only_reads`, another reason is that another release wrote the data.
     """
     if not may_be_opened(floor):
         raise never_opened(floor)
@@ -62,10 +62,7 @@ async def check_release(floor: Floor, redis: AnyRedis) -> None:
 
 
 async def is_opened(floor: Floor, redis: AnyRedis, *, users_suffice: bool) -> bool:
-    """Check if Redis has data of a link of the floor, or has lost such data.
-
-    With `users_suffice`, it is enough if Redis has users.
-    """
+    """Check if Redis has, or has lost, data of the floor; with `users_suffice`, or users."""
     if _was_opened_here(floor):
         return True
     for link in floor.link:
@@ -96,7 +93,6 @@ def may_be_opened(floor: Floor) -> bool:
 
 
 def never_opened(floor: Floor) -> UserError:
-    """Return the error for a Redis that the floor file names, and that has no data of the floor."""
     return UserError(
         f"{store_address(floor)} was never opened: `pitlink serve` opens it. If there should be"
         " one, the floor file names another place than the service's"
@@ -104,7 +100,7 @@ def never_opened(floor: Floor) -> UserError:
 
 
 def store_address(floor: Floor) -> str:
-    """Return a text that says where the floor's Redis is. The text has no password."""
+    """Return in words where the floor's Redis is, without a password."""
     if floor.service.redis == _EMBEDDED:
         return f"the Redis in {floor.service.data}"
     return "the Redis that the floor file names"
@@ -113,8 +109,7 @@ def store_address(floor: Floor) -> str:
 def _was_opened_here(floor: Floor) -> bool:
     """Check if the data directory has a ledger mark of a link (a note of its last entry).
 
-    If it has one, Redis had data. If Redis is empty now, it has lost the data, and the audit
-    reports the loss.
+    If it has one, Redis had data. An empty Redis has then lost it, and the audit reports the loss.
     """
     data = Path(floor.service.data)
     return any(LedgerMark(data, link.id).seen.entries for link in floor.link)

@@ -20,9 +20,9 @@ UNDER_WAY: Final = "the self-check is under way"
 class SelfCheck:
     """The checks of the whole service. `pitlink check` makes the same checks.
 
-    After one failure, every link is inoperable until the service is restarted. Even if somebody
-    restores an altered file of the software, the links remain inoperable, because nobody knows
-    which contents of the file this process has loaded.
+    After one failure, every link is inoperable until the service is restarted, even if somebody
+    restores an altered file of the software: nobody knows which contents of the file this process
+    has loaded.
     """
 
     def __init__(self, floor: Floor) -> None:
@@ -31,14 +31,12 @@ class SelfCheck:
 
     @property
     def problem(self) -> str | None:
-        """The reason why every link must be inoperable, or None."""
         return self._problem
 
     async def run(self) -> None:
-        """Check everything once. Then check parts of it every hour until canceled (D9, D10).
+        """Check everything once, then the software and the games' dates every hour (D9, D10).
 
-        These parts are the software and the dates of the games. Dates are logged only when a game
-        has come to one of its dates.
+        Dates are logged only when a game has come to one of them.
         """
         started = await asyncio.to_thread(read_software)
         dates = date_checks(self._floor)

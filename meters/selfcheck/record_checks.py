@@ -39,10 +39,10 @@ _NEVER: Final = "none recorded yet"
 def note_checks(floor: Floor) -> Iterator[Check]:
     """Yield a result for each note: last audit, last whole audit, backup, archive check.
 
-    Each note says when this was done. The note on the archive check is in the archive directory,
-    that on the backup next to the data directory, the others in it. A missing audit is no reason
-    for a warning before a service has used the data directory, and a missing backup not before an
-    audit of the first closed gaming day.
+    Each says when this was done. The note on the archive check is in the archive directory, that on
+    the backup next to the data directory, the others in it. A missing audit is no reason for a
+    warning before a service has used the data directory, and a missing backup not before an audit
+    of the first closed gaming day.
     """
     data = Path(floor.service.data)
     begun = bool(marked_links(data))
@@ -60,7 +60,6 @@ async def archive_checks(floor: Floor, redis: AnyRedis) -> AsyncIterator[Check]:
     """Yield for each link whether its archive files match their digests in the ledger.
 
     Raises:
-        RedisError: the store failed.
         ValueError: the data in Redis is damaged.
     """
     archive, looked = Path(floor.archive.directory), _last_look(floor)

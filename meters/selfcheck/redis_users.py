@@ -1,5 +1,3 @@
-"""Check of the separate Redis user for pitlink's users and the operators' log."""
-
 from typing import Final
 
 from redis.asyncio import Redis
@@ -29,9 +27,8 @@ _LIST_ALLOWS: Final = (
 async def check_redis_users(redis: AnyRedis, link: str) -> Check | None:
     """Check that one Redis user, and no other, can use the data of pitlink's users (D20).
 
-    Returns:
-        The result of the check. None if there is no such Redis user, or if Redis does not answer;
-        other checks report that Redis does not answer.
+    Return None if there is no such Redis user, or if Redis does not answer, which other checks
+    report.
     """
     try:
         return await _look(redis_of(redis, link), redis_of(redis, USERS_TAG))
@@ -40,13 +37,7 @@ async def check_redis_users(redis: AnyRedis, link: str) -> Check | None:
 
 
 async def _look(books: Redis, users: Redis) -> Check | None:
-    """Check the Redis users of two clients: `books` for links, `users` for pitlink's users.
-
-    Return None if both clients have the same Redis user.
-
-    Raises:
-        RedisError: Redis failed.
-    """
+    """Check the clients for links and for users; None if both have the same Redis user."""
     try:
         await users.exists(UserKeys().log_head)
     except AuthenticationError:

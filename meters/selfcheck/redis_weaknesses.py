@@ -37,9 +37,7 @@ _OF_DISTRIBUTIONS: Final = frozenset({("Redis", "7.0.15"), ("Redis", "8.0.2"), (
 async def check_weaknesses(everywhere: Iterable[Redis]) -> Check | None:
     """Check the versions of all primaries. A weakness is a warning: the floor continues.
 
-    Returns:
-        The result of the check. None if Redis does not answer or refuses the script; other checks
-        report that.
+    Return None if Redis does not answer or refuses the script, which other checks report.
     """
     try:
         async with asyncio.timeout(_WITHIN_S):
@@ -52,11 +50,7 @@ async def check_weaknesses(everywhere: Iterable[Redis]) -> Check | None:
 
 
 async def _look(redis: Redis) -> tuple[str, bool]:
-    """Return what is known of a server, and if that is a weakness.
-
-    Raises:
-        RedisError: Redis failed.
-    """
+    """Return what is known of a server, and if that is a weakness."""
     facts: Mapping[str, Any] = await redis.info("server")
     probe = redis.register_script(_PROBE)
     is_writable = bool(await probe())

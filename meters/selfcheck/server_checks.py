@@ -52,7 +52,6 @@ async def store_checks(floor: Floor, redis: AnyRedis) -> AsyncIterator[Check]:
 
     Raises:
         TimeoutError: Redis does not answer.
-        RedisError: Redis failed.
     """
     tags = [SLIPS_TAG, *(link.id for link in floor.link)]
     async with asyncio.timeout(WITHIN_S):
@@ -92,11 +91,8 @@ async def check_replicas(everywhere: Iterable[Redis]) -> Sequence[Check]:
     """Check for each primary which replicas are connected, and if they have its data.
 
     A sentinel, replica or node that is missing is named: the floor continues without it, but
-    possibly not without the next one. A primary without any of them is left out. If the floor
-    file's address requires replicas, the check of Redis itself reports that they are missing.
-
-    Raises:
-        RedisError: Redis failed.
+    possibly not without the next one. A primary without any of them is left out. That required
+    replicas are missing is reported by the check of Redis itself.
     """
     return [
         Check(

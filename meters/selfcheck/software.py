@@ -1,9 +1,8 @@
 """Comparison of the installed programs with the digests that the wheel recorded (duty D9).
 
-The wheel has a file RECORD with a digest of every file. RECORD was written when the wheel was
-built. A person who can change the installed files can also change RECORD. So pitlink also shows one
-digest over all files. People compare this digest with the digest of the submitted wheel, which is
-kept in another place.
+The wheel has a file RECORD with a digest of every file, written when it was built. A person who can
+change the installed files can also change RECORD. So pitlink also shows one digest over all files,
+which people compare with that of the submitted wheel, kept in another place.
 """
 
 import base64
@@ -43,12 +42,9 @@ _NAMED_MOST: Final = 5
 class Software:
     """The installed programs.
 
-    Attributes:
-        files: the number of files.
-        digest: one SHA-256 over all files. It is calculated over a text: the output of `sha256sum`
-            for each file, sorted by path.
-        problems: a text for each file that differs from RECORD.
-        recorded: true if there is a RECORD to compare with; false for a git checkout.
+    `digest` is one SHA-256 over all files: over the output of `sha256sum` for each file, sorted by
+    path. `problems` has a text for each file that differs from RECORD. A git checkout has no RECORD
+    to compare with, and is not `recorded`.
     """
 
     files: int
@@ -58,7 +54,6 @@ class Software:
 
     @property
     def check(self) -> Check:
-        """The comparison as a result of the self-check."""
         seen = f"{self.files} files, SHA-256 over all {self.digest}"
         if self.problems:
             more = len(self.problems) - _NAMED_MOST
@@ -73,7 +68,7 @@ class Software:
 
 
 def read_software() -> Software:
-    """Read every file of the programs, and compare the files with RECORD. Return the result."""
+    """Read every file of the programs, and compare the files with RECORD."""
     homes = {room: _home(room) for room in _ROOMS}
     found: dict[str, bytes] = {}
     problems: list[str] = []
@@ -109,7 +104,6 @@ def read_software() -> Software:
 
 
 def _home(room: str) -> Path:
-    """Return the directory from which Python would import a package."""
     spec = importlib.util.find_spec(room)
     return Path(spec.origin).parent if spec and spec.origin else Path(room)
 
@@ -117,8 +111,7 @@ def _home(room: str) -> Path:
 def _present(homes: Mapping[str, Path]) -> Iterator[tuple[str, Path]]:
     """Yield every file of the packages, with its name in RECORD.
 
-    Python's compiled files are left out. A link to a directory is yielded, but not the files in the
-    directory.
+    Python's compiled files are left out. A link to a directory is yielded, but not the files in it.
     """
     for room, home in homes.items():
         for file in sorted(home.rglob("*")):
