@@ -1,11 +1,10 @@
 """Detection of two services that connect to the broker with the same key bundle.
 
-The broker names each client by its credential. If two connections have the same name, the broker
-ends the older connection. So each of the two services would connect again several times a second,
-and end the connection of the other. A broker of MQTT 5 can report the reason, but does not say
-which program the other one is; mosquitto 2.0 does not even report the reason. So each service notes
-in Redis that it uses its name. A service that has lost its connection reads in Redis which service
-uses the name now.
+The broker names each client by its credential, and ends the older of two connections with the same
+name. So each of the two services would connect again several times a second, and end the connection
+of the other. A broker of MQTT 5 can report the reason, but does not say which program the other one
+is; mosquitto 2.0 does not even report the reason. So each service notes in Redis that it uses its
+name, and reads there, when it has lost its connection, which service uses the name now.
 """
 
 import asyncio
@@ -60,17 +59,11 @@ _ENCODE: Final = msgspec.json.Encoder().encode
 
 
 class ClientName:
-    """Name of this process at the broker. The name comes from the key bundle of the process.
+    """Name of this process at the broker, from the key bundle of the process.
 
-    Without a key bundle, each start makes a new name. In this case, the class does nothing.
-
-    Attributes:
-        problem: the reason why this service does not connect to the broker; None if it connects.
-
-    Args:
-        redis: the client in whose data the services note their names.
-        link: the id of the link whose data has the notes.
-        show: a function to call when there is a problem.
+    Without a key bundle, each start makes a new name, and the class does nothing. `link` is the
+    link in whose data the services note their names. `problem` is why this service does not connect
+    to the broker; when there is one, `show` is called.
     """
 
     def __init__(self, redis: AnyRedis, link: str, show: Callable[[], None]) -> None:
@@ -113,7 +106,7 @@ class ClientName:
     async def hold(self, address: BrokerAddress) -> None:
         """Note in Redis repeatedly that this service uses the name, until canceled.
 
-        If another service does not connect because of this note, log the name of that service.
+        If another service does not connect because of this note, log its name.
         """
         name = address.client_name
         while name is not None:
@@ -136,7 +129,6 @@ class ClientName:
             await asyncio.sleep(HELD_EVERY_S)
 
     async def _read(self, name: str) -> _Holder | None:
-        """Return the process that uses a name according to Redis; None if it is unknown."""
         try:
             async with asyncio.timeout(_ANSWERED_WITHIN_S):
                 text = await self._redis.hget(self._key, name)
@@ -167,11 +159,7 @@ class ClientName:
 
 
 async def refusals(redis: AnyRedis, link: str) -> list[str]:
-    """Return from recent notes the reasons why services do not connect to the broker.
-
-    Raises:
-        RedisError: Redis failed.
-    """
+    """Return from recent notes the reasons why services do not connect to the broker."""
     client = redis_of(redis, link)
     now_s, _ = await client.time()
     found = []

@@ -1,5 +1,3 @@
-"""Connecting to a broker: over MQTT 5, or over MQTT 3.1.1 if the broker does not support MQTT 5."""
-
 import contextlib
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -22,13 +20,9 @@ async def connect_broker(
     """Connect to a broker. On exit, disconnect.
 
     Only a broker that answers that it does not support MQTT 5 gets a connection over MQTT 3.1.1.
-    Any other failure can have another cause, such as a broker that just starts.
-
-    Args:
-        address: the address of the broker.
-        identifier: the client's name at the broker, if its credential does not determine the name.
-        arrived: the lanes for received messages; by default each topic has its own.
-        keepalive_s: the time in seconds after which the broker asks a silent client.
+    Any other failure can have another cause, such as a broker that just starts. `identifier` is the
+    client's name at the broker, if its credential does not determine the name. By default, each
+    topic has its own lane in `arrived`. The broker asks a client that is silent for `keepalive_s`.
 
     Raises:
         BrokerError: the broker cannot be reached, refuses the connection, or does not answer.

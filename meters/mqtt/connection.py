@@ -1,6 +1,6 @@
 """Connection to the MQTT broker, as the service uses it. It hides the version of the protocol.
 
-MQTT only transports the messages. The table's outbox and the service's reply guarantee that no
+MQTT only transports the messages; the table's outbox and the service's reply guarantee that no
 event is lost. If a message is lost with a connection, the table sends its event again, or the next
 heartbeat replaces the message.
 """
@@ -27,22 +27,18 @@ class BrokerError(Exception):
 
 
 class TooLongError(BrokerError):
-    """The broker does not accept a message that is so long."""
+    pass
 
 
 class UnsupportedVersionError(BrokerError):
-    """The broker does not support this version of MQTT."""
+    pass
 
 
 class Message(msgspec.Struct, frozen=True, gc=False):
     """Message from the broker.
 
-    Attributes:
-        topic: the topic.
-        payload: the exact bytes of the message.
-        retain: true if the broker had kept the message for new subscribers.
-        correlation: the correlation data that the reply to an event returns; None if there is
-            none. MQTT 3.1.1 has no correlation data.
+    `retain` is true if the broker had kept the message for new subscribers. The reply to an event
+    returns its `correlation` data, which MQTT 3.1.1 does not have.
     """
 
     topic: str
@@ -54,13 +50,11 @@ class Message(msgspec.Struct, frozen=True, gc=False):
 class BrokerConnection(Protocol):
     """Connection that receives messages in batches and sends without waiting.
 
-    Every method that waits raises a `BrokerError` if the connection is lost.
+    Every method that waits raises a `BrokerError` if the broker refuses, or the connection is lost.
     """
 
     @property
-    def mqtt(self) -> str:
-        """The version of MQTT that the connection uses."""
-        ...
+    def mqtt(self) -> str: ...
 
     @property
     def unsent_bytes(self) -> int:
@@ -68,10 +62,7 @@ class BrokerConnection(Protocol):
         ...
 
     async def batch(self, size_max: int) -> list[Message]:
-        """Wait for a message. Return it, with one waiting message from each other lane.
-
-        The batch has up to `size_max` messages.
-        """
+        """Wait for a message. Return it, with one waiting message from each other lane."""
         ...
 
     def post(
@@ -79,12 +70,8 @@ class BrokerConnection(Protocol):
     ) -> None:
         """Publish JSON with QoS 1, without waiting.
 
-        Args:
-            topic: the topic.
-            payload: the JSON.
-            retain: whether the broker keeps the message for new subscribers.
-            expires_s: the seconds after which the broker deletes the message, if it could not
-                deliver it. MQTT 3.1.1 cannot do this.
+        With `retain`, the broker keeps the message for new subscribers. After `expires_s` seconds,
+        it deletes a message that it could not deliver; MQTT 3.1.1 cannot do this.
         """
         ...
 
@@ -92,7 +79,7 @@ class BrokerConnection(Protocol):
         """Publish the reply to an event with QoS 0, without waiting.
 
         A table repeats its event until it has the reply, so acknowledgements of the broker would
-        only take time. `correlation` is the correlation data of the event. MQTT 3.1.1 has none.
+        only take time. `correlation` is from the event; MQTT 3.1.1 has none.
         """
         ...
 
@@ -104,20 +91,15 @@ class BrokerConnection(Protocol):
         """Subscribe to topics with QoS 1."""
         ...
 
-    async def unsubscribe(self, pattern: str) -> None:
-        """End a subscription."""
-        ...
+    async def unsubscribe(self, pattern: str) -> None: ...
 
 
 async def prove_size(broker: BrokerConnection, topic: str) -> None:
     """Prove that a broker accepts an event that is as long as allowed.
 
     A broker checks the length of a message before it checks who publishes it. A broker of MQTT
-    3.1.1 does not tell that it has dropped a message, so its limit remains unknown.
-
-    Args:
-        broker: the connection to the broker.
-        topic: a topic to which nobody subscribes.
+    3.1.1 does not tell that it has dropped a message, so its limit remains unknown. Nobody must
+    subscribe to `topic`.
 
     Raises:
         TooLongError: the broker does not accept it.

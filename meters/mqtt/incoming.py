@@ -1,9 +1,8 @@
 """Messages from the broker that wait to be processed, in one queue for each topic.
 
 The queues are served in turn. A table sends one event at a time, and repeats it until it has a
-reply. So more than a few waiting messages of one topic are a flood. A flood delays only messages of
-its own topic. Messages that do not fit in the queue are dropped. A table whose event is dropped
-sends it again.
+reply, so more than a few waiting messages of one topic are a flood: it delays only its own topic.
+Messages that do not fit in the queue are dropped, and the table sends its event again.
 """
 
 import asyncio
@@ -30,15 +29,10 @@ Lane = Callable[[str], str]
 class Arrivals:
     """Messages in lanes, which are served in turn. Each lane, and all lanes together, are limited.
 
-    A lane is a queue of messages, usually of one topic. One task at a time waits for a batch.
-
-    Args:
-        lane: a function that returns the lane of a topic. By default each topic has its own lane.
-        dropped: a function that is called with the topic of each dropped message.
-        aside: a function that processes a message that must not wait; it returns False for any
-            other message.
-        took: a function that is called for each batch, with the seconds for which the oldest
-            message of the batch has waited.
+    A lane is a queue of messages, by default of one topic; `lane` returns the lane of a topic. One
+    task at a time waits for a batch. `dropped` is called with the topic of each dropped message.
+    `aside` processes a message that must not wait, and returns False for any other. `took` is
+    called for each batch, with the seconds for which its oldest message has waited.
     """
 
     def __init__(
@@ -60,11 +54,9 @@ class Arrivals:
         self._ended: BrokerError | None = None
 
     def empty(self) -> bool:
-        """Check if no message waits."""
         return not self._lanes
 
     def __len__(self) -> int:
-        """Return the number of waiting messages."""
         return sum(map(len, self._lanes.values()))
 
     def put(self, message: Message) -> None:
@@ -95,8 +87,6 @@ class Arrivals:
 
     async def batch(self, size_max: int) -> list[Message]:
         """Wait for a message. Return it, with one waiting message from each other lane.
-
-        The batch has up to `size_max` messages.
 
         Raises:
             BrokerError: no more messages can arrive.

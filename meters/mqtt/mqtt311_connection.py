@@ -1,6 +1,6 @@
 """Connection to a broker that supports only MQTT 3.1.1, such as the embedded broker amqtt.
 
-It uses the client of the agents. It is slower than the connection over MQTT 5.
+It uses the client of the agents, and is slower than the connection over MQTT 5.
 """
 
 import asyncio
@@ -28,15 +28,13 @@ log = structlog.get_logger()
 
 
 class _Outgoing(NamedTuple):
-    """Message that waits to be sent."""
-
     topic: str
     payload: bytes
     retain: bool
 
 
 class Mqtt311Connection:
-    """Connection to a broker over MQTT 3.1.1. It implements `BrokerConnection`.
+    """Implementation of `BrokerConnection` over MQTT 3.1.1.
 
     Received messages wait in `arrived`. Replies and other messages are sent by two tasks, so that a
     reply does not wait for the acknowledgement of another message.
@@ -74,11 +72,6 @@ class Mqtt311Connection:
         self._unpublished = ThrottledLog()
 
     async def __aenter__(self) -> Self:
-        """Connect to the broker.
-
-        Raises:
-            BrokerError: the broker cannot be reached, or refuses the connection.
-        """
         await _translated(self._client.__aenter__())
         work = (
             self._receive,
@@ -89,7 +82,6 @@ class Mqtt311Connection:
         return self
 
     async def __aexit__(self, *raised: object) -> None:
-        """Disconnect from the broker."""
         self._end(BrokerError("the connection was closed"))
         for task in self._tasks:
             task.cancel()
@@ -99,52 +91,26 @@ class Mqtt311Connection:
 
     @property
     def unsent_bytes(self) -> int:
-        """The number of bytes that the broker has not accepted yet."""
         return 0 if self._ended is not None else self._unsent_bytes
 
     async def batch(self, size_max: int) -> list[Message]:
-        """Wait for a message. Return it, with one waiting message from each other lane.
-
-        Raises:
-            BrokerError: the connection is lost.
-        """
         return await self._arrived.batch(size_max)
 
     def post(
         self, topic: str, payload: bytes, *, retain: bool = False, expires_s: int | None = None
     ) -> None:
-        """Publish with QoS 1, without waiting. MQTT 3.1.1 has no expiry."""
         self._put(self._posts, _Outgoing(topic, payload, retain))
 
     def reply(self, topic: str, payload: bytes, correlation: bytes | None = None) -> None:
-        """Publish the reply to an event with QoS 0, without waiting.
-
-        MQTT 3.1.1 has no correlation data.
-        """
         self._put(self._replies, _Outgoing(topic, payload, retain=False))
 
     async def publish(self, topic: str, payload: bytes) -> None:
-        """Publish with QoS 1, and wait until the broker has the message.
-
-        Raises:
-            BrokerError: the connection is lost.
-        """
         await _translated(self._client.publish(topic, payload, qos=1))
 
     async def subscribe(self, *patterns: str) -> None:
-        """Subscribe to topics with QoS 1.
-
-        Raises:
-            BrokerError: the connection is lost.
-        """
         await _translated(self._client.subscribe([(pattern, 1) for pattern in patterns]))
 
     async def unsubscribe(self, pattern: str) -> None:
-        """End a subscription.
-
-        Raises:
-            BrokerError: the connection is lost.
-        """
         await _translated(self._client.unsubscribe(pattern))
 
     def _put(self, queue: asyncio.Queue[_Outgoing], message: _Outgoing) -> None:
@@ -171,7 +137,6 @@ class Mqtt311Connection:
             self._unsent_bytes -= len(message.payload)
 
     async def _until_lost(self, work: Callable[[], Awaitable[None]]) -> None:
-        """Do a task's work. Its failure ends the connection."""
         try:
             await work()
         except (aiomqtt.MqttError, OSError, ValueError) as error:
@@ -184,11 +149,7 @@ class Mqtt311Connection:
 
 
 async def _translated(call: Awaitable[object]) -> None:
-    """Wait for a call of the MQTT library.
-
-    Raises:
-        BrokerError: the call failed.
-    """
+    """Wait for a call of the MQTT library, and translate its error to `BrokerError`."""
     try:
         await call
     except aiomqtt.MqttError as error:

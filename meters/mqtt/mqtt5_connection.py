@@ -1,5 +1,3 @@
-"""Connection to a broker that supports MQTT 5."""
-
 import asyncio
 import ssl
 from collections import deque
@@ -76,11 +74,11 @@ class _Publication(NamedTuple):
 
 
 class Mqtt5Connection:
-    """Connection to a broker over MQTT 5. It implements `BrokerConnection`.
+    """Implementation of `BrokerConnection` over MQTT 5.
 
-    Received messages wait in `arrived`. `keepalive_s` is the time in seconds after which the broker
-    asks a silent client. If nothing arrives for `SILENT_S` seconds, the connection counts as lost,
-    even if nobody has closed it.
+    Received messages wait in `arrived`. The broker asks a client that is silent for `keepalive_s`.
+    If nothing arrives for `SILENT_S` seconds, the connection counts as lost, even if nobody has
+    closed it.
     """
 
     mqtt: Final = "5"
@@ -113,7 +111,7 @@ class Mqtt5Connection:
         self._unpublished, self._ignored = ThrottledLog(), ThrottledLog()
 
     async def __aenter__(self) -> Self:
-        """Connect to the broker.
+        """Connect.
 
         Raises:
             UnsupportedVersionError: the broker does not support MQTT 5.
@@ -131,7 +129,7 @@ class Mqtt5Connection:
         return self
 
     async def __aexit__(self, *raised: object) -> None:
-        """Disconnect from the broker. Bytes that it does not take soon are lost."""
+        """Disconnect. Bytes that the broker does not take soon are lost."""
         try:
             await self._stream.close(mqtt5.DisconnectPacket().write(), GOODBYE_WITHIN_S)
         finally:
@@ -213,25 +211,17 @@ class Mqtt5Connection:
 
     @property
     def unsent_bytes(self) -> int:
-        """The number of bytes that the broker has not accepted yet."""
         return self._stream.unsent_bytes + self._held_bytes
 
     async def batch(self, size_max: int) -> list[Message]:
-        """Wait for a message. Return it, with one waiting message from each other lane.
-
-        Raises:
-            BrokerError: the connection is lost.
-        """
         return await self._arrived.batch(size_max)
 
     def post(
         self, topic: str, payload: bytes, *, retain: bool = False, expires_s: int | None = None
     ) -> None:
-        """Publish JSON with QoS 1, without waiting."""
         self._publish(_Publication(topic, payload, retain, expires_s, None))
 
     def reply(self, topic: str, payload: bytes, correlation: bytes | None = None) -> None:
-        """Publish the reply to an event with QoS 0, without waiting."""
         if correlation is None:  # without the keyword, making a packet takes a quarter less time
             packet = mqtt5.PublishPacket(topic, payload)
         else:
@@ -239,21 +229,11 @@ class Mqtt5Connection:
         self._write(topic, packet.write())
 
     async def publish(self, topic: str, payload: bytes) -> None:
-        """Publish with QoS 1, and wait until the broker has the message.
-
-        Raises:
-            BrokerError: the broker refused the message, or the connection is lost.
-        """
         done: asyncio.Future[None] = self._loop.create_future()
         self._publish(_Publication(topic, payload, retain=False, expires_s=None, done=done))
         await _in_time(done)
 
     async def subscribe(self, *patterns: str) -> None:
-        """Subscribe to topics with QoS 1.
-
-        Raises:
-            BrokerError: the broker refused a subscription, or the connection is lost.
-        """
         filters = [
             mqtt5.TopicFilter(pattern, max_qos=_QOS_1, retain_as_published=False)
             for pattern in patterns
@@ -266,11 +246,6 @@ class Mqtt5Connection:
                 )
 
     async def unsubscribe(self, pattern: str) -> None:
-        """End a subscription.
-
-        Raises:
-            BrokerError: the broker refused, or the connection is lost.
-        """
         codes = await self._ask(lambda id_: mqtt5.UnsubscribePacket(id_, [pattern]).write())
         if codes and codes[0].value >= _REFUSED_FROM:
             raise BrokerError(
@@ -278,7 +253,6 @@ class Mqtt5Connection:
             )
 
     async def _ask(self, packet: Callable[[int], bytes]) -> _Codes:
-        """Send a packet with a new id, and return the codes in the broker's answer."""
         if self._ended is not None:
             raise self._ended
         packet_id = self._next_id()
@@ -342,11 +316,7 @@ class Mqtt5Connection:
             log.warning("not published", topic=topic, reason=str(error), kept_back=more)
 
     def _hear(self, packet: mqtt5.Packet) -> None:
-        """Process a packet of the broker.
-
-        Raises:
-            PacketError: the broker must not send this packet, or not now.
-        """
+        """Process a packet, or raise a `PacketError` if the broker must not send it, or not now."""
         if isinstance(packet, mqtt5.PublishPacket):
             self._take(packet)
         elif isinstance(packet, mqtt5.PubAckPacket):
@@ -367,8 +337,8 @@ class Mqtt5Connection:
     def _take(self, packet: mqtt5.PublishPacket) -> None:
         """Acknowledge a message, and put it into its lane.
 
-        The message counts as delivered when it is read, as with any MQTT client. Tables repeat an
-        event until they have the reply, so no event depends on this acknowledgement.
+        It counts as delivered when it is read, as with any MQTT client. Tables repeat an event
+        until they have the reply, so no event depends on this acknowledgement.
         """
         packet_id = packet.packet_id
         if not self._accepted.done() or packet.qos == mqtt5.QoS.EXACTLY_ONCE:
@@ -387,7 +357,7 @@ class Mqtt5Connection:
         """Return the correlation data for the reply to an event. Log properties that are ignored.
 
         Replies go only to the topic of the contract, so a table cannot make the service publish to
-        another topic.
+        another.
         """
         table = topics.parse_table_out(topic)
         if table is None:
@@ -406,7 +376,6 @@ class Mqtt5Connection:
             logger.warning("property ignored", property=name, kept_back=more)
 
     def _acknowledge(self, packet: mqtt5.PubAckPacket) -> None:
-        """Process the broker's acknowledgement, and send messages that had to wait for it."""
         publication = self._in_flight.pop(packet.packet_id, None)
         if publication is None:
             raise _unexpected(packet)
@@ -437,7 +406,6 @@ class Mqtt5Connection:
             self._stream.write(mqtt5.PingReqPacket().write())
 
     def _note_end(self, error: BrokerError) -> None:
-        """Let every task that waits for the broker fail with this error."""
         if self._ended is not None:
             return
         if not self._accepted.done() and _is_refusal_by_old(error):
@@ -473,11 +441,7 @@ def _first_answer_reported(report: Callable[[], None]) -> type[ssl.SSLObject]:
 
 
 async def _in_time(answer: asyncio.Future[_Answer]) -> _Answer:
-    """Wait for an answer of the broker.
-
-    Raises:
-        BrokerError: there was no answer in time, the broker refused, or the connection is lost.
-    """
+    """Wait for the broker's answer, and raise a `BrokerError` without one in time."""
     try:
         async with asyncio.timeout(ANSWER_WITHIN_S):
             return await answer
@@ -505,7 +469,6 @@ def _unexpected(packet: mqtt5.Packet) -> PacketError:
 
 
 def _words(code: IntEnum, said: str | None = None) -> str:
-    """Return the meaning of a reason code, with the text that the broker sent, if any."""
     words = _WORDS.get(code.value, code.name.lower().replace("_", " "))
     return f"{words} ({said[:_TEXT_LENGTH_MAX]})" if said else words
 

@@ -1,6 +1,6 @@
 """Bytes of a connection to a broker, decoded to MQTT 5 packets, and packets encoded to bytes.
 
-The codec is `mqtt5`, which is written in Rust. A piece of data can have a few hundred packets, so
+The codec is `mqtt5`, which is written in Rust: a piece of data can have a few hundred packets, so
 the time for one packet decides how many events a service can read.
 """
 
@@ -28,9 +28,7 @@ TOO_LARGE: Final = "packet too large"
 class PacketError(BrokerError):
     """The broker sent something that is not allowed.
 
-    Attributes:
-        code: the reason, as a code of MQTT.
-        head: the first bytes of the packet that cannot be decoded.
+    `code` is the reason in MQTT, `head` the first bytes of the packet that cannot be decoded.
     """
 
     def __init__(self, text: str, code: mqtt5.DisconnectReasonCode, head: bytes = b"") -> None:
@@ -42,16 +40,10 @@ class PacketError(BrokerError):
 class PacketStream(asyncio.BufferedProtocol):
     """Packets over a TCP or TLS connection.
 
-    Written packets are sent together at the end of the event loop's turn.
-
-    Args:
-        hear: a function that processes a packet. It raises a `PacketError` to end the connection.
-        end: a function that is called once, when the connection has ended.
-
-    Attributes:
-        received_s: the time of the last received byte, by the clock of the event loop.
-        written_s: the time of the last written packet, by the same clock.
-        closed: a future that is done when the connection is closed.
+    Written packets are sent together at the end of the event loop's turn. `hear` processes a
+    packet, or raises a `PacketError` to end the connection; `end` is called once, when it has
+    ended. `received_s` and `written_s` are the times of the last received byte and of the last
+    written packet, by the clock of the event loop. `closed` is done when the connection is closed.
     """
 
     def __init__(
@@ -77,20 +69,18 @@ class PacketStream(asyncio.BufferedProtocol):
 
     @property
     def unsent_bytes(self) -> int:
-        """The number of bytes that the broker has not accepted yet."""
         if self._ended:
             return 0
         return self._unsent_bytes + self._count_flushed_bytes()
 
     def _count_flushed_bytes(self) -> int:
-        """Return the number of bytes that wait in the transports."""
         return sum(transport.get_write_buffer_size() for transport in self._transports)
 
     def write(self, packet: bytes) -> bool:
         """Accept a packet for sending, without waiting.
 
-        Return False if the connection has ended, or if it ends now because the broker leaves far
-        too many bytes unread.
+        Return False if the connection has ended, or ends now because the broker leaves far too many
+        bytes unread.
         """
         if self._ended:
             return False
@@ -140,12 +130,10 @@ class PacketStream(asyncio.BufferedProtocol):
             self._flushing.cancel()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Use the first transport."""
         # The transports of uvloop are no subclasses of asyncio.Transport.
         self.use(cast("asyncio.Transport", transport))
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Report the end of the connection."""
         if not self.closed.done():
             self.closed.set_result(None)
         reason = f": {exc}" if exc is not None else ""
@@ -156,7 +144,6 @@ class PacketStream(asyncio.BufferedProtocol):
         return self._view[self._filled :]
 
     def buffer_updated(self, nbytes: int) -> None:
-        """Process the received packets."""
         if self._ended:
             return
         self.received_s = self._loop.time()
@@ -172,11 +159,7 @@ class PacketStream(asyncio.BufferedProtocol):
             self._loop.call_soon(self._read_on)
 
     def _decode(self, filled: int) -> int:
-        """Process every complete packet; return the number of processed bytes.
-
-        Raises:
-            PacketError: a packet is not allowed.
-        """
+        """Process every complete packet; return the number of processed bytes."""
         view, begin = self._view[:filled], 0
         while begin < filled and not self._ended:
             try:
@@ -195,11 +178,7 @@ class PacketStream(asyncio.BufferedProtocol):
         return begin
 
     def _keep(self, filled: int, begin: int) -> None:
-        """Keep the start of a packet, and make room for the whole packet.
-
-        Raises:
-            PacketError: the packet is too long.
-        """
+        """Keep the start of a packet, and make room for the whole packet."""
         left = filled - begin
         self._filled = left
         room = len(self._view)
@@ -262,7 +241,7 @@ def _malformed(packet: memoryview, error: BaseException) -> PacketError:
 
 
 def _packet_bytes(start: memoryview) -> int:
-    """Return the number of bytes of the packet that starts with these bytes."""
+    """Return the length of the packet that starts with these bytes."""
     length = 0
     for place in range(_LENGTH_BYTES_MAX):
         byte = start[1 + place]

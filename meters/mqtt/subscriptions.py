@@ -1,5 +1,3 @@
-"""Subscriptions of a service to the events of tables, for the links that it operates."""
-
 import asyncio
 from collections.abc import Awaitable, Callable, Collection
 from typing import Final
@@ -18,16 +16,15 @@ _AGAIN_S: Final = 1.0
 class EventSubscriptions:
     """Subscriptions to the events of the links that operate now, and of no other links.
 
-    Services share the events: the broker sends each event to only one of them. A service that does
-    not operate a link leaves its events to the other services. If there is no other service, the
-    tables send their events again. While every link operates, there is one subscription for all
-    links. This subscription also receives the events of tables that are not on the floor, so these
-    tables get a refusal.
+    Services share the events: the broker sends each to only one of them. A service that does not
+    operate a link leaves its events to the other services; if there are none, the tables send their
+    events again. While every link operates, there is one subscription for all links. It also
+    receives the events of tables that are not on the floor, so that these tables get a refusal.
 
     The name of the group that shares events is a secret of the services. A broker sends each event
-    to one member of the group. If this member is not allowed to read the event, mosquitto drops the
-    event. So a foreign client in the group would cause lost events. pitlink writes the name to no
-    log and no error message.
+    to one member of the group, and if this member is not allowed to read it, mosquitto drops it. So
+    a foreign client in the group would cause lost events. pitlink writes the name to no log and no
+    error message.
 
     `operable` returns the links that operate now. Without `shared`, the broker does not share
     events, and one service works alone.
@@ -59,12 +56,8 @@ class EventSubscriptions:
     ) -> None:
         """Keep the subscriptions of a connection equal to the operable links, until canceled.
 
-        Args:
-            connection: the connection.
-            group: a function that returns the secret name by which services share events. It is
-                called until it succeeds.
-            subscribed: a function that is called once, when the connection begins to receive
-                events.
+        `group` returns the secret name by which services share events, and is called until it
+        succeeds. `subscribed` is called once, when the connection begins to receive events.
         """
         held: set[str] = set()
         name: str | None = None
