@@ -6,8 +6,7 @@ replies, payout slips, and records of wins that were already decided. These are 
 years old.
 """
 
-from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from datetime import date, timedelta
 from typing import Final
 
@@ -16,7 +15,6 @@ import msgspec
 from meters.books.approvals import Approval
 from meters.books.approved_configuration import approved_terms
 from meters.books.checkpoint import Checkpoint
-from meters.books.expected_transfers import ExpectedBooks
 from meters.books.restore_entries import VERSIONS_RAISED
 from meters.redis_client.link_keys import LinkKeys
 from meters.restore.store_snapshot import Row, StoreSnapshot
@@ -39,7 +37,6 @@ def opening_rows(keys: LinkKeys, checkpoint: Checkpoint) -> Iterator[Row]:
     image.put(meters, {"archived": checkpoint.entries})
     for meter in checkpoint.terms:
         image.put(meters, {f"version:{meter}": _RESTORED_MOST * VERSIONS_RAISED})
-    image.put(meters, pending_counts(checkpoint))
     if checkpoint.closed:
         image.put(meters, {"closed": f"before {closed + timedelta(days=1)}", "closed_by": ""})
     if approval := checkpoint.approval:
@@ -50,11 +47,3 @@ def opening_rows(keys: LinkKeys, checkpoint: Checkpoint) -> Iterator[Row]:
         filed = approved_terms(said.text)
         image.put(meters, {f"file:{one}": filed[one] for one in checkpoint.terms if one in filed})
     yield from image.rows()
-
-
-def pending_counts(books: Checkpoint | ExpectedBooks) -> Mapping[str, int]:
-    """Return for each meter the field with the count of its undecided percentage wins."""
-    counts = Counter(
-        held.meter for held in books.claims.values() if held.percent and held.state == "pending"
-    )
-    return {f"pending:{meter}": counts[meter] for meter in books.terms}

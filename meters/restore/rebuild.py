@@ -15,6 +15,7 @@ the rebuild uses safe values:
 - A field that is zero in Redis can be missing in the rebuild.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -27,14 +28,13 @@ from meters.books.claim_evidence import CLAIM_ACTS, DECIDED, Evidence, win_membe
 from meters.books.correction_requests import ASK_DECISION
 from meters.books.dealt_cards import dealt_digest
 from meters.books.entry_messages import settled_in
-from meters.books.expected_transfers import HeldWin, envy_of_result
+from meters.books.expected_transfers import ExpectedBooks, HeldWin, envy_of_result
 from meters.books.ledger_replay import BalanceReplay
 from meters.books.money_terms import terms_digest
 from meters.books.schema import FIELD, SCHEMA
 from meters.floor.floor_file import Link
 from meters.floor.gaming_day import GamingDays
 from meters.redis_client.link_keys import LinkKeys
-from meters.restore.openings import pending_counts
 from meters.restore.restored_link import LinkSnapshot, NotedDay
 from meters.restore.restored_tables import TableSnapshot
 from meters.restore.store_snapshot import Row, StoreSnapshot
@@ -140,7 +140,7 @@ class Rebuild:
                 whole.put(keys.waiting, {claim: fields["entry"]})
         whole.put(keys.slips, evidence.slips)
         whole.put(keys.acts, {str(number): number for number in evidence.acts})
-        whole.put(keys.meters, pending_counts(books))
+        whole.put(keys.meters, _pending_counts(books))
         return whole
 
     def snapshot(self) -> StoreSnapshot:
@@ -233,3 +233,11 @@ class Rebuild:
 
 def _text(terms: object) -> str:
     return msgspec.json.encode(terms).decode()
+
+
+def _pending_counts(books: ExpectedBooks) -> Mapping[str, int]:
+    """Return for each meter the field with the count of its undecided percentage wins."""
+    counts = Counter(
+        held.meter for held in books.claims.values() if held.percent and held.state == "pending"
+    )
+    return {f"pending:{meter}": counts[meter] for meter in books.terms}

@@ -26,7 +26,7 @@ from meters.books.slip_numbers import fold_slip
 from meters.floor.floor_file import Link
 from meters.floor.gaming_day import GamingDays
 from meters.redis_client.link_keys import LinkKeys
-from meters.restore.openings import opening_rows, pending_counts
+from meters.restore.openings import opening_rows
 from meters.restore.rebuild import Rebuild, RebuildError
 from meters.restore.restored_link import LinkSnapshot, NotedDay, seeded
 from meters.restore.restored_tables import TableSnapshot
@@ -114,7 +114,6 @@ class SealedDays:
             # An entry raises the version number of a meter by 1 at most.
             rise = closing.entries - self._opening.entries
             image.add(keys.meters, f"version:{meter}", rise)
-        image.put(keys.meters, pending_counts(closing))
         tables = TableSnapshot(keys, image)
         self._tables.put(tables, closing.rounds)
         tables.put_holds(self._waiting.held)

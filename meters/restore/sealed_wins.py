@@ -104,10 +104,6 @@ class DecidedWins:
                 corrected = (line.event, line.by, line.at)
                 kept |= dict(zip(CORRECTION_FIELDS, corrected, strict=True))
             image.put(keys.claim(claim), kept)
-            record, entry = _RECORD.decode(fields["record"]), int(fields["entry"])
-            image.put(keys.wins, {f"{record.meter}:{entry:016d}:{claim}": 0})
-            if record.percent:
-                image.put(keys.wins, {f"{record.meter}!{entry:016d}:{claim}": 0})
 
 
 class UndecidedWins:
@@ -146,13 +142,6 @@ class UndecidedWins:
         for claim in self.claims:
             if fields := made.at(keys.claim(claim)):
                 image.put(keys.claim(claim), fields)
-        waiting = made.at(keys.waiting)
-        image.put(keys.waiting, {claim: waiting[claim] for claim in self.claims & waiting.keys()})
-        wins = made.at(keys.wins)
-        image.put(
-            keys.wins,
-            {member: wins[member] for member in wins if member.rpartition(":")[2] in self.claims},
-        )
         self.held = {
             table: held
             for table, packed in made.at(keys.tables).items()
