@@ -9,12 +9,12 @@ import structlog
 from meters.books.approved_configuration import LinkConfiguration
 from meters.books.claim_changes import ClaimChanges
 from meters.books.claim_records import ClaimRecord
+from meters.books.day_claims import DayClaims
 from meters.books.link_state import Act, ClaimChange, ClaimRequest, DecisionResult, EnvyAct
 from meters.books.store import BooksError, LinkStore, WrongStateError
 from meters.books.two_people import NO_SETTERS, PinSetters
 from meters.claims.claim_rows import ClaimRows, DecisionRecord, record_of
 from meters.claims.refusals import REFUSED, refusals
-from meters.claims.reopening_requests import ReopeningRequests
 from meters.claims.slips import SlipNumbers, slip_of
 from meters.claims.win_messages import EVENT_OF, envy_message, is_reopened, win_message
 from meters.claims.win_search import History
@@ -58,7 +58,7 @@ class Claims:
         }
         self._slips = SlipNumbers(stores, problem)
         self._changes = {id_: ClaimChanges(store) for id_, store in stores.items()}
-        self._reopenings = [ReopeningRequests(store) for store in stores.values()]
+        self._reopenings = [DayClaims(store, "request_reopen") for store in stores.values()]
         self._history = History(floor, stores, self._rows)
 
     async def waiting(self) -> Sequence[ClaimRow]:
@@ -83,11 +83,16 @@ class Claims:
             ActError: ``link_inoperable`` if Redis cannot be read.
         """
         with store_failure_as_inoperable():
-            return [
-                row
-                for requests in self._reopenings
-                for row in self._rows.rows(await requests.claims())
-            ]
+            found = list[ClaimRow]()
+            for requested in self._reopenings:
+                found += self._rows.rows(
+                    [
+                        fields
+                        for fields in await requested.claims()
+                        if fields["state"] == "rejected" and "request_entry" in fields
+                    ]
+                )
+            return found
 
     async def find(self, claim: str) -> ClaimRow:
         """Return one claim, decided or undecided.
