@@ -25,7 +25,7 @@ ORDER: Final = (
     *("bonus", "bonus.hands", "bonus.law", "bonus.settling", "bonus.odds"),
     *("meters.process", "meters.terminal", "meters.logs", "meters.wire", "meters.floor"),
     *("meters.http", "meters.pdf", "meters.settle_page"),
-    *("controllers.table", "controllers.agent", "controllers.panel", "controllers.bots"),
+    *("controllers.table", "controllers.agent", "controllers.panel"),
     *("controllers.demo", "controllers.cli"),
     *("meters.odds", "meters.displays", "meters.embedded", "meters.redis_client", "meters.books"),
     *("meters.mqtt", "meters.keys", "meters.archive", "meters.floor_api", "meters.users"),

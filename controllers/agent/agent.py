@@ -24,7 +24,7 @@ from controllers.table.device_events import (
     parse_event,
     refused,
 )
-from controllers.table.line_states import envy_waits
+from controllers.table.open_settlements import envy_waits
 from controllers.table.replies import SequenceComparison, compare, events_lost
 from controllers.table.state import Layout, Phase, TableState
 from controllers.table.transitions import ASKED, UNCONFIRMED

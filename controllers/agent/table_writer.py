@@ -26,11 +26,11 @@ from controllers.table.device_events import (
     parse_event,
     refused,
 )
-from controllers.table.pending_claims import hear_envy
-from controllers.table.reopening import hear_win
+from controllers.table.open_settlements import hear_envy
 from controllers.table.replies import absorb, reconcile
 from controllers.table.state import Layout, Phase, TableState
 from controllers.table.transitions import Stamp, Transition, failed, play, try_again
+from controllers.table.win_decisions import hear_win
 from meters.wire.clock import now
 from meters.wire.envy_decisions import envy_owed_under
 from meters.wire.messages import (

@@ -2,10 +2,10 @@ from typing import Annotated
 
 import typer
 
-from controllers.agent.http_address import ListeningAddress
-from controllers.bots.bots import STACK_EVERY, STACK_OFTEN
+from controllers.agent.startup import ListeningAddress
 from controllers.cli.addresses import check_listening_address
-from controllers.demo.tables import BotOptions, run_bot_tables
+from controllers.demo.bot_tables import BotOptions, run_bot_tables
+from controllers.demo.dealer_bots import STACK_EVERY, STACK_OFTEN
 from meters.floor.config_option import ConfigOption
 
 

@@ -3,8 +3,8 @@ from typing import Annotated
 
 import typer
 
-from controllers.bots.bots import STACK_EVERY, STACK_OFTEN
-from controllers.demo.run import DemoOptions, run_demo
+from controllers.demo.dealer_bots import STACK_EVERY, STACK_OFTEN
+from controllers.demo.demonstration_run import DemoOptions, run_demo
 
 
 def demo(

@@ -4,11 +4,11 @@ from typing import Annotated
 import typer
 
 from bonus.errors import UserError
-from controllers.agent.http_address import ListeningAddress
+from controllers.agent.startup import ListeningAddress
 from controllers.cli.addresses import check_listening_address
 from controllers.cli.table_process import run_agent
 from controllers.panel.access import renew_panel_key
-from controllers.panel.table_pages import panel_key_path
+from controllers.panel.app import panel_key_path
 from meters.floor.config_option import ConfigOption
 from meters.floor.floor_file import read_own_floor
 from meters.logs.options import LogLevel, LogLevelOption, LogOption

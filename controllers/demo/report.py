@@ -9,10 +9,10 @@ from rich.table import Table
 from rich.text import Text
 
 from bonus.display import exact_money, money
-from controllers.demo.floor import FLOOR_FILE, PANEL_TABLE
-from controllers.demo.rounds import ROUNDS_FILE, SETTLEMENTS_FILE, RoundFiles
+from controllers.demo.bot_tables import TableBooks, counted
+from controllers.demo.demo_floor import FLOOR_FILE, PANEL_TABLE
+from controllers.demo.resettlement import ROUNDS_FILE, SETTLEMENTS_FILE, RoundFiles
 from controllers.demo.service import AuditReport, MeterShown
-from controllers.demo.table_books import TableBooks
 from meters.floor.demonstration import PIN, users_text
 
 
@@ -115,11 +115,6 @@ def show_rounds(console: Console, rounds: RoundFiles, data: Path) -> None:
         f" | cmp - {quote(str(data / SETTLEMENTS_FILE))}",
         soft_wrap=True,
     )
-
-
-def counted(number: int, noun: str) -> str:
-    """Return text such as ``1 table`` or ``1,200 rounds``."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def _own_command() -> str:

@@ -1,6 +1,9 @@
+"""The web application of one table: panel, page to settle a round, and metrics."""
+
 import asyncio
 import http
 from collections.abc import AsyncIterator, Callable
+from pathlib import Path
 from typing import Final
 
 import msgspec
@@ -10,12 +13,12 @@ from litestar.handlers import HTTPRouteHandler
 from litestar.response import Stream
 
 from bonus.printable import escape_in_json
+from bonus.settling.rounds import RoundError
 from controllers.agent.agent import Agent
-from controllers.agent.metrics import AgentMetrics, metrics_route
-from controllers.panel.access import PanelAccess
-from controllers.panel.settle_routes import settle_routes
-from controllers.panel.touches import PanelEvents
-from controllers.panel.updates import STREAMS_MAX, PanelUpdates, ViewStream
+from controllers.agent.metrics import AgentMetrics, metrics_route, serve_metrics
+from controllers.agent.startup import ListeningAddress
+from controllers.panel.access import PanelAccess, panel_key
+from controllers.panel.tablets import STREAMS_MAX, PanelEvents, PanelUpdates, ViewStream
 from controllers.table.device_events import LINE_BYTES_MAX, encode_answer, name_in
 from meters.floor.demonstration import MARK
 from meters.floor.floor_file import Floor
@@ -25,6 +28,7 @@ from meters.http.server import serve_web
 from meters.http.static_files import SHARED, Assets, asset_route
 from meters.http.templates import load_template
 from meters.settle_page.page import PACKAGE as SETTLE_PACKAGE
+from meters.settle_page.page import SettlePage, problems_of, settle_body
 
 _BAD: Final = frozenset({"bad_event", "not_json", "line_too_long", "unprintable_text",
                              "reason_missing"})  # fmt: skip
@@ -170,3 +174,86 @@ def _on_http_error(_: WebRequest, error: HTTPException) -> Response[bytes]:
     code = http.HTTPStatus(error.status_code).name.lower()
     body = {"error": {"code": code, "message": error.detail}}
     return _json(msgspec.json.encode(body), error.status_code)
+
+
+_BODY_BYTES_MAX: Final = 16_384
+
+
+def settle_routes(floor: Floor, agent: Agent, version: str) -> list[HTTPRouteHandler]:
+    page = SettlePage(floor.facility, version, home="/", home_name="Panel", signs_in=False)
+    link_id = agent.layout.link
+    found = floor.find_table(agent.layout.table)
+    tables = [found] if found else []
+
+    @get("/settle", media_type=MediaType.HTML, sync_to_thread=False)
+    def show_settle_page() -> str:
+        values = agent.meter_values
+        return page.render(
+            tables, {(link_id, meter): value.amount for meter, value in values.items()}
+        )
+
+    @post("/api/v1/settlements", media_type=MediaType.JSON, request_max_body_size=_BODY_BYTES_MAX)
+    async def settle(request: WebRequest) -> Response[bytes]:
+        try:
+            body, status = msgspec.json.encode(settle_body(await request.body())), 200
+        except RoundError as error:
+            first, *_ = found = problems_of(error)
+            problem = {**msgspec.structs.asdict(first), "all": found}
+            body, status = msgspec.json.encode({"error": problem}), 400
+        shown = escape_in_json(body.decode()).encode()
+        return Response(shown, status_code=status, media_type=MediaType.JSON)
+
+    return [show_settle_page, settle]
+
+
+def panel_key_path(floor: Floor, table_id: str) -> Path:
+    return Path(floor.service.data) / "tables" / f"{table_id}.panel-key"
+
+
+class TablePages:
+    def __init__(
+        self,
+        floor: Floor,
+        agent: Agent,
+        panel: ListeningAddress | None,
+        metrics: ListeningAddress | None,
+    ) -> None:
+        self._floor, self._agent, self._panel, self._metrics_at = floor, agent, panel, metrics
+        self.front = ServerSettings.of(floor.service)
+        self.key = panel_key(panel_key_path(floor, agent.layout.table)) if panel else ""
+        self._metrics = AgentMetrics()
+        self._metrics.add(agent)
+        self._panel_ready, self._metrics_ready = asyncio.Event(), asyncio.Event()
+
+    async def ready(self) -> bool:
+        if self._panel:
+            await self._panel_ready.wait()
+        if self._metrics_at:
+            await self._metrics_ready.wait()
+        return True
+
+    async def serve(self) -> None:
+        """Serve the table's pages until canceled.
+
+        Raises:
+            UserError: an address cannot be used; the error is in an exception group.
+        """
+        async with asyncio.TaskGroup() as group:
+            if (at := self._panel) is not None:
+                panel = serve_panel(
+                    self._floor,
+                    self._agent,
+                    at.host,
+                    at.port,
+                    self._panel_ready,
+                    key=self.key,
+                    demonstration=self._floor.facility.demonstration,
+                    settings=self.front,
+                    metrics=self._metrics,
+                )
+                group.create_task(panel, name="panel")
+            if (at := self._metrics_at) is not None:
+                ready = self._metrics_ready
+                metrics = serve_metrics(self._metrics, at.host, at.port, ready, settings=self.front)
+                group.create_task(metrics, name="metrics")
+            await asyncio.Event().wait()

@@ -15,7 +15,7 @@ from controllers.panel.views import (
     SettledView,
     TurnView,
 )
-from controllers.table.line_states import (
+from controllers.table.open_settlements import (
     LineState,
     claim_under,
     due_lines,

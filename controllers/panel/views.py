@@ -10,7 +10,7 @@ from typing import Literal
 import msgspec
 
 from bonus.settling.settlement_lines import WrittenPercent
-from controllers.table.line_states import LineState
+from controllers.table.open_settlements import LineState
 from meters.wire.messages import DrawMade
 
 

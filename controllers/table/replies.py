@@ -7,7 +7,7 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from controllers.table.device_events import DeviceAnswer, DeviceRefusal
-from controllers.table.pending_claims import end, still_waiting
+from controllers.table.open_settlements import end, still_waiting
 from controllers.table.state import (
     FINAL,
     Asking,

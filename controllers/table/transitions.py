@@ -21,7 +21,7 @@ from controllers.table.betting import (
     repeat_wagers,
     withdraw_wager,
 )
-from controllers.table.cards import check_dealt, declare, enter, retract
+from controllers.table.card_entry import check_dealt, declare, enter, retract
 from controllers.table.device_events import (
     BettingLocked,
     ChipsCounted,
@@ -46,7 +46,7 @@ from controllers.table.device_events import (
     WagerWithdrawn,
     name_of,
 )
-from controllers.table.pending_claims import acknowledge, begin, end, go_on
+from controllers.table.open_settlements import acknowledge, begin, end, go_on
 from controllers.table.state import (
     Hand,
     Layout,

@@ -8,7 +8,7 @@ from typing import Final
 
 from msgspec import UNSET
 
-from controllers.bots.bots import DealerBot
+from controllers.demo.dealer_bots import DealerBot
 from controllers.table.device_events import (
     BettingLocked,
     DeviceAnswer,

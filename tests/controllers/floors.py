@@ -18,12 +18,11 @@ from controllers.table.device_events import (
     parse_event,
     refused,
 )
-from controllers.table.line_states import due_lines, line_state, open_lines
-from controllers.table.pending_claims import hear_envy
-from controllers.table.reopening import hear_win
+from controllers.table.open_settlements import due_lines, hear_envy, line_state, open_lines
 from controllers.table.replies import absorb, reconcile
 from controllers.table.state import Layout, PlacedWager, SettledRound, TableState
 from controllers.table.transitions import Stamp, play
+from controllers.table.win_decisions import hear_win
 from meters.floor.floor_file import Link, Table, parse_floor
 from meters.wire.messages import (
     ClaimOpened,

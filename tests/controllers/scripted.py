@@ -17,7 +17,7 @@ import msgspec
 
 from controllers.agent.agent import Agent
 from controllers.agent.delivery import Timing
-from controllers.panel.touches import PanelEvents
+from controllers.panel.tablets import PanelEvents
 from controllers.table.device_events import DeviceAnswer
 from meters.wire import topics
 from meters.wire.messages import Jackpot, Reply

@@ -10,9 +10,8 @@ import pytest
 from bonus.cards import DECK, parse_card
 from bonus.hands import three_card_strength
 from controllers.agent.agent import Agent
-from controllers.bots.bots import DealerBot, RoundPlayed, run_bot
-from controllers.bots.dealer import deal, shuffle
-from controllers.bots.players import plays
+from controllers.demo.dealer_bots import DealerBot, RoundPlayed, plays, run_bot
+from controllers.demo.decks import deal, shuffle
 from controllers.table.device_events import encode_event
 from controllers.table.state import Phase
 from meters.wire.messages import Result, Void, Wagers

@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from controllers.table.cards import TAKEN_BACK_MAX
+from controllers.table.card_entry import TAKEN_BACK_MAX
 from meters.wire.messages import EVENT_BYTES_MAX, Result, Void
 from tests.controllers.floors import HandTable
 

@@ -11,9 +11,8 @@ import pytest
 from bonus.cards import DECK, card_name
 from bonus.law.chapter_file import OF_COMMUNITY
 from bonus.settling.settle import settle_line
-from controllers.bots.bots import DealerBot
-from controllers.bots.dealer import deal, stack
-from controllers.bots.jackpots import jackpot_hands, stacked_hand
+from controllers.demo.dealer_bots import DealerBot
+from controllers.demo.decks import deal, jackpot_hands, stack, stacked_hand
 from controllers.table.state import Layout
 from meters.floor.floor_file import parse_floor
 from tests.controllers.floors import HandTable

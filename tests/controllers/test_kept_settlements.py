@@ -2,7 +2,7 @@
 
 import pytest
 
-from controllers.table.pending_claims import WAITING_MAX
+from controllers.table.open_settlements import WAITING_MAX
 from controllers.table.replies import SequenceComparison, compare, decide, reconcile
 from controllers.table.state import Phase, TableState
 from meters.wire.messages import HelloReply

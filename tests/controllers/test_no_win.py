@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from controllers.table.declared_wins import declared_wins
+from controllers.table.card_entry import declared_wins
 from controllers.table.state import Layout
 from meters.wire.messages import Result
 from tests.controllers.floors import HandTable, link_and_table

@@ -13,7 +13,7 @@ from bonus.settling.round_text import decode_round, rules_of, terms_of
 from bonus.settling.settle import settle_line
 from bonus.settling.settlement_lines import MeterHolding
 from bonus.wagers import MICROS_PER_CENT
-from controllers.bots.resettlement import RoundRecord, held_before, settle_again
+from controllers.demo.resettlement import RoundRecord, held_before, settle_again
 from tests.naive.declared import refusal
 from tests.naive.rounds import random_round
 from tests.rules.dealing import DEALER_BONUS, FIVE_CARD, HAND_BONUS, box, play

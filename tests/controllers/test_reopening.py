@@ -2,8 +2,8 @@
 
 import pytest
 
-from controllers.table.reopening import hear_win
 from controllers.table.state import Layout
+from controllers.table.win_decisions import hear_win
 from meters.floor.floor_file import parse_floor
 from tests.controllers.floors import HandTable, jackpot
 from tests.controllers.scripted import LiveTable

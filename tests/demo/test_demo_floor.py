@@ -11,16 +11,16 @@ from bonus.errors import UserError
 from bonus.odds.enumerations import Enumerator
 from bonus.odds.offers import DrawOdds, offers_of
 from bonus.odds.wager_odds import entry_of
-from controllers.demo.floor import (
+from controllers.demo.bot_tables import TableBooks
+from controllers.demo.demo_floor import (
     FLOOR_FILE,
     PANEL_TABLE,
     playing_tables,
     write_demo_floor,
 )
+from controllers.demo.demonstration_run import DemoOptions
 from controllers.demo.report import progress_line, show_summary
-from controllers.demo.run import DemoOptions
 from controllers.demo.service import AuditReport, LedgerTotals, MeterShown
-from controllers.demo.table_books import TableBooks
 from meters.floor.floor_file import read_floor
 
 FOUR = {"progressive", "five_card_progressive", "five_of_six_progressive", "five_card_hand_bonus"}

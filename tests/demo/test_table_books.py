@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from controllers.demo.table_books import BookedAgent, TableBooks
-from controllers.panel.touches import PanelEvents
+from controllers.demo.bot_tables import BookedAgent, TableBooks
+from controllers.panel.tablets import PanelEvents
 from controllers.table.state import Phase
 from tests.controllers.floors import line_of, link_and_table
 from tests.controllers.scripted import ScriptedService, running, say_all

@@ -10,7 +10,7 @@ from bonus.hands.rankings import RANKINGS
 from bonus.odds.best_five_counts import count_best_five
 from bonus.odds.odds_entries import HandLine
 from bonus.odds.wager_odds import rare_top_award
-from controllers.demo.floor import write_demo_floor
+from controllers.demo.demo_floor import write_demo_floor
 from meters.floor.floor_file import Floor, parse_floor, read_floor
 from meters.selfcheck.check_result import Check
 from meters.selfcheck.game_returns import chance_checks, limit_checks, return_checks

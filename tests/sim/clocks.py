@@ -21,7 +21,7 @@ import meters.service.meter_topics
 import meters.service.outages
 import meters.wire.broker_client
 import meters.wire.clock
-from controllers.agent.meter_values import MeterValues
+from controllers.agent.link_state import MeterValues
 from meters.displays.display_state import DisplayState
 from meters.logs.throttled import ThrottledLog
 from meters.selfcheck.software import read_software

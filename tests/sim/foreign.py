@@ -10,7 +10,7 @@ import aiomqtt
 from bonus.cards import card_name
 from controllers.agent.delivery import Connect
 from controllers.agent.outbox import Sent
-from controllers.bots.dealer import shuffle
+from controllers.demo.decks import shuffle
 from meters.floor.floor_file import Link, Table
 from meters.wire import topics
 from tests.games.stacks import STACKS, Dealt, deal_stack

@@ -10,8 +10,8 @@ from bonus.cards import card_name
 from controllers.agent.agent import Agent
 from controllers.agent.delivery import Connect
 from controllers.agent.outbox import Outbox, OutboxError, Sent
-from controllers.bots.bots import DealerBot
-from controllers.bots.dealer import shuffle
+from controllers.demo.dealer_bots import DealerBot
+from controllers.demo.decks import shuffle
 from controllers.table.device_events import (
     ChipsCounted,
     CorrectionWithdrawn,

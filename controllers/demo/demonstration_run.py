@@ -1,3 +1,5 @@
+"""A run of the demonstration: service, bot tables, and the panel of one more table."""
+
 import asyncio
 import fcntl
 import random
@@ -12,10 +14,10 @@ from rich.live import Live
 
 from bonus.errors import UserError
 from controllers.agent.metrics import AgentMetrics
-from controllers.agent.setup import broker_of, outbox_path
-from controllers.bots.bots import ROUND_S, STACK_EVERY, RoundPlayed, end_rounds, run_bot
-from controllers.demo.floor import playing_tables, write_demo_floor
-from controllers.demo.panel import demo_panel
+from controllers.agent.startup import broker_of, outbox_path
+from controllers.demo.bot_tables import BookedAgent, TableBooks
+from controllers.demo.dealer_bots import ROUND_S, STACK_EVERY, RoundPlayed, end_rounds, run_bot
+from controllers.demo.demo_floor import PANEL_TABLE, playing_tables, write_demo_floor
 from controllers.demo.report import (
     progress_line,
     progress_view,
@@ -24,9 +26,17 @@ from controllers.demo.report import (
     show_summary,
     show_users,
 )
-from controllers.demo.rounds import RoundFiles
-from controllers.demo.service import DemoService, MeterShown, audit, check_port, demo_service
-from controllers.demo.table_books import BookedAgent, TableBooks
+from controllers.demo.resettlement import RoundFiles
+from controllers.demo.service import (
+    LOOPBACK,
+    DemoService,
+    MeterShown,
+    audit,
+    check_port,
+    demo_service,
+)
+from controllers.panel.access import panel_key
+from controllers.panel.app import panel_key_path, serve_panel
 from meters.floor.floor_file import Floor
 from meters.logs.setup import log_to
 from meters.process.stop_signals import interrupt, on_stop
@@ -250,3 +260,38 @@ def _logging_to(path: Path) -> Iterator[None]:
     with path.open("w", buffering=1, encoding="utf-8") as file:
         log_to(file)
         yield
+
+
+@asynccontextmanager
+async def demo_panel(
+    floor: Floor, port: int, books: TableBooks, metrics: AgentMetrics
+) -> AsyncIterator[str]:
+    """Run the agent of the table that has no bot, and yield the URL that opens its panel.
+
+    Raises:
+        UserError: the floor has no such table, or the port cannot be used.
+    """
+    found = floor.find_table(PANEL_TABLE)
+    if found is None:
+        raise UserError(f"the demonstration's floor has no table {PANEL_TABLE}")
+    key = panel_key(panel_key_path(floor, PANEL_TABLE))
+    path = outbox_path(floor, PANEL_TABLE)
+    ready = asyncio.Event()
+    async with BookedAgent(*found, broker_of(floor, *found), path, books) as agent:
+        metrics.add(agent)
+        serving = asyncio.create_task(
+            serve_panel(
+                floor, agent, LOOPBACK, port, ready, key=key, demonstration=True, metrics=metrics
+            )
+        )
+        waiting = asyncio.create_task(ready.wait())
+        try:
+            await asyncio.wait({serving, waiting}, return_when=asyncio.FIRST_COMPLETED)
+            if not serving.done():
+                yield f"http://{LOOPBACK}:{port}/?key={key}"
+            if serving.done():
+                serving.result()
+        finally:
+            for task in (serving, waiting):
+                task.cancel()
+            await asyncio.wait({serving, waiting})

@@ -1,17 +1,20 @@
-"""Second settlement of a simulated table's round, to check the settlement of the service.
+"""Second settlement of the rounds of a demonstration, to check the settlement of the service.
 
-The round is written in the form that `pitlink settle` reads. A table knows the payouts from its
-meters, but not from which balances they were paid. So this module calculates balances from which
-the same payouts follow, and both settlements must have the same lines.
+Each round is written to a file in the form that `pitlink settle` reads. A table knows the payouts
+from its meters, but not from which balances they were paid. So this module calculates balances from
+which the same payouts follow, and both settlements must have the same lines.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import product
-from typing import Final
+from pathlib import Path
+from typing import Final, Self, TextIO
 
 import msgspec
 
+from bonus.errors import UserError
 from bonus.law.games import Games
 from bonus.law.meter_terms import MeterTerms
 from bonus.settling.meter_holdings import take_off
@@ -183,3 +186,46 @@ def _merged(settled: Sequence[Line], record: RoundRecord) -> Iterator[Line]:
         elif given:
             yield given.pop(0)
     yield from given
+
+
+ROUNDS_FILE: Final = "rounds.jsonl"
+"""One round a line, in the form that `pitlink settle` reads."""
+
+SETTLEMENTS_FILE: Final = "settlements.jsonl"
+"""The second settlements of these rounds, one a line."""
+
+ROUNDS_WRITTEN_MAX: Final = 20_000
+"""Later rounds are compared but not written: a demonstration can run for days."""
+
+
+class RoundFiles:
+    """Writes rounds and their second settlements, and counts the `different` ones."""
+
+    def __init__(self, rounds: TextIO, settlements: TextIO) -> None:
+        self._rounds = rounds
+        self._settlements = settlements
+        self.settled = 0
+        self.different = 0
+
+    @classmethod
+    @contextmanager
+    def under(cls, data: Path) -> Iterator[Self]:
+        """Open new files in place of older ones; raise `UserError` if they cannot be written."""
+        try:
+            rounds = (data / ROUNDS_FILE).open("w", encoding="utf-8")
+            settlements = (data / SETTLEMENTS_FILE).open("w", encoding="utf-8")
+        except OSError as error:
+            raise UserError(f"the rounds cannot be written under {data}: {error}") from None
+        with rounds, settlements:
+            yield cls(rounds, settlements)
+
+    def write(self, record: RoundRecord, shown_cents: Mapping[str, int]) -> None:
+        """Settle a round a second time, compare the results, and write both down."""
+        again = settle_again(record, shown_cents)
+        self.settled += 1
+        self.different += not again.same
+        if self.settled > ROUNDS_WRITTEN_MAX:
+            return
+        for file, line in ((self._rounds, again.round), (self._settlements, again.settlement)):
+            file.write(line.decode() + "\n")
+            file.flush()

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from bonus.settling.progressives import percent_of_item
 from bonus.settling.settlement_lines import Line, Outcome, written_percent
 from bonus.wagers import LUCKY_BONUS, MAGIC_CARD, PaidFrom
-from controllers.table.line_states import claim_under
+from controllers.table.open_settlements import claim_under
 from controllers.table.replies import decide
 from controllers.table.state import Layout, Phase, SettledRound, TableState
 from meters.wire.holds import holds_table
