@@ -13,7 +13,7 @@ from typing import IO, Final, Self
 import pytest
 from typer.testing import CliRunner
 
-import meters.logs.setup
+import meters.process.logs
 from bonus.errors import UserError
 from meters.cli.main import command_line
 from tests.approving import approve_before_serve
@@ -73,7 +73,7 @@ def invoke_pitlink(*arguments: str, stdin: str | None = None) -> subprocess.Comp
     umask = os.umask(0o077)
     try:
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(meters.logs.setup, "log_to", _set_up_no_logs)
+            patch.setattr(meters.process.logs, "log_to", _set_up_no_logs)
             done = CliRunner().invoke(
                 command_line(arguments), list(arguments), input=stdin, prog_name="pitlink"
             )

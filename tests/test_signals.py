@@ -128,7 +128,7 @@ def test_signals_are_handled_in_one_place() -> None:
         for path in of_room(*ROOMS)
         if takes.search(path.read_text(encoding="utf-8"))
     }
-    assert taking - elsewhere == {"meters/process/signals.py", "meters/process/stop_signals.py"}
+    assert taking - elsewhere == {"meters/process/signals.py"}
 
 
 def _hears_sigterm(pid: int) -> bool:

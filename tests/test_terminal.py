@@ -20,15 +20,14 @@ from bonus.printable import (
     unseen_problem,
     without_addresses,
 )
-from meters.terminal.console import PlainConsole
-from meters.terminal.printing import print_error, print_json, print_text
-from meters.terminal.progress import progress_bar
+from meters.process.console import PlainConsole, progress_bar
+from meters.process.printing import print_error, print_json, print_text
 from tests.test_tree import ROOMS, ROOT, nodes, of_room
 
 HOSTILE: Final = "a\x1b[2Jb\x9b31mc\x07\r\u202egnp\u2066\u200b\x7f"
 _PRINTERS: Final = {
-    "meters/terminal/printing.py",
-    "meters/terminal/console.py",
+    "meters/process/printing.py",
+    "meters/process/console.py",
     "controllers/cli/table_process.py",
 }
 """Files that may write to a terminal or pipe: the agent its address."""

@@ -23,7 +23,7 @@ CODE: Final = frozenset({".py", ".lua", ".js", ".css", ".html"})
 
 ORDER: Final = (
     *("bonus", "bonus.hands", "bonus.law", "bonus.settling", "bonus.odds"),
-    *("meters.process", "meters.terminal", "meters.logs", "meters.wire", "meters.floor"),
+    *("meters.process", "meters.wire", "meters.floor"),
     *("meters.http", "meters.pdf", "meters.settle_page"),
     *("controllers.table", "controllers.agent", "controllers.panel"),
     *("controllers.demo", "controllers.cli"),
@@ -34,7 +34,7 @@ ORDER: Final = (
     *("meters.status", "meters.setup", "meters.cli"),
 )
 """Packages in order. Each may import those before it; the table side never imports the service."""
-SHARED: Final = frozenset({"process", "terminal", "logs", "wire", "floor", "http", "settle_page"})
+SHARED: Final = frozenset({"process", "wire", "floor", "http", "settle_page"})
 """Packages of `meters` that the table side may import."""
 
 LEFT_UNDONE: Final = re.compile(r"\b(TODO|FIXME|XXX|HACK|NotImplementedError|for now)\b")

@@ -11,9 +11,8 @@ from controllers.panel.access import renew_panel_key
 from controllers.panel.app import panel_key_path
 from meters.floor.config_option import ConfigOption
 from meters.floor.floor_file import read_own_floor
-from meters.logs.options import LogLevel, LogLevelOption, LogOption
-from meters.logs.setup import log_to_stderr
-from meters.terminal.printing import print_text
+from meters.process.logs import LogLevel, LogLevelOption, LogOption, log_to_stderr
+from meters.process.printing import print_text
 
 
 def table(

@@ -19,7 +19,7 @@ from controllers.agent.startup import ListeningAddress, broker_of, outbox_path, 
 from controllers.panel.app import TablePages
 from controllers.table.device_events import LINE_BYTES_MAX, DeviceAnswer, encode_answer
 from meters.floor.floor_file import Floor, Link, Table, read_own_floor
-from meters.process.stop_signals import on_stop
+from meters.process.signals import on_stop
 
 LIVE_WITHIN_S: Final = 30.0
 """How long the first device event waits for the link's state; then wagers are refused."""

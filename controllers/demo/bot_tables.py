@@ -20,10 +20,9 @@ from controllers.table.device_events import DeviceAnswer
 from controllers.table.state import PlacedWager
 from meters.floor.floor_file import Floor, Link, Table, read_own_floor
 from meters.http.middleware import ServerSettings
-from meters.logs.options import LogLevel
-from meters.logs.setup import log_to_stderr
-from meters.process.stop_signals import on_stop
-from meters.terminal.printing import print_text
+from meters.process.logs import LogLevel, log_to_stderr
+from meters.process.printing import print_text
+from meters.process.signals import on_stop
 
 
 @dataclass(slots=True)

@@ -38,9 +38,9 @@ from controllers.demo.service import (
 from controllers.panel.access import panel_key
 from controllers.panel.app import panel_key_path, serve_panel
 from meters.floor.floor_file import Floor
-from meters.logs.setup import log_to
-from meters.process.stop_signals import interrupt, on_stop
-from meters.terminal.console import PlainConsole
+from meters.process.console import PlainConsole
+from meters.process.logs import log_to
+from meters.process.signals import interrupt, on_stop
 
 _FLOORPERSON_AFTER_S: Final = 20.0
 _FLOORPERSON_LEAST_S: Final = 1.0

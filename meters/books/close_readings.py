@@ -12,7 +12,7 @@ from meters.books.link_state import OpenDay
 from meters.books.script_loader import load_script
 from meters.books.store import TERMS_CHANGED, LinkStore, TermsError, texts
 from meters.floor.gaming_day import GamingDays
-from meters.logs.throttled import ThrottledLog
+from meters.process.logs import ThrottledLog
 from meters.wire.clock import now, now_text
 
 log = structlog.get_logger()

@@ -15,7 +15,7 @@ from meters.floor_api.types import (
     EnvyOwed,
     Wagered,
 )
-from meters.logs.throttled import ThrottledLog
+from meters.process.logs import ThrottledLog
 from meters.wire.messages import UNREADABLE
 
 _RECORD: Final = msgspec.json.Decoder(ClaimRecord)

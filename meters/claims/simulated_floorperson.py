@@ -11,7 +11,7 @@ from meters.claims.claims import Claims
 from meters.claims.correction_requests import Asks
 from meters.floor_api.errors import ActError
 from meters.floor_api.types import AskRow, ClaimRow
-from meters.logs.throttled import ThrottledLog
+from meters.process.logs import ThrottledLog
 
 log = structlog.get_logger()
 

@@ -12,8 +12,8 @@ from meters.floor.config_option import ConfigOption
 from meters.floor.facility import Facility
 from meters.floor.floor_file import Floor, read_own_floor
 from meters.floor.gaming_day import GamingDays
+from meters.process.printing import print_text
 from meters.process.private_files import make_private_directory, write_private_file
-from meters.terminal.printing import print_text
 
 DAILY_AUDIT_NOTE: Final = "last-daily-audit"
 """In the data directory; its last change is the end of the last `pitlink audit --daily`."""

@@ -22,10 +22,9 @@ from meters.books.ledger_mark import LedgerMark
 from meters.books.ledger_totals import Totals
 from meters.books.store import LinkStore
 from meters.floor.floor_file import Floor
+from meters.process.console import PlainConsole, progress_bar
+from meters.process.printing import print_error, print_json
 from meters.selfcheck.opened_store import open_used_store
-from meters.terminal.console import PlainConsole
-from meters.terminal.printing import print_error, print_json
-from meters.terminal.progress import progress_bar
 from meters.users.log_audit import LogFinding, check_log
 from meters.users.log_checkpoint import LogCheckpointFile
 from meters.users.log_macs import LogSecrets

@@ -9,6 +9,7 @@ from bonus.errors import UserError
 from meters.floor.credentials import keys_directory
 from meters.floor.floor_file import Floor, read_own_floor
 from meters.keys.key_expiry import check_keys, check_transport
+from meters.process.console import PlainConsole
 from meters.redis_client.connect import open_redis
 from meters.selfcheck.check_result import Check
 from meters.selfcheck.floor_checks import facility_checks
@@ -16,7 +17,6 @@ from meters.selfcheck.game_returns import chance_checks, limit_checks, return_ch
 from meters.selfcheck.record_checks import archive_checks, note_checks
 from meters.selfcheck.server_checks import WITHIN_S, broker_check, store_checks
 from meters.selfcheck.software import read_software
-from meters.terminal.console import PlainConsole
 
 
 async def run_check(config: Path) -> bool:

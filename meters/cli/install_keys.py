@@ -5,10 +5,10 @@ from typing import Annotated
 
 import typer
 
+from meters.process.printing import print_text
 from meters.setup.key_installation import directories_of
 from meters.setup.key_installation import install_keys as install
 from meters.setup.places import SYSTEM, check_root
-from meters.terminal.printing import print_text
 
 RootOption = Annotated[
     Path,

@@ -13,7 +13,7 @@ from meters.floor.floor_file import Floor, read_floor
 from meters.floor.worker_bundle import service_numbers
 from meters.keys.holders import Holder, by_name, holders
 from meters.keys.keyring import Keyring, KeyringEntry, ServerPaths
-from meters.terminal.printing import print_text
+from meters.process.printing import print_text
 
 _USUAL: Final = "pitlink-keys"
 _ALL: Final = "all"

@@ -17,8 +17,8 @@ from typing import Annotated, Final
 import typer
 
 from bonus.errors import UserError
+from meters.process.printing import print_defect, print_error
 from meters.process.signals import hear_signals
-from meters.terminal.printing import print_defect, print_error
 
 _GROUP: Final = "pitlink.commands"
 _ANY_ARGUMENTS: Final = {"allow_extra_args": True, "ignore_unknown_options": True}

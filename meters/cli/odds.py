@@ -25,8 +25,8 @@ from meters.floor.game_files import read_games
 from meters.odds.counting import count_entries
 from meters.odds.floor_offers import floor_offers
 from meters.odds.tables import show
-from meters.terminal.console import PlainConsole
-from meters.terminal.printing import print_error, print_json
+from meters.process.console import PlainConsole
+from meters.process.printing import print_error, print_json
 
 if TYPE_CHECKING:
     from bonus.odds.odds_entries import OddsEntry

@@ -11,8 +11,7 @@ from redis.exceptions import RedisError
 from bonus.errors import UserError, nearest
 from meters.floor.config_option import ConfigOption
 from meters.floor.floor_file import Floor, Link, read_own_floor
-from meters.logs.options import LogLevel
-from meters.logs.setup import log_to_stderr
+from meters.process.logs import LogLevel, log_to_stderr
 from meters.restore.floor_restore import RestoreOptions, run_restore
 
 ArchiveOption = Annotated[

@@ -9,8 +9,7 @@ from msgspec.structs import replace
 from meters.floor.address_checks import is_listening_address
 from meters.floor.config_option import ConfigOption
 from meters.floor.floor_file import Floor, read_own_floor
-from meters.logs.options import LogLevel, LogLevelOption, LogOption
-from meters.logs.setup import log_to_stderr
+from meters.process.logs import LogLevel, LogLevelOption, LogOption, log_to_stderr
 from meters.service.process import serve as run
 from meters.service.service import ServeOptions
 

@@ -12,7 +12,8 @@ import typer
 from bonus.errors import UserError
 from meters.cli.install_keys import RootOption
 from meters.floor.floor_file import FloorError, parse_floor
-from meters.keys.files import read_bytes
+from meters.process.printing import print_error, print_text
+from meters.process.private_files import read_bytes
 from meters.setup import units
 from meters.setup.answers import (
     Answers,
@@ -38,7 +39,6 @@ from meters.setup.redis_machine import RedisMachine
 from meters.setup.run import INSTALL_PAGE, Setup, next_steps
 from meters.setup.table_machine import install_table
 from meters.setup.wanted_files import SERVERS
-from meters.terminal.printing import print_error, print_text
 from meters.users.errors import UsersError
 from meters.users.names import clean_name
 from meters.users.pin_prompt import ask_new_pin

@@ -12,11 +12,11 @@ from bonus.errors import UserError
 from meters.floor.address_checks import is_listening_address
 from meters.floor.config_option import ConfigOption
 from meters.floor.floor_file import read_own_floor
-from meters.process.stop_signals import on_stop
+from meters.process.console import PlainConsole
+from meters.process.signals import on_stop
 from meters.status.floor_status import FloorStatus
 from meters.status.reading import StatusOptions, StatusReader
 from meters.status.screen import fitting_screen, heading, status_lines
-from meters.terminal.console import PlainConsole
 
 _EVERY_S: Final = 2.0
 _NONE: Final = "none"

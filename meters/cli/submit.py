@@ -12,13 +12,13 @@ from bonus.odds.odds_entries import OddsEntry
 from bonus.odds.offers import Offer
 from meters.floor.config_option import ConfigOption
 from meters.odds.counting import count_entries
+from meters.process.printing import print_error
 from meters.reports.pdf import Format
 from meters.selfcheck.software import read_software
 from meters.submission.build import build_submission, read_texts
 from meters.submission.contents import submission_json
 from meters.submission.directory import check_directory, write_directory
 from meters.submission.pdf import submission_pdf
-from meters.terminal.printing import print_error
 from meters.wire.clock import now
 
 JSON_NAME: Final = "submission.json"

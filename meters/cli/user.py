@@ -16,10 +16,10 @@ from bonus.errors import UserError
 from meters.books.two_people import COMMAND
 from meters.floor.config_option import ConfigOption
 from meters.floor.floor_file import Floor, read_own_floor
+from meters.process.console import PlainConsole
+from meters.process.printing import print_json, print_text
 from meters.redis_client.connect import open_redis
 from meters.selfcheck.opened_store import is_opened, open_used_store, store_address
-from meters.terminal.console import PlainConsole
-from meters.terminal.printing import print_json, print_text
 from meters.users.confirmation import as_user_error
 from meters.users.directory import UserDirectory
 from meters.users.errors import UsersError

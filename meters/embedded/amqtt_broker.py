@@ -16,7 +16,7 @@ from amqtt.errors import AMQTTError
 from amqtt.mqtt.packet import MQTTFixedHeader
 
 from meters.embedded.broker import PACKET_BYTES_MAX
-from meters.logs.setup import log_to
+from meters.process.logs import log_to
 
 _PLUGINS: Final = {"amqtt.plugins.authentication.AnonymousAuthPlugin": {"allow_anonymous": True}}
 

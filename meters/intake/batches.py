@@ -48,8 +48,8 @@ from meters.intake.validation import (
     judge_wagers,
     wagers_work,
 )
-from meters.logs.throttled import ThrottledLog
 from meters.metrics import Metrics
+from meters.process.logs import ThrottledLog
 from meters.wire.messages import (
     DrawMade,
     EnteredCards,

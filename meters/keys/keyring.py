@@ -25,7 +25,6 @@ from meters.floor.key_bundle import read_secret, read_secrets
 from meters.floor.redis_address import is_replicated, parse_replicated
 from meters.keys.authority import Authority, Issued
 from meters.keys.broker_files import access_list, listeners, password_lines
-from meters.keys.files import make_directory, read_bytes, write_private
 from meters.keys.holders import BROKER, REDIS, Holder
 from meters.keys.redis_files import (
     REPLICA_ACCESS,
@@ -36,6 +35,7 @@ from meters.keys.redis_files import (
     tls,
     users,
 )
+from meters.process.private_files import make_directory, read_bytes, write_private
 
 AUTHORITY: Final = "authority"
 _AUTHORITY_KEY: Final = "ca.key"

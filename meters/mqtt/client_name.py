@@ -19,7 +19,7 @@ import structlog
 from redis.exceptions import RedisError
 
 from meters.floor.broker_address import BrokerAddress
-from meters.logs.throttled import ThrottledLog
+from meters.process.logs import ThrottledLog
 from meters.redis_client.link_keys import LinkKeys
 from meters.redis_client.shards import AnyRedis, redis_of
 

@@ -13,7 +13,6 @@ import aiomqtt
 import structlog
 
 from meters.floor.broker_address import BrokerAddress
-from meters.logs.throttled import ThrottledLog
 from meters.mqtt.connection import (
     ANSWER_WITHIN_S,
     KEEPALIVE_S,
@@ -22,6 +21,7 @@ from meters.mqtt.connection import (
     Message,
 )
 from meters.mqtt.incoming import Arrivals
+from meters.process.logs import ThrottledLog
 from meters.wire.broker_client import BrokerClient
 
 log = structlog.get_logger()

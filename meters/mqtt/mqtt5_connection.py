@@ -9,7 +9,6 @@ import mqtt5
 import structlog
 
 from meters.floor.broker_address import BrokerAddress
-from meters.logs.throttled import ThrottledLog
 from meters.mqtt.connection import (
     ANSWER_WITHIN_S,
     GOODBYE_WITHIN_S,
@@ -22,6 +21,7 @@ from meters.mqtt.connection import (
 )
 from meters.mqtt.incoming import Arrivals
 from meters.mqtt.packet_stream import PACKET_BYTES_MAX, TOO_LARGE, PacketError, PacketStream
+from meters.process.logs import ThrottledLog
 from meters.wire import topics
 from meters.wire.broker_client import (
     ASKED_AFTER_S,

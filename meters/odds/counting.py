@@ -12,7 +12,7 @@ from bonus.odds.odds_entries import OddsEntry
 from bonus.odds.offers import Offer
 from bonus.odds.wager_odds import entry_of
 from meters.odds.count_cache import CountCache
-from meters.terminal.console import PlainConsole
+from meters.process.console import PlainConsole
 
 _SILENT_SECONDS: Final = 1.0
 

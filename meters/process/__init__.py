@@ -1,1 +1,1 @@
-"""Common parts of all of pitlink's programs: signals, and files that only their owner can read."""
+"""What all of pitlink's programs share: signals, logs, text on a terminal, and private files."""

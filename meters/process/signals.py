@@ -9,7 +9,7 @@ import multiprocessing
 import os
 import signal
 import threading
-from multiprocessing.connection import wait
+from collections.abc import Callable, Sequence
 from typing import Final
 
 _HEARD: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGCHLD)
@@ -36,5 +36,26 @@ def begin_worker_process() -> None:
 
 def _end_with_parent() -> None:
     if parent := multiprocessing.parent_process():
-        wait([parent.sentinel])
+        parent.join()
         os._exit(1)
+
+
+def on_stop(
+    stop: Callable[[], object], numbers: Sequence[signal.Signals] = (signal.SIGINT, signal.SIGTERM)
+) -> None:
+    """Let the running event loop finish its work and stop when a signal arrives."""
+    import asyncio  # noqa: PLC0415  (a command without an event loop starts faster)
+
+    loop = asyncio.get_running_loop()
+    for number in numbers:
+        loop.add_signal_handler(number, stop)
+
+
+def interrupt() -> None:
+    """Interrupt the running event loop, as the first Ctrl-C does by default."""
+    import asyncio  # noqa: PLC0415
+
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.remove_signal_handler(number)
+    signal.raise_signal(signal.SIGINT)

@@ -15,14 +15,14 @@ import typer
 from bonus.errors import UserError
 from bonus.printable import escape_unprintable
 from meters.floor.floor_file import Floor, Link
+from meters.process.console import progress_bar
+from meters.process.printing import print_error, print_json, print_text
 from meters.reports.document import ReportDocument
 from meters.reports.ledger_scan import Choose, LedgerScan, scan_ledgers
 from meters.reports.pdf import Format, report_pdf
 from meters.reports.rows import Figure
 from meters.reports.spreadsheet import SheetCell, SheetRow
 from meters.reports.terminal import print_document
-from meters.terminal.printing import print_error, print_json, print_text
-from meters.terminal.progress import progress_bar
 from meters.wire.clock import now
 
 _STDOUT: Final = "-"

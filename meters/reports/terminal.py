@@ -6,8 +6,8 @@ from rich.table import Table
 from rich.text import Text
 
 from bonus.printable import escape_unprintable
+from meters.process.console import PlainConsole
 from meters.reports.document import NONE, Fact, ReportDocument, ReportSection
-from meters.terminal.console import PlainConsole
 
 _WIDE: Final = 180
 """Width of lists if the output is not a terminal: no number is split over two lines."""

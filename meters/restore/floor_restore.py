@@ -17,6 +17,7 @@ from meters.books.restore_entries import RESTORING
 from meters.books.slip_numbers import SlipRegister
 from meters.books.store import LinkStore, TermsError
 from meters.floor.floor_file import Floor, Link
+from meters.process.console import PlainConsole, progress_bar
 from meters.redis_client.connect import open_redis
 from meters.redis_client.health import redis_problem
 from meters.redis_client.shards import AnyRedis, every_redis
@@ -36,8 +37,6 @@ from meters.restore.output import (
 )
 from meters.restore.service_probe import probe_services
 from meters.selfcheck.opened_store import is_opened, may_be_opened, never_opened
-from meters.terminal.console import PlainConsole
-from meters.terminal.progress import progress_bar
 
 _TABLES: Final = "tables"
 """The directory in the data directory with the outboxes of the tables on this machine."""

@@ -5,10 +5,10 @@ import msgspec
 
 from bonus.display import item_words, money
 from meters.claims.claim_rows import record_of
+from meters.process.console import PlainConsole
 from meters.restore.findings import StoreCondition, missing_outboxes
 from meters.restore.link_restore import RestorePlan, RestoreResult
 from meters.restore.outbox_replay import Differing
-from meters.terminal.console import PlainConsole
 from meters.wire.messages import REPLY, Reply
 
 Say = Callable[[str], None]

@@ -6,7 +6,7 @@ import msgspec
 import structlog
 from redis.exceptions import AuthenticationError, NoPermissionError, RedisError
 
-from meters.logs.throttled import ThrottledLog
+from meters.process.logs import ThrottledLog
 from meters.redis_client.shards import AnyRedis, redis_of
 from meters.redis_client.user_keys import USERS_TAG, UserKeys
 from meters.service.announcer import Post

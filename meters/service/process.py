@@ -16,7 +16,7 @@ from meters.floor.credentials import broker_address
 from meters.floor.floor_file import Floor
 from meters.floor.worker_bundle import own_identity
 from meters.http.middleware import ServerSettings
-from meters.process.stop_signals import on_stop
+from meters.process.signals import on_stop
 from meters.redis_client.connect import open_redis
 from meters.service.run_notes import note_stop
 from meters.service.service import MeterService, ServeOptions

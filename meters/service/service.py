@@ -33,13 +33,13 @@ from meters.http.server import serve_web
 from meters.intake.batches import Arrival
 from meters.intake.table_catalog import CatalogTable, table_topics
 from meters.links.links import Links
-from meters.logs.throttled import ThrottledLog
 from meters.metrics import Metrics
 from meters.mqtt.client_name import ClientName
 from meters.mqtt.connect import connect_broker
 from meters.mqtt.connection import BrokerConnection, BrokerError, Message, TooLongError, prove_size
 from meters.mqtt.incoming import Arrivals
 from meters.mqtt.subscriptions import EventSubscriptions
+from meters.process.logs import ThrottledLog
 from meters.redis_client.credentials import session_secret
 from meters.redis_client.shards import AnyRedis
 from meters.selfcheck.approval_checks import Configuration

@@ -7,10 +7,10 @@ from typing import Final
 import msgspec
 
 from bonus.errors import UserError
+from meters.process.printing import print_text
 from meters.selfcheck.approval_checks import NOT_APPROVED
 from meters.setup.key_installation import SERVICE_USER
 from meters.setup.places import DATA, FLOOR_FILE
-from meters.terminal.printing import print_text
 
 _WITHIN_S: Final = 600
 

@@ -3,12 +3,12 @@
 from collections.abc import Callable
 from pathlib import Path
 
+from meters.process.printing import print_text
 from meters.setup.file_states import FilePlan, FileState, packaged_conffiles, plan_file
 from meters.setup.file_writing import give_file, replace_file
 from meters.setup.places import RECORD, below, owner_ids
 from meters.setup.record import SetupRecord
 from meters.setup.wanted_files import WantedFile
-from meters.terminal.printing import print_text
 
 
 class FileInstaller:

@@ -7,7 +7,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Final
 
-from meters.keys.files import read_bytes
+from meters.process.private_files import read_bytes
 from meters.setup.places import SYSTEM, below
 from meters.setup.record import SetupRecord
 from meters.setup.wanted_files import WantedFile

@@ -14,9 +14,9 @@ from meters.floor.floor_file import Floor
 from meters.floor.identities import AUTHORITY_FILE
 from meters.floor.redis_address import hosts_of
 from meters.floor.worker_bundle import service_numbers
-from meters.keys.files import read_bytes
 from meters.keys.holders import BROKER, Holder, holders
 from meters.keys.keyring import AUTHORITY, Keyring, ServerPaths
+from meters.process.private_files import read_bytes
 from meters.setup.places import BROKER_KEYS, MADE_KEYS, REDIS_KEYS, below
 
 WORKERS: Final = 2

@@ -7,8 +7,8 @@ from redis.exceptions import AuthenticationError, RedisError
 
 from bonus.errors import UserError
 from meters.floor.redis_address import HostPort
-from meters.keys.files import read_bytes
 from meters.keys.redis_files import SENTINEL_ACCESS
+from meters.process.private_files import read_bytes
 from meters.setup.redis_machine import RedisMachine
 
 _ANSWERS_WITHIN_S: Final = 3

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Final
 
 from bonus.errors import UserError
-from meters.keys.files import read_bytes
 from meters.keys.redis_files import REPLICA_ACCESS, SENTINEL_ACCESS
+from meters.process.printing import print_text
+from meters.process.private_files import read_bytes
 from meters.setup import units
 from meters.setup.file_installer import FileInstaller
 from meters.setup.file_states import FilePlan, FileState
@@ -27,7 +28,6 @@ from meters.setup.redis_machine import (
     RedisMachine,
 )
 from meters.setup.wanted_files import REDIS
-from meters.terminal.printing import print_text
 
 _PART: Final = "redis"
 _DATA: Final = Path("/var/lib/redis")

@@ -7,7 +7,8 @@ from typing import Final
 
 from bonus.errors import UserError
 from meters.floor.floor_file import Floor
-from meters.keys.files import read_bytes
+from meters.process.printing import print_text
+from meters.process.private_files import read_bytes
 from meters.setup import units
 from meters.setup.answers import Answers
 from meters.setup.file_installer import FileInstaller
@@ -18,7 +19,6 @@ from meters.setup.key_making import check_authority, make_keys
 from meters.setup.places import BROKER_KEYS, FLOOR_FILE, MADE_KEYS, RECORD, REDIS_KEYS, below
 from meters.setup.record import SetupRecord, digest
 from meters.setup.wanted_files import BROKER, REDIS, SERVERS, WantedFile, server_files
-from meters.terminal.printing import print_text
 
 INSTALL_PAGE: Final = "deploy/docs/run/install.md"
 _KEYS: Final = {REDIS: REDIS_KEYS, BROKER: BROKER_KEYS}

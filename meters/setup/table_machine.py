@@ -5,7 +5,8 @@ from cryptography import x509
 from bonus.errors import UserError
 from meters.floor.floor_file import FloorError
 from meters.floor.identities import AUTHORITY_FILE, table_identity
-from meters.keys.files import read_bytes
+from meters.process.printing import print_text
+from meters.process.private_files import read_bytes
 from meters.setup import units
 from meters.setup.file_states import FileState, plan_file
 from meters.setup.file_writing import replace_file
@@ -14,7 +15,6 @@ from meters.setup.key_installation import install_keys, table_keys
 from meters.setup.places import FLOOR_FILE, RECORD, SYSTEM, below
 from meters.setup.record import SetupRecord
 from meters.setup.wanted_files import WantedFile
-from meters.terminal.printing import print_text
 
 
 def install_table(root: Path, table: str, keys: Path, floor_file: Path) -> None:

@@ -8,7 +8,7 @@ import sys
 from typing import Final
 
 from bonus.errors import UserError
-from meters.terminal.printing import print_error
+from meters.process.printing import print_error
 from meters.users.errors import UsersError
 from meters.users.pins import check_pin
 

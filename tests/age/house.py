@@ -28,8 +28,7 @@ from meters.books.audit_notes import ARCHIVE_NOTE, ArchiveNote, read_note, write
 from meters.floor.facility import Facility
 from meters.floor.floor_file import Floor, parse_floor
 from meters.floor.gaming_day import GamingDays
-from meters.logs.options import LogLevel
-from meters.logs.setup import log_to
+from meters.process.logs import LogLevel, log_to
 from meters.redis_client.connect import open_redis
 from meters.redis_client.shards import redis_of
 from meters.selfcheck.approval_checks import Configuration

@@ -13,11 +13,10 @@ import typer
 import uvloop
 
 from bonus.errors import UserError
-from meters.logs.options import LogLevel
-from meters.logs.setup import log_to
+from meters.process.console import PlainConsole
+from meters.process.logs import LogLevel, log_to
+from meters.process.printing import print_defect, print_error, print_json
 from meters.process.signals import hear_signals
-from meters.terminal.console import PlainConsole
-from meters.terminal.printing import print_defect, print_error, print_json
 from tests.bench import sizing as sizes
 from tests.bench.run import QUICK, Plan, run_bench
 

@@ -21,10 +21,10 @@ from meters.floor.floor_file import Floor, read_floor
 from meters.floor.identities import service_identity
 from meters.floor.worker_bundle import own_identity
 from meters.keys import authority, keyring
-from meters.keys.files import write_private
 from meters.keys.holders import holders
 from meters.keys.key_expiry import check_keys, check_transport
 from meters.keys.keyring import Keyring
+from meters.process.private_files import write_private
 from tests.keys.floor import ANOTHER_TABLE, make_keys, with_moved_table, write_floor
 from tests.processes import invoke_pitlink
 

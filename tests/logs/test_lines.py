@@ -10,8 +10,8 @@ import pytest
 SPEAK: Final = """
 import asyncio, logging, sys, warnings
 import structlog
-from meters.logs.options import LogForm, LogLevel
-from meters.logs.setup import log_to_stderr
+from meters.process.logs import LogForm, LogLevel
+from meters.process.logs import log_to_stderr
 
 form, level = sys.argv[1:]
 log_to_stderr(LogForm(form) if form else None, LogLevel(level))

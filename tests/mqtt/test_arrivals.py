@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
-from meters.logs.throttled import ThrottledLog
 from meters.mqtt.connection import BrokerError, Message
 from meters.mqtt.incoming import HELD_OFF_S, WAITING_MAX, Arrivals
+from meters.process.logs import ThrottledLog
 from tests.waiting import eventually_async
 
 

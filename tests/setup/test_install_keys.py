@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from bonus.errors import UserError
-from meters.keys.files import make_directory, read_bytes, write_private
+from meters.process.private_files import make_directory, read_bytes, write_private
 from meters.setup.key_installation import directories_of, install_keys
 from tests.keys.floor import make_keys, write_floor
 from tests.processes import invoke_pitlink

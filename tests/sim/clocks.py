@@ -23,7 +23,7 @@ import meters.wire.broker_client
 import meters.wire.clock
 from controllers.agent.link_state import MeterValues
 from meters.displays.display_state import DisplayState
-from meters.logs.throttled import ThrottledLog
+from meters.process.logs import ThrottledLog
 from meters.selfcheck.software import read_software
 from tests.model.model_floor import Chance
 from tests.sim.loop import current_process

@@ -19,11 +19,11 @@ from rich.console import ConsoleDimensions
 import meters.status.file_reading
 from meters.floor.floor_file import Floor, read_floor
 from meters.floor.gaming_day import GamingDays
+from meters.process.console import PlainConsole
 from meters.selfcheck.check_result import Check
 from meters.status.file_reading import check_archived_days
 from meters.status.floor_status import FloorStatus, LinkStatus
 from meters.status.screen import fitting_screen, status_lines
-from meters.terminal.console import PlainConsole
 from tests.floor_text import Value, floor_text, link_text, section_text, table_text
 from tests.servers import eventually, free_port, pitlink_command
 from tests.waiting import LONG_S

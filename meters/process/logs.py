@@ -1,25 +1,57 @@
-"""Setup of the log of a process: one line for each event (`deploy/docs/reference/logs.md`)."""
+"""The log of a process: one line for each event (`deploy/docs/reference/logs.md`)."""
 
 import contextlib
 import logging
 import sys
+import time
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from enum import StrEnum
 from types import TracebackType
-from typing import Final, TextIO, cast
+from typing import Annotated, Final, TextIO, cast
 
 import structlog
+import typer
 from structlog.typing import EventDict, Processor, WrappedLogger
 
-from meters.logs.options import LogForm, LogLevel
-from meters.terminal.printing import escape_lines
+from meters.process.printing import escape_lines
 
 log = structlog.get_logger()
 
-_LEVELS: Final = {
-    LogLevel.DEBUG: logging.DEBUG,
-    LogLevel.INFO: logging.INFO,
-    LogLevel.WARNING: logging.WARNING,
-    LogLevel.ERROR: logging.ERROR,
-}
+
+class LogForm(StrEnum):
+    JSON = "json"
+    TEXT = "text"
+
+
+class LogLevel(StrEnum):
+    """`deploy/docs/reference/logs.md` explains the levels."""
+
+    DEBUG = "debug"
+    INFO = "info"
+    WARNING = "warning"
+    ERROR = "error"
+
+
+LogOption = Annotated[
+    LogForm | None,
+    typer.Option(
+        "--log",
+        envvar="PITLINK_LOG",
+        show_default=False,
+        help="Form of the log: one JSON object per line, or text for people. The default is"
+        " text on a terminal, and JSON elsewhere.",
+    ),
+]
+LogLevelOption = Annotated[
+    LogLevel,
+    typer.Option(
+        "--log-level",
+        envvar="PITLINK_LOG_LEVEL",
+        help="Lowest level that is logged. Level debug logs each event of each table.",
+    ),
+]
+
 _FIRST: Final = ("timestamp", "level", "event")
 
 
@@ -33,7 +65,8 @@ def log_to(file: TextIO, form: LogForm | None = None, level: LogLevel = LogLevel
     terminal = file.isatty()
     if form is None:
         form = LogForm.TEXT if terminal else LogForm.JSON
-    least, lines = _LEVELS[level], cast("TextIO", LogFile(file))
+    least = logging.getLevelNamesMapping()[level.upper()]
+    lines = cast("TextIO", LogFile(file))
     common: list[Processor] = [
         structlog.contextvars.merge_contextvars,
         structlog.processors.add_log_level,
@@ -120,3 +153,44 @@ class LogFile:
     def flush(self) -> None:
         with contextlib.suppress(OSError, ValueError):
             self._file.flush()
+
+
+_EVERY_S: Final = 60.0
+_AT_ONCE: Final = 5
+_KINDS_MAX: Final = 1_024
+
+
+@dataclass(slots=True)
+class _Logged:
+    since_s: float
+    times: int = 0
+    kept_back: int = 0
+
+
+class ThrottledLog:
+    """Limit on repeated warnings: in each minute, only the first few of each kind are logged.
+
+    So a table that sends too many events, thousands a second, cannot fill the disk. The metrics
+    count all events. The clock must be monotonic.
+    """
+
+    def __init__(self, clock_s: Callable[[], float] = time.monotonic) -> None:
+        self._clock_s = clock_s
+        self._logged: dict[Hashable, _Logged] = {}
+
+    def due(self, kind: Hashable) -> int | None:
+        """Return how many warnings were left out before this one; None if it is left out too."""
+        now_s = self._clock_s()
+        logged = self._logged.get(kind)
+        if logged is None or now_s - logged.since_s >= _EVERY_S:
+            if logged is None and len(self._logged) >= _KINDS_MAX:
+                del self._logged[next(iter(self._logged))]
+            kept_back = logged.kept_back if logged else 0
+            self._logged.pop(kind, None)
+            self._logged[kind] = _Logged(now_s, 1)
+            return kept_back
+        if logged.times < _AT_ONCE:
+            logged.times += 1
+            return 0
+        logged.kept_back += 1
+        return None

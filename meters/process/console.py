@@ -1,6 +1,10 @@
+"""Tables and progress bars on a terminal, with control characters made visible."""
+
 import sys
+from collections.abc import Iterable
 from typing import Final
 
+from rich.console import Console, ConsoleOptions, RenderableType
 from rich.progress import (
     BarColumn,
     Progress,
@@ -9,10 +13,42 @@ from rich.progress import (
     TextColumn,
     TimeRemainingColumn,
 )
+from rich.segment import Segment
 from rich.table import Column
 from rich.text import Text
 
-from meters.terminal.console import PlainConsole
+from bonus.printable import escape_unprintable
+from meters.process.printing import escape_lines
+
+
+class PlainConsole(Console):
+    """A console that escapes control characters in its text, and does not interpret markup.
+
+    `width` counts if there is no terminal. `soft_wrap` leaves long lines without line breaks.
+    """
+
+    def __init__(
+        self, *, stderr: bool = False, width: int | None = None, soft_wrap: bool = False
+    ) -> None:
+        super().__init__(
+            stderr=stderr, markup=False, highlight=False, emoji=False, soft_wrap=soft_wrap
+        )
+        if width is not None and not self.is_terminal:
+            self.width = width
+
+    def print_line(self, text: str, style: str | None = None) -> None:
+        """Print a text as one line, with its line breaks escaped."""
+        self.print(escape_unprintable(text), style=style, soft_wrap=True)
+
+    def render(
+        self, renderable: RenderableType, options: ConsoleOptions | None = None
+    ) -> Iterable[Segment]:
+        for segment in super().render(renderable, options):
+            if segment.control:
+                yield segment
+            else:
+                yield Segment(escape_lines(segment.text), segment.style)
+
 
 _UNIT: Final = "entries"
 _RATE_OVER_S: Final = 300.0

@@ -1,1 +1,0 @@
-"""Text on a terminal: printing, tables and progress bars. Control characters are made visible."""
