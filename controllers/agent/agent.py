@@ -29,10 +29,9 @@ from controllers.table.replies import SequenceComparison, compare, events_lost
 from controllers.table.state import Layout, Phase, TableState
 from controllers.table.transitions import ASKED, UNCONFIRMED
 from meters.floor.floor_file import Link, Table
-from meters.floor.game_dates import GAME_NOT_IN_EFFECT, problem_now
+from meters.floor.game_files import GAME_NOT_IN_EFFECT, problem_now
 from meters.wire.broker_client import BrokerClient
-from meters.wire.holds import HELD, HELD_MESSAGE
-from meters.wire.messages import ErrorDetail, HelloReply, Jackpot, MeterValue
+from meters.wire.messages import HELD, HELD_MESSAGE, ErrorDetail, HelloReply, Jackpot, MeterValue
 
 _log: Final = structlog.get_logger(__name__)
 _BEHIND_SURE: Final = 2

@@ -7,10 +7,10 @@ from typing import Self
 
 from bonus.errors import UserError
 from controllers.agent.delivery import BrokerPlace
-from meters.floor.broker_address import embedded_broker_url, parse_broker_url
+from meters.floor.addresses import embedded_broker_url, parse_broker_url
 from meters.floor.credentials import broker_address
 from meters.floor.floor_file import Floor, Link, Table
-from meters.floor.identities import table_identity
+from meters.floor.key_bundle import table_identity
 
 
 def outbox_path(floor: Floor, table_id: str) -> Path:

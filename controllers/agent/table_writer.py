@@ -32,7 +32,6 @@ from controllers.table.state import Layout, Phase, TableState
 from controllers.table.transitions import Stamp, Transition, failed, play, try_again
 from controllers.table.win_decisions import hear_win
 from meters.wire.clock import now
-from meters.wire.envy_decisions import envy_owed_under
 from meters.wire.messages import (
     TABLE_EVENT,
     UNREADABLE,
@@ -47,6 +46,7 @@ from meters.wire.messages import (
     WagerCorrection,
     Wagers,
     Withdrawal,
+    envy_owed_under,
 )
 
 _log: Final = structlog.get_logger(__name__)

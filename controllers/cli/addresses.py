@@ -1,6 +1,6 @@
 import typer
 
-from meters.floor.address_checks import is_listening_address
+from meters.floor.addresses import is_listening_address
 
 
 def check_listening_address(option: str, text: str | None) -> None:

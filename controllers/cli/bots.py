@@ -6,7 +6,7 @@ from controllers.agent.startup import ListeningAddress
 from controllers.cli.addresses import check_listening_address
 from controllers.demo.bot_tables import BotOptions, run_bot_tables
 from controllers.demo.dealer_bots import STACK_EVERY, STACK_OFTEN
-from meters.floor.config_option import ConfigOption
+from meters.floor.floor_file import ConfigOption
 
 
 def bots(

@@ -9,8 +9,7 @@ from controllers.cli.addresses import check_listening_address
 from controllers.cli.table_process import run_agent
 from controllers.panel.access import renew_panel_key
 from controllers.panel.app import panel_key_path
-from meters.floor.config_option import ConfigOption
-from meters.floor.floor_file import read_own_floor
+from meters.floor.floor_file import ConfigOption, read_own_floor
 from meters.process.logs import LogLevel, LogLevelOption, LogOption, log_to_stderr
 from meters.process.printing import print_text
 

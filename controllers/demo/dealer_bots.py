@@ -38,8 +38,7 @@ from controllers.table.device_events import (
     encode_event,
 )
 from controllers.table.state import Layout, Phase
-from meters.wire.holds import HELD
-from meters.wire.messages import ErrorDetail
+from meters.wire.messages import HELD, ErrorDetail
 
 _log: Final = structlog.get_logger(__name__)
 

@@ -13,7 +13,7 @@ from controllers.demo.bot_tables import TableBooks, counted
 from controllers.demo.demo_floor import FLOOR_FILE, PANEL_TABLE
 from controllers.demo.resettlement import ROUNDS_FILE, SETTLEMENTS_FILE, RoundFiles
 from controllers.demo.service import AuditReport, MeterShown
-from meters.floor.demonstration import PIN, users_text
+from meters.floor.facility import PUBLIC_PIN, demonstration_users
 
 
 def show_addresses(
@@ -34,8 +34,8 @@ def show_addresses(
 
 def show_users(console: Console, auto_floor_after_s: float | None) -> None:
     console.print(
-        f"Sign in as {users_text()}, each with the PIN ",
-        Text(PIN, "bold"),
+        f"Sign in as {demonstration_users()}, each with the PIN ",
+        Text(PUBLIC_PIN, "bold"),
         ": demonstration only.",
         sep="",
     )

@@ -20,7 +20,7 @@ from controllers.agent.startup import ListeningAddress
 from controllers.panel.access import PanelAccess, panel_key
 from controllers.panel.tablets import STREAMS_MAX, PanelEvents, PanelUpdates, ViewStream
 from controllers.table.device_events import LINE_BYTES_MAX, encode_answer, name_in
-from meters.floor.demonstration import MARK
+from meters.floor.facility import DEMONSTRATION_MARK
 from meters.floor.floor_file import Floor
 from meters.http.middleware import ServerSettings
 from meters.http.requests import WebRequest
@@ -98,7 +98,9 @@ def create_app(
 
 
 def _page_route(access: PanelAccess, version: str, table: str) -> HTTPRouteHandler:
-    page = load_template(_PACKAGE, "page.html").render(version=version, table=table, mark=MARK)
+    page = load_template(_PACKAGE, "page.html").render(
+        version=version, table=table, mark=DEMONSTRATION_MARK
+    )
 
     @get("/", media_type=MediaType.HTML, sync_to_thread=False)
     def show_panel(request: WebRequest) -> Response[str]:

@@ -25,7 +25,7 @@ from controllers.table.card_entry import declared_wins
 from controllers.table.device_events import NOT_PASSED_ON, DeviceRefusal
 from controllers.table.open_settlements import WAITING_MAX
 from controllers.table.state import Layout, Phase, Returned, TableState, WagerToCorrect
-from meters.floor.game_dates import GAME_NOT_IN_EFFECT
+from meters.floor.game_files import GAME_NOT_IN_EFFECT
 from meters.wire.messages import MeterValue
 
 _TITLES: Final[Mapping[str, str]] = {

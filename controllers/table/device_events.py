@@ -11,8 +11,7 @@ from msgspec import UNSET, UnsetType
 
 from bonus.printable import name_problem, unseen_problem
 from bonus.settling.settlement_lines import Line
-from meters.wire.member_names import has_name_twice
-from meters.wire.messages import ClaimOpened, DrawMade, ErrorDetail, Patron, Reason
+from meters.wire.messages import ClaimOpened, DrawMade, ErrorDetail, Patron, Reason, has_name_twice
 
 NOT_PASSED_ON: Final = "not_passed_on"
 """The broker does not pass on the table's event to the service."""

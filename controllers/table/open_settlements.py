@@ -14,8 +14,7 @@ from bonus.wagers import PaidFrom
 from controllers.table.betting import check_open
 from controllers.table.device_events import DeviceRefusal
 from controllers.table.state import EnvyDecision, Phase, Returned, SettledRound, TableState
-from meters.wire.envy_decisions import envy_claim_name
-from meters.wire.messages import ClaimOpened, Jackpot
+from meters.wire.messages import ClaimOpened, Jackpot, envy_claim_name
 
 LineState = Literal[
     "pay", "credit", "wait", "hand_pay", "paid", "rejected", "ask", "done", "nothing"

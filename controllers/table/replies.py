@@ -21,8 +21,8 @@ from controllers.table.state import (
 )
 from controllers.table.transitions import EVENTS_LOST, UNCONFIRMED, Transition, corrected, voided
 from meters.wire.clock import text_of
-from meters.wire.holds import HELD, holds_table
 from meters.wire.messages import (
+    HELD,
     ClaimOpened,
     ErrorDetail,
     HelloReply,
@@ -33,6 +33,7 @@ from meters.wire.messages import (
     WagerCorrection,
     Wagers,
     Withdrawal,
+    holds_table,
 )
 
 _OTHER_EVENT: Final = frozenset({"seq_reused", "seq_passed"})

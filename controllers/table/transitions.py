@@ -57,7 +57,7 @@ from controllers.table.state import (
     TakenBack,
     WagerToCorrect,
 )
-from meters.floor.game_dates import GAME_NOT_IN_EFFECT
+from meters.floor.game_files import GAME_NOT_IN_EFFECT
 from meters.wire.messages import (
     DealtPosition,
     EnteredCards,

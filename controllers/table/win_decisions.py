@@ -10,8 +10,7 @@ from bonus.wagers import LUCKY_BONUS, MAGIC_CARD, PaidFrom
 from controllers.table.open_settlements import claim_under
 from controllers.table.replies import decide
 from controllers.table.state import Layout, Phase, SettledRound, TableState
-from meters.wire.holds import holds_table
-from meters.wire.messages import ClaimOpened, Jackpot
+from meters.wire.messages import ClaimOpened, Jackpot, holds_table
 
 
 def hear_win(layout: Layout, state: TableState, jackpot: Jackpot) -> TableState:

@@ -9,8 +9,7 @@ from bonus.settling.envy_deciding_win import cause_of
 from bonus.settling.settlement_lines import Line, WrittenPercent
 from bonus.wagers import is_envy
 from meters.books.script_steps import EnvyCents
-from meters.wire.envy_decisions import envy_claim_name
-from meters.wire.messages import Result, WageredPosition
+from meters.wire.messages import Result, WageredPosition, envy_claim_name
 
 
 def hand_record_name(link: str, table: str, round_id: str, position: int) -> str:

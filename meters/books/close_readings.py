@@ -11,7 +11,7 @@ import structlog
 from meters.books.link_state import OpenDay
 from meters.books.script_loader import load_script
 from meters.books.store import TERMS_CHANGED, LinkStore, TermsError, texts
-from meters.floor.gaming_day import GamingDays
+from meters.floor.facility import GamingDays
 from meters.process.logs import ThrottledLog
 from meters.wire.clock import now, now_text
 

@@ -10,8 +10,7 @@ import msgspec
 
 from meters.books.day_claims import DayClaims
 from meters.books.store import LinkStore
-from meters.wire.holds import holds_table
-from meters.wire.messages import ClaimOpened
+from meters.wire.messages import ClaimOpened, holds_table
 
 _DONE: Final = frozenset({"paid", "rejected"})
 

@@ -5,8 +5,7 @@ from typing import Final
 import msgspec
 
 from meters.books.script_steps import Status
-from meters.wire.holds import HELD_MESSAGE, held_by
-from meters.wire.messages import ErrorDetail, Reply
+from meters.wire.messages import HELD_MESSAGE, ErrorDetail, Reply, held_by
 
 _UNNUMBERED: Final = b'{"seq":0'
 

@@ -21,8 +21,7 @@ from meters.claims.win_search import History
 from meters.floor.floor_file import Floor
 from meters.floor_api.errors import ActError, store_failure_as_inoperable
 from meters.floor_api.types import ClaimRequestRow, ClaimRow, WinPage, WinSearch
-from meters.wire.holds import holds_table
-from meters.wire.messages import ClaimOpened, Jackpot
+from meters.wire.messages import ClaimOpened, Jackpot, holds_table
 
 log = structlog.get_logger()
 

@@ -10,8 +10,7 @@ from meters.books.script_steps import PaidDue
 from meters.claims.claim_rows import record_of
 from meters.intake.result_steps import OpenedClaim
 from meters.wire.clock import now_text
-from meters.wire.envy_decisions import envy_message_claim
-from meters.wire.messages import Jackpot
+from meters.wire.messages import Jackpot, envy_message_claim
 
 Decision = Literal["validated", "rejected", "paid"]
 EVENT_OF: Final[Mapping[str, Decision]] = {

@@ -13,8 +13,7 @@ from bonus.display import money
 from bonus.errors import UserError, nearest
 from meters.books.ledger_mark import LedgerMark
 from meters.books.store import BooksError, LinkStore
-from meters.floor.config_option import ConfigOption
-from meters.floor.floor_file import Floor, read_own_floor
+from meters.floor.floor_file import ConfigOption, Floor, read_own_floor
 from meters.process.printing import print_text
 from meters.redis_client.health import redis_problem
 from meters.selfcheck.approval_checks import Configuration, Unapproved

@@ -28,8 +28,7 @@ from meters.books.audit_notes import (
 )
 from meters.books.open_day import day_open
 from meters.books.store import LinkStore
-from meters.floor.config_option import ConfigOption
-from meters.floor.floor_file import Floor, read_own_floor
+from meters.floor.floor_file import ConfigOption, Floor, read_own_floor
 from meters.process.console import PlainConsole, progress_bar
 from meters.process.private_files import make_private_directory
 from meters.selfcheck.opened_store import may_be_opened, never_opened, open_used_store

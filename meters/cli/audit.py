@@ -8,10 +8,8 @@ from typing import Annotated, Final
 import typer
 
 from meters.cli.audit_output import LAST, run_audit
-from meters.floor.config_option import ConfigOption
-from meters.floor.facility import Facility
-from meters.floor.floor_file import Floor, read_own_floor
-from meters.floor.gaming_day import GamingDays
+from meters.floor.facility import Facility, GamingDays
+from meters.floor.floor_file import ConfigOption, Floor, read_own_floor
 from meters.process.printing import print_text
 from meters.process.private_files import make_private_directory, write_private_file
 

@@ -3,7 +3,7 @@ import asyncio
 import typer
 
 from meters.cli.check_output import run_check
-from meters.floor.config_option import ConfigOption
+from meters.floor.floor_file import ConfigOption
 
 
 def check(config: ConfigOption) -> None:

@@ -7,10 +7,8 @@ from typing import Annotated, Final
 import typer
 
 from bonus.errors import UserError, nearest
-from meters.floor.config_option import ConfigOption
-from meters.floor.credentials import keys_directory
-from meters.floor.floor_file import Floor, read_floor
-from meters.floor.worker_bundle import service_numbers
+from meters.floor.credentials import keys_directory, service_numbers
+from meters.floor.floor_file import ConfigOption, Floor, read_floor
 from meters.keys.holders import Holder, by_name, holders
 from meters.keys.keyring import Keyring, KeyringEntry, ServerPaths
 from meters.process.printing import print_text

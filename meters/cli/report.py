@@ -8,8 +8,7 @@ from zoneinfo import ZoneInfo
 
 import typer
 
-from meters.floor.config_option import ConfigOption
-from meters.floor.floor_file import Floor, read_own_floor
+from meters.floor.floor_file import ConfigOption, Floor, read_own_floor
 from meters.reports.document import ReportDocument
 from meters.reports.documents import (
     day_document,

@@ -9,8 +9,7 @@ import typer
 from redis.exceptions import RedisError
 
 from bonus.errors import UserError, nearest
-from meters.floor.config_option import ConfigOption
-from meters.floor.floor_file import Floor, Link, read_own_floor
+from meters.floor.floor_file import ConfigOption, Floor, Link, read_own_floor
 from meters.process.logs import LogLevel, log_to_stderr
 from meters.restore.floor_restore import RestoreOptions, run_restore
 

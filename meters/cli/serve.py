@@ -6,9 +6,8 @@ import typer
 import uvloop
 from msgspec.structs import replace
 
-from meters.floor.address_checks import is_listening_address
-from meters.floor.config_option import ConfigOption
-from meters.floor.floor_file import Floor, read_own_floor
+from meters.floor.addresses import is_listening_address
+from meters.floor.floor_file import ConfigOption, Floor, read_own_floor
 from meters.process.logs import LogLevel, LogLevelOption, LogOption, log_to_stderr
 from meters.service.process import serve as run
 from meters.service.service import ServeOptions

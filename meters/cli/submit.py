@@ -10,7 +10,7 @@ import typer
 
 from bonus.odds.odds_entries import OddsEntry
 from bonus.odds.offers import Offer
-from meters.floor.config_option import ConfigOption
+from meters.floor.floor_file import ConfigOption
 from meters.odds.counting import count_entries
 from meters.process.printing import print_error
 from meters.reports.pdf import Format

@@ -14,8 +14,7 @@ from rich.table import Table
 
 from bonus.errors import UserError
 from meters.books.two_people import COMMAND
-from meters.floor.config_option import ConfigOption
-from meters.floor.floor_file import Floor, read_own_floor
+from meters.floor.floor_file import ConfigOption, Floor, read_own_floor
 from meters.process.console import PlainConsole
 from meters.process.printing import print_json, print_text
 from meters.redis_client.connect import open_redis

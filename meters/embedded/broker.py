@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from bonus.errors import UserError
-from meters.floor.broker_address import BrokerAddress, parse_broker_url
+from meters.floor.addresses import BrokerAddress, parse_broker_url
 
 LOOPBACK: Final = "127.0.0.1"
 PACKET_BYTES_MAX: Final = 131_072

@@ -25,7 +25,7 @@ from meters.embedded.broker import (
 from meters.embedded.redis_server import redis_answers, redis_command, retire_redis, socket_path
 from meters.embedded.shared_process import PartFailedError, SharedProcess
 from meters.embedded.supervisor import try_lock
-from meters.floor.broker_address import BROKER_URL_FILE
+from meters.floor.addresses import BROKER_URL_FILE
 from meters.process.private_files import make_private_directory
 
 _PORT_TRIES: Final = 3

@@ -2,9 +2,15 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Final, Literal
+from xml.parsers import expat
 
 import msgspec
+
+from bonus.errors import UserError
+from meters.floor.facility import Config, Problem
 
 READABLE: Final = 4.5
 """Lowest contrast of a text against its background (WCAG 2.2, 1.4.3)."""
@@ -12,18 +18,23 @@ READABLE: Final = 4.5
 SEEN: Final = 3.0
 """Lowest contrast of large text, and of graphics (WCAG 2.2, 1.4.11)."""
 
+LOGO_BYTES_MAX: Final = 60_000
+"""With such a logo, a page of signage stays below 100 kB."""
+
 _COLOUR: Final = re.compile(r"#[0-9A-Fa-f]{6}")
 _BLACK: Final = "#000000"
 _WHITE: Final = "#ffffff"
+_SVG: Final = re.compile(
+    rb"\A(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*\?>|<!--.*?-->|<!DOCTYPE[^>\[]*>|\s)*<svg[\s>]",
+    re.DOTALL,
+)
+_ACTIVE: Final = frozenset({"script", "foreignobject", "iframe", "handler"})
+"""Elements that are not allowed in an SVG: they can run scripts or show other pages."""
 
 Phrase = Annotated[str, msgspec.Meta(min_length=1, max_length=60)]
 
 
-class _Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    pass
-
-
-class BrandingText(_Config, frozen=True, kw_only=True):
+class BrandingText(Config, frozen=True, kw_only=True):
     """Texts on displays, in the facility's own words.
 
     Attributes:
@@ -43,7 +54,7 @@ class BrandingText(_Config, frozen=True, kw_only=True):
     foot: Annotated[str, msgspec.Meta(max_length=160)] = ""
 
 
-class Branding(_Config, frozen=True, kw_only=True):
+class Branding(Config, frozen=True, kw_only=True):
     """Appearance of displays. Each key is optional.
 
     Attributes:
@@ -71,12 +82,12 @@ class Branding(_Config, frozen=True, kw_only=True):
     wording: BrandingText = BrandingText()
 
 
-def branding_problems(branding: Branding) -> Iterator[tuple[tuple[str | int, ...], str]]:
+def branding_problems(branding: Branding) -> Iterator[Problem]:
     bad = [
         key for key in ("ground", "ink", "accent") if not _COLOUR.fullmatch(getattr(branding, key))
     ]
     for key in bad:
-        yield (key,), f'{key} is a color in quotes: {key} = "#rrggbb"'
+        yield ("signage", key), f'{key} is a color in quotes: {key} = "#rrggbb"'
     if bad:
         return
     for key, least in (("ink", READABLE), ("accent", SEEN)):
@@ -88,7 +99,7 @@ def branding_problems(branding: Branding) -> Iterator[tuple[tuple[str | int, ...
                 f"{key} {getattr(branding, key)} cannot be read on ground {branding.ground}:"
                 f" their contrast is {ratio} to 1, and must be at least {least}"
             )
-            yield (key,), reason
+            yield ("signage", key), reason
 
 
 def contrast(one: str, other: str) -> float:
@@ -141,3 +152,77 @@ def _luminance(colour: str) -> float:
         for part in (channel / 255 for channel in _channels(colour))
     )
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+@dataclass(frozen=True, slots=True)
+class Logo:
+    body: bytes
+    media_type: str
+
+
+def read_logo(branding: Branding) -> Logo | None:
+    """Return the logo that a branding names, if any.
+
+    Raises:
+        UserError: the logo cannot be read, is too large, or is not an image that pages are allowed
+            to show.
+    """
+    if branding.logo is None:
+        return None
+    try:
+        body = Path(branding.logo).read_bytes()
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise UserError(f"the logo {branding.logo} cannot be read: {reason}") from None
+    if len(body) > LOGO_BYTES_MAX:
+        raise UserError(
+            f"the logo {branding.logo} has {len(body)} bytes: at most {LOGO_BYTES_MAX} are allowed"
+        )
+    media_type = _media_type(body)
+    if media_type is None:
+        raise UserError(f"the logo {branding.logo} is not an SVG, PNG or WebP image")
+    if media_type == "image/svg+xml" and (wrong := _active(body)):
+        raise UserError(f"the logo {branding.logo} contains {wrong}: only drawings are allowed")
+    return Logo(body, media_type)
+
+
+def _media_type(body: bytes) -> str | None:
+    if body.startswith(b"\x89PNG\r\n\x1a\n"):
+        return "image/png"
+    if body[:4] == b"RIFF" and body[8:12] == b"WEBP":
+        return "image/webp"
+    return "image/svg+xml" if _SVG.match(body) else None
+
+
+class _ActiveError(Exception):
+    pass
+
+
+def _active(drawing: bytes) -> str | None:
+    """Return the part of an SVG that is active or unreadable, if any.
+
+    The SVG is parsed as a browser parses it, which finds an element even if its name has a prefix,
+    an entity or a line break. A text search would miss it.
+    """
+    reader = expat.ParserCreate()
+
+    def open_element(name: str, attributes: dict[str, str]) -> None:
+        if name.rpartition(":")[2].lower() in _ACTIVE:
+            raise _ActiveError("a script")
+        for key, value in attributes.items():
+            acts = key.rpartition(":")[2].lower().startswith("on")
+            if acts or "javascript:" in "".join(value.split()).lower():
+                raise _ActiveError("a script")
+
+    def declare_entity(*_: object) -> None:
+        raise _ActiveError("an entity")
+
+    reader.StartElementHandler = open_element
+    reader.EntityDeclHandler = declare_entity
+    try:
+        reader.Parse(drawing, True)  # noqa: FBT003  (expat's own signature)
+    except _ActiveError as found:
+        return str(found)
+    except (expat.ExpatError, ValueError, LookupError) as error:
+        return f"text that is not XML ({error})"
+    return None

@@ -1,18 +1,29 @@
-"""Broker credentials of a process: from its key bundle, the environment or the broker's address.
+"""Credentials of a process: from its key bundle, the environment or the server's address.
 
 A password can be in an environment variable, or in a file that another variable names, so no floor
-file needs to contain one.
+file needs to contain one. A bundle has its owner's name at the broker, which allows each name only
+once: it would disconnect one of two workers with the same bundle.
 """
 
+import contextlib
+import fcntl
 import os
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from bonus.errors import UserError
-from meters.floor.broker_address import BrokerAddress, parse_broker_url
+from meters.floor.addresses import BrokerAddress, parse_broker_url
 from meters.floor.facility import Service
-from meters.floor.identities import Identity
-from meters.floor.key_bundle import KeyBundle, read_secret
+from meters.floor.key_bundle import (
+    AUTHORITY_FILE,
+    SERVICES,
+    Identity,
+    KeyBundle,
+    read_secret,
+    service_identity,
+)
 
 KEYS_VARIABLE: Final = "PITLINK_KEYS"
 BROKER_PASSWORD: Final = "PITLINK_BROKER_PASSWORD"  # noqa: S105  (a variable's name)
@@ -68,16 +79,77 @@ def broker_address(service: Service, identity: Identity) -> BrokerAddress:
     bundle = KeyBundle.of(keys, identity) if keys and address.tls else None
     if bundle and password is None and address.username is None:
         password = bundle.password()
-    username = address.username or (identity.username if password else None)
-    found = BrokerAddress(
-        address.host,
-        address.port,
-        username,
-        password,
-        address.tls,
-        bundle.tls_files() if bundle else None,
-        bundle.event_group() if bundle else None,
-        identity.username if bundle and address.username is None else None,
+    found = replace(
+        address,
+        username=address.username or (identity.username if password else None),
+        password=password,
+        files=bundle.tls_files() if bundle else None,
+        event_group=bundle.event_group() if bundle else None,
+        client_name=identity.username if bundle and address.username is None else None,
     )
     found.tls_context()
     return found
+
+
+def service_numbers(keys: Path) -> Sequence[int]:
+    """Return the numbers of the workers whose bundles are on this machine, in order."""
+    found = (directory.name for directory in (keys / SERVICES).glob("*") if directory.is_dir())
+    return sorted(int(name) for name in found if name.isascii() and name.isdigit())
+
+
+@contextlib.contextmanager
+def own_identity(service: Service) -> Iterator[Identity]:
+    """Yield the first worker identity whose bundle on this machine no other worker uses.
+
+    The bundle is locked until the caller is done. One that this user of the system may not read is
+    for a worker of another user, and is left out.
+
+    Raises:
+        UserError: all bundles are in use, or no bundle can be read.
+    """
+    keys = keys_directory(service)
+    numbers = service_numbers(keys) if keys else ()
+    if keys is not None and _is_closed(keys / SERVICES):
+        raise UserError(_unreadable(keys / SERVICES))
+    if keys is None or not numbers:
+        yield service_identity(1)
+        return
+    used: list[int] = []
+    with contextlib.ExitStack() as stack:
+        for number in numbers:
+            party = service_identity(number)
+            try:
+                file = stack.enter_context((keys / party.place / AUTHORITY_FILE).open("rb"))
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                used.append(number)
+                continue
+            except PermissionError:
+                continue
+            except OSError as error:
+                raise UserError(f"{error.filename}: cannot be read: {error.strerror}") from None
+            yield party
+            return
+        if not used:
+            raise UserError(_unreadable(keys / SERVICES))
+        readable = "bundles" if len(used) == len(numbers) else "bundles that this user can read"
+        raise UserError(
+            f"each of the {len(used)} {readable} in {keys / SERVICES} is used by another"
+            " `pitlink serve` of this machine: `pitlink keys --services N` makes more"
+        )
+
+
+def _is_closed(directory: Path) -> bool:
+    """Return True if a directory exists, but this user of the system may not list it."""
+    try:
+        readable = os.access(directory, os.R_OK | os.X_OK, effective_ids=True)
+        return not readable and directory.exists()
+    except PermissionError:
+        return True
+
+
+def _unreadable(directory: Path) -> str:
+    return (
+        f"{directory}: the user {os.geteuid()} of the system may not read the keys of the services:"
+        " run the command as the owner of the keys, for example with `runuser -u pitlink --`"
+    )

@@ -1,18 +1,42 @@
-"""Settings of the whole facility in the floor file: facility, archive and service."""
+"""Settings of the whole facility in the floor file, its gaming days, and its demonstration."""
 
 import re
 from collections.abc import Iterator
-from typing import Annotated, Final
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from pathlib import Path
+from typing import Annotated, Final, Self
 from zoneinfo import ZoneInfo
 
 import msgspec
 
-from meters.floor.address_checks import (
+from meters.floor.addresses import (
     is_broker,
     is_host_name,
     is_listening_address,
     redis_url_problem,
+    with_rooted_files,
 )
+
+DEMONSTRATION_MARK: Final = "Demonstration: simulated play, no real money"
+"""The notice on every page of a demonstration."""
+
+PUBLIC_PIN: Final = "135790"
+"""Every user of a demonstration has it, and it is public."""
+
+DEMONSTRATION_USERS: Final = (
+    ("Dana", "dealer"),
+    ("Flo", "floorperson"),
+    ("Fred", "floorperson"),
+    ("Sue", "supervisor"),
+    ("Sam", "supervisor"),
+    ("Al", "auditor"),
+    ("Ada", "administrator"),
+)
+"""Some acts need two people with the same role: so two floorpersons and two supervisors."""
+
+SERVICE_PATHS: Final = ("data", "keys", "certificate", "private_key", "metrics_token")
+_DAY: Final = timedelta(days=1)
 
 Problem = tuple[tuple[str | int, ...], str]
 """An error in the floor file: the path of the wrong value, and a message."""
@@ -137,3 +161,61 @@ def service_problems(service: Service) -> Iterator[Problem]:
     if (service.certificate is None) != (service.private_key is None):
         given = "private_key" if service.certificate is None else "certificate"
         yield ("service", given), "certificate and private_key go together: give both"
+
+
+def service_from(service: Service, directory: Path) -> Service:
+    """Return the settings with absolute paths; a relative one starts at the directory."""
+    found = {
+        name: str(directory / of)
+        for name in SERVICE_PATHS
+        if (of := getattr(service, name)) is not None
+    }
+    return msgspec.structs.replace(
+        service, **found, redis=with_rooted_files(service.redis, directory)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class GamingDays:
+    """Gaming days of a facility, which begin at a local time that its floor file sets.
+
+    If the clock skips the time `starts` when summer time begins, the gaming day begins when the
+    usual number of hours has passed since midnight. If it shows this time twice when summer time
+    ends, the gaming day begins the first time.
+    """
+
+    zone: ZoneInfo
+    starts: time
+
+    @classmethod
+    def of_facility(cls, facility: Facility) -> Self:
+        return cls(ZoneInfo(facility.timezone), time.fromisoformat(facility.day_starts))
+
+    def of(self, moment: datetime) -> date:
+        """Return the gaming day to which a time belongs.
+
+        >>> days = GamingDays(ZoneInfo("America/New_York"), time(6))
+        >>> days.of(datetime(2026, 11, 21, 10, 59, tzinfo=UTC)).isoformat()
+        '2026-11-20'
+        """
+        day = moment.astimezone(self.zone).date()
+        return day if moment >= self._start(day) else day - _DAY
+
+    def bounds(self, day: date) -> tuple[datetime, datetime]:
+        """Return the starts of a gaming day and the next in UTC, 23, 24 or 25 hours apart."""
+        return self._start(day), self._start(day + _DAY)
+
+    def _start(self, day: date) -> datetime:
+        return datetime.combine(day, self.starts, self.zone).astimezone(UTC)
+
+
+def demonstration_users() -> str:
+    """Return the demonstration's users as a text, grouped by role.
+
+    >>> demonstration_users()[:45]
+    'Dana (dealer), Flo and Fred (floorperson), Su'
+    """
+    by_role: dict[str, list[str]] = {}
+    for name, role in DEMONSTRATION_USERS:
+        by_role.setdefault(role, []).append(name)
+    return ", ".join(f"{' and '.join(names)} ({role})" for role, names in by_role.items())

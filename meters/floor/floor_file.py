@@ -1,5 +1,7 @@
 """The floor file: one TOML text that describes a facility, refused whole if it has an error."""
 
+import os
+import pwd
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
@@ -7,17 +9,18 @@ from pathlib import Path
 from typing import Annotated, Final
 
 import msgspec
+import typer
 from msgspec.structs import asdict
 
-from bonus.display import money
+from bonus.display import money, rate_text
 from bonus.errors import UserError, nearest
 from bonus.law.chapter_file import Chapter
 from bonus.law.choices import choice_problem
 from bonus.law.games import Games, chapter_games
 from bonus.law.meter_terms import MeterTerms, meter_terms, paytable_choices
 from meters.floor.branding import Branding, BrandingText, branding_problems
-from meters.floor.error_messages import Vocabulary, toml_problem
 from meters.floor.facility import (
+    SERVICE_PATHS,
     ArchiveSettings,
     Config,
     Facility,
@@ -25,18 +28,17 @@ from meters.floor.facility import (
     Service,
     archive_problems,
     facility_problems,
+    service_from,
     service_problems,
 )
 from meters.floor.game_files import read_games
-from meters.floor.paths import (
-    PATHS,
-    archive_from,
-    branding_from,
-    check_account,
-    service_from,
+from meters.floor.toml_errors import (
+    SourceLines,
+    Vocabulary,
+    field_path,
+    toml_problem,
+    unprintable_texts,
 )
-from meters.floor.pool_mismatch import pool_mismatch
-from meters.floor.source_lines import SourceLines, field_path, unprintable_texts
 from meters.wire.topics import IDENTIFIER, METER_IDENTIFIER
 
 Identifier = Annotated[str, msgspec.Meta(pattern=rf"\A{IDENTIFIER}\Z")]
@@ -47,6 +49,13 @@ _ASSET: Final = re.compile("[!-~]+(?: [!-~]+)*")
 _ASSET_WRONG: Final = (
     "asset has only letters, digits and signs of ASCII, and single blanks between them"
 )
+
+
+_PATHS: Final = frozenset({*SERVICE_PATHS, "directory", "logo", "games"})
+
+ConfigOption = Annotated[
+    Path, typer.Option("--config", help="The floor file, a TOML text.", metavar="FLOOR.toml")
+]
 
 
 class FloorError(UserError):
@@ -219,6 +228,12 @@ class Floor(FloorSettings, frozen=True, kw_only=True):
     link: tuple[Link, ...]
     games: Games
 
+    @property
+    def games_played(self) -> tuple[Chapter, ...]:
+        """The games of the tables, each once."""
+        names = dict.fromkeys(table.game for link in self.link for table in link.table)
+        return tuple(self.games[name] for name in names)
+
     def find_table(self, table_id: str) -> tuple[Link, Table] | None:
         for link in self.link:
             for table in link.table:
@@ -268,7 +283,7 @@ def parse_floor(text: str, name: str = "floor file", directory: Path | None = No
     named = read.facility.games
     games = chapter_games() if named is None else read_games((directory or Path()) / named)
     floor = _floor_of(read, games)
-    for path, reason in (*_problems(floor), *unprintable_texts(raw, (), besides=PATHS)):
+    for path, reason in (*_problems(floor), *unprintable_texts(raw, (), besides=_PATHS)):
         raise FloorError(f"{name}:{source_lines.line_of(path)}: {reason}")
     return floor
 
@@ -314,11 +329,13 @@ def read_floor(path: Path) -> Floor:
         raise FloorError(f"{path}:{line}: the file is not UTF-8: save it as UTF-8") from None
     directory = path.absolute().parent
     floor = parse_floor(text, str(path), directory)
+    archive, signage = floor.archive, floor.signage
+    logo = signage.logo and str(directory / signage.logo)
     return msgspec.structs.replace(
         floor,
         service=service_from(floor.service, directory),
-        archive=archive_from(floor.archive, directory),
-        signage=branding_from(floor.signage, directory),
+        archive=msgspec.structs.replace(archive, directory=str(directory / archive.directory)),
+        signage=msgspec.structs.replace(signage, logo=logo),
     )
 
 
@@ -329,8 +346,33 @@ def read_own_floor(path: Path) -> Floor:
         UserError: as `read_floor`; also if root runs the command on the data of another account.
     """
     floor = read_floor(path)
-    check_account(floor.service.data, floor.archive.directory)
+    _check_account(floor.service.data, floor.archive.directory)
     return floor
+
+
+def _check_account(*directories: str) -> None:
+    """Refuse that root works on data of another account.
+
+    That account can put links to files of root there, and root would read or write those files.
+
+    Raises:
+        UserError: the message names the account.
+    """
+    if os.geteuid() != 0:
+        return
+    for directory in map(Path, directories):
+        there = next(each for each in (directory, *directory.parents) if each.exists())
+        owner = there.stat().st_uid
+        if owner == 0:
+            continue
+        try:
+            name = pwd.getpwuid(owner).pw_name
+        except KeyError:
+            name = f"'#{owner}'"
+        raise UserError(
+            f"{there} belongs to the account {name}, and root would follow the links that it puts"
+            f" there. Run the command as that account: runuser -u {name} -- pitlink ..."
+        )
 
 
 def _problems(floor: Floor) -> Iterator[Problem]:
@@ -338,8 +380,7 @@ def _problems(floor: Floor) -> Iterator[Problem]:
     yield from facility_problems(floor.facility)
     yield from archive_problems(floor.archive)
     yield from service_problems(floor.service)
-    for path, wrong in branding_problems(floor.signage):
-        yield ("signage", *path), wrong
+    yield from branding_problems(floor.signage)
     tables: dict[str, str] = {}
     assets: dict[str, str] = {}
     links: set[str] = set()
@@ -566,7 +607,22 @@ def _pool_problem(meter: Meter, game: str, first: str) -> str | None:
     except ValueError as error:
         return f"in {game}, {error}"
     if here.pool != there.pool:
-        return pool_mismatch(game, here, first, there)
+        return _pool_mismatch(game, here, first, there)
     if too_much := _amount_problem(here):
         return f"{game}: {too_much}"
     return None
+
+
+def _pool_mismatch(game: str, terms: MeterTerms, other: str, others: MeterTerms) -> str:
+    names = ("seed", "reseed", "primary rate", "reserve rate")
+    differing = [
+        (name, here, there)
+        for name, here, there in zip(names, terms.pool, others.pool, strict=True)
+        if here != there
+    ]
+    name, here, there = differing[0]
+    shown = money if name.endswith("seed") else rate_text
+    return (
+        f"{game} and {other} cannot feed the same {terms.kind} meter: its {name} is {shown(here)}"
+        f" in {game}, but {shown(there)} in {other}"
+    )

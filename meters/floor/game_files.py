@@ -1,12 +1,18 @@
-"""Game files of the house: the TOML files in the directory that the floor file names."""
+"""Game files of the house: the TOML files in the directory that the floor file names.
+
+Outside the dates of its file, `effective` and `expires`, the tables of a game begin no round, and
+the service refuses their wagers. An open round can still be settled or voided, and its wins can be
+paid.
+"""
 
 import hashlib
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from datetime import date
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Final, get_args
+from zoneinfo import ZoneInfo
 
 import msgspec
 
@@ -17,12 +23,23 @@ from bonus.law.chapter_file import Chapter
 from bonus.law.games import Games, chapter_games
 from bonus.law.paytable_checks import check_chapter
 from bonus.wagers import PaidFrom
-from meters.floor.error_messages import Vocabulary, toml_problem
-from meters.floor.source_lines import SourceLines, field_path, unprintable_texts
+from meters.floor.toml_errors import (
+    SourceLines,
+    Vocabulary,
+    field_path,
+    toml_problem,
+    unprintable_texts,
+)
 
 FILES_MAX: Final = 100
 BYTES_MAX: Final = 262_144
 """The files of the chapters are 10 kB or smaller."""
+
+EXPIRES_SOON_DAYS: Final = 30
+"""Days before the last day of a game from which there are warnings."""
+
+GAME_NOT_IN_EFFECT: Final = "game_not_in_effect"
+"""Refusal code for a game outside its dates; the service and the table use it."""
 
 _SUFFIX: Final = ".toml"
 
@@ -158,6 +175,45 @@ def _read(path: Path) -> str:
 
 def _digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def date_warnings(
+    games: Iterable[Chapter], timezone: str, now: datetime | None = None
+) -> tuple[str, ...]:
+    """Return a warning for each game that cannot be played now. Days are those of `timezone`.
+
+    A game that expires within `EXPIRES_SOON_DAYS` days brings one too.
+    """
+    today = _today(timezone, now)
+    return tuple(filter(None, (_warning(game, today) for game in games)))
+
+
+def problem_now(game: Chapter, timezone: str, now: datetime | None = None) -> str:
+    """Return why a game cannot be played now; empty if it can. Days are those of `timezone`."""
+    if game.effective is None and game.expires is None:
+        return ""
+    return _date_problem(game, _today(timezone, now))
+
+
+def _date_problem(game: Chapter, today: date) -> str:
+    name = f"{game.title} ({game.game})"
+    if game.effective and today < date.fromisoformat(game.effective):
+        return f"{name} cannot be played before {game.effective}: its file says effective"
+    if game.expires and today > date.fromisoformat(game.expires):
+        return f"{name} cannot be played after {game.expires}: its file says expires"
+    return ""
+
+
+def _warning(game: Chapter, today: date) -> str:
+    if problem := _date_problem(game, today):
+        return f"{problem}; its tables accept no wagers"
+    if game.expires is None or (date.fromisoformat(game.expires) - today).days > EXPIRES_SOON_DAYS:
+        return ""
+    return f"{game.title} ({game.game}) expires: it cannot be played after {game.expires}"
+
+
+def _today(timezone: str, now: datetime | None) -> date:
+    return (now or datetime.now(UTC)).astimezone(ZoneInfo(timezone)).date()
 
 
 _WORDS: Final = Vocabulary(

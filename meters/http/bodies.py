@@ -13,7 +13,7 @@ from litestar.exceptions import ValidationException
 from litestar.handlers import BaseRouteHandler
 
 from bonus.printable import escape_unprintable
-from meters.wire.member_names import has_name_twice
+from meters.wire.messages import has_name_twice
 
 _BODY = "data"
 """The parameter that receives the body in a route's function."""

@@ -4,8 +4,15 @@ from typing import Final
 import msgspec
 
 from meters.books.refusals import EventRefusal
-from meters.wire.member_names import has_name_twice
-from meters.wire.messages import EVENT_BYTES_MAX, TABLE_EVENT, UNREADABLE, Hello, MoneyEvent, seq_of
+from meters.wire.messages import (
+    EVENT_BYTES_MAX,
+    TABLE_EVENT,
+    UNREADABLE,
+    Hello,
+    MoneyEvent,
+    has_name_twice,
+    seq_of,
+)
 
 _NAMED: Final = re.compile(r" field `([^`]+)`")
 

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 from meters.books.script_steps import Contribution, contributions_text
 from meters.intake.table_catalog import CatalogTable
-from meters.wire.member_names import has_name_twice
 from meters.wire.messages import (
     EVENT_BYTES_MAX,
     UNDECODED_WAGERS,
     UNREADABLE,
     WageredPosition,
     Wagers,
+    has_name_twice,
 )
 
 

@@ -11,8 +11,7 @@ from bonus.settling.settlement_lines import Due, Line, encode_line
 from meters.books.claim_records import ClaimRecord, Records
 from meters.books.script_steps import DueStep, EnvyStep, ReplyParts
 from meters.intake.table_catalog import CatalogTable
-from meters.wire.holds import holds_table
-from meters.wire.messages import ClaimOpened, DrawMade, Result, WagerCorrection, Wagers
+from meters.wire.messages import ClaimOpened, DrawMade, Result, WagerCorrection, Wagers, holds_table
 
 _AMOUNT: Final = '"amount":'
 

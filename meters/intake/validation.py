@@ -33,7 +33,7 @@ from meters.books.script_steps import (
     WagersWork,
     contributions_text,
 )
-from meters.floor.game_dates import GAME_NOT_IN_EFFECT, problem_now
+from meters.floor.game_files import GAME_NOT_IN_EFFECT, problem_now
 from meters.intake.result_steps import OpenedClaim, OpenRound, ResultWriter
 from meters.intake.table_catalog import CatalogTable, WagerTerms
 from meters.wire.messages import (

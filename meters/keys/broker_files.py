@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from meters.floor.floor_file import Floor, Link, Table
-from meters.floor.identities import DISPLAY, service_identity, table_identity
+from meters.floor.key_bundle import DISPLAY, service_identity, table_identity
 from meters.wire import topics
 
 _ROUNDS: Final = 1_000

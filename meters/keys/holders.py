@@ -2,8 +2,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from meters.floor.addresses import hosts_of
 from meters.floor.floor_file import Floor
-from meters.floor.identities import (
+from meters.floor.key_bundle import (
     ARCHIVE,
     CHECK,
     DISPLAY,
@@ -14,7 +15,6 @@ from meters.floor.identities import (
     service_identity,
     table_identity,
 )
-from meters.floor.redis_address import hosts_of
 
 BROKER: Final = Identity("broker", "broker", "broker")
 REDIS: Final = Identity("redis", "redis", "redis")

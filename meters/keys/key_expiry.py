@@ -9,15 +9,16 @@ from typing import Final, NamedTuple
 from cryptography import x509
 
 from bonus.errors import UserError
+from meters.floor.addresses import hosts_of
 from meters.floor.facility import Service
-from meters.floor.identities import (
+from meters.floor.key_bundle import (
     AUTHORITY_FILE,
     EVENT_GROUP_FILE,
     LOG_SECRETS_FILE,
     SERVICES,
+    read_secret,
+    read_secrets,
 )
-from meters.floor.key_bundle import read_secret, read_secrets
-from meters.floor.redis_address import hosts_of
 
 WARN_DAYS: Final = 30
 _OTHERS: Final = 0o077

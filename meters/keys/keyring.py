@@ -9,8 +9,9 @@ from cryptography import x509
 
 from bonus.errors import UserError
 from meters.books.event_group import new_event_group
+from meters.floor.addresses import is_replicated, parse_replicated
 from meters.floor.floor_file import Floor
-from meters.floor.identities import (
+from meters.floor.key_bundle import (
     ARCHIVE,
     AUTHORITY_FILE,
     EVENT_GROUP_FILE,
@@ -20,9 +21,9 @@ from meters.floor.identities import (
     REDIS_USERS_PASSWORD_FILE,
     SENTINELS,
     SERVICES,
+    read_secret,
+    read_secrets,
 )
-from meters.floor.key_bundle import read_secret, read_secrets
-from meters.floor.redis_address import is_replicated, parse_replicated
 from meters.keys.authority import Authority, Issued
 from meters.keys.broker_files import access_list, listeners, password_lines
 from meters.keys.holders import BROKER, REDIS, Holder

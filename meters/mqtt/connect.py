@@ -2,7 +2,7 @@ import contextlib
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 
-from meters.floor.broker_address import BrokerAddress
+from meters.floor.addresses import BrokerAddress
 from meters.mqtt.connection import KEEPALIVE_S, BrokerConnection, UnsupportedVersionError
 from meters.mqtt.incoming import Arrivals
 from meters.mqtt.mqtt5_connection import Mqtt5Connection

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple, Self
 import aiomqtt
 import structlog
 
-from meters.floor.broker_address import BrokerAddress
+from meters.floor.addresses import BrokerAddress
 from meters.mqtt.connection import (
     ANSWER_WITHIN_S,
     KEEPALIVE_S,

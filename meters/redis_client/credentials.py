@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import unquote, urlsplit
 
+from meters.floor.addresses import with_one_host
 from meters.floor.credentials import (
     REDIS_PASSWORD,
     REDIS_USERS_PASSWORD,
@@ -11,12 +12,17 @@ from meters.floor.credentials import (
     keys_directory,
     only_one,
     secret_of,
+    service_numbers,
 )
 from meters.floor.facility import Service
-from meters.floor.identities import ARCHIVE, PASSWORD_FILE, SENTINELS, service_identity
-from meters.floor.key_bundle import KeyBundle, read_secret
-from meters.floor.redis_address import with_one_host
-from meters.floor.worker_bundle import service_numbers
+from meters.floor.key_bundle import (
+    ARCHIVE,
+    PASSWORD_FILE,
+    SENTINELS,
+    KeyBundle,
+    read_secret,
+    service_identity,
+)
 
 REDIS_USER: Final = "pitlink"
 USERS_REDIS_USER: Final = "pitlink-people"

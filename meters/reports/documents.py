@@ -5,9 +5,8 @@ from typing import Final
 from zoneinfo import ZoneInfo
 
 from bonus.display import exact_money, money
-from meters.floor.demonstration import MARK
+from meters.floor.facility import DEMONSTRATION_MARK, GamingDays
 from meters.floor.floor_file import Floor, Meter
-from meters.floor.gaming_day import GamingDays
 from meters.reports.document import Column, Fact, ReportDocument, ReportPart, ReportSection, numbers
 from meters.reports.flows import Flow
 from meters.reports.formatting import (
@@ -288,7 +287,7 @@ def _document(
         ("Made", f"{moment(found.at, days.zone)}, pitlink {version('pitlink')}"),
     ]
     if floor.facility.demonstration:
-        facts.insert(0, ("Note", MARK))
+        facts.insert(0, ("Note", DEMONSTRATION_MARK))
     facts += [
         ("Not in it", f"{each.link.name}: {_why_without(each, found)}")
         for each in found.links

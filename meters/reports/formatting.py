@@ -4,7 +4,7 @@ from typing import Final
 from zoneinfo import ZoneInfo
 
 from bonus.display import exact_money
-from meters.floor.gaming_day import GamingDays
+from meters.floor.facility import GamingDays
 from meters.reports.flows import Flow
 
 NOTHING: Final = "—"

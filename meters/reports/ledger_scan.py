@@ -15,8 +15,8 @@ from meters.books.audit import Finding
 from meters.books.ledger_mark import LedgerMark
 from meters.books.open_day import day_open
 from meters.books.store import LinkStore
+from meters.floor.facility import GamingDays
 from meters.floor.floor_file import Floor, Link
-from meters.floor.gaming_day import GamingDays
 from meters.reports.gaming_days import LinkDay, Win, joined
 from meters.reports.ledger_watch import DayCollector
 from meters.selfcheck.opened_store import open_used_store

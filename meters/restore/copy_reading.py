@@ -13,8 +13,8 @@ from meters.archive.day_file import DayFile
 from meters.archive.day_lines import EntryLine
 from meters.archive.verification import Verification
 from meters.books.checkpoint import Checkpoint
+from meters.floor.facility import GamingDays
 from meters.floor.floor_file import Floor, Link
-from meters.floor.gaming_day import GamingDays
 from meters.redis_client.link_keys import LinkKeys
 from meters.restore.errors import RestoreError
 from meters.restore.ledger_copy import LedgerCopy

@@ -27,8 +27,8 @@ from meters.books.link_changes import ChangeBook
 from meters.books.restore_entries import RestoreEntries, RestoreEntry
 from meters.books.store import LinkStore
 from meters.books.stored_tables import StoredTable
+from meters.floor.facility import GamingDays
 from meters.floor.floor_file import Floor
-from meters.floor.gaming_day import GamingDays
 from meters.links.act_rows import SwitchRecord
 from meters.restore.copy_reading import Advance, CopyReader, LinkCopy
 from meters.restore.errors import RestoreError

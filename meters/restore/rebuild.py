@@ -32,8 +32,8 @@ from meters.books.expected_transfers import ExpectedBooks, HeldWin, envy_of_resu
 from meters.books.ledger_replay import BalanceReplay
 from meters.books.money_terms import terms_digest
 from meters.books.schema import FIELD, SCHEMA
+from meters.floor.facility import GamingDays
 from meters.floor.floor_file import Link
-from meters.floor.gaming_day import GamingDays
 from meters.redis_client.link_keys import LinkKeys
 from meters.restore.restored_link import LinkSnapshot, NotedDay
 from meters.restore.restored_tables import TableSnapshot

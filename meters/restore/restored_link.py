@@ -15,7 +15,7 @@ from meters.books.expected_transfers import Transfer
 from meters.books.outage_entries import OUTAGE
 from meters.books.restore_entries import RESTORING
 from meters.books.slip_numbers import kept_for
-from meters.floor.gaming_day import GamingDays
+from meters.floor.facility import GamingDays
 from meters.links.act_rows import SwitchRecord
 from meters.redis_client.link_keys import LinkKeys
 from meters.restore.store_snapshot import StoreSnapshot

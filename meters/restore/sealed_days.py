@@ -23,8 +23,8 @@ from meters.books.correction_requests import ASK_DECISION
 from meters.books.dealt_cards import dealt_digest
 from meters.books.expected_transfers import transfers_in
 from meters.books.slip_numbers import fold_slip
+from meters.floor.facility import GamingDays
 from meters.floor.floor_file import Link
-from meters.floor.gaming_day import GamingDays
 from meters.redis_client.link_keys import LinkKeys
 from meters.restore.openings import opening_rows
 from meters.restore.rebuild import Rebuild, RebuildError

@@ -10,10 +10,10 @@ from typing import Final
 from bonus.errors import UserError
 from meters.embedded.broker import embedded_address
 from meters.embedded.servers import embedded_broker
-from meters.floor.broker_address import BrokerAddress
+from meters.floor.addresses import BrokerAddress
 from meters.floor.credentials import broker_address
 from meters.floor.floor_file import Floor
-from meters.floor.identities import DISPLAY
+from meters.floor.key_bundle import DISPLAY
 from meters.mqtt.connect import connect_broker
 from meters.mqtt.connection import BrokerConnection, BrokerError
 from meters.restore.errors import RestoreError

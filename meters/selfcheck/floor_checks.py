@@ -5,9 +5,9 @@ from bonus.law.chapter_file import Validation
 from bonus.odds.hand_bonus_return import hand_bonus_return, tenths_text
 from bonus.settling.table_rules import table_rules
 from bonus.wagers import MICROS_PER_CENT
+from meters.floor.branding import read_logo
 from meters.floor.floor_file import Floor, fewest_positions
-from meters.floor.game_dates import date_warnings
-from meters.floor.logo import read_logo
+from meters.floor.game_files import date_warnings
 from meters.selfcheck.check_result import Check
 
 
@@ -31,7 +31,7 @@ def date_checks(floor: Floor) -> list[Check]:
     Such a game does not stop a link: other tables can play other games, and a table of the game can
     have an open round.
     """
-    if warnings := date_warnings(floor):
+    if warnings := date_warnings(floor.games_played, floor.facility.timezone):
         return [Check("games", holds=False, seen=each, warns=True) for each in warnings]
     house = ", ".join(floor.games.digests)
     return [Check("games", holds=True, seen=f"of the house: {house}")] if house else []

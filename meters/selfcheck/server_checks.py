@@ -18,7 +18,7 @@ from meters.books.slip_numbers import SLIPS_TAG
 from meters.books.store import LinkStore
 from meters.floor.credentials import broker_address
 from meters.floor.floor_file import Floor
-from meters.floor.identities import CHECK
+from meters.floor.key_bundle import CHECK
 from meters.mqtt.client_name import refusals
 from meters.mqtt.connect import connect_broker
 from meters.mqtt.connection import BrokerConnection, BrokerError, prove_size

@@ -15,8 +15,8 @@ from meters.books.link_state import LedgerHead, LinkState
 from meters.books.link_stats import LinkStatsReader
 from meters.books.outage_entries import OutageBook
 from meters.books.store import LinkStore, TermsError
+from meters.floor.facility import GamingDays
 from meters.floor.floor_file import Link
-from meters.floor.gaming_day import GamingDays
 from meters.intake.batches import Arrival, BatchResult, LinkIntake
 from meters.links.parameters import LinkParameters
 from meters.metrics import Metrics

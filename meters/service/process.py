@@ -11,10 +11,9 @@ import structlog
 from bonus.errors import UserError
 from meters.embedded.broker import embedded_address
 from meters.embedded.servers import embedded_broker
-from meters.floor.broker_address import BrokerAddress
-from meters.floor.credentials import broker_address
+from meters.floor.addresses import BrokerAddress
+from meters.floor.credentials import broker_address, own_identity
 from meters.floor.floor_file import Floor
-from meters.floor.worker_bundle import own_identity
 from meters.http.middleware import ServerSettings
 from meters.process.signals import on_stop
 from meters.redis_client.connect import open_redis

@@ -24,9 +24,9 @@ from meters.claims.correction_requests import Asks
 from meters.claims.simulated_floorperson import VALIDATES, validate_what_waits
 from meters.claims.win_messages import hit_message
 from meters.displays.display_state import DisplayState
-from meters.floor.broker_address import BrokerAddress
+from meters.floor.addresses import BrokerAddress
+from meters.floor.facility import GamingDays
 from meters.floor.floor_file import Floor, Link
-from meters.floor.gaming_day import GamingDays
 from meters.floor_api.change_signal import ChangeSignal
 from meters.http.middleware import ServerSettings
 from meters.http.server import serve_web

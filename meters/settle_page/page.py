@@ -6,12 +6,11 @@ import msgspec
 
 from bonus.settling.rounds import RoundError
 from bonus.settling.settle import SettlementText, settle_line
-from meters.floor.demonstration import MARK
-from meters.floor.facility import Facility
+from meters.floor.facility import DEMONSTRATION_MARK, Facility
 from meters.floor.floor_file import Link, Table
 from meters.http.templates import load_template
 from meters.settle_page.table_forms import floor_forms
-from meters.wire.member_names import has_name_twice
+from meters.wire.messages import has_name_twice
 
 PACKAGE: Final = "meters.settle_page"
 
@@ -54,7 +53,7 @@ class SettlePage:
         and meter id.
         """
         forms = msgspec.json.encode(floor_forms(tables, balances)).decode()
-        return _TEMPLATE.render(page=self, forms=forms, mark=MARK)
+        return _TEMPLATE.render(page=self, forms=forms, mark=DEMONSTRATION_MARK)
 
 
 def settle_body(body: bytes) -> SettlementText:

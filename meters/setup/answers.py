@@ -9,9 +9,8 @@ from zoneinfo import ZoneInfo, available_timezones
 
 from bonus.errors import UserError, nearest
 from bonus.printable import unprintable_problem
-from meters.floor.address_checks import is_host_name
+from meters.floor.addresses import hosts_of, is_host_name
 from meters.floor.floor_file import Floor
-from meters.floor.redis_address import hosts_of
 from meters.setup.places import below
 
 Machines = Literal["one", "several"]

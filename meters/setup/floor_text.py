@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Final
 
 from bonus.errors import UserError
+from meters.floor.addresses import hosts_of, is_replicated
 from meters.floor.floor_file import Floor, FloorError, parse_floor
-from meters.floor.redis_address import hosts_of, is_replicated
-from meters.floor.source_lines import SourceLines
+from meters.floor.toml_errors import SourceLines
 from meters.setup.answers import Answers
 from meters.setup.places import ARCHIVE, DATA, FLOOR_FILE, INSTALLED_KEYS
 

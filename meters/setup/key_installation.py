@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from bonus.errors import UserError
-from meters.floor.identities import SENTINELS, SERVICES
+from meters.floor.key_bundle import SENTINELS, SERVICES
 from meters.process.private_files import opened_directory
 from meters.setup.file_writing import make_open_directory
 from meters.setup.places import BROKER_KEYS, INSTALLED_KEYS, REDIS_KEYS, below, owner_ids

@@ -10,10 +10,10 @@ from typing import Final
 from cryptography import x509
 
 from bonus.errors import UserError
+from meters.floor.addresses import hosts_of
+from meters.floor.credentials import service_numbers
 from meters.floor.floor_file import Floor
-from meters.floor.identities import AUTHORITY_FILE
-from meters.floor.redis_address import hosts_of
-from meters.floor.worker_bundle import service_numbers
+from meters.floor.key_bundle import AUTHORITY_FILE
 from meters.keys.holders import BROKER, Holder, holders
 from meters.keys.keyring import AUTHORITY, Keyring, ServerPaths
 from meters.process.private_files import read_bytes

@@ -6,7 +6,7 @@ from redis import Redis
 from redis.exceptions import AuthenticationError, RedisError
 
 from bonus.errors import UserError
-from meters.floor.redis_address import HostPort
+from meters.floor.addresses import HostPort
 from meters.keys.redis_files import SENTINEL_ACCESS
 from meters.process.private_files import read_bytes
 from meters.setup.redis_machine import RedisMachine

@@ -7,13 +7,8 @@ from pathlib import Path
 from typing import Final
 
 from bonus.errors import UserError
+from meters.floor.addresses import HostPort, ReplicatedAddress, is_replicated, parse_replicated
 from meters.floor.floor_file import Floor
-from meters.floor.redis_address import (
-    HostPort,
-    ReplicatedAddress,
-    is_replicated,
-    parse_replicated,
-)
 from meters.keys.redis_files import REPLICA_ACCESS, SENTINEL_ACCESS
 from meters.setup.file_states import without_added
 from meters.setup.pieces import read_piece

@@ -4,7 +4,7 @@ from cryptography import x509
 
 from bonus.errors import UserError
 from meters.floor.floor_file import FloorError
-from meters.floor.identities import AUTHORITY_FILE, table_identity
+from meters.floor.key_bundle import AUTHORITY_FILE, table_identity
 from meters.process.printing import print_text
 from meters.process.private_files import read_bytes
 from meters.setup import units

@@ -10,8 +10,8 @@ from rich.filesize import decimal
 
 from meters.archive.archive_days import ArchiveFiles
 from meters.floor.credentials import keys_directory
+from meters.floor.facility import GamingDays
 from meters.floor.floor_file import Floor
-from meters.floor.gaming_day import GamingDays
 from meters.keys.key_expiry import check_keys
 from meters.selfcheck.check_result import Check
 from meters.selfcheck.record_checks import note_checks

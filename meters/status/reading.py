@@ -9,7 +9,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from bonus.errors import UserError
-from meters.floor.address_checks import is_listening_address
+from meters.floor.addresses import is_listening_address
 from meters.floor.floor_file import Floor, Link
 from meters.http.middleware import ServerSettings
 from meters.selfcheck.check_result import Check

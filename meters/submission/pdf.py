@@ -10,7 +10,7 @@ from reportlab.platypus import (  # type: ignore[import-untyped]
     Spacer,
 )
 
-from meters.floor.demonstration import MARK
+from meters.floor.facility import DEMONSTRATION_MARK
 from meters.pdf.flowables import HUSH, INK, code_lines, paragraph, rule, signature_lines
 from meters.pdf.pages import pdf_file
 from meters.reports.pdf import Format, head_elements, inner_width, page_layout, part_elements
@@ -26,7 +26,7 @@ def submission_pdf(submission: Submission, json_sha256: str, size: Format = "let
     Each page shows the facility's name, the title, the page number, and the SHA-256 of the file
     with the JSON.
     """
-    mark = MARK if submission.demonstration else ""
+    mark = DEMONSTRATION_MARK if submission.demonstration else ""
     title = f"{TITLE} · {submission.date} · JSON {json_sha256}"
     layout = page_layout(submission.facility, title, size, mark=mark)
     inner = inner_width(layout)

@@ -4,7 +4,7 @@ from typing import Final
 
 import structlog
 
-from meters.floor.demonstration import PIN, USERS
+from meters.floor.facility import DEMONSTRATION_USERS, PUBLIC_PIN
 from meters.users.errors import UsersError
 from meters.users.roles import Role
 from meters.users.users import Actor, Users
@@ -28,7 +28,7 @@ async def let_in(users: Users) -> None:
             )
             return
         present = {row.name for row in rows}
-        for name, role in USERS:
+        for name, role in DEMONSTRATION_USERS:
             if name not in present:
                 await _add(users, name, Role(role))
     except UsersError as error:
@@ -37,7 +37,7 @@ async def let_in(users: Users) -> None:
 
 async def _add(users: Users, name: str, role: Role) -> None:
     try:
-        await users.add(name, role, PIN, _US, own=True)
+        await users.add(name, role, PUBLIC_PIN, _US, own=True)
     except UsersError as error:
         if error.code != "name_taken":
             raise

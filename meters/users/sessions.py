@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from meters.books.two_people import NO_SETTERS, PinSetters
-from meters.floor.demonstration import PIN as PUBLIC_PIN
+from meters.floor.facility import PUBLIC_PIN
 from meters.users.errors import UsersError
 from meters.users.expected_users import pin_digest
 from meters.users.names import fold_name

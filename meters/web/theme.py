@@ -8,9 +8,8 @@ from typing import Final
 
 import msgspec
 
-from meters.floor.branding import Branding, away, mixed, on, readable
+from meters.floor.branding import Branding, away, mixed, on, read_logo, readable
 from meters.floor.floor_file import Floor
-from meters.floor.logo import read_logo
 from meters.http.static_files import SHARED, Assets
 
 PAGES: Final = (

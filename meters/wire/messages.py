@@ -2,9 +2,15 @@
 
 A card is sent as two characters, money as an integer in cents. Every decoder is strict: it refuses
 a number in quotes, a boolean instead of a number, and a field that the contract does not have.
+
+The contract has jackpot messages only for wins. A decision on Envy Bonuses is an additional one,
+whose claim name is the claim under which the bonuses are owed, with the ending ``-envy``. For a
+reader that does not know this extension, it is an unknown claim.
 """
 
-from collections.abc import Mapping
+import contextlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Annotated, Final, Literal
 
@@ -12,6 +18,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from bonus.settling.settlement_lines import Line
+from bonus.wagers import PaidFrom
 
 ROUND_LENGTH_MAX: Final = 64
 EVENT_BYTES_MAX: Final = 16_384
@@ -19,6 +26,13 @@ EVENT_BYTES_MAX: Final = 16_384
 
 Even the events of a round with seven positions are far smaller.
 """
+
+HELD: Final = "held"
+"""State of a table that must wait for a hand pay, and the code that refuses its events."""
+
+HELD_MESSAGE: Final = "the table waits for a hand pay: the cards stay until its payment is recorded"
+
+_ENVY_ENDING: Final = "-envy"
 
 CardName = str
 """Its form is checked later, by the rules of the game."""
@@ -359,3 +373,87 @@ def seq_of(payload: bytes) -> int | None:
         return _SEQUENCED.decode(payload).seq
     except UNREADABLE:
         return None
+
+
+def holds_table(paid_from: str | None) -> bool:
+    """Check if the table must wait until a win with this source of payment is paid or rejected.
+
+    Only a hand pay holds its table: the law requires that the cards remain on the table until the
+    necessary documentation is done (649a.11(c)(5)(iv), (7)(iv), (8)(iii), (9)(iv)).
+
+    >>> holds_table("hand_pay"), holds_table("table_inventory"), holds_table("game_account")
+    (True, False, False)
+    """
+    return paid_from == PaidFrom.HAND_PAY
+
+
+def held_by(claims: Iterable[str]) -> str:
+    return f"{HELD_MESSAGE} ({', '.join(claims)})"
+
+
+def envy_message_claim(claim: str) -> str:
+    """Return the claim name that a message about the Envy Bonuses of a claim uses.
+
+    >>> envy_message_claim("pit.T-1-42-1")
+    'pit.T-1-42-1-envy'
+    """
+    return f"{claim}{_ENVY_ENDING}"
+
+
+def envy_owed_under(named: str) -> str | None:
+    """Return the claim whose Envy Bonuses a jackpot message is about; None for a win's message.
+
+    >>> envy_owed_under("pit.T-1-42-1-envy"), envy_owed_under("pit.T-1-42-1")
+    ('pit.T-1-42-1', None)
+    """
+    return named.removesuffix(_ENVY_ENDING) if named.endswith(_ENVY_ENDING) else None
+
+
+def envy_claim_name(result: str, holder: int) -> str:
+    """Return the claim name of the Envy Bonuses for a hand that has no win of its own.
+
+    `result` names the link, the table and the result's sequence number. `holder` is the position of
+    the hand that causes the bonuses.
+
+    >>> envy_claim_name("pit.T-1-42", 3)
+    'pit.T-1-42-e3'
+    """
+    return f"{result}-e{holder}"
+
+
+class _NamedTwiceError(Exception):
+    pass
+
+
+def _check_pairs(pairs: Sequence[tuple[str, object]]) -> None:
+    if len({name for name, _ in pairs}) != len(pairs):
+        raise _NamedTwiceError
+
+
+_QUICK: Final = msgspec.json.Decoder()
+_ENCODER: Final = msgspec.json.Encoder()
+_STRICT: Final = json.JSONDecoder(object_pairs_hook=_check_pairs, parse_int=str)
+
+
+def has_name_twice(text: bytes) -> bool:
+    r"""Check if an object in a JSON text has a name twice.
+
+    Some JSON readers then use the first value, others, as pitlink's decoders, the last. The ledger
+    keeps the bytes of a table's event, from which another program could later read the first value.
+
+    Call this only after the text was decoded successfully as a message.
+
+    >>> has_name_twice(b'{"seq": 1, "at": "2:00"}'), has_name_twice(rb'{"a": 1, "\u0061": 2}')
+    (False, True)
+    """
+    if b"\\" not in text:
+        # Without escapes, a colon is part of a string or separates a name from its value. If a name
+        # occurs twice, decoding drops one of the two values, so a colon is missing when the result
+        # is encoded.
+        with contextlib.suppress(OverflowError):  # a number that only the strict decoder accepts
+            return text.count(b":") != _ENCODER.encode(_QUICK.decode(text)).count(b":")
+    try:
+        _STRICT.decode(text.decode())
+    except _NamedTwiceError:
+        return True
+    return False

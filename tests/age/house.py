@@ -25,9 +25,8 @@ from bonus.errors import UserError
 from meters.archive.archive_days import ArchiveFiles
 from meters.archive.archiver import Archiver
 from meters.books.audit_notes import ARCHIVE_NOTE, ArchiveNote, read_note, write_note
-from meters.floor.facility import Facility
+from meters.floor.facility import Facility, GamingDays
 from meters.floor.floor_file import Floor, parse_floor
-from meters.floor.gaming_day import GamingDays
 from meters.process.logs import LogLevel, log_to
 from meters.redis_client.connect import open_redis
 from meters.redis_client.shards import redis_of

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from meters.embedded.broker import LOOPBACK
-from meters.floor.broker_address import parse_broker_url
+from meters.floor.addresses import parse_broker_url
 from meters.mqtt.connection import BrokerError, Message
 from meters.mqtt.incoming import Arrivals
 from meters.mqtt.mqtt5_connection import Mqtt5Connection

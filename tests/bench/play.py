@@ -19,8 +19,8 @@ from meters.books.link_changes import ChangeBook
 from meters.books.store import LinkStore
 from meters.claims.claims import Claims
 from meters.claims.simulated_floorperson import settle
+from meters.floor.facility import GamingDays
 from meters.floor.floor_file import Floor
-from meters.floor.gaming_day import GamingDays
 from meters.floor_api.types import Adjustment
 from meters.intake.batches import Arrival, LinkIntake
 from meters.intake.table_catalog import CatalogTable, table_topics

@@ -15,7 +15,7 @@ import httpx
 import pytest
 
 from meters.embedded.supervisor import try_lock
-from meters.floor.demonstration import PIN
+from meters.floor.facility import PUBLIC_PIN
 from tests.demo.test_embedded import has_supervisor
 from tests.processes import Pitlink, run_pitlink
 from tests.staff import Colleague
@@ -191,7 +191,9 @@ def test_demo_leaves_wins_to_people_with_its_option(tmp_path: Path) -> None:
         *ports(port), "--data", str(data),
     ) as demo:  # fmt: skip
         ready(demo, port)
-        flo, fred = (Colleague(f"http://127.0.0.1:{port}", name, PIN) for name in ("Flo", "Fred"))
+        flo, fred = (
+            Colleague(f"http://127.0.0.1:{port}", name, PUBLIC_PIN) for name in ("Flo", "Fred")
+        )
 
         def hand_pays() -> list[dict[str, Any]]:
             waiting = httpx.get(claims, timeout=LONG_S).json()

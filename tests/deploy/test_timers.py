@@ -11,8 +11,7 @@ import msgspec
 import pytest
 
 from meters.cli.audit import DAILY_AUDIT_NOTE, done_since_close
-from meters.floor.facility import Facility
-from meters.floor.gaming_day import GamingDays
+from meters.floor.facility import Facility, GamingDays
 from tests.deploy.tree import DEPLOY, containers, manifests, typed_in_text
 from tests.mqtt.stand import Stand
 from tests.servers import require, run_pitlink

@@ -6,7 +6,7 @@ from typing import Any, Final, Self
 
 import redis
 
-from meters.floor.redis_address import parse_replicated
+from meters.floor.addresses import parse_replicated
 from meters.setup.present_primary import check_primary
 from meters.setup.redis_machine import RedisMachine
 from tests.keys.floor import write_floor

@@ -13,8 +13,7 @@ from bonus.law.games import Games
 from bonus.settling.settle import settle_line
 from meters.floor import floor_file, game_files
 from meters.floor.floor_file import FloorError, Meter, parse_floor
-from meters.floor.game_dates import date_warnings, problem_now
-from meters.floor.game_files import GameError, parse_game, read_games
+from meters.floor.game_files import GameError, date_warnings, parse_game, problem_now, read_games
 from meters.wire.messages import TABLE_EVENT, DealtPosition, Result
 from tests.floor_text import floor_text, link_text, meter_text, table_text
 from tests.games.naive import HOUSE
@@ -207,7 +206,7 @@ def test_a_game_is_played_on_the_days_of_its_file(
     game = floor.games["keystone_stud"]
     found = problem_now(game, floor.facility.timezone, now)
     assert found == (f"Keystone Stud (keystone_stud) {problem}" if problem else "")
-    warnings = date_warnings(floor, now)
+    warnings = date_warnings(floor.games_played, floor.facility.timezone, now)
     assert bool(warnings) == (warned or bool(problem))
     if problem:
         assert warnings == (f"{found}; its tables accept no wagers",)

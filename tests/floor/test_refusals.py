@@ -9,7 +9,7 @@ from typing import Any, Final
 import pytest
 
 from meters.floor.floor_file import FloorError, parse_floor, read_floor
-from meters.floor.source_lines import SourceLines
+from meters.floor.toml_errors import SourceLines
 from tests.floor.example import FLOOR, SHIPPED
 
 

@@ -16,12 +16,18 @@ from bonus.cards import card_name, parse_card
 from bonus.errors import UserError
 from bonus.settling.settle import settle_lines
 from controllers.table.state import Layout
-from meters.floor.address_checks import is_broker, is_listening_address, is_redis, redis_url_problem
-from meters.floor.branding import Branding
-from meters.floor.broker_address import parse_broker_url
+from meters.floor.addresses import (
+    is_broker,
+    is_listening_address,
+    is_redis,
+    is_replicated,
+    parse_broker_url,
+    parse_replicated,
+    redis_url_problem,
+    with_one_host,
+)
+from meters.floor.branding import Branding, read_logo
 from meters.floor.floor_file import FloorError, read_floor
-from meters.floor.logo import read_logo
-from meters.floor.redis_address import is_replicated, parse_replicated, with_one_host
 from meters.intake.table_catalog import table_topics
 from meters.users.errors import UsersError
 from meters.users.names import clean_name, fold_name

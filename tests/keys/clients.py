@@ -13,8 +13,7 @@ from typing import Final
 
 import aiomqtt
 
-from meters.floor.identities import Identity
-from meters.floor.key_bundle import TlsFiles
+from meters.floor.key_bundle import Identity, TlsFiles
 from tests.keys.servers import OBSERVER, SecuredMosquitto
 
 WITHIN_S: Final = 30.0

@@ -15,11 +15,10 @@ import pytest
 from cryptography import x509
 
 from bonus.errors import UserError
-from meters.floor.credentials import broker_address
+from meters.floor.credentials import broker_address, own_identity
 from meters.floor.facility import Service
 from meters.floor.floor_file import Floor, read_floor
-from meters.floor.identities import service_identity
-from meters.floor.worker_bundle import own_identity
+from meters.floor.key_bundle import service_identity
 from meters.keys import authority, keyring
 from meters.keys.holders import holders
 from meters.keys.key_expiry import check_keys, check_transport

@@ -12,7 +12,7 @@ import pytest
 
 from meters.floor.credentials import broker_address
 from meters.floor.facility import Service
-from meters.floor.identities import DISPLAY, Identity, service_identity, table_identity
+from meters.floor.key_bundle import DISPLAY, Identity, service_identity, table_identity
 from meters.mqtt import incoming
 from meters.mqtt.connect import connect_broker
 from meters.mqtt.connection import BrokerConnection

@@ -14,7 +14,7 @@ import pytest
 import meters.wire.broker_client
 from meters.floor.credentials import broker_address
 from meters.floor.facility import Service
-from meters.floor.identities import DISPLAY
+from meters.floor.key_bundle import DISPLAY
 from meters.mqtt import mqtt5_connection
 from meters.mqtt.connect import connect_broker
 from meters.mqtt.connection import BrokerError

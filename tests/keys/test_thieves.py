@@ -20,7 +20,7 @@ from redis.asyncio import Redis
 from redis.exceptions import ResponseError
 
 from meters.books.event_group import stored_event_group
-from meters.floor.identities import (
+from meters.floor.key_bundle import (
     ARCHIVE,
     CHECK,
     DISPLAY,

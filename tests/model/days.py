@@ -4,7 +4,7 @@ from zoneinfo import ZoneInfo
 
 from meters.books.close_readings import READING, CloseReading, CloseReadings
 from meters.books.store import LinkStore
-from meters.floor.gaming_day import GamingDays
+from meters.floor.facility import GamingDays
 from tests.model.pit import Pit
 
 NEW_YORK = ZoneInfo("America/New_York")

@@ -17,8 +17,8 @@ from meters.books.store import LinkStore
 from meters.claims.claims import Claims
 from meters.claims.correction_requests import Asks
 from meters.claims.win_messages import hit_message
+from meters.floor.facility import GamingDays
 from meters.floor.floor_file import Floor, parse_floor
-from meters.floor.gaming_day import GamingDays
 from meters.floor_api.errors import ActError
 from meters.floor_api.types import (
     Adjustment,

@@ -11,7 +11,7 @@ from redis.exceptions import RedisError
 
 from meters.books.ledger_mark import LedgerMark
 from meters.displays.display_state import DisplayState
-from meters.floor.gaming_day import GamingDays
+from meters.floor.facility import GamingDays
 from meters.intake.batches import Arrival
 from meters.metrics import Metrics
 from meters.selfcheck.approval_checks import Configuration

@@ -8,7 +8,7 @@ import pytest
 import meters.books.refusals
 from meters.books.refusals import BY_STATUS, refused_by_script
 from meters.books.script_loader import load_script
-from meters.wire import holds
+from meters.wire import messages
 from meters.wire.messages import ClaimOpened, ErrorDetail, Reply
 from tests.model.pit import PROGRESSIVE, Pit
 from tests.mqtt.events import Event, encode, result, void, wagers
@@ -67,7 +67,7 @@ async def test_repeat_gets_the_words_of_the_release_that_refused_it(
     first = await pit.send("T-1", payload)
     status = next(status for status in BY_STATUS if status.value == code)
     claims = [msgspec.json.decode(line, type=ClaimOpened) for line in held.splitlines()]
-    error = ErrorDetail(code=code, message=holds.held_by(one.claim for one in claims))
+    error = ErrorDetail(code=code, message=messages.held_by(one.claim for one in claims))
     due = Reply(seq=seq, status="refused", claims=tuple(claims), error=error)
     assert first == (msgspec.json.encode(due) if held else refused_by_script(seq, status))
     later_release()

@@ -11,7 +11,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from controllers.demo.demo_floor import FLOOR_FILE
-from meters.floor.broker_address import embedded_broker_url, parse_broker_url
+from meters.floor.addresses import embedded_broker_url, parse_broker_url
 from meters.floor.floor_file import read_floor
 from tests.monitoring.artefacts import described, metrics_in, queries, rules
 from tests.monitoring.prometheus import Prometheus

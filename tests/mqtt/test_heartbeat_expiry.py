@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from meters.floor.broker_address import BrokerAddress
+from meters.floor.addresses import BrokerAddress
 from meters.mqtt.connect import connect_broker
 from tests.mqtt.stand import Stand
 from tests.mqtt.stranger import Ear

@@ -7,7 +7,7 @@ from typing import Final
 import mqtt5
 import pytest
 
-from meters.floor.broker_address import BrokerAddress
+from meters.floor.addresses import BrokerAddress
 from meters.mqtt.connect import connect_broker
 from tests.mqtt_packets import packet, remaining_length, text
 from tests.servers import Mosquitto

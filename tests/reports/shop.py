@@ -15,8 +15,8 @@ from meters.archive.archive_days import ArchiveFiles
 from meters.archive.archiver import Archiver
 from meters.books.close_readings import CloseReadings
 from meters.books.outage_entries import Outage, OutageBook
+from meters.floor.facility import GamingDays
 from meters.floor.floor_file import Floor, parse_floor
-from meters.floor.gaming_day import GamingDays
 from meters.floor_api.types import Adjustment
 from meters.reports.gaming_days import LinkDay
 from meters.reports.ledger_scan import Choose, LedgerScan, LinkScan, scan_ledgers

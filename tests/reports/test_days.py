@@ -6,8 +6,7 @@ import pytest
 
 from bonus.errors import UserError
 from meters.books.store import LinkStore
-from meters.floor.demonstration import MARK
-from meters.floor.gaming_day import GamingDays
+from meters.floor.facility import DEMONSTRATION_MARK, GamingDays
 from meters.reports.documents import day_document
 from meters.reports.flows import CLAIMS, TABLES, Flow
 from meters.reports.gaming_days import LinkDay, joined
@@ -269,7 +268,7 @@ async def test_a_link_that_has_none_of_the_days_is_named_with_why(make_shop: Mak
     paper = day_document(shop.floor, found, None)
     assert [part.link for part in paper.parts] == ["pit"]
     assert ("Not in it", "Late Pit: its first gaming day is 2026-11-21") in paper.facts
-    assert ("Note", MARK) in paper.facts
+    assert ("Note", DEMONSTRATION_MARK) in paper.facts
     late = LinkStore(shop.pit.redis, shop.floor.link[1])
     await shop.pit.redis.hset(late.keys.meters, "day", "2026-11-18")
     paper = day_document(shop.floor, await shop.survey(one_day(None)), None)

@@ -11,8 +11,8 @@ from redis.asyncio import Redis
 from meters.books.audit import LinkAudit
 from meters.books.ledger_mark import LedgerMark
 from meters.books.store import LinkStore
+from meters.floor.facility import GamingDays
 from meters.floor.floor_file import read_floor
-from meters.floor.gaming_day import GamingDays
 from meters.restore.store_writing import StoreWriter
 from meters.selfcheck.approval_checks import Configuration
 from meters.users.directory import UserDirectory

@@ -10,7 +10,7 @@ from hypothesis.stateful import initialize, invariant, run_state_machine_as_test
 from redis.asyncio import Redis
 
 from meters.books.outage_entries import Outage, OutageBook
-from meters.floor.gaming_day import GamingDays
+from meters.floor.facility import GamingDays
 from meters.floor_api.types import Adjustment
 from meters.restore.rebuild import Rebuild, RebuildError
 from meters.restore.store_writing import StoreWriter

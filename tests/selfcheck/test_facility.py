@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import structlog
 
-from meters.floor import game_dates
+from meters.floor import game_files
 from meters.floor.floor_file import parse_floor
 from meters.selfcheck import periodic_check
 from meters.selfcheck.floor_checks import facility_checks
@@ -105,7 +105,7 @@ async def test_a_running_service_warns_once_of_a_game_that_comes_to_a_date(
         await eventually_async(lambda: len(named("software")) > 2, what="hourly checks")
         assert named("games") == ["info"]
         # The last days begin now.
-        monkeypatch.setattr(game_dates, "EXPIRES_SOON_DAYS", 10**6)
+        monkeypatch.setattr(game_files, "EXPIRES_SOON_DAYS", 10**6)
         await eventually_async(lambda: len(named("games")) > 1, what="the warning")
         checks = len(named("software"))
         await eventually_async(lambda: len(named("software")) > checks + 2, what="hourly checks")

@@ -11,7 +11,7 @@ import httpx
 import pytest
 import redis
 
-from meters.floor import demonstration
+from meters.floor.facility import PUBLIC_PIN
 from tests.approving import approve_before_serve
 from tests.floor_text import floor_text, link_text, meter_text, table_text
 from tests.mqtt.events import wagers
@@ -244,7 +244,7 @@ def test_a_floor_of_people_never_gets_users_with_the_public_pin(
     with Pitlink("serve", "--config", str(config), "--demo-people") as service:
         service.until(lambda: "people not let in" in service.errors, what="the refusal")
         service.until(lambda: answers(url), what="the pages")
-        sign_in = {"name": "Ada", "pin": demonstration.PIN}
+        sign_in = {"name": "Ada", "pin": PUBLIC_PIN}
         assert httpx.post(f"{url}/api/v1/sign-in", json=sign_in).status_code == 401
         if approved:
             reason = "not as approved: demonstration without real money: no"

@@ -5,7 +5,7 @@ from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any, Final
 
-from meters.floor.broker_address import parse_broker_url
+from meters.floor.addresses import parse_broker_url
 from meters.floor.floor_file import Floor
 from meters.service.pace import Pace
 from meters.service.service import Connect, MeterService, ServeOptions

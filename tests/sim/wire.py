@@ -10,7 +10,7 @@ from typing import Any, Final, Self, cast
 
 import aiomqtt
 
-from meters.floor.broker_address import BrokerAddress
+from meters.floor.addresses import BrokerAddress
 from meters.mqtt.connection import BrokerConnection, BrokerError, Message
 from meters.mqtt.incoming import Arrivals
 from meters.service.service import Connect

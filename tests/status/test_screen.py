@@ -17,8 +17,8 @@ import pytest
 from rich.console import ConsoleDimensions
 
 import meters.status.file_reading
+from meters.floor.facility import GamingDays
 from meters.floor.floor_file import Floor, read_floor
-from meters.floor.gaming_day import GamingDays
 from meters.process.console import PlainConsole
 from meters.selfcheck.check_result import Check
 from meters.status.file_reading import check_archived_days

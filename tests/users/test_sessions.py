@@ -11,7 +11,7 @@ import pytest
 from redis.asyncio import Redis
 
 from meters.books.two_people import NO_SETTERS, PinSetters
-from meters.floor.demonstration import PIN as PUBLIC_PIN
+from meters.floor.facility import PUBLIC_PIN
 from meters.users.demonstration import let_in
 from meters.users.directory import UserDirectory
 from meters.users.errors import UsersError

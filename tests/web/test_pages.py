@@ -7,7 +7,7 @@ import pytest
 
 from bonus.display import money, wager_text
 from meters.displays.display_state import MeterState
-from meters.floor.logo import LOGO_BYTES_MAX
+from meters.floor.branding import LOGO_BYTES_MAX
 from meters.http.static_files import Assets
 from meters.web.theme import PAGES, themed
 from tests.web.conftest import Sides

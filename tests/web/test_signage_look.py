@@ -8,9 +8,8 @@ import pytest
 from playwright.async_api import Browser, Page, expect
 
 from bonus.errors import UserError
-from meters.floor.branding import Branding, contrast
+from meters.floor.branding import LOGO_BYTES_MAX, Branding, contrast, read_logo
 from meters.floor.floor_file import parse_floor
-from meters.floor.logo import LOGO_BYTES_MAX, read_logo
 from meters.http.static_files import Assets
 from meters.web.theme import PAGES, themed
 from tests.browsers import check_accessible
@@ -95,7 +94,7 @@ async def test_no_script_of_a_logo_would_run(
     page: Page, sides: Sides, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """If a script passed the check of the logo, the page's policy would still stop it."""
-    monkeypatch.setattr("meters.floor.logo._ACTIVE", frozenset())
+    monkeypatch.setattr("meters.floor.branding._ACTIVE", frozenset())
     active = DRAWING.replace(b"<rect", b"<script>document.documentElement.id='ran'</script><rect")
     stand = await sides(FLOOR + logo_section(tmp_path / "logo.svg", active))
     await opened(page, stand)

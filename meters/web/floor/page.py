@@ -4,7 +4,7 @@ import msgspec
 from litestar import MediaType, get
 from litestar.handlers import HTTPRouteHandler
 
-from meters.floor.demonstration import MARK, PIN, users_text
+from meters.floor.facility import DEMONSTRATION_MARK, PUBLIC_PIN, demonstration_users
 from meters.floor.floor_file import Floor
 from meters.http.static_files import Assets
 from meters.http.templates import load_template
@@ -21,9 +21,9 @@ def floor_page_route(floor: Floor, assets: Assets) -> HTTPRouteHandler:
         titles=msgspec.json.encode(dict(floor.games.titles)).decode(),
         links=msgspec.json.encode({link.id: link.name for link in floor.link}).decode(),
         version=assets.version,
-        mark=MARK,
-        users=users_text(),
-        pin=PIN,
+        mark=DEMONSTRATION_MARK,
+        users=demonstration_users(),
+        pin=PUBLIC_PIN,
     )
 
     @get("/floor", media_type=MediaType.HTML, include_in_schema=False, sync_to_thread=False)

@@ -13,9 +13,9 @@ from litestar.response import Redirect
 
 from bonus.display import money, short_money, wager_text
 from meters.displays.display_state import DisplayState, JackpotRow, MeterRow
-from meters.floor.demonstration import MARK
+from meters.floor.branding import Logo, read_logo
+from meters.floor.facility import DEMONSTRATION_MARK
 from meters.floor.floor_file import Floor, Link, Meter
-from meters.floor.logo import Logo, read_logo
 from meters.http.static_files import Assets
 from meters.http.templates import load_template
 from meters.web.paytable.hand_text import Pays, pays_of, winners_of
@@ -136,7 +136,7 @@ class Signage:
             look=self._branding,
             words=self._branding.wording,
             logo=self._logo is not None,
-            mark=MARK,
+            mark=DEMONSTRATION_MARK,
             title=links[0].name if watched else self._branding.title,
             stream="/api/v1/meters/stream" + (f"?link={watched}" if watched else ""),
             links=[self._link(link) for link in links if link.meter],

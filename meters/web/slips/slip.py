@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 from reportlab.platypus import FrameBreak, KeepInFrame  # type: ignore[import-untyped]
 
 from bonus.display import card_words, hand_words, item_words, money
-from meters.floor.demonstration import MARK
+from meters.floor.facility import DEMONSTRATION_MARK
 from meters.floor.floor_file import Floor
 from meters.floor_api.types import ClaimRow, EnvyOwed, Wagered
 from meters.pdf.flowables import HUSH, INK, paragraph, rule, signature_lines, table
@@ -120,7 +120,7 @@ class _Slip:
 
     def _head(self) -> Iterator[object]:
         if self._facility.demonstration:
-            yield paragraph(MARK, 11, bold=True, align="center")
+            yield paragraph(DEMONSTRATION_MARK, 11, bold=True, align="center")
         yield paragraph(self._facility.name, 17, bold=True)
         yield paragraph("Progressive payout slip", 11, gray=HUSH)
         yield rule(INK)
