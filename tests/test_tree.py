@@ -27,7 +27,7 @@ ORDER: Final = (
     *("meters.http", "meters.pdf", "meters.settle_page"),
     *("controllers.table", "controllers.agent", "controllers.panel"),
     *("controllers.demo", "controllers.cli"),
-    *("meters.odds", "meters.displays", "meters.embedded", "meters.redis_client", "meters.books"),
+    *("meters.displays", "meters.embedded", "meters.redis_client", "meters.books"),
     *("meters.mqtt", "meters.keys", "meters.archive", "meters.floor_api", "meters.users"),
     *("meters.selfcheck", "meters.metrics", "meters.intake", "meters.claims", "meters.links"),
     *("meters.web", "meters.reports", "meters.submission", "meters.restore", "meters.service"),

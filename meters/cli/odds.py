@@ -20,11 +20,11 @@ from bonus.odds.hit_times import with_hit_times
 from bonus.odds.offers import DrawOdds, Offer, offers_of
 from bonus.odds.query import OddsQuery, asked_for
 from bonus.odds.tier_edges import has_tiers
+from meters.cli.odds_tables import show
 from meters.floor.floor_file import read_floor
+from meters.floor.floor_offers import floor_offers
 from meters.floor.game_files import read_games
-from meters.odds.counting import count_entries
-from meters.odds.floor_offers import floor_offers
-from meters.odds.tables import show
+from meters.floor.odds_counting import count_entries
 from meters.process.console import PlainConsole
 from meters.process.printing import print_error, print_json
 
@@ -244,7 +244,7 @@ def _mini_royal(chapter: Chapter, given: dict[str, int | None]) -> dict[str, int
 
 
 def _check_plot(path: Path, offers: Sequence[Offer]) -> None:
-    from meters.odds.plot import check_plot  # noqa: PLC0415  (matplotlib is slow to import)
+    from meters.cli.odds_plot import check_plot  # noqa: PLC0415  (matplotlib is slow to import)
 
     fed = [offer.tables for offer in offers if offer.tables and offer.tables.fed]
     if not fed:
@@ -263,7 +263,7 @@ def _check_plot(path: Path, offers: Sequence[Offer]) -> None:
 
 
 def _plot(entries: Sequence["OddsEntry"], path: Path, games: Games) -> None:
-    from meters.odds.plot import plot_edges  # noqa: PLC0415  (matplotlib is slow to import)
+    from meters.cli.odds_plot import plot_edges  # noqa: PLC0415  (matplotlib is slow to import)
 
     try:
         plot_edges(entries, path, games)

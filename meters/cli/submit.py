@@ -1,23 +1,26 @@
 """The `submit` command, which writes what a house files with its regulator."""
 
 import hashlib
-from collections.abc import Sequence
+import os
+import shutil
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import Annotated, Final
 from zoneinfo import ZoneInfo
 
 import typer
 
+from bonus.errors import UserError
 from bonus.odds.odds_entries import OddsEntry
 from bonus.odds.offers import Offer
 from meters.floor.floor_file import ConfigOption
-from meters.odds.counting import count_entries
+from meters.floor.odds_counting import count_entries
 from meters.process.printing import print_error
 from meters.reports.pdf import Format
 from meters.selfcheck.software import read_software
 from meters.submission.build import build_submission, read_texts
 from meters.submission.contents import submission_json
-from meters.submission.directory import check_directory, write_directory
 from meters.submission.pdf import submission_pdf
 from meters.wire.clock import now
 
@@ -76,3 +79,68 @@ def submit(config: ConfigOption, out: OutOption, *, paper: PaperOption = "letter
 
 def _count(offers: Sequence[Offer]) -> list[OddsEntry]:
     return count_entries(offers, "submit")
+
+
+def check_directory(out: Path) -> None:
+    """Check that a submission can be written to a directory: missing or empty, in a usable parent.
+
+    Raises:
+        UserError: the directory has files, is not a directory, or its parent cannot be used.
+    """
+    try:
+        if out.is_symlink() or (out.exists() and not out.is_dir()):
+            raise UserError(f"{out}: is not a directory: name a new one")
+        if out.exists() and any(out.iterdir()):
+            raise _not_empty(out)
+    except OSError as error:
+        raise _not_written(out, error) from None
+    parent = _parent(out)
+    if not parent.is_dir():
+        raise UserError(f"{out}: there is no directory {parent}: make it first")
+    if not os.access(parent, os.W_OK | os.X_OK):
+        raise UserError(f"{out}: {parent} cannot be written: choose another directory")
+
+
+def write_directory(out: Path, files: Mapping[str, bytes]) -> None:
+    """Write files to a new directory, or to an empty one.
+
+    They are written to a temporary directory with a similar name, which is then renamed, so `out`
+    never has only some of them, and no file is replaced.
+
+    Raises:
+        UserError: the directory has files, or the disk has an error.
+    """
+    check_directory(out)
+    try:
+        made = Path(mkdtemp(prefix=f".{out.name}.", dir=_parent(out)))
+        try:
+            for name, data in files.items():
+                _write(made / name, data)
+            # The system refuses to rename a directory to one that has files.
+            made.rename(out)
+        except BaseException:
+            shutil.rmtree(made, ignore_errors=True)
+            raise
+    except OSError as error:
+        if out.is_dir() and any(out.iterdir()):
+            raise _not_empty(out) from None
+        raise _not_written(out, error) from None
+
+
+def _parent(out: Path) -> Path:
+    return out.absolute().parent
+
+
+def _write(path: Path, data: bytes) -> None:
+    with path.open("xb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _not_empty(out: Path) -> UserError:
+    return UserError(f"{out}: the directory has files, and none is replaced: name a new directory")
+
+
+def _not_written(out: Path, error: OSError) -> UserError:
+    return UserError(f"{out}: cannot be written: {error.strerror}: nothing was written")

@@ -12,9 +12,14 @@ from bonus.odds.hand_bonus_return import tenths_text
 from bonus.odds.odds_entries import OddsEntry
 from bonus.odds.wager_odds import rare_top_award
 from meters.floor.floor_file import Floor, Meter
-from meters.odds.counting import count_entries
-from meters.odds.floor_offers import floor_offers
-from meters.odds.meter_chances import MeterChance, chance_ratio, meter_chances, shared_offers
+from meters.floor.floor_offers import (
+    MeterChance,
+    chance_ratio,
+    floor_offers,
+    meter_chances,
+    shared_offers,
+)
+from meters.floor.odds_counting import count_entries
 from meters.selfcheck.check_result import Check
 
 

@@ -10,13 +10,11 @@ from bonus.odds.odds_entries import OddsEntry
 from bonus.odds.offers import Offer
 from meters.floor.facility import Facility
 from meters.floor.floor_file import Floor, FloorError, read_floor
+from meters.floor.floor_offers import floor_offers
 from meters.floor.game_files import GameText, read_game_texts
-from meters.odds.floor_offers import floor_offers
 from meters.selfcheck.software import Software
-from meters.submission.added_by_house import added_by_house
 from meters.submission.contents import FacilitySettings, FileDigest, SoftwareDigest, Submission
-from meters.submission.game_filings import game_filings
-from meters.submission.link_filings import link_filings
+from meters.submission.game_filings import added_by_house, game_filings, link_filings
 
 Count = Callable[[Sequence[Offer]], Sequence[OddsEntry]]
 """Function that returns the odds of offers, in the same order."""

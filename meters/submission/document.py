@@ -6,7 +6,7 @@ from math import ceil
 from typing import Final
 
 from bonus.display import money, rate_text, short_money
-from meters.odds.names import plain_name
+from bonus.odds.odds_words import plain_name
 from meters.reports.document import (
     Column,
     Fact,
@@ -25,8 +25,8 @@ from meters.submission.contents import (
     MeterFiling,
     Submission,
 )
+from meters.submission.wager_filings import validated_wins
 from meters.submission.wager_parts import wager_part
-from meters.submission.wager_rules import validated_wins
 
 TITLE: Final = "Rules Submission and linked progressive filing"
 

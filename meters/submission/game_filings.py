@@ -1,26 +1,38 @@
+"""The games and links of a floor in a submission, and what the house must add to them (605a.8)."""
+
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
+from typing import Final
 
 from bonus.display import short_money
-from bonus.law.chapter_file import Chapter
+from bonus.hands.rankings import RANKINGS
+from bonus.law.chapter_file import Chapter, WagerTables
 from bonus.law.choices import MINI_ROYAL, VERSION
-from bonus.odds.odds_entries import OddsEntry
+from bonus.law.paytables import Rates, chosen_of
+from bonus.odds.odds_entries import OddsEntry, exact
+from bonus.odds.odds_words import GameNames
 from bonus.odds.offers import Offer
-from meters.floor.floor_file import Floor, Link, Table, paytables_of_meters
+from meters.books.approved_configuration import LinkConfiguration
+from meters.floor.floor_file import Floor, Link, Meter, Table, paytables_of_meters
+from meters.floor.floor_offers import chance_ratio, meter_chances
 from meters.floor.game_files import GameText
-from meters.odds.names import GameNames
 from meters.submission.contents import (
+    AddedByHouse,
     DealFiling,
+    DollarChance,
     FedMeter,
     FileDigest,
     GameFiling,
     GameTable,
+    LinkedTable,
+    LinkFiling,
+    MeterFeed,
+    MeterFiling,
     TableChoice,
     WagerFiling,
 )
-from meters.submission.wager_odds import hand_rows, wager_odds
-from meters.submission.wager_rules import rules_of
+from meters.submission.wager_filings import chance_of, hand_rows, rules_of, wager_odds
 
 OF_CODE = "58 Pa. Code"
 OF_HOUSE = "house rules"
@@ -184,3 +196,151 @@ def _fed_meters(floor: Floor, offer: Offer, kinds: Sequence[str]) -> Iterator[Fe
             tables = [table for table in link.table if table.id in offer.at]
             if meter.kind in kinds and any(meter.meter_id in table.meters for table in tables):
                 yield FedMeter(link=link.id, meter=meter.meter_id, kind=meter.kind)
+
+
+def link_filings(floor: Floor, entries: Sequence[OddsEntry]) -> tuple[LinkFiling, ...]:
+    """Return the links in the order of the floor file; `entries` are the odds of all its wagers."""
+    return tuple(
+        LinkFiling(
+            link=link.id,
+            name=link.name,
+            configuration_sha256=LinkConfiguration.of(floor, link).digest,
+            meters=tuple(_meter_filing(link, meter, entries) for meter in link.meter),
+            tables=tuple(
+                LinkedTable(
+                    table=table.id,
+                    asset=table.asset,
+                    game=table.game,
+                    positions=table.positions,
+                    meters=table.meters,
+                )
+                for table in link.table
+            ),
+        )
+        for link in floor.link
+    )
+
+
+def _meter_filing(link: Link, meter: Meter, entries: Sequence[OddsEntry]) -> MeterFiling:
+    terms = meter.terms
+    chances = meter_chances(link, meter, entries)
+    return MeterFiling(
+        meter=meter.meter_id,
+        kind=meter.kind,
+        title=meter.title,
+        wager_cents=meter.wager,
+        paytable=meter.paytable,
+        seed_cents=terms.seed_cents,
+        reseed_cents=terms.reseed_cents,
+        primary_bps=terms.primary_bps,
+        reserve_bps=terms.reserve_bps,
+        limit_cents=meter.limit,
+        contribution_max_cents=meter.contribution_max,
+        magic_card_every=meter.magic_card_every if meter.has_draws else None,
+        lucky_every=meter.lucky_every if meter.has_draws else None,
+        feeds=tuple(_feeds(link, meter)),
+        dollar_chances=tuple(
+            DollarChance(
+                game=each.game,
+                wager=each.wager,
+                tables=each.tables,
+                chance=chance_of(each.of_a_dollar),
+            )
+            for each in chances
+        ),
+        chance_ratio=exact(chance_ratio(chances)),
+        chance_ratio_max=meter.chance_ratio_max,
+    )
+
+
+def _feeds(link: Link, meter: Meter) -> Iterator[MeterFeed]:
+    """Yield the games whose tables feed a meter, or else the first game that has it.
+
+    The parameters of a meter that no table feeds are those of this game.
+    """
+    games = meter.fed_in or (meter.games.with_meter(meter.kind)[0].game,)
+    for game in games:
+        wager = _feeding(meter.games[game], meter.kind)
+        rates = _rates(wager, meter)
+        yield MeterFeed(
+            game=game,
+            wagers=wager.names,
+            tables=tuple(
+                table.id
+                for table in link.table
+                if table.game == game and meter.meter_id in table.meters
+            ),
+            with_meters=tuple(kind for kind in wager.fed if kind != meter.kind),
+            rule=rates.rule,
+            seed=rates.seed,
+            reseed=rates.reseed,
+            primary=rates.primary,
+            reserve=rates.reserve,
+        )
+
+
+def _feeding(chapter: Chapter, kind: str) -> WagerTables:
+    return next(wager for wager in chapter.wager if kind in wager.fed)
+
+
+def _rates(wager: WagerTables, meter: Meter) -> Rates:
+    """Return the printed seed and rates; the floor file's check ensures the paytable."""
+    paytable = chosen_of(wager.table, RANKINGS[wager.ranking].names, meter.paytable)
+    if paytable is None:
+        raise ValueError(f"{meter.kind} has no paytable {meter.paytable}")
+    return paytable.rates[meter.kind if wager.meters else ""]
+
+
+_BOXES: Final = {"649a": "649a.7(f)", "679a": "679a.7(e)", "682a": "682a.7(e)"}
+"""The subsection of each chapter that asks for the number of adjacent boxes."""
+_PAIR_BONUS: Final = "pair_bonus"
+
+_WHOLE: Final = (
+    ("name, title and signature of the person who files, and the date of filing", "601a.2"),
+    (
+        "places of the server, displays and wagering devices, and the people with their keys",
+        "605a.7",
+    ),
+    ("anything further that the regulator asks of linked progressive table games", "605a.8"),
+    ("internal controls for seeds, hand pays, adjustments and the reconciliation of meters", ""),
+)
+
+
+def added_by_house(
+    games: Sequence[GameFiling], chapters: Sequence[Chapter]
+) -> tuple[AddedByHouse, ...]:
+    """Return what the house must add; `chapters` are the rules of `games`, in the same order."""
+    return (
+        *(AddedByHouse(game="", what=what, rule=rule) for what, rule in _WHOLE),
+        *(
+            AddedByHouse(game=game.game, what=what, rule=rule)
+            for game, chapter in zip(games, chapters, strict=True)
+            for what, rule in _of_game(game, chapter)
+        ),
+    )
+
+
+def _of_game(game: GameFiling, chapter: Chapter) -> Iterator[tuple[str, str]]:
+    if any(not wager.feeds for wager in game.wagers):
+        yield "minimum and maximum of each wager that feeds no meter", ""
+    if game.source != OF_CODE:
+        yield "the full rules of play: the game file has only what decides money", chapter.chapter
+        yield "layout and signs with the payout odds", ""
+        yield "cards, shuffle and cut, and how the cards are dealt", ""
+        return
+    number = chapter.chapter
+    yield "number of adjacent boxes on which a player can place a wager", _BOXES.get(number, "")
+    yield (
+        "layout, and the sign with the payout odds if the layout does not have them",
+        f"{number}.2(b)",
+    )
+    yield "number of decks, and the automated shuffling device if there is one", f"{number}.3"
+    dealt = f"{number}.8, {number}.9 or {number}.10"
+    yield "how the cards are dealt: manual shoe, hand or automated shoe", dealt
+    for wager in game.wagers:
+        if not wager.feeds and wager.paytable is None and wager.wager not in chapter.main_wagers:
+            placing = next(rule.rule for rule in wager.rules if rule.subject == "placing")
+            yield f"whether tables offer {wager.wager}: it has no choice of paytable", placing
+        if wager.wager == _PAIR_BONUS:
+            rules = f"{number}.8(h), {number}.9(g) or {number}.10(h)"
+            yield "whether one community card decides all Pair Bonus wagers", rules

@@ -1,7 +1,7 @@
 from collections.abc import Iterator, Sequence
 
 from bonus.display import money, short_money
-from meters.odds.names import GameNames, plain_name
+from bonus.odds.odds_words import GameNames, plain_name
 from meters.reports.document import Column, Fact, ReportPart, ReportSection, numbers, only_used
 from meters.submission.contents import (
     ExactShare,

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from bonus.odds.enumerations import Enumerator
-from meters.odds.count_cache import CountCache
+from meters.floor.odds_counting import CountCache
 
 
 @pytest.fixture(scope="session")

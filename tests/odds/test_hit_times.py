@@ -9,7 +9,7 @@ from bonus.odds.hit_times import with_hit_times
 from bonus.odds.odds_entries import HitTimes, MeterTimes
 from bonus.odds.offers import DrawOdds, offers_of
 from bonus.odds.wager_odds import entry_of
-from meters.odds.tables import duration
+from meters.cli.odds_tables import duration
 from tests.games.rounds import GAMES
 
 DEALS = 2_598_960

@@ -9,8 +9,8 @@ from bonus.odds.enumerations import Enumerator
 from bonus.odds.odds_entries import OddsEntry
 from bonus.odds.offers import DrawOdds, offers_of
 from bonus.odds.wager_odds import entry_of
+from meters.cli.odds_tables import show
 from meters.floor.game_files import read_games
-from meters.odds.tables import show
 from tests.games.texts import game_text, tier_rows, wager_text
 from tests.odds.test_edges import entries as edge_entries
 

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from bonus.display import money
-from meters.odds.names import GameNames
+from bonus.odds.odds_words import GameNames
 from meters.pdf.flowables import LEADING, code_lines
 from meters.pdf.pages import pdf_file
 from meters.reports.pdf import inner_width, page_layout

@@ -1,6 +1,10 @@
+"""Wagers, meters, hands and exact numbers of the odds as text for people."""
+
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
 from typing import Final, Self
 
 from bonus.law.games import Games
@@ -62,3 +66,26 @@ _METER: Final = re.compile(r"(?<=% of )\w+")
 
 def plain_name(name: str) -> str:
     return _BY_WORD.get(name, name.replace("_", " "))
+
+
+def percent(share: Fraction) -> str:
+    """Return the text of a fraction as a percentage with four decimals."""
+    return f"{rounded(share * 100, 4)}%"
+
+
+def rounded(number: Fraction, places: int) -> Decimal:
+    return Decimal(round(number * 10**places)).scaleb(-places)
+
+
+def one_in(chance: Fraction) -> str:
+    """Return a probability as text. If the reciprocal is not whole, it has two decimals.
+
+    >>> one_in(Fraction(1, 22_100)), one_in(Fraction(3, 8)), one_in(Fraction(0))
+    ('1 in 22,100', '1 in 2.67', 'never')
+    """
+    if chance == 0:
+        return "never"
+    if chance.numerator == 1:
+        return f"1 in {chance.denominator:,}"
+    hundredths = round(100 / chance)
+    return f"1 in {hundredths // 100:,}.{hundredths % 100:02}"

@@ -1,3 +1,5 @@
+"""The house edge against the meter as a plot."""
+
 from collections.abc import Sequence
 from fractions import Fraction
 from io import BytesIO
@@ -10,7 +12,7 @@ from matplotlib.figure import Figure
 from bonus.display import short_money
 from bonus.law.games import Games, chapter_games
 from bonus.odds.odds_entries import OddsEntry
-from meters.odds.names import GameNames
+from bonus.odds.odds_words import GameNames
 
 _ACROSS: Final = 2
 _PANEL_INCHES: Final = (6.4, 4.0)

@@ -1,5 +1,6 @@
+"""The odds of wagers as tables for a terminal."""
+
 from collections.abc import Iterable, Iterator, Sequence
-from decimal import Decimal
 from fractions import Fraction
 from itertools import groupby
 from typing import Final
@@ -14,7 +15,7 @@ from rich.text import Text
 from bonus.display import money, short_money
 from bonus.law.games import Games, chapter_games
 from bonus.odds.odds_entries import Drawn, Folding, HandLine, HitTimes, LongRun, OddsEntry
-from meters.odds.names import GameNames, plain_name
+from bonus.odds.odds_words import GameNames, percent, plain_name, rounded
 
 _GAP: Final = 3
 _MARGIN: Final = 6
@@ -158,7 +159,7 @@ def _exactly(entries: list[OddsEntry]) -> RenderableType:
         for cents, edge in entry.house_edge_long_run_by_wager.items():
             cells[2] += f" ({short_money(int(cents))}: {percent(Fraction(edge))})"
         if main:
-            average = _rounded(Fraction(entry.average_wager), 4)
+            average = rounded(Fraction(entry.average_wager), 4)
             cells += [percent(Fraction(entry.element_of_risk)), f"{average} Antes"]
         table.add_row(*cells)
     return table
@@ -196,7 +197,7 @@ def _by_rank(entries: list[OddsEntry]) -> Iterator[RenderableType]:
         if entry.by_rank:
             edge = Fraction(entry.by_rank.house_edge)
             more = edge - Fraction(entry.house_edge)
-            costs = f"{_label(entry)}: {percent(edge)}, {_rounded(more * 100, 6)} points more"
+            costs = f"{_label(entry)}: {percent(edge)}, {rounded(more * 100, 6)} points more"
             yield Padding(Text(costs), (0, 0, 0, 2), expand=False)
 
 
@@ -290,7 +291,7 @@ def _one_meter(entry: OddsEntry) -> Iterator[RenderableType]:
     yield Text(
         f"{percent(Fraction(entry.house_edge))} with the meter at its seed ({seeds}); "
         f"{percent(Fraction(entry.house_edge_at_empty_meter))} at an empty meter, minus "
-        f"{_rounded(falls * 100, 4)} points for each 1,000 wagers in it."
+        f"{rounded(falls * 100, 4)} points for each 1,000 wagers in it."
     )
     yield _break_even(entry)
     if entry.when_folding:
@@ -345,7 +346,7 @@ def _tiers(entry: OddsEntry, names: GameNames) -> Table:
             ", ".join(short_money(cents) for cents in tier.seed_meter.values()),
             _chance(Fraction(tier.hit_chance)),
             _chance(Fraction(tier.whole_chance)),
-            str(_rounded(Fraction(tier.meter_return) * 100_000, 4)),
+            str(rounded(Fraction(tier.meter_return) * 100_000, 4)),
             *(money(cents) for cents in tier.break_even_meter.values()),
         )
     for column in table.columns:
@@ -443,12 +444,3 @@ def _chance(share: Fraction) -> str:
     if 0 < share < _RARE:
         return f"1 in {round(1 / share):,}"
     return percent(share)
-
-
-def percent(share: Fraction) -> str:
-    """Return the text of a fraction as a percentage with four decimals."""
-    return f"{_rounded(share * 100, 4)}%"
-
-
-def _rounded(number: Fraction, places: int) -> Decimal:
-    return Decimal(round(number * 10**places)).scaleb(-places)

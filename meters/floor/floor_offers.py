@@ -1,0 +1,161 @@
+"""What the tables of a floor offer, and the chance of a dollar to win a meter there (duty D21)."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import msgspec
+
+from bonus.law.choices import MINI_ROYAL
+from bonus.odds.odds_entries import OddsEntry
+from bonus.odds.offers import DrawOdds, Offer, choices_of, main_choice
+from meters.floor.floor_file import Floor, Link, Meter, Table
+
+
+def floor_offers(floor: Floor) -> list[Offer]:
+    """Return the offers of a floor, each with the tables that have it.
+
+    An offer is a wager with a paytable.
+    """
+    found: list[Offer] = []
+    for link in floor.link:
+        for table in link.table:
+            for offer in _table_offers(link, table):
+                for at, known in enumerate(found):
+                    if replace(known, at=()) == offer:
+                        found[at] = replace(known, at=(*known.at, table.id))
+                        break
+                else:
+                    found.append(replace(offer, at=(table.id,)))
+    return sorted(found, key=lambda offer: _place(offer, list(floor.games)))
+
+
+def _table_offers(link: Link, table: Table) -> Iterator[Offer]:
+    """Yield the offers of one table.
+
+    If a wager has several paytables and the table has chosen none, the table does not offer it.
+    """
+    chapter = table.chapter
+    chosen = table.paytables
+    royal = chosen.get(MINI_ROYAL)
+    royals = royal if isinstance(royal, dict) else {}
+    main = chapter.main
+    bonus = main_choice(chapter)
+    if main and (bonus is None or bonus.choice in chosen):
+        choice = str(chosen[bonus.choice]) if bonus else None
+        times = royals.get(bonus.item, 0) if bonus else 0
+        yield Offer(chapter, main.stake, choice, None, main.ranking, mini_royal=times)
+    meters = link.meters_of(table)
+    for tables in chapter.wager:
+        meter = meters.get(tables.fed[0]) if tables.fed else None
+        name = tables.names[0]
+        choices = choices_of(tables)
+        choice = meter.paytable if meter else None
+        if not tables.fed and choices != (None,):
+            choice = str(chosen[name]) if name in chosen else None
+        if choice not in choices or (tables.fed and meter is None):
+            continue
+        offer = Offer(chapter, name, choice, tables, tables.ranking)
+        if meter:
+            offer = replace(offer, wagers_cents=(meter.wager,))
+            if tables.draws:
+                every = DrawOdds(meter.magic_card_every, meter.lucky_every, table.positions)
+                offer = replace(offer, draws=every)
+        elif tables.readings:
+            default = next(iter(tables.readings.rankings))
+            reading = str(chosen.get(tables.readings.choice, default))
+            ranking = tables.readings.rankings[reading]
+            offer = replace(offer, reading=reading, ranking=ranking)
+        if tables.mini_royal:
+            offer = replace(offer, mini_royal=royals.get(name, 0))
+        for wager in tables.names:
+            yield replace(offer, wager=wager)
+
+
+def _place(offer: Offer, games: Sequence[str]) -> tuple[int, int]:
+    """Return a sort key: by chapter, then by wager."""
+    chapter = offer.chapter
+    names = [*chapter.main_wagers[:1], *(name for tables in chapter.wager for name in tables.names)]
+    return games.index(chapter.game), names.index(offer.wager)
+
+
+@dataclass(frozen=True, slots=True)
+class MeterChance:
+    """The chance of one wager for a meter, for each dollar of the wager.
+
+    A part of the meter counts as that part of a chance: a hand that wins 10% of it counts a tenth.
+    The player never folds, and a jackpot on the dealer's hand is not divided. ``tables`` are those
+    of the link with this wager on the meter.
+    """
+
+    game: str
+    wager: str
+    tables: tuple[str, ...]
+    of_a_dollar: Fraction
+
+
+def shared_offers(floor: Floor, link: Link) -> tuple[tuple[Meter, ...], list[Offer]]:
+    """Return the meters of a link that different wagers can win, and the offers that feed them.
+
+    Wagers with the same paytable on hands of as many cards of one ranking are not different.
+    """
+    offers = [
+        offer
+        for offer in floor_offers(msgspec.structs.replace(floor, link=(link,)))
+        if offer.tables and offer.tables.fed
+    ]
+    feeding = {
+        meter.meter_id: [offer for offer in offers if _tables(link, meter, offer.at, offer.wager)]
+        for meter in link.meter
+    }
+    shared = tuple(
+        meter for meter in link.meter if len({*map(_hands, feeding[meter.meter_id])}) > 1
+    )
+    return shared, [
+        offer for offer in offers if any(offer in feeding[meter.meter_id] for meter in shared)
+    ]
+
+
+def _hands(offer: Offer) -> object:
+    tables = offer.tables
+    if tables is None:
+        return None
+    cards = tables.cards[tables.names.index(offer.wager)]
+    number = sum(offer.chapter.deal.judged(cards))
+    return offer.ranking, number, msgspec.json.encode(tables.table), offer.paytable
+
+
+def meter_chances(
+    link: Link, meter: Meter, entries: Iterable[OddsEntry]
+) -> tuple[MeterChance, ...]:
+    """Return the chance of each wager that feeds a meter of a link, the most likely first.
+
+    Those of `entries` that do not feed the meter are left out.
+    """
+    found = []
+    for entry in entries:
+        tables = _tables(link, meter, entry.tables, entry.wager)
+        if tables:
+            share = next(
+                (tier.meter_return for tier in entry.tiers if tier.meter == meter.kind),
+                entry.meter_return,
+            )
+            of_a_dollar = Fraction(share) * 100 / meter.wager
+            found.append(MeterChance(entry.game, entry.wager, tables, of_a_dollar))
+    return tuple(sorted(found, key=lambda each: -each.of_a_dollar))
+
+
+def chance_ratio(chances: Sequence[MeterChance]) -> Fraction:
+    """Return how many times the lowest chance the highest is; 1 if there are fewer than two."""
+    if len(chances) < 2:
+        return Fraction(1)
+    return chances[0].of_a_dollar / chances[-1].of_a_dollar
+
+
+def _tables(link: Link, meter: Meter, at: Sequence[str], wager: str) -> tuple[str, ...]:
+    """Return the tables of a link, among those with an offer, at which its wager feeds a meter."""
+    if wager not in meter.wagers:
+        return ()
+    return tuple(
+        table.id for table in link.table if table.id in at and meter.meter_id in table.meters
+    )
