@@ -24,7 +24,7 @@ CODE: Final = frozenset({".py", ".lua", ".js", ".css", ".html"})
 ORDER: Final = (
     *("bonus", "bonus.hands", "bonus.law", "bonus.settling", "bonus.odds"),
     *("meters.process", "meters.wire", "meters.floor"),
-    *("meters.http", "meters.pdf", "meters.settle_page"),
+    *("meters.http", "meters.pdf"),
     *("controllers.table", "controllers.agent", "controllers.panel"),
     *("controllers.demo", "controllers.cli"),
     *("meters.displays", "meters.embedded", "meters.redis_client", "meters.books"),
@@ -34,7 +34,7 @@ ORDER: Final = (
     *("meters.status", "meters.setup", "meters.cli"),
 )
 """Packages in order. Each may import those before it; the table side never imports the service."""
-SHARED: Final = frozenset({"process", "wire", "floor", "http", "settle_page"})
+SHARED: Final = frozenset({"process", "wire", "floor", "http"})
 """Packages of `meters` that the table side may import."""
 
 LEFT_UNDONE: Final = re.compile(r"\b(TODO|FIXME|XXX|HACK|NotImplementedError|for now)\b")

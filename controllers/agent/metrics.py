@@ -25,8 +25,8 @@ from controllers.agent.agent import Agent
 from controllers.agent.stats import AgentStats
 from controllers.table.state import Phase
 from meters.http.middleware import ServerSettings
-from meters.http.requests import WebRequest
 from meters.http.server import serve_web
+from meters.http.strict_requests import WebRequest
 
 STATES: Final = (*(phase.value for phase in Phase), "events_lost")
 _TABLE: Final = ("link", "table")

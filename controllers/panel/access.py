@@ -12,7 +12,7 @@ from typing import Final
 from litestar import MediaType, Response
 
 from bonus.errors import UserError
-from meters.http.requests import WebRequest
+from meters.http.strict_requests import WebRequest
 from meters.process.private_files import make_private_directory
 
 SESSION_S: Final = 30 * 86_400

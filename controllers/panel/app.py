@@ -23,12 +23,10 @@ from controllers.table.device_events import LINE_BYTES_MAX, encode_answer, name_
 from meters.floor.facility import DEMONSTRATION_MARK
 from meters.floor.floor_file import Floor
 from meters.http.middleware import ServerSettings
-from meters.http.requests import WebRequest
+from meters.http.page_files import SHARED, Assets, asset_route, load_template
 from meters.http.server import serve_web
-from meters.http.static_files import SHARED, Assets, asset_route
-from meters.http.templates import load_template
-from meters.settle_page.page import PACKAGE as SETTLE_PACKAGE
-from meters.settle_page.page import SettlePage, problems_of, settle_body
+from meters.http.settle_page import SettlePage, problems_of, settle_body
+from meters.http.strict_requests import BODY_BYTES_MAX, WebRequest
 
 _BAD: Final = frozenset({"bad_event", "not_json", "line_too_long", "unprintable_text",
                              "reason_missing"})  # fmt: skip
@@ -79,7 +77,7 @@ def create_app(
     access: PanelAccess,
     metrics: AgentMetrics,
 ) -> Litestar:
-    assets = Assets.load((_PACKAGE, SETTLE_PACKAGE, SHARED))
+    assets = Assets.load((_PACKAGE, SHARED))
     return Litestar(
         route_handlers=[
             _page_route(access, assets.version, agent.layout.table),
@@ -178,9 +176,6 @@ def _on_http_error(_: WebRequest, error: HTTPException) -> Response[bytes]:
     return _json(msgspec.json.encode(body), error.status_code)
 
 
-_BODY_BYTES_MAX: Final = 16_384
-
-
 def settle_routes(floor: Floor, agent: Agent, version: str) -> list[HTTPRouteHandler]:
     page = SettlePage(floor.facility, version, home="/", home_name="Panel", signs_in=False)
     link_id = agent.layout.link
@@ -194,7 +189,7 @@ def settle_routes(floor: Floor, agent: Agent, version: str) -> list[HTTPRouteHan
             tables, {(link_id, meter): value.amount for meter, value in values.items()}
         )
 
-    @post("/api/v1/settlements", media_type=MediaType.JSON, request_max_body_size=_BODY_BYTES_MAX)
+    @post("/api/v1/settlements", media_type=MediaType.JSON, request_max_body_size=BODY_BYTES_MAX)
     async def settle(request: WebRequest) -> Response[bytes]:
         try:
             body, status = msgspec.json.encode(settle_body(await request.body())), 200

@@ -1,5 +1,4 @@
 import asyncio
-import ipaddress
 import resource
 from collections import Counter
 from typing import Any, Final
@@ -9,7 +8,7 @@ from uvicorn.config import Config
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
 
-from meters.http.headers import NOT_KEPT, SECURITY_HEADERS
+from meters.http.middleware import NOT_KEPT, SECURITY_HEADERS, is_loopback
 
 REQUEST_WITHIN_S: Final = 15.0
 """Time for a whole request, from the start of the connection or the last answer."""
@@ -62,7 +61,7 @@ class ConnectionLimits:
 
     def admit(self, client: str) -> bool:
         """Count one more connection from an address until `leave`, if it is allowed."""
-        if self._clients[client] >= self._by_client and not _is_loopback(client):
+        if self._clients[client] >= self._by_client and not is_loopback(client):
             return False
         if self.connected >= self._most:
             longest = next(iter(self._silent), None)
@@ -184,10 +183,3 @@ class Connection(H11Protocol):
 def _stop(timer: asyncio.TimerHandle | None) -> None:
     if timer is not None:
         timer.cancel()
-
-
-def _is_loopback(client: str) -> bool:
-    try:
-        return ipaddress.ip_address(client).is_loopback
-    except ValueError:
-        return False

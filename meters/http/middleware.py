@@ -1,5 +1,8 @@
 """Middleware of a web server: checks of host names and addresses, and headers of answers."""
 
+import base64
+import hashlib
+import hmac
 import ipaddress
 import re
 import socket
@@ -15,8 +18,45 @@ from litestar.types import ASGIApp, Message, Receive, Scope, Send
 from bonus.errors import UserError
 from meters.floor.facility import Service
 from meters.floor.key_bundle import read_secret
-from meters.http.headers import secure
-from meters.http.metrics_access import MetricsAccess
+from meters.http.page_files import GUARD
+
+_GUARD_DIGEST: Final = base64.b64encode(hashlib.sha256(GUARD.encode()).digest())
+SECURITY_HEADERS: Final = (
+    (
+        b"content-security-policy",
+        b"default-src 'none'; script-src 'self' 'sha256-%s'; style-src 'self'; img-src 'self'; "
+        b"connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+        % _GUARD_DIGEST,
+    ),
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+)
+NOT_KEPT: Final = (b"cache-control", b"no-store")
+_OVER_HTTPS_FOR_A_YEAR: Final = (b"strict-transport-security", b"max-age=31536000")
+"""Makes a browser use HTTPS for this server even if a person types an address without ``https://``.
+
+Otherwise it would first send such a request without encryption, and anybody on the network path
+could answer it.
+"""
+
+_METRICS_PATH: Final = ["metrics"]
+_FORWARDED: Final = frozenset({
+    b"forwarded", b"via", b"x-forwarded-for", b"x-forwarded-host", b"x-forwarded-port",
+    b"x-forwarded-proto", b"x-forwarded-server", b"x-real-ip",
+})  # fmt: skip
+"""Headers by which a request shows that it comes through a proxy."""
+
+_LOCAL_ONLY: Final = (
+    "without a token, only programs on this machine may read metrics, and without a proxy: to read"
+    " them from elsewhere, set metrics_token under [service] in the floor file"
+)
+_UNAUTHORIZED: Final = (
+    "metrics need `Authorization: Bearer TOKEN`, with the token from the file that metrics_token"
+    " under [service] in the floor file names"
+)
 
 _ZONE: Final = re.compile(r"[A-Za-z0-9_.-]{1,15}")
 """Name of a network interface in a link-local IPv6 address, as Linux writes it."""
@@ -113,14 +153,11 @@ class HostNames:
         name = found["name"].removesuffix(".")
         if name in self._given:
             return True
-        if self._port is not None and self._port not in _ports(found["port"]):
+        # Without a port, the header means 80 or 443.
+        ports = (int(found["port"]),) if found["port"] else (80, 443)
+        if self._port is not None and self._port not in ports:
             return False
         return name in self._names or _is_address(name.removeprefix("[").removesuffix("]"))
-
-
-def _ports(header: str | None) -> tuple[int, ...]:
-    """Return the ports that a Host header can mean; 80 and 443 without one."""
-    return (int(header),) if header else (80, 443)
 
 
 def _is_address(text: str) -> bool:
@@ -129,6 +166,39 @@ def _is_address(text: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def _metrics_refusal(scope: Scope, token: str | None) -> tuple[int, str, str] | None:
+    """Return why a client may not read `/metrics`, which shows reserves; None if it may.
+
+    If the floor file names a token, every client must send it. If not, only programs on this
+    machine are allowed. A proxy on this machine that adds no header looks like any other program,
+    so its clients can read the metrics, unless a token is required.
+    """
+    # The path is split as the web framework's router splits it. So other spellings of the path are
+    # also refused.
+    if [part for part in scope["path"].split("/") if part] != _METRICS_PATH:
+        return None
+    headers = [(name.lower(), value) for name, value in scope["headers"]]
+    if token is not None:
+        shown = [value for name, value in headers if name == b"authorization"]
+        if len(shown) == 1 and hmac.compare_digest(shown[0], b"Bearer " + token.encode()):
+            return None
+        return 401, "token_needed", _UNAUTHORIZED
+    host, _ = scope.get("client") or ("", 0)
+    if is_loopback(host) and not _FORWARDED.intersection(name for name, _ in headers):
+        return None
+    return 403, "local_only", _LOCAL_ONLY
+
+
+def is_loopback(host: str) -> bool:
+    """Check if a text is an address of this machine, also one of IPv4 that is written as IPv6."""
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
+    return (mapped or address).is_loopback
 
 
 class ServerMiddleware:
@@ -141,16 +211,20 @@ class ServerMiddleware:
     of the answer. Routes of the API refuse HEAD, because some of them are endless streams.
     """
 
-    def __init__(self, app: ASGIApp, names: HostNames, metrics: MetricsAccess) -> None:
+    def __init__(self, app: ASGIApp, names: HostNames, metrics_token: str | None = None) -> None:
         self._app = app
         self._names = names
-        self._metrics = metrics
+        self._metrics_token = metrics_token
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def send_secured(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = list(message.get("headers", ()))
-                secure(headers, https=scope["scheme"] == "https")
+                headers += SECURITY_HEADERS
+                if scope["scheme"] == "https":
+                    headers.append(_OVER_HTTPS_FOR_A_YEAR)
+                if not any(name.lower() == NOT_KEPT[0] for name, _ in headers):
+                    headers.append(NOT_KEPT)
                 message["headers"] = headers
             await send(message)
 
@@ -164,20 +238,16 @@ class ServerMiddleware:
             scope = cast("Scope", {**scope, "method": "GET"})
         host = dict(scope["headers"]).get(b"host", b"").decode("latin-1")
         if not self._names.include(host):
-            await _misdirected(host, send_secured)
-        elif refusal := self._metrics.refusal(scope):
+            named = f"the name {host[:253]!r}" if host else "no name"
+            message = (
+                f"this server does not answer to {named}: if it should, add it to hosts under"
+                " [service] in the floor file"
+            )
+            await _refuse(421, "misdirected_request", message, send_secured)
+        elif refusal := _metrics_refusal(scope, self._metrics_token):
             await _refuse(*refusal, send_secured)
         else:
             await self._app(scope, receive, send_secured)
-
-
-async def _misdirected(host: str, send: Send) -> None:
-    named = f"the name {host[:253]!r}" if host else "no name"
-    message = (
-        f"this server does not answer to {named}: if it should, add it to hosts under [service] "
-        "in the floor file"
-    )
-    await _refuse(421, "misdirected_request", message, send)
 
 
 async def _refuse(status: int, code: str, message: str, send: Send) -> None:

@@ -19,7 +19,6 @@ from meters.http.connection_limits import (
     ConnectionLimits,
     room_for_connections,
 )
-from meters.http.metrics_access import MetricsAccess
 from meters.http.middleware import HostNames, ServerMiddleware, ServerSettings
 
 GRACE_S: Final = 2
@@ -102,7 +101,7 @@ async def serve_web(
     names = HostNames(host, port, settings.hosts, any_port=any_port)
     listener = _listen(host, port)
     config = uvicorn.Config(
-        ServerMiddleware(app, names, MetricsAccess(settings.metrics_token)),
+        ServerMiddleware(app, names, settings.metrics_token),
         log_config=None,
         # At a lower log level, uvicorn would log each piece of data that is not HTTP.
         log_level="error",

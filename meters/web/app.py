@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from importlib.metadata import version
-from typing import Final
 
 from litestar import Litestar, Router
 from litestar.exceptions import HTTPException
@@ -17,9 +16,8 @@ from meters.displays.display_state import DisplayState, TooManyWatchersError
 from meters.floor.floor_file import Floor
 from meters.floor_api.change_signal import ChangeSignal
 from meters.floor_api.errors import ActError
-from meters.http.bodies import check_body
-from meters.http.queries import check_query
-from meters.http.static_files import Assets, asset_route
+from meters.http.page_files import Assets, asset_route
+from meters.http.strict_requests import BODY_BYTES_MAX, check_body, check_query
 from meters.links.links import Links
 from meters.metrics import Metrics
 from meters.users.directory import UserDirectory
@@ -50,8 +48,6 @@ from meters.web.security import COOKIE, for_anybody, gate
 from meters.web.settle import settle_routes
 from meters.web.signage.page import page_routes
 from meters.web.theme import PAGES, themed
-
-_BODY_BYTES_MAX: Final = 16_384
 
 
 def create_app(
@@ -100,7 +96,7 @@ def create_app(
             Exception: on_defect,
         },
         openapi_config=_schema(floor),
-        request_max_body_size=_BODY_BYTES_MAX,
+        request_max_body_size=BODY_BYTES_MAX,
         logging_config=None,
     )
 

@@ -16,8 +16,8 @@ from bonus.printable import escape_unprintable
 from bonus.settling.rounds import RoundError
 from meters.displays.display_state import TooManyWatchersError
 from meters.floor_api.errors import ActError
-from meters.http.requests import WebRequest
-from meters.settle_page.page import RoundProblem, problems_of
+from meters.http.settle_page import RoundProblem, problems_of
+from meters.http.strict_requests import WebRequest
 from meters.users.errors import UsersError
 from meters.users.sessions import SignedIn
 

@@ -1,26 +1,26 @@
 """Access to HTTP routes: nobody may use a route that does not declare who may."""
 
 import hmac
-import ipaddress
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from enum import StrEnum
 from typing import Final, Protocol
 
 from litestar import post
-from litestar.connection import ASGIConnection, Request
-from litestar.datastructures import Address, Headers, State
+from litestar.connection import Request
+from litestar.datastructures import Address, Headers
 from litestar.handlers import BaseRouteHandler
 from litestar.types import Scope
 
+from meters.http.middleware import is_loopback
+from meters.http.strict_requests import WebConnection
 from meters.users.directory import UserDirectory
 from meters.users.roles import Right, in_words, roles_in_words
 from meters.users.sessions import SignedIn
 from meters.users.sign_in_attempts import Caller
 from meters.web.errors import RefusedError, refusals
 
-Connection = ASGIConnection[BaseRouteHandler, object, object, State]
-Guard = Callable[[Connection, BaseRouteHandler], Awaitable[None]]
+Guard = Callable[[WebConnection, BaseRouteHandler], Awaitable[None]]
 
 COOKIE: Final = "__Host-pitlink"
 """Name of the session cookie.
@@ -118,7 +118,7 @@ def gate(user_directory: UserDirectory) -> Guard:
     session a second time, because the session can end while the body arrives.
     """
 
-    async def check(connection: Connection, handler: BaseRouteHandler) -> None:
+    async def check(connection: WebConnection, handler: BaseRouteHandler) -> None:
         access: object = handler.opt.get(ACCESS)
         if access is None:
             raise RefusedError(403, "not_allowed", "nobody may use this")
@@ -197,19 +197,12 @@ def check_secrecy(connection: RequestDetails) -> None:
     Raises:
         RefusedError: the connection is not encrypted (``https_needed``).
     """
-    if connection.scope["scheme"] != "https" and not _is_loopback(client_of(connection)):
+    if connection.scope["scheme"] != "https" and not is_loopback(client_of(connection)):
         raise RefusedError(
             403,
             "https_needed",
             f"sign in over HTTPS: others could read this connection. {_PROXY_SAYS_SO}",
         )
-
-
-def _is_loopback(client: str) -> bool:
-    try:
-        return ipaddress.ip_address(client).is_loopback
-    except ValueError:
-        return False
 
 
 def _check_origin(connection: RequestDetails) -> None:

@@ -5,8 +5,8 @@ from litestar.params import JSONBody
 from bonus.settling.settle import SettlementText
 from meters.displays.display_state import DisplayState
 from meters.floor.floor_file import Floor
-from meters.http.requests import WebRequest
-from meters.settle_page.page import SettlePage, settle_body
+from meters.http.settle_page import SettlePage, settle_body
+from meters.http.strict_requests import WebRequest
 from meters.web.errors import refusals
 from meters.web.security import NEEDS_PIN, SESSION, for_anybody, for_whoever_signed_in
 

@@ -10,10 +10,10 @@ import msgspec
 
 from meters.floor.branding import Branding, away, mixed, on, read_logo, readable
 from meters.floor.floor_file import Floor
-from meters.http.static_files import SHARED, Assets
+from meters.http.page_files import SHARED, Assets
 
 PAGES: Final = (
-    "meters.web.signage", "meters.web.floor", "meters.web.paytable", "meters.settle_page", SHARED,
+    "meters.web.signage", "meters.web.floor", "meters.web.paytable", SHARED,
 )  # fmt: skip
 """The Python packages that contain the files of the pages."""
 

@@ -15,9 +15,9 @@ from controllers.table.state import Layout
 from meters.books.approved_configuration import LinkConfiguration
 from meters.floor.floor_file import parse_floor
 from meters.floor_api.types import WinSearch
+from meters.http.settle_page import floor_forms
 from meters.reports.gaming_days import Win
 from meters.reports.link_lists import wins_section
-from meters.settle_page.table_forms import floor_forms
 from meters.web.paytable.hand_text import pays_of, winners_of
 from meters.web.slips.slip import slip_pdf
 from meters.wire.messages import REPLY

@@ -12,7 +12,7 @@ from playwright.async_api import Browser, Page, Route, expect
 
 from meters.displays import display_state
 from meters.floor.floor_file import parse_floor
-from meters.http.static_files import Assets
+from meters.http.page_files import Assets
 from meters.web.signage.page import Signage
 from meters.web.theme import PAGES
 from tests.browsers import stop_clock

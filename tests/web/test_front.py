@@ -16,7 +16,6 @@ from litestar.types import Receive, Scope, Send
 from bonus.errors import UserError
 from controllers.agent.metrics import AgentMetrics, serve_metrics
 from meters.floor.floor_file import read_floor
-from meters.http.metrics_access import MetricsAccess
 from meters.http.middleware import HostNames, ServerMiddleware, ServerSettings
 from meters.http.server import serve_web
 from tests.servers import RedisServer
@@ -303,7 +302,7 @@ async def test_who_asks_from_elsewhere_is_refused() -> None:
     async def send(message: Mapping[str, object]) -> None:
         statuses.extend(message[key] for key in ("status",) if key in message)
 
-    fronted = ServerMiddleware(app, HostNames("10.0.0.1", 8080), MetricsAccess())
+    fronted = ServerMiddleware(app, HostNames("10.0.0.1", 8080))
     for address in (*here, "10.1.2.3", "::ffff:10.1.2.3", "fe80::1%eth0", ""):
         scope = {
             "type": "http", "path": "/metrics", "scheme": "http", "client": (address, 1),

@@ -8,7 +8,7 @@ import pytest
 from bonus.display import money, wager_text
 from meters.displays.display_state import MeterState
 from meters.floor.branding import LOGO_BYTES_MAX
-from meters.http.static_files import Assets
+from meters.http.page_files import Assets
 from meters.web.theme import PAGES, themed
 from tests.web.conftest import Sides
 from tests.web.stand import FLOOR, Stand

@@ -10,7 +10,7 @@ from playwright.async_api import Browser, Page, expect
 from bonus.errors import UserError
 from meters.floor.branding import LOGO_BYTES_MAX, Branding, contrast, read_logo
 from meters.floor.floor_file import parse_floor
-from meters.http.static_files import Assets
+from meters.http.page_files import Assets
 from meters.web.theme import PAGES, themed
 from tests.browsers import check_accessible
 from tests.web.conftest import Sides

@@ -13,7 +13,7 @@ from litestar.params import FromPath, FromQuery, JSONBody, QueryParameter
 from meters.claims.claims import Claims
 from meters.floor.floor_file import Floor
 from meters.floor_api.types import PAGE_MAX, ClaimRow, ClaimState, WinPage, WinSearch, Words
-from meters.http.requests import WebRequest
+from meters.http.strict_requests import WebRequest
 from meters.users.directory import UserDirectory
 from meters.users.roles import Right
 from meters.web.errors import StaffRequest, refusals

@@ -7,7 +7,7 @@ from litestar.handlers import HTTPRouteHandler
 from litestar.openapi.datastructures import ResponseSpec
 
 from bonus.printable import without_addresses
-from meters.http.requests import WebRequest
+from meters.http.strict_requests import WebRequest
 from meters.metrics import Metrics
 from meters.web.security import for_anybody
 

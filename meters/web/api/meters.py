@@ -9,7 +9,7 @@ from litestar.response import Stream
 
 from meters.displays.display_state import DisplayState, MeterRow, Watcher
 from meters.floor.floor_file import Floor
-from meters.http.requests import WebRequest
+from meters.http.strict_requests import WebRequest
 from meters.users.sign_in_attempts import site
 from meters.web.errors import refusals
 from meters.web.event_stream import STREAM_HEADERS, EventStream

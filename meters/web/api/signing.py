@@ -12,7 +12,7 @@ from litestar.params import JSONBody, QueryParameter
 from bonus.printable import PRINTABLE
 from meters.floor.floor_file import Floor
 from meters.floor_api.types import PAGE_MAX
-from meters.http.requests import WebRequest
+from meters.http.strict_requests import WebRequest
 from meters.users.directory import UserDirectory
 from meters.users.operators_log import LogRow
 from meters.users.roles import Right, Role

@@ -6,8 +6,7 @@ from litestar.handlers import HTTPRouteHandler
 
 from meters.floor.facility import DEMONSTRATION_MARK, PUBLIC_PIN, demonstration_users
 from meters.floor.floor_file import Floor
-from meters.http.static_files import Assets
-from meters.http.templates import load_template
+from meters.http.page_files import Assets, load_template
 
 
 def floor_page_route(floor: Floor, assets: Assets) -> HTTPRouteHandler:

@@ -15,7 +15,7 @@ from litestar.params import FromPath
 from meters.displays.display_state import DisplayState
 from meters.floor.branding import read_logo
 from meters.floor.floor_file import Floor, Link
-from meters.http.static_files import Assets
+from meters.http.page_files import Assets
 from meters.web.paytable.hand_text import pays_of
 from meters.web.signage.page import Signage
 

@@ -16,8 +16,7 @@ from meters.displays.display_state import DisplayState, JackpotRow, MeterRow
 from meters.floor.branding import Logo, read_logo
 from meters.floor.facility import DEMONSTRATION_MARK
 from meters.floor.floor_file import Floor, Link, Meter
-from meters.http.static_files import Assets
-from meters.http.templates import load_template
+from meters.http.page_files import Assets, load_template
 from meters.web.paytable.hand_text import Pays, pays_of, winners_of
 
 _DIGITS_LEAST: Final = 6

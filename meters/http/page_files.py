@@ -1,4 +1,4 @@
-"""Static files of pages. Their path contains a version, which changes with the contents."""
+"""Files of pages: templates, and static files whose path has a version of their contents."""
 
 import hashlib
 import re
@@ -8,13 +8,22 @@ from importlib.resources import files
 from pathlib import PurePath
 from typing import Final, Self
 
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from litestar import Response, get
 from litestar.exceptions import NotFoundException
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath
+from markupsafe import Markup
 
 SHARED: Final = "meters.http"
 """Package with the files that the service's pages and the panels share."""
+
+GUARD: Final = files(SHARED).joinpath("guard.js").read_text(encoding="utf-8")
+"""The only script that is part of pages. Every other script is a file of the server."""
+
+_GUARD_ELEMENT: Final = Markup(f"<script>{GUARD}</script>")  # noqa: S704  (our own file)
+A_YEAR: Final = "public, max-age=31536000, immutable"
+"""Value of `Cache-Control` for a file whose path changes with its contents."""
 
 _MEDIA_TYPES: Final[Mapping[str, str]] = {
     ".css": "text/css; charset=utf-8",
@@ -26,7 +35,6 @@ _COMMENT: Final = re.compile(rb"^[ \t]*/\*(?!!).*?\*/[ \t]*\n", re.DOTALL | re.M
 
 A comment with ``/*!`` is a license and is sent.
 """
-_A_YEAR: Final = "public, max-age=31536000, immutable"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +64,27 @@ def asset_route(assets: Assets) -> HTTPRouteHandler:
         return Response(
             assets.bodies[name],
             media_type=_MEDIA_TYPES[PurePath(name).suffix],
-            headers={"Cache-Control": _A_YEAR},
+            headers={"Cache-Control": A_YEAR},
         )
 
     return send_asset
+
+
+def load_template(package: str, name: str) -> Template:
+    """Return a template of a package. Values are escaped, and a missing value is an error.
+
+    The value `guard` is a script that loads a page again if one of its files cannot be loaded.
+
+    Raises:
+        jinja2.TemplateNotFound: the package has no such file.
+    """
+    environment = Environment(
+        loader=PackageLoader(package, ""),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.globals["guard"] = _GUARD_ELEMENT
+    return environment.get_template(name)

@@ -1,23 +1,82 @@
-"""The forms in which a person enters a round at a table: wagers, hands and common cards.
+"""The page on which a person settles a whole round by hand, to decide a dispute.
 
-Their fields depend on the chapter of the table's game, and on the paytables that the floor file
-chooses for the table. The same code makes the forms of all games.
+The service and the panel of a table serve the same page. It computes nothing: it sends the round to
+its server, which settles it as `pitlink settle` does. Nothing is stored.
+
+A person enters the round in a form of the table: wagers, hands and common cards. Its fields depend
+on the chapter of the table's game, and on the paytables that the floor file chooses for the table.
+The same code makes the forms of all games.
 """
 
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from dataclasses import dataclass
+from typing import Final
 
 import msgspec
 
 from bonus.display import item_words
 from bonus.law.chapter_file import OF_COMMUNITY
 from bonus.law.choices import Choices
-from bonus.law.games import Games
-from bonus.settling.table_rules import Placing, TableRules, table_rules
+from bonus.settling.rounds import RoundError
+from bonus.settling.settle import SettlementText, settle_line
+from bonus.settling.table_rules import TableRules, table_rules
+from meters.floor.facility import DEMONSTRATION_MARK, Facility
 from meters.floor.floor_file import Link, Meter, Table, paytables_of_meters
+from meters.http.page_files import SHARED, load_template
+from meters.wire.messages import has_name_twice
 
-_Key = tuple[Games, str, bytes, tuple[Meter, ...]]
-"""The games of the floor, a table's game, its choices as JSON, and the meters that it feeds."""
+_TEMPLATE: Final = load_template(SHARED, "settle_page.html")
+
+
+class RoundProblem(msgspec.Struct, frozen=True):
+    """An error of a round: `code` for programs, `message` for people, and the wrong `field`."""
+
+    code: str
+    message: str
+    field: str | None
+
+
+def problems_of(error: RoundError) -> tuple[RoundProblem, ...]:
+    """Return every known error of a round, the most important one first."""
+    return tuple(RoundProblem(each.code, each.message, each.field) for each in error.all)
+
+
+@dataclass(frozen=True, slots=True)
+class SettlePage:
+    """The page "Settle a round" of one server: the service, or the panel of a table.
+
+    `version` is that of the server's static files, and `home` the path of its main page. If
+    `signs_in`, a user must sign in before the server settles a round.
+    """
+
+    facility: Facility
+    version: str
+    home: str
+    home_name: str
+    signs_in: bool
+
+    def render(
+        self, tables: Sequence[tuple[Link, Table]], balances: Mapping[tuple[str, str], int]
+    ) -> str:
+        """Return the HTML of the page, with a form for each of the tables.
+
+        The meters of the links must have their present wagers. `balances` are in cents, by link id
+        and meter id.
+        """
+        forms = msgspec.json.encode(floor_forms(tables, balances)).decode()
+        return _TEMPLATE.render(page=self, forms=forms, mark=DEMONSTRATION_MARK)
+
+
+def settle_body(body: bytes) -> SettlementText:
+    """Settle the round in the body of an HTTP request, in the format of `pitlink settle`.
+
+    Raises:
+        RoundError: the round cannot be read, or its wagers or cards are not possible.
+    """
+    settled = settle_line(body)
+    if has_name_twice(body):
+        raise RoundError("malformed", "the round names a field twice")
+    return settled
 
 
 class _Form(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -106,37 +165,35 @@ def floor_forms(
     The meters of the links must have their present wagers. `balances` are in cents, by link id and
     meter id.
     """
-    games: dict[_Key, int] = {}
+    forms: list[GameForm] = []
+    numbers: dict[tuple[str, bytes, tuple[Meter, ...]], int] = {}
     found = []
     for link, table in tables:
         meters = link.meters_of(table)
-        key = (table.games, table.game, _choices(table, meters), tuple(meters.values()))
+        chosen = {**table.paytables, **paytables_of_meters(table, meters.values())}
+        choices = msgspec.json.encode(chosen, order="deterministic")
+        number = numbers.setdefault((table.game, choices, tuple(meters.values())), len(forms))
+        if number == len(forms):
+            forms.append(_game_form(table, chosen, {kind: meters[kind].wager for kind in meters}))
         found.append(
             TableForm(
                 table=table.id,
                 asset=table.asset,
                 link=link.name,
                 positions=table.positions,
-                form=games.setdefault(key, len(games)),
+                form=number,
                 meters={
                     kind: balances.get((link.id, meter.meter_id)) for kind, meter in meters.items()
                 },
             )
         )
-    return FloorForms(games=tuple(_game_form(*key) for key in games), tables=tuple(found))
+    return FloorForms(games=tuple(forms), tables=tuple(found))
 
 
-def _choices(table: Table, meters: Mapping[str, Meter]) -> bytes:
-    chosen = {**table.paytables, **paytables_of_meters(table, meters.values())}
-    return msgspec.json.encode(chosen, order="deterministic")
-
-
-@lru_cache(maxsize=256)
-def _game_form(games: Games, game: str, choices: bytes, meters: tuple[Meter, ...]) -> GameForm:
-    chapter = games[game]
-    chosen = msgspec.json.decode(choices, type=dict[str, str | int | dict[str, int]])
+def _game_form(table: Table, chosen: Choices, amounts_cents: Mapping[str, int]) -> GameForm:
+    chapter = table.chapter
+    titles = table.games.titles
     rules = table_rules(chapter, chosen)
-    amounts_cents = {meter.kind: meter.wager for meter in meters}
     main = chapter.main
     offered = {
         name: placing
@@ -150,7 +207,7 @@ def _game_form(games: Games, game: str, choices: bytes, meters: tuple[Meter, ...
         *(item for item, kind in rules.meters.meter_of.items() if kind in amounts_cents),
     ]
     return GameForm(
-        game=game,
+        game=table.game,
         title=chapter.title,
         chapter=chapter.chapter,
         paytables=chosen,
@@ -161,40 +218,21 @@ def _game_form(games: Games, game: str, choices: bytes, meters: tuple[Meter, ...
         follow=main.follow if main else "",
         times=main.times if main else (),
         wagers=tuple(
-            _field(
-                name,
-                item_words(name, games.titles),
-                placing,
-                amounts_cents,
+            WagerField(
+                wager=name,
+                words=item_words(name, titles),
+                amount=amounts_cents[placing.meters[0]] if placing.meters else None,
+                meters=placing.meters,
+                community=placing.cards in OF_COMMUNITY,
+                fourth_card=placing.fourth_card,
+                all_six=placing.cards == "hand_and_all_six",
                 draws=name in draws,
                 survives=name in rules.survivors,
             )
             for name, placing in offered.items()
         ),
-        items={item: item_words(item, games.titles) for item in items},
+        items={item: item_words(item, titles) for item in items},
         missing=_missing(rules),
-    )
-
-
-def _field(
-    name: str,
-    words: str,
-    placing: Placing,
-    amounts_cents: Mapping[str, int],
-    *,
-    draws: bool,
-    survives: bool,
-) -> WagerField:
-    return WagerField(
-        wager=name,
-        words=words,
-        amount=amounts_cents[placing.meters[0]] if placing.meters else None,
-        meters=placing.meters,
-        community=placing.cards in OF_COMMUNITY,
-        fourth_card=placing.fourth_card,
-        all_six=placing.cards == "hand_and_all_six",
-        draws=draws,
-        survives=survives,
     )
 
 

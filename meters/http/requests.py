@@ -1,4 +1,0 @@
-from litestar import Request
-from litestar.datastructures import State
-
-WebRequest = Request[object, object, State]

@@ -1,0 +1,83 @@
+"""Strict checks of requests, before a route's function: of the body and of the query.
+
+Litestar, the web framework, converts a body as leniently as a query, in which everything is text:
+it would accept "100", 1e3 and 10.0 as whole numbers. It would also use only one of two values with
+the same name.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Final, get_args
+
+import msgspec
+from litestar import Request
+from litestar.connection import ASGIConnection
+from litestar.datastructures import State
+from litestar.exceptions import ValidationException
+from litestar.handlers import BaseRouteHandler
+
+from bonus.printable import escape_unprintable
+from meters.wire.messages import has_name_twice
+
+BODY_BYTES_MAX: Final = 16_384
+
+WebConnection = ASGIConnection[BaseRouteHandler, object, object, State]
+WebRequest = Request[object, object, State]
+
+_BODY: Final = "data"
+"""The parameter that receives the body in a route's function."""
+
+_WRITTEN: Final = {
+    int: (re.compile(r"-?(?:0|[1-9][0-9]{0,15})"), "a whole number in digits"),
+    bool: (re.compile(r"true|false"), "true or false"),
+}
+
+
+async def check_body(connection: WebConnection, handler: BaseRouteHandler) -> None:
+    """Refuse a JSON body that its route does not accept.
+
+    The body is decoded strictly, as the type that the route declares. Litestar itself refuses a
+    body that is not JSON.
+
+    Raises:
+        ValidationException: the body is not accepted. The message has the reason.
+    """
+    parameter = handler.parsed_fn_signature.parameters.get(_BODY)
+    if parameter is None or not isinstance(connection, Request):
+        return
+    body = await connection.body()
+    try:
+        msgspec.json.decode(body, type=parameter.raw)
+    except msgspec.ValidationError as error:
+        raise ValidationException(escape_unprintable(str(error))) from None
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return
+    if has_name_twice(body):
+        raise ValidationException("the body names a field twice")
+
+
+async def check_query(connection: WebConnection, handler: BaseRouteHandler) -> None:
+    """Refuse a query in which a number or a choice does not have the strict form.
+
+    Raises:
+        ValidationException: the query is not accepted. The message has the reason.
+    """
+    given = connection.query_params
+    parameters = handler.parsed_fn_signature.parameters.items()
+    strict = [(name, kind) for name, parameter in parameters for kind in _kinds(parameter.raw)]
+    # Routes without such parameters are not checked, because Prometheus can repeat its own names in
+    # a query.
+    if strict and len(given) > len(set(given)):
+        raise ValidationException("a name is twice in the query")
+    for name, kind in strict:
+        pattern, words = _WRITTEN[kind]
+        text = given.get(name)
+        if text is not None and not pattern.fullmatch(text):
+            raise ValidationException(f"{name} is not {words}")
+
+
+def _kinds(annotation: object) -> Iterator[type]:
+    if isinstance(annotation, type) and annotation in _WRITTEN:
+        yield annotation
+    for part in get_args(annotation):
+        yield from _kinds(part)
