@@ -7,11 +7,21 @@ from types import MappingProxyType
 from typing import Final, Protocol, TypeVar
 
 from bonus.cards import Card
-from bonus.hands.aces import AcesHand, aces_hand, aces_hand_best_four
-from bonus.hands.colors import FivePrimeHand, PrimeHand, five_prime_hand, prime_hand
 from bonus.hands.five import FIVE_OF_LEAST, FIVE_OF_MOST, FiveCardHand, best_five
 from bonus.hands.four import FourCardHand, best_four
-from bonus.hands.six import SixCardHand, SuperRoyalHand, six_card_hand, super_royal_hand
+from bonus.hands.optional_hands import (
+    AcesHand,
+    FivePrimeHand,
+    PrimeHand,
+    SixCardHand,
+    SuperRoyalHand,
+    aces_hand,
+    aces_hand_best_four,
+    five_prime_hand,
+    prime_hand,
+    six_card_hand,
+    super_royal_hand,
+)
 from bonus.hands.three import ThreeCardHand, three_card, three_card_hand
 
 Result_co = TypeVar("Result_co", covariant=True)

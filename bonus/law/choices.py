@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from bonus.errors import nearest
-from bonus.law.cells import read_cents, read_times
 from bonus.law.chapter_file import Bonus, Chapter, Limit, MiniRoyal, PrintedTable
+from bonus.law.paytables import read_cents, read_times
 
 MINI_ROYAL: Final = "mini_royal"
 VERSION: Final = "version"

@@ -1,14 +1,185 @@
-"""The games that tables can play, by name: those of the chapters, and games of the house."""
+"""The games that tables can play, by name: the chapters of 58 Pa. Code, and games of the house.
 
+The chapters are data, one file each in ``chapters``. A file copies the printed law cell by cell,
+and is checked completely before any part of it is used (``bonus.law.paytable_checks``). A chapter
+without a new kind of wager needs only a file, and no code.
+"""
+
+import tomllib
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import cache, cached_property
+from importlib.resources import files
 from types import MappingProxyType
+from typing import Final, Self, TypeGuard
 
-from bonus.law.cells import ChapterError
-from bonus.law.chapter import changed, chapters
-from bonus.law.chapter_file import Chapter
-from bonus.law.game_meters import GameMeters
-from bonus.law.item_titles import item_titles
+import msgspec
+
+from bonus.errors import UserError
+from bonus.law.chapter_file import Chapter, WagerTables
+from bonus.law.paytable_checks import check_chapter
+from bonus.law.paytables import ChapterError
+from bonus.wagers import LUCKY_BONUS, MAGIC_CARD, envy_item, jackpot_item
+
+_SUFFIX: Final = ".toml"
+
+
+@cache
+def load(name: str) -> Chapter:
+    """Return the chapter with a name such as ``649a``, from its checked file in the package.
+
+    Raises:
+        UserError: the file was changed or cannot be read; the message has file, line and reason.
+    """
+    path = files("bonus.law").joinpath("chapters", f"{name}{_SUFFIX}")
+    text = ""
+    try:
+        text = path.read_bytes().decode()
+        return read_chapter(text)
+    except (OSError, ValueError, RecursionError) as error:
+        line = text[: text.find(error.text)].count("\n") + 1 if _has_place(error, text) else None
+        place = path if line is None else f"{path}:{line}"
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise changed(f"{place}: {reason}") from None
+
+
+def changed(problem: str) -> UserError:
+    """Return the error for installed files of the law that cannot be used."""
+    return UserError(
+        f"{problem}. The files of the law belong to pitlink and were changed: install pitlink"
+        " again. A game of your own is a game file in the directory `games`"
+    )
+
+
+def _has_place(error: Exception, text: str) -> TypeGuard[ChapterError]:
+    return isinstance(error, ChapterError) and bool(error.text) and error.text in text
+
+
+@cache
+def chapters() -> Mapping[str, Chapter]:
+    """Return every chapter of the package by the name of its game, in the order of their numbers.
+
+    Raises:
+        UserError: a file is not valid, or two chapters have the same game.
+    """
+    directory = files("bonus.law").joinpath("chapters")
+    try:
+        names = sorted(
+            entry.name.removesuffix(_SUFFIX)
+            for entry in directory.iterdir()
+            if entry.name.endswith(_SUFFIX)
+        )
+    except OSError as error:
+        raise changed(f"{directory}: {error.strerror}") from None
+    found: dict[str, Chapter] = {}
+    for name in names:
+        chapter = load(name)
+        if chapter.game in found:
+            same = f"{found[chapter.game].chapter} and {name} are both {chapter.game}"
+            raise changed(f"{directory}: {same}")
+        found[chapter.game] = chapter
+    return MappingProxyType(found)
+
+
+def read_chapter(text: str) -> Chapter:
+    """Read and check the text of a chapter's file; a ChapterError says what is wrong."""
+    try:
+        chapter = msgspec.convert(tomllib.loads(text), Chapter)
+    except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
+        raise ChapterError(str(error)) from error
+    check_chapter(chapter)
+    return chapter
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GameMeters:
+    """The meters of one game or of several games.
+
+    ``titles`` are those for patrons, in the order in which tables and displays show the meters.
+    ``terms`` are those of each wager that feeds a meter, in the same order. ``meter_of`` has the
+    meter of each item of settlement lines: a wager, or a bonus that is paid with it. What a wager
+    that feeds several meters pays at odds belongs to the first of them.
+    """
+
+    titles: Mapping[str, str]
+    terms: Mapping[str, WagerTables]
+    meter_of: Mapping[str, str]
+
+    @classmethod
+    def of(cls, games: Iterable[Chapter]) -> Self:
+        titles: dict[str, str] = {}
+        terms: dict[str, WagerTables] = {}
+        meter_of: dict[str, str] = {}
+        for game in games:
+            for meter in game.meter:
+                titles.setdefault(meter.name, meter.title)
+                for tables in (each for each in game.wager if meter.name in each.fed):
+                    terms.update(dict.fromkeys(tables.names, tables))
+                    meter_of.update(dict.fromkeys(_items(tables, meter.name), meter.name))
+        return cls(MappingProxyType(titles), MappingProxyType(terms), MappingProxyType(meter_of))
+
+    def wagers_of(self, meter: str) -> tuple[str, ...]:
+        return tuple(name for name, tables in self.terms.items() if meter in tables.fed)
+
+    def items_of(self, meter: str) -> tuple[str, ...]:
+        return tuple(item for item, paid in self.meter_of.items() if paid == meter)
+
+
+def _items(tables: WagerTables, meter: str) -> Iterator[str]:
+    if len(tables.fed) > 1 or _pays_besides(tables):
+        yield jackpot_item(meter)
+    if meter != tables.fed[0]:
+        return
+    yield from tables.names
+    if tables.envy:
+        yield envy_item(tables.names[0])
+    if tables.draws:
+        yield from (MAGIC_CARD, LUCKY_BONUS)
+
+
+def _pays_besides(tables: WagerTables) -> bool:
+    """Return whether a hand wins a percentage of the only meter and also a fixed amount."""
+    rows = (row for table in tables.table for row in table.pays.values())
+    cells = (cell for row in rows for cell in ([row] if isinstance(row, str) else row))
+    return any(" + " in cell for cell in cells)
+
+
+_JACKPOT: Final = "Jackpot"
+
+
+def item_titles(games: Iterable[Chapter]) -> Mapping[str, str]:
+    """Return the titles of the items of settlement lines, for wagers with a title.
+
+    The ledger has only the names of wagers, so a wager can have only one title in all games.
+
+    Raises:
+        ChapterError: a wager has two titles, or a title is for several wagers.
+    """
+    found: dict[str, str] = {}
+    for game in games:
+        for tables in game.wager:
+            if not tables.title:
+                continue
+            if len(tables.names) > 1:
+                raise ChapterError(f"{tables.names[0]}: a title is for one wager, not for several")
+            for item, title in _titles(game, tables):
+                if found.setdefault(item, title) != title:
+                    raise ChapterError(
+                        f"{item} has the title {title!r}, but in another game {found[item]!r}: give"
+                        " it the same title"
+                    )
+    return MappingProxyType(found)
+
+
+def _titles(game: Chapter, tables: WagerTables) -> Iterator[tuple[str, str]]:
+    wager = tables.names[0]
+    yield wager, tables.title
+    if tables.envy:
+        yield envy_item(wager), f"{tables.title} Envy Bonus"
+    for meter in game.meter:
+        if meter.name in tables.fed:
+            title = meter.title
+            yield jackpot_item(meter.name), title if _JACKPOT in title else f"{title} {_JACKPOT}"
 
 
 class Games(Mapping[str, Chapter]):

@@ -11,10 +11,20 @@ from functools import lru_cache
 from types import MappingProxyType
 
 from bonus.hands.rankings import RANKINGS
-from bonus.law.cells import Payout, Percent, read_cents, read_rate_bps, read_seed, read_times
 from bonus.law.chapter_file import Chapter, Envy, WagerTables
 from bonus.law.games import Games, chapter_games
-from bonus.law.paytables import Paytable, Rates, paytables_of, rows_of
+from bonus.law.paytables import (
+    Payout,
+    Paytable,
+    Percent,
+    Rates,
+    paytables_of,
+    read_cents,
+    read_rate_bps,
+    read_seed,
+    read_times,
+    rows_of,
+)
 from bonus.wagers import PaidFrom
 
 

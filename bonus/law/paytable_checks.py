@@ -11,18 +11,6 @@ from typing import Final
 
 from bonus.errors import nearest
 from bonus.hands.rankings import RANKINGS, Ranking
-from bonus.law.cells import (
-    ChapterError,
-    Payout,
-    Percent,
-    cell_of,
-    placed,
-    read_cents,
-    read_payout,
-    read_rate_bps,
-    read_seed,
-    read_times,
-)
 from bonus.law.chapter_file import (
     Bonus,
     Chapter,
@@ -33,7 +21,21 @@ from bonus.law.chapter_file import (
     PrintedTable,
     WagerTables,
 )
-from bonus.law.paytables import Paytable, Rates, paytables_of
+from bonus.law.paytables import (
+    ChapterError,
+    Payout,
+    Paytable,
+    Percent,
+    Rates,
+    cell_of,
+    paytables_of,
+    placed,
+    read_cents,
+    read_payout,
+    read_rate_bps,
+    read_seed,
+    read_times,
+)
 from bonus.law.reference_checks import check_cards, check_consistency
 
 _Worth = tuple[Percent, int, int]

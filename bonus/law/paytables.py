@@ -1,10 +1,207 @@
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+"""The printed paytables of the law: their cells (odds, sums, seeds and rates), and their columns.
+
+A cell without the required form is refused with ChapterError.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import cache
 from types import MappingProxyType
 from typing import Final
 
-from bonus.law.cells import NOTHING, ChapterError, Payout, read_payout
 from bonus.law.chapter_file import Cells, OneTable, PrintedTable, Progression
+
+Percent = int | Fraction
+"""A percentage to the hundredth, exactly: a whole number, or a fraction such as 25/2 for 12.5%."""
+
+Path = tuple[str | int, ...]
+"""The place of a value in a chapter's file: keys, and numbers of list elements from 0."""
+
+
+class ChapterError(ValueError):
+    """Error in a chapter's file: the file cannot be read, or it contradicts itself.
+
+    ``place`` is the place in the file. If it is empty, ``text`` is a wrong text that the file has;
+    it is also empty if the place is not known at all.
+    """
+
+    def __init__(self, message: str, place: Path = (), *, text: str = "") -> None:
+        super().__init__(message)
+        self.place = place
+        self.text = text
+
+
+@contextmanager
+def placed(*place: str | int) -> Iterator[None]:
+    """Add a place to the place of each ``ChapterError`` that the block raises."""
+    try:
+        yield
+    except ChapterError as error:
+        error.place = (*place, *error.place)
+        raise
+
+
+@contextmanager
+def cell_of(where: str, cell: str) -> Iterator[None]:
+    """Say in each ``ChapterError`` that the block raises where the cell is printed."""
+    try:
+        yield
+    except ChapterError as error:
+        raise ChapterError(f"{where}: {error}", error.place, text=f'"{cell}"') from None
+
+
+@dataclass(frozen=True, slots=True)
+class Payout:
+    """Payout in a cell of a paytable; a payout with only default values pays nothing.
+
+    ``times`` is a multiple of the wager, ``percent`` one of the meter's balance, and ``percents``
+    are those of several meters by name. ``stake_back`` is true if the wager is also returned, as
+    with "to 1" or a fixed sum, and false if the payout includes it, as with "for 1" (reading G2).
+    ``sum_cents`` is the same for every amount of the wager (reading T5).
+    """
+
+    times: int = 0
+    stake_back: bool = False
+    percent: Percent = 0
+    sum_cents: int = 0
+    percents: tuple[tuple[str, Percent], ...] = ()
+
+    @property
+    def wins(self) -> bool:
+        return bool(self.times or self.percent or self.sum_cents or self.percents)
+
+    @property
+    def of_meters(self) -> bool:
+        """True if the payout has a percentage of a meter."""
+        return bool(self.percent or self.percents)
+
+    @property
+    def worth(self) -> tuple[Percent, int, int]:
+        """Sort key of payouts in a paytable: the percentage, then the fixed sum, then the odds."""
+        return self.percent, self.sum_cents, self.times
+
+
+NOTHING: Final = Payout()
+
+_NUMBER: Final = r"([1-9][0-9]{0,2}(?:,[0-9]{3})*)"
+_DOLLARS: Final = re.compile(rf"\${_NUMBER}")
+_SEED: Final = re.compile(rf"\${_NUMBER} for 1|\$0")
+_ODDS: Final = re.compile(rf"{_NUMBER} (to|for) 1")
+_PERCENT: Final = re.compile(r"(0|[1-9][0-9]{0,2})(?:\.([0-9]{1,2}))?")
+_OF_METER: Final = re.compile(rf"({_PERCENT.pattern})% of ([a-z][a-z0-9_]*)")
+
+
+@cache
+def read_payout(cell: str) -> Payout:
+    """Return the payout in a cell of a paytable.
+
+    A cell is ``35 to 1``, ``500 for 1``, ``10% of meter``, ``$1,000,000``, ``N/A`` or blank. A
+    percentage can have one or two decimals, such as ``12.5% of meter``. The cells of a wager that
+    feeds several meters name them: ``100% of major``. A cell can have several of these payouts:
+    ``100% of major + 10% of mega + 50 for 1``.
+
+    >>> read_payout("1,000 for 1")
+    Payout(times=1000, stake_back=False, percent=0, sum_cents=0, percents=())
+    >>> read_payout("12.5% of meter").percent
+    Fraction(25, 2)
+    """
+    if cell in {"", "N/A"}:
+        return NOTHING
+    parts = [_read_part(part) for part in cell.split(" + ")]
+    if len(parts) == 1:
+        return parts[0]
+    fixed = [part for part in parts if not part.of_meters]
+    of_meter = [part.percent for part in parts if part.percent]
+    names = [name for part in parts for name, _ in part.percents]
+    if len(fixed) > 1 or len(of_meter) > 1 or len(set(names)) < len(names):
+        raise ChapterError(f"{cell!r} has two payouts of one kind: add them up")
+    payout = fixed[0] if fixed else NOTHING
+    percents = tuple(each for part in parts for each in part.percents)
+    return replace(payout, percent=sum(of_meter), percents=percents)
+
+
+def _read_part(cell: str) -> Payout:
+    if match := _ODDS.fullmatch(cell):
+        return Payout(times=_number(match[1]), stake_back=match[2] == "to")
+    if (match := _OF_METER.fullmatch(cell)) and 0 < (percent := read_percent(match[1])) <= 100:
+        name = match[4]
+        if name == "meter":
+            return Payout(percent=percent)
+        return Payout(percents=((name, percent),))
+    if _DOLLARS.fullmatch(cell):
+        return Payout(sum_cents=read_cents(cell), stake_back=True)
+    raise ChapterError(
+        f"{cell!r} is not a payout: write 'N to 1', 'N for 1', 'N% of meter' ('N% of' its name if"
+        " the wager feeds several; at most 100, with at most two decimals), '$N' or 'N/A'"
+    )
+
+
+def read_times(cell: str, of: str) -> int:
+    """Return the N of odds, ``N to 1`` or ``N for 1``; ``of`` is their kind, "to" or "for"."""
+    match = _ODDS.fullmatch(cell)
+    if match is None or match[2] != of:
+        raise ChapterError(f"{cell!r} has not the form 'N {of} 1'")
+    return _number(match[1])
+
+
+def read_seed(cell: str) -> int:
+    """Return the seed in a cell, ``$1,000 for 1`` or ``$0``, as a multiple of the wager."""
+    match = _SEED.fullmatch(cell)
+    if match is None:
+        raise ChapterError(f"{cell!r} is not a seed: write '$N for 1' or '$0'")
+    return _number(match[1] or "0")
+
+
+def read_rate_bps(cell: str) -> int:
+    """Return a rate below 100%, such as ``14%`` or ``2.25%``, in basis points.
+
+    >>> read_rate_bps("14%"), read_rate_bps("2.25%"), read_rate_bps("0.5%")
+    (1400, 225, 50)
+    """
+    if not cell.endswith("%") or not _PERCENT.fullmatch(cell[:-1]):
+        raise ChapterError(f"{cell!r} is not a rate: write 'N%', with at most two decimals")
+    rate_bps = percent_bps(read_percent(cell[:-1]))
+    if rate_bps >= 10_000:
+        raise ChapterError(f"{cell!r} is not a rate: it must be below 100%")
+    return rate_bps
+
+
+def read_percent(number: str | int) -> Percent:
+    """Return a percentage from a number with at most two decimals, or from its text.
+
+    >>> read_percent("12.50"), read_percent("10.0"), read_percent(100)
+    (Fraction(25, 2), 10, 100)
+    """
+    match = _PERCENT.fullmatch(str(number))
+    if match is None:
+        raise ChapterError(f"{number!r} is not a percentage with at most two decimals")
+    percent = Fraction(int(match[1]) * 100 + int((match[2] or "").ljust(2, "0")), 100)
+    return percent.numerator if percent.denominator == 1 else percent
+
+
+def percent_bps(percent: Percent) -> int:
+    """Return a percentage in basis points, hundredths of a percent.
+
+    >>> percent_bps(100), percent_bps(Fraction(25, 2))
+    (10000, 1250)
+    """
+    return int(percent * 100)
+
+
+def read_cents(cell: str) -> int:
+    """Return a sum of whole dollars such as ``$1,000`` in cents."""
+    match = _DOLLARS.fullmatch(cell)
+    if match is None:
+        raise ChapterError(f"{cell!r} is not a sum: write '$N'")
+    return _number(match[1]) * 100
+
+
+def _number(digits: str) -> int:
+    return int(digits.replace(",", ""))
+
 
 _OR_LOWER: Final = "_or_lower"
 

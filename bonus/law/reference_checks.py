@@ -9,7 +9,6 @@ from typing import Final
 from bonus.cards import DECK, RANKS
 from bonus.errors import nearest
 from bonus.hands.rankings import COMPARES, RANKINGS
-from bonus.law.cells import ChapterError, cell_of, placed, read_cents, read_times
 from bonus.law.chapter_file import (
     OF_COMMUNITY,
     OF_DEALER,
@@ -22,6 +21,7 @@ from bonus.law.chapter_file import (
     PrintedTable,
     WagerTables,
 )
+from bonus.law.paytables import ChapterError, cell_of, placed, read_cents, read_times
 from bonus.wagers import PaidFrom, envy_item, is_envy, is_jackpot, is_on_dealer
 
 _NUMBERS: Final = ("version", "mini_royal")

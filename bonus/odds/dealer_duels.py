@@ -21,8 +21,7 @@ import numpy.typing as npt
 from bonus.cards import DECK, Card, suit_of
 from bonus.hands.rankings import COMPARES, Compare
 from bonus.hands.three import dealer_qualifies
-from bonus.odds.hand_counts import Advance, each_class, judged
-from bonus.odds.suit_classes import HandClasses, Integers, hand_classes
+from bonus.odds.hand_counts import Advance, HandClasses, Integers, each_class, hand_classes, judged
 
 
 class Duel(msgspec.Struct, frozen=True):

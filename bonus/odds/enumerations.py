@@ -12,19 +12,20 @@ import msgspec
 
 from bonus.hands.rankings import COMPARES, RANKINGS
 from bonus.law.chapter_file import Chapter, WagerTables
-from bonus.odds.best_five_counts import count_best_five, steps_of_best_five
 from bonus.odds.dealer_duels import Duel, count_duel, steps_of_duel
 from bonus.odds.hand_counts import (
     BY_COLOR,
     Advance,
     Counts,
+    count_best_five,
     count_hands,
     count_with_further_card,
     each_class,
+    hand_classes,
     judged,
+    steps_of_best_five,
     steps_of_hands,
 )
-from bonus.odds.suit_classes import hand_classes
 
 T = TypeVar("T")
 

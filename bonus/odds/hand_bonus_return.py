@@ -5,7 +5,7 @@ from fractions import Fraction
 from math import comb
 from typing import Final
 
-from bonus.hands import FiveCardHand
+from bonus.hands.five import FiveCardHand
 from bonus.law.meter_terms import MeterTerms
 
 _DEALS: Final = comb(52, 5)
@@ -24,7 +24,7 @@ _FIVE_CARD_COUNTS: Final = {
 class HandBonusReturn:
     """Average payout of a Five Card Hand Bonus wager, in units of the wager.
 
-    In the long run, players also win the contributions (``bonus.odds.long_run``).
+    In the long run, players also win the contributions (``bonus.odds.hand_payouts``).
     """
 
     at_seed: Fraction

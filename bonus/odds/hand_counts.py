@@ -1,21 +1,164 @@
 """Number of hands of each kind, counted over all hands that the deck can form.
 
-Hands that differ only by a renaming of the suits form a class. The function of the ranking
-(``bonus.hands``) judges each class. Settlement uses the same function, so odds and payouts follow
-the same rules.
+Hands that differ only by a renaming of the suits form a class: suits are equal in rank (649a.6(a)),
+so all hands of a class have the same strength. Each hand is written as four bit masks of thirteen
+ranks, one mask per suit, which are sorted and packed into one number, the key of the class. The
+size of a class is the number of distinct ways to assign the four masks to the four suits. The
+function of the ranking (``bonus.hands``) judges each class. Settlement uses the same function, so
+odds and payouts follow the same rules.
+
+If the best five of five to nine cards count, the deals are not formed one by one: of nine cards,
+there are 3.7 billion. The ranks are added one after another, and each state of the ranks so far has
+its number of deals. A state knows the cards of one suit. The four suits are equal, and nine cards
+have at most one suit with five cards, so the deals with a flush are four times those with a flush
+in this suit.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import product
-from math import factorial, perm, prod
-from typing import Final, cast
+from functools import cache
+from itertools import combinations, combinations_with_replacement, permutations, product
+from math import comb, factorial, perm, prod
+from typing import Final, NamedTuple, cast
 
-from bonus.cards import DECK, RANKS, Card, rank_of, suit_of
+import numpy as np
+import numpy.typing as npt
+
+from bonus.cards import DECK, RANKS, SUITS, Card, rank_of, suit_of
+from bonus.hands.five import FIVE_OF_LEAST, FIVE_OF_MOST, FiveCardHand
 from bonus.hands.rankings import RANKINGS
-from bonus.odds.suit_classes import HandClasses, hand_classes, renamed
+
+Integers = npt.NDArray[np.int64]
+
+_RANKS: Final = len(RANKS)
+_SUITS: Final = len(SUITS)
+_ONE_SUIT: Final = (1 << _RANKS) - 1
+_SORTING: Final = ((0, 1), (2, 3), (0, 2), (1, 3), (1, 2))
+"""Pairs of indexes to compare and swap, in this order, to sort any four numbers."""
+
+
+@dataclass(frozen=True, slots=True)
+class HandClasses:
+    """The classes of hands of one size, with one hand that represents each class.
+
+    Attributes:
+        keys: the key of each class, ascending; shape (classes,).
+        hands: the number of hands in each class; shape (classes,).
+        cards: the cards of the hand that represents each class; shape (classes, size).
+        in_a_suit: the number of cards in the longest suit of each class; shape (classes,).
+    """
+
+    size: int
+    keys: Integers
+    hands: Integers
+    cards: Integers
+    in_a_suit: Integers
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    def find(self, cards: Integers) -> Integers:
+        """Return the index of each hand's class: shape (hands, size) to shape (hands,)."""
+        if self.size == 0:
+            return np.zeros(len(cards), np.int64)
+        return np.searchsorted(self.keys, _keys(cards))
+
+    def subsets(self, size: int) -> list[Integers]:
+        """Return all subsets of ``size`` cards of the hands that represent the classes.
+
+        Each array has one subset for each class; its shape is (classes, size).
+        """
+        return [self.cards[:, chosen] for chosen in combinations(range(self.size), size)]
+
+
+@cache
+def hand_classes(size: int) -> HandClasses:
+    """Return the classes of all hands of ``size`` cards, 0 to 6.
+
+    >>> [len(hand_classes(size)) for size in range(5)]
+    [1, 13, 169, 1755, 16432]
+    """
+    masks = np.concatenate([_laid_out(shape) for shape in _shapes(size)])
+    masks = -np.sort(-masks, axis=1)
+    keys = _packed(list(masks.T))
+    order = np.argsort(keys)
+    masks = masks[order]
+    in_a_suit = np.bitwise_count(masks).max(axis=1).astype(np.int64)
+    return HandClasses(size, keys[order], _orbits(masks), _cards(masks, size), in_a_suit)
+
+
+def renamed(cards: Sequence[Card]) -> frozenset[frozenset[Card]]:
+    """Return all hands in the class of a hand."""
+    return frozenset(
+        frozenset(Card(card - card % _SUITS + suits[card % _SUITS]) for card in cards)
+        for suits in permutations(range(_SUITS))
+    )
+
+
+def _shapes(size: int) -> list[tuple[int, ...]]:
+    """Return every way to divide ``size`` cards among the four suits, the largest number first."""
+    return [
+        shape
+        for shape in combinations_with_replacement(range(min(size, _RANKS), -1, -1), _SUITS)
+        if sum(shape) == size
+    ]
+
+
+def _laid_out(shape: tuple[int, ...]) -> Integers:
+    """Return the masks of all classes whose suits have these numbers of cards: (classes, 4)."""
+    found = np.zeros((1, 0), np.int64)
+    for count in sorted(set(shape), reverse=True):
+        # Suits with equal numbers of cards are interchangeable, so their masks form one group.
+        group = np.array(
+            list(combinations_with_replacement(_masks(count), shape.count(count))), np.int64
+        )
+        found = np.hstack([np.repeat(found, len(group), 0), np.tile(group, (len(found), 1))])
+    return found
+
+
+def _masks(count: int) -> list[int]:
+    return [sum(1 << rank for rank in ranks) for ranks in combinations(range(_RANKS), count)]
+
+
+def _orbits(masks: Integers) -> Integers:
+    """Return the number of hands in each class.
+
+    It is 24, the number of orders of the four suits, or lower if some of the four masks are equal.
+    """
+    run = np.ones(len(masks), np.int64)
+    exchanges = np.ones(len(masks), np.int64)
+    for suit in range(1, _SUITS):
+        run = np.where(masks[:, suit] == masks[:, suit - 1], run + 1, 1)
+        exchanges *= run
+    return 24 // exchanges
+
+
+def _cards(masks: Integers, size: int) -> Integers:
+    bits = (masks[:, :, np.newaxis] >> np.arange(_RANKS)) & 1
+    _, suits, ranks = np.nonzero(bits)
+    return (ranks * _SUITS + suits).reshape(len(masks), size)
+
+
+def _keys(cards: Integers) -> Integers:
+    rank, suit = cards >> 2, cards & 3
+    held = np.bitwise_or.reduce(1 << (suit * _RANKS + rank), axis=1)
+    return _packed([held >> suit * _RANKS & _ONE_SUIT for suit in range(_SUITS)])
+
+
+def _packed(masks: list[Integers]) -> Integers:
+    """Return the four masks of each hand packed into one number, the greatest mask first."""
+    for high, low in _SORTING:
+        masks[high], masks[low] = (
+            np.maximum(masks[high], masks[low]),
+            np.minimum(masks[high], masks[low]),
+        )
+    key = masks[0]
+    for mask in masks[1:]:
+        key = key << _RANKS | mask
+    return key
+
 
 Advance = Callable[[int], None]
 """Function that receives the progress: the number of steps done since its last call."""
@@ -115,3 +258,127 @@ def _count_colors(ranking: str, groups: tuple[int, ...], advance: Advance) -> Co
         )
         advance(1)
     return {hand: number // arrangements for hand, number in ordered.items()}
+
+
+_FIVE: Final = 5
+_OTHER_SUITS: Final = len(SUITS) - 1
+_WAYS: Final = tuple(
+    (suited, others, comb(_OTHER_SUITS, others))
+    for suited in (0, 1)
+    for others in range(_OTHER_SUITS + 1)
+)
+"""The cards that a rank can have: of the suit, of the other suits, and in how many ways."""
+
+
+class _State(NamedTuple):
+    """The ranks so far. A number is not counted further than it matters.
+
+    Attributes:
+        fours, threes, pairs: the number of ranks that occur four times, three times and twice; at
+            most one, two and two.
+        run: the number of consecutive ranks up to the last rank; at most five.
+        suited: the number of cards of the suit; at most five.
+        suited_run, suited_straight: the same as `run` and `straight`, for the cards of the suit.
+    """
+
+    cards: int = 0
+    fours: int = 0
+    threes: int = 0
+    pairs: int = 0
+    run: int = 0
+    straight: bool = False
+    suited: int = 0
+    suited_run: int = 0
+    suited_straight: bool = False
+
+    def add_rank(self, suited: int, others: int) -> "_State":
+        count = suited + others
+        run = min(self.run + 1, _FIVE) if count else 0
+        suited_run = min(self.suited_run + 1, _FIVE) if suited else 0
+        return _State(
+            self.cards + count,
+            self.fours or int(count == 4),
+            min(self.threes + (count == 3), 2),
+            min(self.pairs + (count == 2), 2),
+            run,
+            self.straight or run == _FIVE,
+            min(self.suited + suited, _FIVE),
+            suited_run,
+            self.suited_straight or suited_run == _FIVE,
+        )
+
+    def by_ranks(self, *, straight: bool) -> FiveCardHand:
+        """Return the best hand without a flush; ``straight`` is true if there is a straight."""
+        if self.fours:
+            return FiveCardHand.FOUR_OF_A_KIND
+        if self.threes == 2 or (self.threes and self.pairs):
+            return FiveCardHand.FULL_HOUSE
+        if straight:
+            return FiveCardHand.STRAIGHT
+        if self.threes:
+            return FiveCardHand.THREE_OF_A_KIND
+        if self.pairs:
+            return FiveCardHand.TWO_PAIR if self.pairs == 2 else FiveCardHand.PAIR
+        return FiveCardHand.HIGH_CARD
+
+
+def count_best_five(cards: int, advance: Advance) -> Counts:
+    """Return how many deals of some cards have each hand of 649a.6(d) as their best five.
+
+    A hand that does not occur is left out.
+
+    Raises:
+        ValueError: there are fewer than five cards, or more than nine.
+    """
+    if not FIVE_OF_LEAST <= cards <= FIVE_OF_MOST:
+        raise ValueError(f"the best five are counted of five to nine cards, not {cards}")
+    counts: Counter[FiveCardHand] = Counter()
+    # An ace begins a straight below the 2, and ends one above the king. So it is the first rank,
+    # and its cards are remembered for the end.
+    for suited_ace, other_aces, ways in _WAYS:
+        states: Mapping[_State, int] = {_State().add_rank(suited_ace, other_aces): ways}
+        for _ in RANKS[:-1]:
+            states = _with_next_rank(states, cards)
+        advance(len(RANKS))
+        for state, deals in states.items():
+            if state.cards == cards:
+                ace_high = bool(suited_ace or other_aces) and state.run >= _FIVE - 1
+                by_ranks = state.by_ranks(straight=state.straight or ace_high)
+                counts[by_ranks] += deals
+                if state.suited == _FIVE:
+                    royal = bool(suited_ace) and state.suited_run >= _FIVE - 1
+                    _count_flush(counts, state, by_ranks, deals, royal=royal)
+    return {hand.value: counts[hand] for hand in FiveCardHand if counts[hand]}
+
+
+def steps_of_best_five() -> int:
+    return len(_WAYS) * len(RANKS)
+
+
+def _with_next_rank(states: Mapping[_State, int], cards: int) -> Mapping[_State, int]:
+    """Return the states after the next rank, without those that have too many cards."""
+    found: Counter[_State] = Counter()
+    for state, deals in states.items():
+        for suited, others, ways in _WAYS:
+            if state.cards + suited + others <= cards:
+                found[state.add_rank(suited, others)] += deals * ways
+    return found
+
+
+def _count_flush(
+    counts: Counter[FiveCardHand], state: _State, by_ranks: FiveCardHand, deals: int, *, royal: bool
+) -> None:
+    """Move deals with five cards of the suit from the hand of their ranks to their best hand.
+
+    The same number of deals has a flush in each of the other suits.
+    """
+    counts[by_ranks] -= len(SUITS) * deals
+    if royal:
+        counts[FiveCardHand.ROYAL_FLUSH_SPADES] += deals
+        counts[FiveCardHand.ROYAL_FLUSH] += _OTHER_SUITS * deals
+    elif state.suited_straight:
+        counts[FiveCardHand.STRAIGHT_FLUSH] += len(SUITS) * deals
+    elif by_ranks in {FiveCardHand.FOUR_OF_A_KIND, FiveCardHand.FULL_HOUSE}:
+        counts[by_ranks] += len(SUITS) * deals
+    else:
+        counts[FiveCardHand.FLUSH] += len(SUITS) * deals

@@ -9,8 +9,7 @@ from bonus.law.chapter_file import Chapter
 from bonus.law.paytables import Paytable, paytables_of, rows_of, with_mini_royal
 from bonus.odds.dealer_duels import Duel
 from bonus.odds.enumerations import Enumerator, duel
-from bonus.odds.hand_payouts import choose
-from bonus.odds.notes import main_note, mini_royal_cell
+from bonus.odds.hand_payouts import choose, main_note, mini_royal_cell
 from bonus.odds.odds_entries import (
     ByRank,
     HandLine,

@@ -14,11 +14,10 @@ import numpy as np
 import numpy.typing as npt
 
 from bonus.hands.rankings import RANKINGS
-from bonus.law.cells import Payout, read_payout
 from bonus.law.chapter_file import Bonus, Main
-from bonus.law.paytables import Paytable, paytables_of, rows_of
+from bonus.law.paytables import Payout, Paytable, paytables_of, read_payout, rows_of
 from bonus.odds.dealer_duels import Duel
-from bonus.odds.suit_classes import Integers
+from bonus.odds.hand_counts import Integers
 
 Outcome = Literal["not_qualified", "higher", "equal", "lower"]
 """Result of the player's hand, or ``not_qualified`` if the dealer's hand does not qualify."""

@@ -2,7 +2,6 @@
 
 ``settle`` is the entry point. It decodes a round from a line of JSON (``round_text``), checks it
 against the rules of the casino table (``table_rules``, ``round_checks``), and settles it position
-by position (``settlement``, ``payouts``), with one step for each kind of wager (``main_wagers``,
-``optional_wagers``, ``progressives``, ``hand_bonus``). ``meter_holdings`` subtracts percentages
-that the round wins from the meters.
+by position (``settlement``, ``payouts``), with one step for each kind of wager
+(``wagers_at_odds``, ``progressives``).
 """

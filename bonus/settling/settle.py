@@ -12,7 +12,6 @@ import msgspec
 from bonus.law.games import Games
 from bonus.law.meter_terms import MeterTerms
 from bonus.printable import escape_in_json
-from bonus.settling.meter_holdings import at_limit, contributions, resolve
 from bonus.settling.round_checks import check_round, check_wagers
 from bonus.settling.round_text import (
     LINE_BYTES_MAX,
@@ -25,7 +24,7 @@ from bonus.settling.round_text import (
     wagered_of,
 )
 from bonus.settling.rounds import RoundError, RoundPosition
-from bonus.settling.settlement import settle_round, void_lines
+from bonus.settling.settlement import at_limit, contributions, resolve, settle_round, void_lines
 from bonus.settling.settlement_lines import Due, Line, MeterHolding, encode_line
 from bonus.settling.table_rules import TableRules
 from bonus.wagers import MICROS_PER_CENT

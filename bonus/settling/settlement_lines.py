@@ -1,12 +1,15 @@
+"""The lines of a settlement, and the percentages of meters that they pay."""
+
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum, auto
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final, Literal, Protocol
 
 import msgspec
 
 from bonus.display import percent_text
-from bonus.law.cells import Percent, read_percent
-from bonus.wagers import PaidFrom
+from bonus.law.paytables import Percent, read_percent
+from bonus.wagers import PaidFrom, envy_item, is_jackpot
 
 WrittenPercent = int | Annotated[str, msgspec.Meta(pattern=r"^[0-9]{1,2}\.[0-9]{1,2}$")]
 """A percentage in JSON, where no number is a fraction: ``25``, or the text ``"12.5"``."""
@@ -130,3 +133,43 @@ class MeterHolding(msgspec.Struct, frozen=True):
     def __post_init__(self) -> None:
         if min(self.amount_micros, self.reserve_micros, self.overflow_micros) < 0:
             raise ValueError("a meter cannot hold less than nothing")
+
+
+class WaitingWin(Protocol):
+    """A win that waits for a floorperson."""
+
+    @property
+    def position(self) -> int: ...
+
+    @property
+    def item(self) -> str: ...
+
+
+def cause_of(envy: Line, waiting: Sequence[WaitingWin], lines: Iterable[Line]) -> int | None:
+    """Return the index in ``waiting`` of the win on which an Envy Bonus depends, or None.
+
+    The hand that caused the Envy Bonus can also have won. The Envy Bonus depends on its waiting win
+    of the wager of the Envy Bonus, or else on its first waiting win, as when its holder did not
+    make that wager (reading T10). If no win of the hand waits, no floorperson examines it.
+
+    ``waiting`` are the wins that wait for a floorperson, in paying order, and ``lines`` all lines
+    of the round.
+    """
+    of_hand = [index for index, win in enumerate(waiting) if win.position == envy.envy_of]
+    if len(of_hand) > 1:
+        items = frozenset(_items_of_wager(envy, lines))
+        return next((index for index in of_hand if waiting[index].item in items), of_hand[0])
+    return of_hand[0] if of_hand else None
+
+
+def _items_of_wager(envy: Line, lines: Iterable[Line]) -> Iterator[str]:
+    """Yield the items that the hand won with the wager of an Envy Bonus.
+
+    The line of a wager is before the lines of its jackpots.
+    """
+    own = False
+    for line in lines:
+        if line.position == envy.envy_of and line.envy_of is None:
+            own = own if is_jackpot(line.item) else envy_item(line.item) == envy.item
+            if own:
+                yield line.item

@@ -7,7 +7,6 @@ from functools import cache
 from bonus.cards import RANKS
 from bonus.hands.rankings import COMPARES, RANKINGS
 from bonus.hands.three import QUEEN_HIGH
-from bonus.law.cells import read_times
 from bonus.law.chapter_file import (
     Bonus,
     CardsOf,
@@ -20,12 +19,15 @@ from bonus.law.chapter_file import (
     WagerTables,
 )
 from bonus.law.choices import MINI_ROYAL, VERSION, Choices
-from bonus.law.game_meters import GameMeters
-from bonus.law.games import Games, chapter_games
-from bonus.law.paytables import Paytable, chosen_of, paytables_of, rows_of, with_mini_royal
-from bonus.settling.hand_bonus import BonusDraws, DealerBonus
-from bonus.settling.main_wagers import BonusTerms, MainTerms, MainWagers
-from bonus.settling.optional_wagers import OptionalWager
+from bonus.law.games import GameMeters, Games, chapter_games
+from bonus.law.paytables import (
+    Paytable,
+    chosen_of,
+    paytables_of,
+    read_times,
+    rows_of,
+    with_mini_royal,
+)
 from bonus.settling.payouts import (
     Decision,
     PayoutLimit,
@@ -33,8 +35,9 @@ from bonus.settling.payouts import (
     collected,
     judged_cards,
 )
-from bonus.settling.progressives import ProgressiveWager
+from bonus.settling.progressives import BonusDraws, DealerBonus, ProgressiveWager
 from bonus.settling.settlement_lines import Outcome
+from bonus.settling.wagers_at_odds import BonusTerms, MainTerms, MainWagers, OptionalWager
 from bonus.wagers import PaidFrom, envy_item
 
 

@@ -15,7 +15,8 @@ import structlog
 from msgspec import UNSET
 
 from bonus.cards import Card, card_name, parse_card
-from bonus.hands import best_four, three_card_strength
+from bonus.hands.four import best_four
+from bonus.hands.three import three_card_strength
 from bonus.law.chapter_file import OF_COMMUNITY, Main
 from bonus.settling.settlement_lines import Line
 from bonus.settling.table_rules import TableRules

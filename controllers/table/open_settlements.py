@@ -8,8 +8,7 @@ from typing import Final, Literal
 
 from msgspec.structs import replace
 
-from bonus.settling.envy_deciding_win import cause_of
-from bonus.settling.settlement_lines import Line, Outcome
+from bonus.settling.settlement_lines import Line, Outcome, cause_of
 from bonus.wagers import PaidFrom
 from controllers.table.betting import check_open
 from controllers.table.device_events import DeviceRefusal

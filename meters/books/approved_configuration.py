@@ -20,8 +20,7 @@ import msgspec
 from msgspec.structs import asdict, astuple
 
 from bonus.display import money, rate_text, wager_text
-from bonus.law.game_meters import GameMeters
-from bonus.law.games import chapter_games
+from bonus.law.games import GameMeters, chapter_games
 from meters.books.approved_settings import MeterNames
 from meters.books.money_terms import (
     TermsText,

@@ -5,8 +5,7 @@ from itertools import starmap
 
 import msgspec
 
-from bonus.settling.envy_deciding_win import cause_of
-from bonus.settling.settlement_lines import Line, WrittenPercent
+from bonus.settling.settlement_lines import Line, WrittenPercent, cause_of
 from bonus.wagers import is_envy
 from meters.books.script_steps import EnvyCents
 from meters.wire.messages import Result, WageredPosition, envy_claim_name

@@ -12,10 +12,9 @@ from typing import Final
 
 import msgspec
 
-from bonus.law.cells import Percent
 from bonus.law.games import chapter_games
-from bonus.settling.envy_deciding_win import cause_of
-from bonus.settling.settlement_lines import Line, percent_won
+from bonus.law.paytables import Percent
+from bonus.settling.settlement_lines import Line, cause_of, percent_won
 from bonus.wagers import MICROS_PER_CENT, is_on_dealer
 from meters.books.accounts import (
     ENVY,

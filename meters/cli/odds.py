@@ -12,14 +12,13 @@ import msgspec
 import typer
 
 from bonus.errors import UserError
-from bonus.law.cells import read_times
 from bonus.law.chapter_file import Chapter
 from bonus.law.choices import MINI_ROYAL, choice_problem, mini_royals
 from bonus.law.games import Games, chapter_games
-from bonus.odds.hit_times import with_hit_times
-from bonus.odds.offers import DrawOdds, Offer, offers_of
-from bonus.odds.query import OddsQuery, asked_for
-from bonus.odds.tier_edges import has_tiers
+from bonus.law.paytables import read_times
+from bonus.odds.meter_edges import has_tiers
+from bonus.odds.offers import DrawOdds, OddsQuery, Offer, asked_for, offers_of
+from bonus.odds.wager_odds import with_hit_times
 from meters.cli.odds_tables import show
 from meters.floor.floor_file import read_floor
 from meters.floor.floor_offers import floor_offers

@@ -18,10 +18,10 @@ import msgspec
 
 from bonus.errors import UserError
 from bonus.law import chapter_file
-from bonus.law.cells import ChapterError
 from bonus.law.chapter_file import Chapter
 from bonus.law.games import Games, chapter_games
 from bonus.law.paytable_checks import check_chapter
+from bonus.law.paytables import ChapterError
 from bonus.wagers import PaidFrom
 from meters.floor.toml_errors import (
     SourceLines,

@@ -100,7 +100,6 @@ class _ProgressBars:
 _COUNTED_BY: Final = (
     "cards.py",
     "hands",
-    "odds/suit_classes.py",
     "odds/hand_counts.py",
     "odds/dealer_duels.py",
     "odds/enumerations.py",

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from bonus.law.cells import percent_bps
+from bonus.law.paytables import percent_bps
 from bonus.settling.round_checks import check_round
 from bonus.settling.rounds import (
     Draw,

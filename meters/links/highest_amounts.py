@@ -1,7 +1,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from bonus.law.cells import read_percent
+from bonus.law.paytables import read_percent
 from meters.books.store import LinkStore
 from meters.books.win_history import WinIndex
 from meters.claims.claim_rows import record_of

@@ -1,7 +1,7 @@
 from bonus.display import money
 from bonus.errors import UserError
-from bonus.law.cells import read_times
 from bonus.law.chapter_file import Validation
+from bonus.law.paytables import read_times
 from bonus.odds.hand_bonus_return import hand_bonus_return, tenths_text
 from bonus.settling.table_rules import table_rules
 from bonus.wagers import MICROS_PER_CENT

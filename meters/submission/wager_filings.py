@@ -5,8 +5,8 @@ from fractions import Fraction
 from typing import Final
 
 from bonus.display import money
-from bonus.law.cells import Payout, Percent, read_cents, read_payout
 from bonus.law.chapter_file import CardsOf, Envy, Main, WagerTables
+from bonus.law.paytables import Payout, Percent, read_cents, read_payout
 from bonus.odds.hand_payouts import choose
 from bonus.odds.odds_entries import Drawn, HandLine, OddsEntry, exact
 from bonus.odds.odds_words import one_in, percent

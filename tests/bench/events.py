@@ -11,7 +11,7 @@ from typing import Final
 import msgspec
 
 from bonus.cards import DECK, Card, card_name, parse_card
-from bonus.hands import three_card_strength
+from bonus.hands.three import three_card_strength
 from meters.wire.clock import now_text
 from meters.wire.messages import DealtPosition, WageredPosition
 from tests.bench.floor import METERS, POSITIONS, WAGER_CENTS

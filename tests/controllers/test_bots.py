@@ -8,7 +8,7 @@ from collections import Counter
 import pytest
 
 from bonus.cards import DECK, parse_card
-from bonus.hands import three_card_strength
+from bonus.hands.three import three_card_strength
 from controllers.agent.agent import Agent
 from controllers.demo.dealer_bots import DealerBot, RoundPlayed, plays, run_bot
 from controllers.demo.decks import deal, shuffle

@@ -16,9 +16,8 @@ import httpx
 import pytest
 from redis import Redis
 
-import bonus.law
+import bonus.law.games
 from bonus.errors import UserError
-from bonus.law import chapter
 from meters.floor.floor_file import read_floor
 from meters.restore.outboxes import read_outboxes
 from tests.floor.example import FLOOR, SHIPPED
@@ -441,14 +440,14 @@ def _words(command: str, house: Path) -> list[str]:
 @pytest.fixture
 def house(whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     house = shutil.copytree(whole, tmp_path / "house")
-    monkeypatch.setattr(chapter, "files", lambda _: house / "law")
+    monkeypatch.setattr(bonus.law.games, "files", lambda _: house / "law")
     _forget_chapters()
     yield house
     _forget_chapters()
 
 
 def _forget_chapters() -> None:
-    for cached in (chapter.load, chapter.chapters):
+    for cached in (bonus.law.games.load, bonus.law.games.chapters):
         cached.cache_clear()
 
 
@@ -473,7 +472,7 @@ def test_a_damaged_file_of_the_law_is_named_with_what_to_do(house: Path, damage:
     law = house / "law/chapters/649a.toml"
     DAMAGES[damage](law)
     with pytest.raises(UserError, match=rf"{law}: .*install pitlink again"):
-        chapter.load("649a")
+        bonus.law.games.load("649a")
 
 
 def test_a_wrong_cell_of_the_law_is_named_with_its_line(house: Path) -> None:
@@ -481,7 +480,7 @@ def test_a_wrong_cell_of_the_law_is_named_with_its_line(house: Path) -> None:
     text, cell = law.read_text(), '"70 for 1"'
     law.write_text(text.replace(cell, '"7000 for 1"', 1))
     with pytest.raises(UserError, match=rf"{law}.*7000 for 1.*install pitlink again"):
-        chapter.load("649a")
+        bonus.law.games.load("649a")
 
 
 @pytest.mark.slow

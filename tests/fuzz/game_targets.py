@@ -6,14 +6,13 @@ from random import Random
 from typing import Final
 
 from bonus.cards import DECK, Card
-from bonus.law.cells import ChapterError
 from bonus.law.chapter_file import Chapter
 from bonus.law.games import Games
 from bonus.law.meter_terms import MeterTerms, meter_terms, paytable_choices
-from bonus.settling.meter_holdings import resolve
+from bonus.law.paytables import ChapterError
 from bonus.settling.round_checks import check_round
 from bonus.settling.rounds import Round, RoundError, RoundPosition
-from bonus.settling.settlement import settle_round
+from bonus.settling.settlement import resolve, settle_round
 from bonus.settling.settlement_lines import MeterHolding
 from bonus.settling.table_rules import TableRules, meter_rules
 from meters.floor.game_files import GameError, parse_game

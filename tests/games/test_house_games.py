@@ -11,8 +11,8 @@ import msgspec
 import pytest
 
 from bonus.display import percent_text, short_money
-from bonus.law.chapter import read_chapter
 from bonus.law.chapter_file import WagerTables
+from bonus.law.games import read_chapter
 from bonus.law.meter_terms import Row, meter_terms
 from bonus.odds.enumerations import Enumerator
 from bonus.odds.odds_entries import OddsEntry

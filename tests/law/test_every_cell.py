@@ -10,8 +10,8 @@ from typing import Final, NamedTuple
 
 import pytest
 
-from bonus.law.chapter import load
 from bonus.law.chapter_file import Cells, Chapter, PrintedTable
+from bonus.law.games import load
 from tests.law.printed_tables import CHAPTERS, NAMES, Cell, printed_cells
 
 pytestmark = pytest.mark.section(

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from redis.asyncio import Redis
 
-from bonus.law.cells import Percent, percent_bps
+from bonus.law.paytables import Percent, percent_bps
 from meters.books.link_state import Act, DecisionResult, EnvyAct
 from meters.books.script_steps import (
     Contribution,

@@ -11,7 +11,7 @@ import pytest
 from bonus.cards import DECK
 from bonus.hands.four import best_four
 from bonus.hands.three import dealer_qualifies, three_card
-from bonus.law.chapter import load
+from bonus.law.games import load
 from bonus.odds.dealer_duels import Duel, count_duel, steps_of_duel
 from bonus.odds.enumerations import Enumerator, duel
 

@@ -8,7 +8,7 @@ from typing import Final
 import msgspec
 import pytest
 
-from bonus.law.chapter import chapters, load
+from bonus.law.games import chapters, load
 from bonus.odds.enumerations import Enumerator, fives
 from bonus.odds.main_edges import folded_strengths
 from bonus.odds.odds_entries import Drawn, LongRun, OddsEntry, decimal, exact

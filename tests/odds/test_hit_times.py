@@ -5,10 +5,9 @@ from fractions import Fraction
 import pytest
 
 from bonus.odds.enumerations import Enumerator
-from bonus.odds.hit_times import with_hit_times
 from bonus.odds.odds_entries import HitTimes, MeterTimes
 from bonus.odds.offers import DrawOdds, offers_of
-from bonus.odds.wager_odds import entry_of
+from bonus.odds.wager_odds import entry_of, with_hit_times
 from meters.cli.odds_tables import duration
 from tests.games.rounds import GAMES
 

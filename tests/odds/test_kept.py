@@ -139,8 +139,8 @@ def test_a_change_of_the_ranking_or_counting_code_is_noticed(
 ) -> None:
     """A changed byte in one of those modules, or a new module among the rankings, is other code."""
     package = tmp_path / "bonus"
-    for name in ("cards.py", "hands/three.py", "odds/suit_classes.py", "odds/hand_counts.py",
-                 "odds/dealer_duels.py", "odds/enumerations.py", "odds/notes.py"):  # fmt: skip
+    for name in ("cards.py", "hands/three.py", "odds/hand_counts.py",
+                 "odds/dealer_duels.py", "odds/enumerations.py", "odds/offers.py"):  # fmt: skip
         (package / name).parent.mkdir(parents=True, exist_ok=True)
         (package / name).write_text("# code\n")
     monkeypatch.setattr("meters.floor.odds_counting.files", lambda _package: package)
@@ -153,13 +153,13 @@ def test_a_change_of_the_ranking_or_counting_code_is_noticed(
     try:
         digests.add(digest())
         for name in (
-            *("cards.py", "hands/three.py", "hands/four.py", "odds/suit_classes.py"),
+            *("cards.py", "hands/three.py", "hands/four.py"),
             *("odds/hand_counts.py", "odds/dealer_duels.py", "odds/enumerations.py"),
         ):
             (package / name).write_text(f"# other code of {name}\n")
             digests.add(digest())
-        assert len(digests) == 8
-        (package / "odds/notes.py").write_text("# how it is shown\n")
+        assert len(digests) == 7
+        (package / "odds/offers.py").write_text("# how it is shown\n")
         assert digest() in digests
     finally:
         code_digest.cache_clear()

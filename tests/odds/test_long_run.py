@@ -6,8 +6,8 @@ from random import Random
 
 import pytest
 
-from bonus.law.chapter import read_chapter
 from bonus.law.chapter_file import Chapter
+from bonus.law.games import read_chapter
 from bonus.odds.enumerations import Enumerator
 from bonus.odds.offers import DrawOdds, offers_of
 from bonus.odds.wager_odds import entry_of

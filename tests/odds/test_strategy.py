@@ -12,8 +12,8 @@ import pytest
 from bonus.cards import DECK, Card, card_name, parse_card
 from bonus.hands.rankings import COMPARES
 from bonus.hands.three import three_card
-from bonus.law.cells import Payout
-from bonus.law.chapter import chapters, load
+from bonus.law.games import chapters, load
+from bonus.law.paytables import Payout
 from bonus.odds.dealer_duels import Duel
 from bonus.odds.enumerations import Enumerator, duel
 from bonus.odds.hand_payouts import choose

@@ -5,14 +5,13 @@ from importlib.resources import files
 
 import pytest
 
-from bonus.law.cells import ChapterError
-from bonus.law.chapter import chapters, read_chapter
 from bonus.law.choices import choice_problem, offered
+from bonus.law.games import chapters, read_chapter
 from bonus.law.meter_terms import terms_in
-from bonus.settling.meter_holdings import resolve
+from bonus.law.paytables import ChapterError
 from bonus.settling.round_checks import check_round
 from bonus.settling.rounds import Round, RoundPosition
-from bonus.settling.settlement import settle_round
+from bonus.settling.settlement import resolve, settle_round
 from bonus.settling.table_rules import table_rules
 from tests.rules.dealing import cards
 

@@ -9,8 +9,7 @@ import msgspec
 import pytest
 
 from bonus.law import chapter_file
-from bonus.law.chapter import read_chapter
-from bonus.law.games import Games
+from bonus.law.games import Games, read_chapter
 from bonus.settling import round_text
 from bonus.settling.settle import MeterAfter, SettlementText, settle_line
 from bonus.settling.settlement_lines import Line

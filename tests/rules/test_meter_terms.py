@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from bonus.law.cells import ChapterError, Payout, read_cents, read_payout, read_seed
 from bonus.law.games import chapter_games
 from bonus.law.meter_terms import meter_terms
+from bonus.law.paytables import ChapterError, Payout, read_cents, read_payout, read_seed
 
 PROGRESSIVE = "progressive"
 FIVE_CARD = "five_card_progressive"

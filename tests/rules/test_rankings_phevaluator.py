@@ -16,8 +16,8 @@ from phevaluator.evaluator import (  # type: ignore[import-untyped]
 )
 
 from bonus.cards import DECK, Card, card_name
-from bonus.hands import FiveCardHand, five_card_hand, super_royal_hand
-from bonus.hands.five import best_five
+from bonus.hands.five import FiveCardHand, best_five, five_card_hand
+from bonus.hands.optional_hands import super_royal_hand
 
 # Numbers of different hands of each kind, ignoring suits. phevaluator numbers all from 1.
 DISTINCT = (

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from bonus.law.chapter import chapters
+from bonus.law.games import chapters
 from bonus.law.meter_terms import meter_terms
 from bonus.odds.enumerations import Enumerator
 from bonus.odds.hand_bonus_return import hand_bonus_return

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bonus.hands.rankings import RANKINGS
-from bonus.odds.best_five_counts import count_best_five
+from bonus.odds.hand_counts import count_best_five
 from bonus.odds.odds_entries import HandLine
 from bonus.odds.wager_odds import rare_top_award
 from controllers.demo.demo_floor import write_demo_floor
