@@ -25,7 +25,7 @@ from controllers.table.device_events import (
     refused,
 )
 from controllers.table.open_settlements import envy_waits
-from controllers.table.replies import SequenceComparison, compare, events_lost
+from controllers.table.replies import events_lost, has_lost_events
 from controllers.table.state import Layout, Phase, TableState
 from controllers.table.transitions import ASKED, UNCONFIRMED
 from meters.floor.floor_file import Link, Table
@@ -297,10 +297,7 @@ class Agent:
 
     def on_hello(self, hello: HelloReply) -> None:
         pending = self._writer.pending is not None
-        if (
-            compare(hello, last_seq=self._writer.last_seq, pending=pending)
-            is SequenceComparison.BEHIND
-        ):
+        if has_lost_events(hello, last_seq=self._writer.last_seq, pending=pending):
             self.on_behind(hello.last_seq + 1)
         else:
             self._behind = 0

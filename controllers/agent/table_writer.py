@@ -26,10 +26,9 @@ from controllers.table.device_events import (
     parse_event,
     refused,
 )
-from controllers.table.open_settlements import hear_envy
 from controllers.table.replies import absorb, reconcile
 from controllers.table.state import Layout, Phase, TableState
-from controllers.table.transitions import Stamp, Transition, failed, play, try_again
+from controllers.table.transitions import Stamp, Transition, answer_to, play, try_again
 from controllers.table.win_decisions import hear_win
 from meters.wire.clock import now
 from meters.wire.messages import (
@@ -197,7 +196,7 @@ class TableWriter:
     def _unwritten(self, event: DeviceEvent, error: sqlite3.Error) -> DeviceAnswer:
         self._log.exception("outbox not written")
         reason = f"the outbox cannot be written: {error}"
-        return failed(self.state, event, DeviceRefusal("outbox_failed", reason))
+        return answer_to(self.state, event, DeviceRefusal("outbox_failed", reason))
 
     async def try_again(self) -> DeviceAnswer | None:
         """Repeat the correction request to a floorperson; None if the disk fails."""
@@ -320,12 +319,8 @@ class TableWriter:
         Raises:
             sqlite3.Error: the outbox cannot be written; the table does not change.
         """
-        envy_claim = envy_owed_under(jackpot.claim)
         async with self._turn:
-            if envy_claim is None:
-                state = hear_win(self._layout, self.state, jackpot)
-            else:
-                state = hear_envy(self.state, jackpot, envy_claim)
+            state = hear_win(self._layout, self.state, jackpot)
             if state != self.state:
                 win_log = self._log.bind(
                     claim=jackpot.claim, round=state.round, still_held=list(state.held)

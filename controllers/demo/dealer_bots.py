@@ -185,9 +185,9 @@ class DealerBot:
         return deal(
             self._deck(laid, all_six=all_six),
             sorted(laid),
-            community=layout.community_cards if OF_COMMUNITY & cards else 0,
-            hand_cards=layout.hand_cards,
-            dealer_cards=layout.dealer_cards,
+            community=layout.deal.community if OF_COMMUNITY & cards else 0,
+            hand_cards=layout.deal.hand,
+            dealer_cards=layout.deal.dealer,
             fourth=[
                 position
                 for position, wagers in laid.items()
@@ -296,8 +296,8 @@ class DealerBot:
             stacked,
             sorted(laid),
             winner,
-            hand_cards=self._layout.hand_cards,
-            dealer_cards=self._layout.dealer_cards,
+            hand_cards=self._layout.deal.hand,
+            dealer_cards=self._layout.deal.dealer,
             all_six=all_six,
         )
 

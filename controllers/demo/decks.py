@@ -164,9 +164,9 @@ def stacked_hand(
 
 def _sizes(layout: Layout, of: CardsOf) -> tuple[int, int, int, int]:
     return (
-        0 if of == "dealer_and_community" else layout.hand_cards,
-        layout.dealer_cards if of in OF_DEALER else 0,
-        layout.community_cards if of in OF_COMMUNITY else 0,
+        0 if of == "dealer_and_community" else layout.deal.hand,
+        layout.deal.dealer if of in OF_DEALER else 0,
+        layout.deal.community if of in OF_COMMUNITY else 0,
         1 if of == "hand_and_all_six" else 0,
     )
 

@@ -1,6 +1,6 @@
 """The panel's view of a table: state, meters and faults."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from msgspec.structs import replace
@@ -65,6 +65,7 @@ def view_table(
         unanswered = None
         if state.phase is Phase.SETTLING:
             state = replace(state, phase=Phase.DEALT)
+    unread = list(state.unread(layout)) if state.phase is Phase.DEALT else []
     return View(
         table=layout.table,
         link=layout.link_name,
@@ -87,15 +88,15 @@ def view_table(
         chips=state.chips_due(layout),
         chips_returned=state.returned_chips,
         lit=_lit(layout, state),
-        hand_cards=layout.hand_cards,
-        dealer_cards=layout.dealer_cards,
-        community_cards=layout.community_cards,
+        hand_cards=layout.deal.hand,
+        dealer_cards=layout.deal.dealer,
+        community_cards=layout.deal.community,
         dealer=state.dealer,
         community=state.community,
         needs_community=state.needs_community(layout),
         seen=sorted(state.cards_seen()),
-        next=next(_unread(layout, state), None) if state.phase is Phase.DEALT else None,
-        missing=list(_missing(layout, state)) if state.phase is Phase.DEALT else [],
+        next=str(unread[0]) if unread else None,
+        missing=list(_missing(unread)),
         envy_unread=state.phase is Phase.DEALT and _envy_unread(layout, state),
         declared_wins=[
             DeclaredWinView(
@@ -107,7 +108,7 @@ def view_table(
             )
             for win in declared_wins(layout, state)
         ],
-        can=[] if unanswered is not None or not layout.meters else _can(layout, state, fault),
+        can=_can(layout, state, fault, unread) if layout.meters and unanswered is None else [],
         repeat=[(placed.position, placed.wager) for placed in state.last_wagers],
         settled=settled_view(layout, state.settled) if state.settled else None,
         last=settled_view(layout, state.last_settled) if state.last_settled else None,
@@ -218,7 +219,7 @@ def _position(layout: Layout, state: TableState, position: int, *, busy: bool) -
     cards, folded = state.cards_at(position), position in state.folded
     declared, entered = position in state.no_win, state.is_entered(position)
     stays = state.keeps_cards(layout, position)
-    lit = [placed.wager for placed in state.wagers if placed.position == position]
+    lit = [placed.wager for placed in state.wagers_at(position)]
     can: list[str] = []
     if state.phase is Phase.DEALT and not busy:
         if cards is None and not folded and not declared:
@@ -288,31 +289,10 @@ def _lit(layout: Layout, state: TableState) -> list[LitView]:
     ]
 
 
-def _unread(layout: Layout, state: TableState) -> Iterator[str]:
-    """Yield the names of missing entries, in the order in which cards are turned up (649a.11(c)).
-
-    The dealer's hand is first, then the players' from the dealer's right. The community cards are
-    turned up at the turn of the first player whose wager needs them, after that player's hand
-    (649a.11(c)(7) and (8), reading T13).
-    """
-    if state.awaits_dealer(layout):
-        yield "dealer"
-    community = state.needs_community(layout) and state.community is None
-    for position in sorted({placed.position for placed in state.wagers}, reverse=True):
-        if not state.is_entered(position):
-            yield str(position)
-        if community and state.turns_community(layout, position):
-            yield "community"
-            community = False
-    if community:
-        yield "community"
-
-
-def _missing(layout: Layout, state: TableState) -> Iterator[str]:
-    unread = list(_unread(layout, state))
+def _missing(unread: Sequence[str | int]) -> Iterator[str]:
     if "dealer" in unread:
         yield "the dealer's hand"
-    if hands := [name for name in unread if name.isdecimal()]:
+    if hands := [str(each) for each in unread if isinstance(each, int)]:
         yield f"hand or fold of position {', '.join(hands)}"
     if "community" in unread:
         yield "the community cards"
@@ -326,15 +306,19 @@ def _envy_unread(layout: Layout, state: TableState) -> bool:
     """
     if state.no_win or all(layout.is_electronic(placed.wager) for placed in state.wagers):
         return False
-    lit = {placed.position for placed in state.wagers}
+    lit = state.lit
     return any(
-        not state.is_entered(position)
+        position not in lit and not state.is_entered(position)
         for position in range(1, layout.positions + 1)
-        if position not in lit
     )
 
 
-def _can(layout: Layout, state: TableState, fault: DeviceRefusal | None) -> list[str]:
+def _can(
+    layout: Layout,
+    state: TableState,
+    fault: DeviceRefusal | None,
+    unread: Sequence[str | int],
+) -> list[str]:
     if state.asking is not None:
         return ["withdraw"]
     can_correct = state.round is not None and not state.has_entries
@@ -349,11 +333,10 @@ def _can(layout: Layout, state: TableState, fault: DeviceRefusal | None) -> list
         case Phase.DEALT:
             may = {
                 "void": True,
-                "settle": next(_unread(layout, state), None) is None,
+                "settle": not unread,
                 "no_win": not layout.require_all_hands
                 and any(
-                    name.isdecimal() and not state.needs_cards(layout, int(name))
-                    for name in _unread(layout, state)
+                    isinstance(each, int) and not state.needs_cards(layout, each) for each in unread
                 ),
                 "retract dealer": state.dealer is not None,
                 "retract community": state.community is not None,

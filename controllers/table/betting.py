@@ -1,4 +1,6 @@
-from msgspec.structs import replace
+"""Wagers before lock-out, their correction after it, and the count of the value chips."""
+
+from msgspec.structs import asdict, replace
 
 from controllers.table.device_events import (
     DeviceRefusal,
@@ -60,7 +62,8 @@ def correct_wager(
             "electronic_wager",
             f"{wager} is an electronic wager without a value chip: it cannot be corrected",
         )
-    if layout.is_drawn(wager):
+    tables = layout.rules.meters.terms.get(wager)
+    if tables is not None and tables.draws is not None:
         raise DeviceRefusal(
             "drawn_wager",
             f"the draw of this round was made, and decides {wager}: it cannot be corrected",
@@ -72,22 +75,15 @@ def correct_wager(
             "no progressive wager was accepted in this round, so none can be corrected: return any"
             " chip",
         )
-    lit = next(
-        (
-            placed
-            for placed in state.wagers
-            if (placed.position, placed.wager) == (event.position, wager)
-        ),
-        None,
-    )
+    lit = state.lit_wager(event.position, wager)
     if event.action == "take_back":
         if lit is None:
             raise DeviceRefusal("no_wager", f"position {event.position} has no {wager} wager")
         return lit, tuple(placed for placed in state.wagers if placed is not lit)
     _check_new(state, event.position, wager, event.patron)
-    there = [placed.patron for placed in state.wagers if placed.position == event.position]
+    there = state.wagers_at(event.position)
     # The service has the patron of this position's other wagers, or does not know the patron.
-    patron = there[0] if there else event.patron or state.patron_at(event.position)
+    patron = there[0].patron if there else event.patron or state.patron_at(event.position)
     added = PlacedWager(event.position, wager, amount_cents, patron)
     return added, (*state.wagers, added)
 
@@ -101,7 +97,7 @@ def _amount_cents(layout: Layout, wager: str) -> int:
 
 def _check_new(state: TableState, position: int, wager: str, patron: str | None) -> None:
     """Refuse a wager that the position has already, and a patron who does not play it."""
-    if state.is_lit(position, wager):
+    if state.lit_wager(position, wager):
         raise DeviceRefusal("wager_twice", f"position {position} has its {wager} wager already")
     given = state.patrons_given(state.boxes_of(position))
     if patron is not None and given - {patron}:
@@ -120,14 +116,10 @@ def withdraw_wager(layout: Layout, state: TableState, event: WagerWithdrawn) -> 
         check_open(state)
     check_position(layout, event.position)
     wager = _meter_wager(layout, event.wager)
-    left = tuple(
-        placed
-        for placed in state.wagers
-        if (placed.position, placed.wager) != (event.position, wager)
-    )
-    if len(left) == len(state.wagers):
+    lit = state.lit_wager(event.position, wager)
+    if lit is None:
         raise DeviceRefusal("no_wager", f"position {event.position} has no {wager} wager")
-    return replace(state, wagers=left)
+    return replace(state, wagers=tuple(placed for placed in state.wagers if placed is not lit))
 
 
 def repeat_wagers(layout: Layout, state: TableState, fault: DeviceRefusal | None) -> TableState:
@@ -144,13 +136,7 @@ def repeat_wagers(layout: Layout, state: TableState, fault: DeviceRefusal | None
         raise DeviceRefusal("wager_twice", "wagers of this round are lit already")
     state = replace(state, joined=state.last_joined)
     for placed in state.last_wagers:
-        again = WagerPlaced(
-            position=placed.position,
-            wager=placed.wager,
-            amount_cents=placed.amount_cents,
-            patron=placed.patron,
-        )
-        state = place_wager(layout, state, again, fault)
+        state = place_wager(layout, state, WagerPlaced(**asdict(placed)), fault)
     return state
 
 

@@ -23,7 +23,8 @@ from controllers.table.device_events import (
     NoWinDeclared,
     Retracted,
 )
-from controllers.table.state import Hand, Layout, Phase, TableState, TakenBack
+from controllers.table.state import Hand, Layout, Phase, TableState
+from meters.wire.messages import EnteredCards
 
 TAKEN_BACK_MAX: Final = 10
 """How often cards can be retracted in one round.
@@ -58,28 +59,26 @@ def enter(
         case HandFolded():
             return _fold(layout, state, event)
         case DealerRead():
-            if layout.dealer_cards == 0:
+            if layout.deal.dealer == 0:
                 raise DeviceRefusal("wrong_cards", f"{layout.game} has no dealer's hand")
             if state.dealer is not None:
                 raise DeviceRefusal("hand_twice", "the dealer's hand was entered already")
-            return replace(state, dealer=_cards(state, event.cards, layout.dealer_cards))
+            return replace(state, dealer=_cards(state, event.cards, layout.deal.dealer))
         case CommunityRead():
             if state.community is not None:
                 raise DeviceRefusal("hand_twice", "the community cards were entered already")
-            return replace(state, community=_cards(state, event.cards, layout.community_cards))
+            return replace(state, community=_cards(state, event.cards, layout.deal.community))
 
 
 def _hand(layout: Layout, state: TableState, event: HandRead) -> TableState:
     check_position(layout, event.position)
     if state.cards_at(event.position) is not None:
-        raise DeviceRefusal(
-            "hand_twice", f"the hand of position {event.position} was entered already"
-        )
+        raise _twice(event.position)
     if event.position in state.collected:
         reason = f"the cards of position {event.position} were collected: take its fold back first"
         raise DeviceRefusal("cards_collected", reason)
     _check_undeclared(state, event.position)
-    hand = Hand(event.position, _cards(state, event.cards, layout.hand_cards))
+    hand = Hand(event.position, _cards(state, event.cards, layout.deal.hand))
     return replace(state, hands=(*state.hands, hand))
 
 
@@ -105,14 +104,12 @@ def _fold(layout: Layout, state: TableState, event: HandFolded) -> TableState:
     if keeps:
         reason = f"position {position} has a wager that survives a fold: its cards stay"
         raise DeviceRefusal("cards_stay", reason)
+    own = tuple(hand for hand in state.hands if hand.position == position)
     return replace(
         folded,
-        hands=tuple(hand for hand in state.hands if hand.position != position),
+        hands=tuple(hand for hand in state.hands if hand not in own),
         collected=(*state.collected, position),
-        collected_hands=(
-            *state.collected_hands,
-            *(hand for hand in state.hands if hand.position == position),
-        ),
+        collected_hands=(*state.collected_hands, *own),
     )
 
 
@@ -132,30 +129,25 @@ def declare(
     if layout.require_all_hands:
         raise DeviceRefusal("all_hands", "the house requires the cards of every hand")
     if event.position is None:
-        lit = {placed.position for placed in state.wagers}
-        waiting = [each for each in sorted(lit) if not state.is_entered(each)]
-        declared = tuple(each for each in waiting if not state.needs_cards(layout, each))
-        if waiting and not declared:
-            raise _needed(waiting[0])
-        if not declared:
+        waiting = [each for each in state.lit if not state.is_entered(each)]
+        if not waiting:
             raise DeviceRefusal("nothing_there", "every hand with a wager is entered")
     else:
         check_position(layout, event.position)
+        waiting = [event.position]
         if state.is_entered(event.position):
-            raise DeviceRefusal(
-                "hand_twice", f"the hand of position {event.position} was entered already"
-            )
-        if state.needs_cards(layout, event.position):
-            raise _needed(event.position)
-        declared = (event.position,)
+            raise _twice(event.position)
+    declared = tuple(each for each in waiting if not state.needs_cards(layout, each))
+    if not declared:
+        raise DeviceRefusal(
+            "cards_needed",
+            f"a Magic Card or a Lucky Bonus is drawn: enter the cards of position {waiting[0]}",
+        )
     return replace(state, no_win=tuple(sorted((*state.no_win, *declared)))), declared
 
 
-def _needed(position: int) -> DeviceRefusal:
-    return DeviceRefusal(
-        "cards_needed",
-        f"a Magic Card or a Lucky Bonus is drawn: enter the cards of position {position}",
-    )
+def _twice(position: int) -> DeviceRefusal:
+    return DeviceRefusal("hand_twice", f"the hand of position {position} was entered already")
 
 
 def _check_undeclared(state: TableState, position: int) -> None:
@@ -214,12 +206,21 @@ def _noted(
     what: Literal["hand", "dealer", "community"],
     cards: tuple[str, ...],
 ) -> TableState:
-    """Record retracted cards, because the ledger must contain them."""
+    """Record retracted cards, because the ledger must contain them.
+
+    Without cards, a declaration that the hand wins nothing was retracted.
+    """
     if len(state.taken_back) >= TAKEN_BACK_MAX:
         reason = f"cards were taken back {TAKEN_BACK_MAX} times: settle the round or void it"
         raise DeviceRefusal("taken_back_often", reason)
-    position = event.position if what == "hand" else None
-    noted = TakenBack(what, cards, position, event.reason)
+    noted = EnteredCards(
+        what=what,
+        position=event.position if what == "hand" else None,
+        cards=list(cards),
+        taken_back=True,
+        reason=event.reason,
+        no_win=not cards,
+    )
     return replace(state, taken_back=(*state.taken_back, noted))
 
 
@@ -232,7 +233,7 @@ def _retract_no_win(state: TableState, event: Retracted) -> TableState:
     back = state.no_win if event.position is None else (event.position,)
     if not back or not set(back).issubset(state.no_win):
         raise DeviceRefusal("nothing_there", "no such hand is declared to win nothing")
-    noted = {each.position for each in state.taken_back if not each.cards}
+    noted = {each.position for each in state.taken_back if each.no_win}
     for position in back:
         if position not in noted:
             state = _noted(state, replace(event, position=position), "hand", ())
@@ -306,24 +307,23 @@ def declared_wins(layout: Layout, state: TableState) -> Iterator[DeclaredWin]:
         if back.what != "hand" or back.position is None or not cards or there:
             continue
         own = back.position in state.no_win
-        lit = any(placed.position == back.position for placed in state.wagers)
+        lit = back.position in state.lit
         if not own and (cards & seen or (lit and not state.is_entered(back.position))):
             continue
         for position in (back.position,) if own else state.no_win:
             line = _win_of(layout, state, position, back.cards)
             if line is not None:
-                yield DeclaredWin(position, back.cards, back.position, line)
+                yield DeclaredWin(position, tuple(back.cards), back.position, line)
 
 
 def _win_of(
-    layout: Layout, state: TableState, position: int, cards: tuple[str, ...]
+    layout: Layout, state: TableState, position: int, cards: Sequence[str]
 ) -> Line | None:  # fmt: skip
     community = None if state.community is None else parse_cards(state.community)
     wagers = {
         placed.wager: placed.amount_cents
-        for placed in state.wagers
-        if placed.position == position
-        and (decided := layout.rules.placings[placed.wager].cards) in _OWN_CARDS
+        for placed in state.wagers_at(position)
+        if (decided := layout.rules.placings[placed.wager].cards) in _OWN_CARDS
         and (decided == "hand" or community is not None)
     }
     box = RoundPosition(position, None, parse_cards(cards), folded=False, wagers=wagers)

@@ -3,7 +3,7 @@
 A round stays open while one of its wins waits for a floorperson.
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Final, Literal
 
 from msgspec.structs import replace
@@ -12,8 +12,8 @@ from bonus.settling.settlement_lines import Line, Outcome, cause_of
 from bonus.wagers import PaidFrom
 from controllers.table.betting import check_open
 from controllers.table.device_events import DeviceRefusal
-from controllers.table.state import EnvyDecision, Phase, Returned, SettledRound, TableState
-from meters.wire.messages import ClaimOpened, Jackpot, envy_claim_name
+from controllers.table.state import Phase, Returned, SettledRound, TableState
+from meters.wire.messages import ClaimOpened
 
 LineState = Literal[
     "pay", "credit", "wait", "hand_pay", "paid", "rejected", "ask", "done", "nothing"
@@ -73,12 +73,11 @@ def open_lines(settled: SettledRound) -> tuple[int, ...]:
 
 def envy_waits(state: TableState) -> bool:
     """Return whether an unpaid Envy Bonus waits for a decision that the service will report."""
-    settlements = state.waiting if state.settled is None else (*state.waiting, state.settled)
     return any(
         line.envy_of is not None
         and number not in settled.done
         and settled.envy_decision_on(number) not in {"paid", "rejected"}
-        for settled in settlements
+        for settled in state.shown
         for number, line in enumerate(settled.lines)
     )
 
@@ -95,21 +94,7 @@ def seen_to(settled: SettledRound, lines: Collection[int] | Mapping[int, str]) -
         for number in due_lines(settled)
         if number in lines and shown.get(number) in {None, line_state(settled, number)}
     }
-    return settled.with_done(tuple(sorted(done | {*settled.done})))
-
-
-def envy_line(settled: SettledRound, claim: str, position: int, item: str) -> int | None:
-    """Return the index of an Envy Bonus's line; None if it belongs to another round."""
-    for number, line in enumerate(settled.lines):
-        if line.envy_of is None or (line.position, line.item) != (position, item):
-            continue
-        under = claim_under(settled, line)
-        # Only the end of the claim's name is compared, because the message is always for the link
-        # and table of this agent.
-        alone = claim.endswith(envy_claim_name(f"-{settled.seq}", line.envy_of))
-        if alone if under is None else under.claim == claim:
-            return number
-    return None
+    return replace(settled, done=tuple(sorted(done | {*settled.done})))
 
 
 def claim_under(settled: SettledRound, line: Line) -> ClaimOpened | None:
@@ -269,50 +254,21 @@ def _tick_off(
 
 
 def _replace_round(state: TableState, settled: SettledRound) -> TableState:
-    """Replace a settlement everywhere; without an open line, its round no longer waits."""
-    waiting = (settled if each.round == settled.round else each for each in state.waiting)
-    last = state.last_settled
+    return change_settlements(state, lambda each: settled if each.round == settled.round else each)
+
+
+def change_settlements(
+    state: TableState, change: Callable[[SettledRound], SettledRound]
+) -> TableState:
+    """Change the settlements of a table; a round that a change completes no longer waits."""
+    changed = ((each, change(each)) for each in state.waiting)
     return replace(
         state,
-        waiting=tuple(each for each in waiting if _waits(each)),
-        last_settled=settled if last and last.round == settled.round else last,
+        settled=state.settled and change(state.settled),
+        last_settled=state.last_settled and change(state.last_settled),
+        hold=state.hold and change(state.hold),
+        waiting=tuple(new for old, new in changed if new is old or _waits(new)),
     )
-
-
-def hear_envy(state: TableState, jackpot: Jackpot, claim: str) -> TableState:
-    """Apply the service's message about an Envy Bonus.
-
-    `claim` is that of the win that caused it. If the message says that the Envy Bonus is paid or is
-    not due, the dealer must not pay it. A round without open lines is removed from the panel.
-    """
-
-    def hear(settled: SettledRound) -> SettledRound:
-        line = envy_line(settled, claim, jackpot.position, jackpot.item)
-        if line is None or jackpot.event == "hit":
-            return settled
-        known = settled.envy_decision_on(line)
-        # The message that an Envy Bonus is owed can arrive late, from another service or after a
-        # restore. An Envy Bonus that was paid before must not become due again.
-        if known is not None and jackpot.event in {known, "validated"}:
-            return settled
-        return settled.with_envy(EnvyDecision(line, jackpot.event))
-
-    return replace(
-        state,
-        settled=state.settled and hear(state.settled),
-        last_settled=state.last_settled and hear(state.last_settled),
-        waiting=still_waiting(state.waiting, map(hear, state.waiting)),
-    )
-
-
-def still_waiting(
-    before: tuple[SettledRound, ...], after: Iterable[SettledRound]
-) -> tuple[SettledRound, ...]:
-    """Return the rounds that still wait after a decision, without those that it completed.
-
-    `before` and `after` are the same rounds without and with the decision.
-    """
-    return tuple(new for new, old in zip(after, before, strict=True) if new is old or _waits(new))
 
 
 def _seen_to(

@@ -1,15 +1,13 @@
-"""Changes of a table's state by the service: replies to events and hellos, decisions on wins."""
+"""Changes of a table's state by the service: its replies to events and hellos."""
 
-from enum import StrEnum, auto
 from typing import Final, Literal
 
 from msgspec import UNSET
 from msgspec.structs import replace
 
 from controllers.table.device_events import DeviceAnswer, DeviceRefusal
-from controllers.table.open_settlements import end, still_waiting
+from controllers.table.open_settlements import end
 from controllers.table.state import (
-    FINAL,
     Asking,
     Layout,
     Phase,
@@ -198,7 +196,7 @@ def _correction(
     answer = DeviceAnswer(event="correct_wager", ok=True, position=sent.position, wager=sent.wager)
     if reply.status == "accepted":
         state = corrected(state, sent)
-        light = state.is_lit(sent.position, sent.wager)
+        light = state.lit_wager(sent.position, sent.wager) is not None
         return Transition(state, replace(answer, light=light, chips=state.chips_due(layout)))
     error = _refusal_of(reply)
     if error.code == UNCONFIRMED:
@@ -207,57 +205,13 @@ def _correction(
     return Transition(refused, DeviceAnswer(event="correct_wager", ok=False, error=error))
 
 
-def decide(
-    state: TableState, claim: str, event: Literal["validated", "rejected", "paid"]
-) -> TableState:
-    """Apply a floorperson's decision on a claim of any round in the table's state.
+def has_lost_events(hello: HelloReply, *, last_seq: int, pending: bool) -> bool:
+    """Return whether the service has lost events to which it had replied.
 
-    When the last hand pay that held the table is paid or rejected, the table opens again. A
-    repeated or late decision changes nothing (649a.11(c)(5)(iii), (iv)).
+    `last_seq` is the number of the table's last event. If it is `pending`, the service need not
+    have it.
     """
-    settled, last = state.settled, state.last_settled
-    state = replace(
-        state,
-        settled=None if settled is None else settled.with_decision(claim, event),
-        last_settled=None if last is None else last.with_decision(claim, event),
-        hold=None if state.hold is None else state.hold.with_decision(claim, event),
-        waiting=still_waiting(
-            state.waiting, (each.with_decision(claim, event) for each in state.waiting)
-        ),
-    )
-    if claim not in state.held or event not in FINAL:
-        return state
-    held = tuple(waiting for waiting in state.held if waiting != claim)
-    if held:
-        return replace(state, held=held)
-    phase = Phase.OPEN if state.phase is Phase.HELD else state.phase
-    return replace(state, held=(), hold=None, phase=phase)
-
-
-class SequenceComparison(StrEnum):
-    """Comparison of the service's ledger of a table with the table's outbox.
-
-    Attributes:
-        AGREED: both have the same events; one event can still be unanswered.
-        AHEAD: the service has events that the outbox does not have: an outbox was lost.
-        BEHIND: the service has lost events to which it had replied.
-    """
-
-    AGREED = auto()
-    AHEAD = auto()
-    BEHIND = auto()
-
-
-def compare(hello: HelloReply, *, last_seq: int, pending: bool) -> SequenceComparison:
-    """Compare the last event numbers of the service (`hello`) and of the table.
-
-    If the table's last event is `pending`, the service need not have it.
-    """
-    if hello.last_seq > last_seq:
-        return SequenceComparison.AHEAD
-    if hello.last_seq < last_seq - pending:
-        return SequenceComparison.BEHIND
-    return SequenceComparison.AGREED
+    return hello.last_seq < last_seq - pending
 
 
 def events_lost() -> DeviceRefusal:

@@ -1,4 +1,6 @@
-from collections.abc import Collection, Mapping
+"""The state of a table, and the fixed properties that it depends on."""
+
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum, auto
 from types import MappingProxyType
@@ -7,7 +9,7 @@ from typing import Final, Literal, Self
 import msgspec
 from msgspec.structs import replace
 
-from bonus.law.chapter_file import OF_COMMUNITY
+from bonus.law.chapter_file import OF_COMMUNITY, Deal
 from bonus.law.choices import Choices
 from bonus.law.games import Games
 from bonus.law.meter_terms import MeterTerms
@@ -15,7 +17,7 @@ from bonus.settling.settlement_lines import Line
 from bonus.settling.table_rules import TableRules, table_rules
 from bonus.wagers import is_on_dealer
 from meters.floor.floor_file import Link, Meter, Table, paytables_of_meters
-from meters.wire.messages import ClaimOpened, DrawMade
+from meters.wire.messages import ClaimOpened, DrawMade, EnteredCards
 
 FINAL: Final = frozenset({"paid", "rejected"})
 """The final decisions on a win."""
@@ -61,16 +63,8 @@ class Layout:
         )
 
     @property
-    def hand_cards(self) -> int:
-        return self.rules.chapter.deal.hand
-
-    @property
-    def dealer_cards(self) -> int:
-        return self.rules.chapter.deal.dealer
-
-    @property
-    def community_cards(self) -> int:
-        return self.rules.chapter.deal.community
+    def deal(self) -> Deal:
+        return self.rules.chapter.deal
 
     def amount_cents(self, wager: str) -> int | None:
         """Return a wager's amount, or None if the table has no meter for it."""
@@ -81,11 +75,6 @@ class Layout:
         """Return whether a wager is placed without a value chip (649a.7(d)(7))."""
         tables = self.rules.meters.terms.get(wager)
         return tables is not None and tables.electronic
-
-    def is_drawn(self, wager: str) -> bool:
-        """Return whether the draw at lock-out can decide a wager (649a.12(i)(3))."""
-        tables = self.rules.meters.terms.get(wager)
-        return tables is not None and tables.draws is not None
 
     def needs_community(self, wager: str) -> bool:
         """Return whether community cards are dealt for a wager (649a.8(d))."""
@@ -130,15 +119,6 @@ class Hand(_Record, frozen=True):
     cards: tuple[str, ...]
 
 
-class TakenBack(_Record, frozen=True):
-    """Cards that were retracted in this round; none for a declaration that a hand wins nothing."""
-
-    what: Literal["hand", "dealer", "community"]
-    cards: tuple[str, ...]
-    position: int | None = None
-    reason: str | None = None
-
-
 class ClaimDecision(_Record, frozen=True):
     claim: str
     event: Literal["validated", "rejected", "paid"]
@@ -172,24 +152,14 @@ class SettledRound(_Record, frozen=True):
     envy: tuple[EnvyDecision, ...] = ()
     no_win: tuple[int, ...] = ()
 
-    def with_done(self, lines: tuple[int, ...]) -> Self:
-        return replace(self, done=lines)
-
     def with_decision(self, claim: str, event: Literal["validated", "rejected", "paid"]) -> Self:
         """Return the settlement with a decision; a late or repeated one changes nothing."""
         known = self.decision_on(claim)
-        if self.opened(claim) is None:
-            return self
-        if known is not None and not (known == "validated" and event in FINAL):
+        late = known is not None and not (known == "validated" and event in FINAL)
+        if late or self.opened(claim) is None:
             return self
         others = tuple(each for each in self.decided if each.claim != claim)
         return replace(self, decided=(*others, ClaimDecision(claim, event)))
-
-    def with_envy(self, decision: EnvyDecision) -> Self:
-        """Return the settlement with this decision in place of an earlier one."""
-        return replace(
-            self, envy=(*(one for one in self.envy if one.line != decision.line), decision)
-        )
 
     def envy_decision_on(self, line: int) -> str | None:
         return next((decision.event for decision in self.envy if decision.line == line), None)
@@ -271,7 +241,7 @@ class TableState(_Record, frozen=True):
         returned: wagers that were returned last, until the next wager or lock-out.
         refusal: last event that the service refused, until the next device event is accepted.
         differs: the dealer's last count of the chips if it was wrong.
-        taken_back: cards retracted in this round, in order of time.
+        taken_back: cards and declarations retracted in this round, in order of time.
         collected_hands: hands whose cards were entered, and then collected because of a fold.
         asking: correction request that stops this round.
         no_win: positions whose hands the dealer declared to win nothing, without cards.
@@ -301,7 +271,7 @@ class TableState(_Record, frozen=True):
     refusal: Refused | None = None
     differs: int | None = None
     hold: SettledRound | None = None
-    taken_back: tuple[TakenBack, ...] = ()
+    taken_back: tuple[EnteredCards, ...] = ()
     collected_hands: tuple[Hand, ...] = ()
     asking: Asking | None = None
     no_win: tuple[int, ...] = ()
@@ -326,25 +296,39 @@ class TableState(_Record, frozen=True):
         """Return whether community cards are dealt (649a.8(d))."""
         return any(layout.needs_community(placed.wager) for placed in self.wagers)
 
-    def awaits_dealer(self, layout: Layout) -> bool:
-        """Return whether the dealer's hand must still be entered. Some games have none."""
-        return self.dealer is None and layout.dealer_cards > 0
+    def unread(self, layout: Layout) -> Iterator[Literal["dealer", "community"] | int]:
+        """Yield the missing entries, in the order in which cards are turned up (649a.11(c)).
 
-    def turns_community(self, layout: Layout, position: int) -> bool:
-        """Return whether the turn of a position needs the community cards.
-
-        It does if a wager there depends on them and its cards are on the table. A folded hand's are
-        not, unless a wager keeps them there.
+        The dealer's hand, which some games do not have, is first; then the hands of the positions
+        with a wager, from the dealer's right. The community cards are turned up at the turn of the
+        first player whose wager needs them, after that player's hand (649a.11(c)(7) and (8),
+        reading T13). A folded hand has no turn, unless a wager keeps its cards on the table.
         """
-        collected = position in self.folded and not self.keeps_cards(layout, position)
-        return not collected and any(
-            placed.position == position and layout.needs_community(placed.wager)
-            for placed in self.wagers
-        )
+        if self.dealer is None and layout.deal.dealer:
+            yield "dealer"
+        community = self.needs_community(layout) and self.community is None
+        for position in reversed(self.lit):
+            if not self.is_entered(position):
+                yield position
+            turns = position not in self.folded or self.keeps_cards(layout, position)
+            needs = any(layout.needs_community(each.wager) for each in self.wagers_at(position))
+            if community and turns and needs:
+                yield "community"
+                community = False
+        if community:
+            yield "community"
 
-    def is_lit(self, position: int, wager: str) -> bool:
-        """Return whether a wager's light is lit at a position (649a.7(d)(4))."""
-        return any(placed.position == position and placed.wager == wager for placed in self.wagers)
+    @property
+    def lit(self) -> list[int]:
+        """The positions with a wager, from the lowest."""
+        return sorted({placed.position for placed in self.wagers})
+
+    def wagers_at(self, position: int) -> list[PlacedWager]:
+        return [placed for placed in self.wagers if placed.position == position]
+
+    def lit_wager(self, position: int, wager: str) -> PlacedWager | None:
+        """Return the wager if its light is lit at a position (649a.7(d)(4))."""
+        return next((each for each in self.wagers_at(position) if each.wager == wager), None)
 
     def boxes_of(self, position: int) -> tuple[int, ...]:
         """Return all positions of the player who plays at a position (readings T9 and T17)."""
@@ -381,10 +365,7 @@ class TableState(_Record, frozen=True):
 
     def keeps_cards(self, layout: Layout, position: int) -> bool:
         """Return whether a hand stays on the table after a fold (649a.11(c), reading T8)."""
-        return any(
-            placed.position == position and placed.wager in layout.rules.survivors
-            for placed in self.wagers
-        )
+        return any(each.wager in layout.rules.survivors for each in self.wagers_at(position))
 
     def needs_cards(self, layout: Layout, position: int) -> bool:
         """Return whether a position's cards must be entered as evidence.
@@ -397,10 +378,8 @@ class TableState(_Record, frozen=True):
             draw is not None
             and (draw.magic_card is not None or draw.lucky_position == position)
             and any(
-                placed.position == position
-                and layout.rules.placings[placed.wager].draws
-                and not is_on_dealer(placed.wager)
-                for placed in self.wagers
+                layout.rules.placings[each.wager].draws and not is_on_dealer(each.wager)
+                for each in self.wagers_at(position)
             )
         )
 
@@ -424,6 +403,10 @@ class TableState(_Record, frozen=True):
         return None
 
     @property
+    def shown(self) -> tuple[SettledRound, ...]:
+        """The settlements in which something can be due."""
+        return self.waiting if self.settled is None else (*self.waiting, self.settled)
+
+    @property
     def claims_wait(self) -> bool:
-        settlements = self.waiting if self.settled is None else (*self.waiting, self.settled)
-        return any(settled.undecided for settled in settlements)
+        return any(settled.undecided for settled in self.shown)

@@ -3,12 +3,10 @@
 An event is refused, or accepted by the table alone, or sent to the service.
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from dataclasses import replace as replace_step
 from datetime import datetime
-from typing import Final
+from typing import Final, NamedTuple
 
+import msgspec
 from msgspec import UNSET
 from msgspec.structs import replace
 
@@ -48,13 +46,11 @@ from controllers.table.device_events import (
 )
 from controllers.table.open_settlements import acknowledge, begin, end, go_on
 from controllers.table.state import (
-    Hand,
     Layout,
     Phase,
     PlacedWager,
     Returned,
     TableState,
-    TakenBack,
     WagerToCorrect,
 )
 from meters.floor.game_files import GAME_NOT_IN_EFFECT
@@ -71,7 +67,9 @@ from meters.wire.messages import (
 )
 
 _Entry = (
-    ChipsCounted
+    WagerPlaced
+    | WagerWithdrawn
+    | ChipsCounted
     | HandRead
     | HandFolded
     | DealerRead
@@ -82,7 +80,7 @@ _Entry = (
     | SamePlayer
     | Repeated
 )
-"""Events, besides single wagers, that the table decides without the service."""
+"""Events that the table decides without the service."""
 
 
 EVENTS_LOST: Final = "events_lost"
@@ -99,8 +97,7 @@ _UNKNOWN_WAGERS: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Transition:
+class Transition(msgspec.Struct, frozen=True):
     """Result of one device event.
 
     A refused event changes nothing in `state`, except that a wrong count of chips is recorded.
@@ -112,8 +109,7 @@ class Transition:
     send: MoneyEvent | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Stamp:
+class Stamp(NamedTuple):
     """Sequence number and time (UTC) for the next event that is sent to the service."""
 
     seq: int
@@ -135,11 +131,11 @@ def play(
     try:
         step = _play(layout, state, event, stamp, fault)
     except DeviceRefusal as refusal:
-        answer = failed(state, event, refusal)
+        answer = answer_to(state, event, refusal)
         if isinstance(event, ChipsCounted) and refusal.code == "chips_differ":
             state = replace(state, differs=event.count)
         return Transition(state, answer)
-    return replace_step(step, state=replace(step.state, refusal=None))
+    return replace(step, state=replace(step.state, refusal=None))
 
 
 def _play(
@@ -149,56 +145,40 @@ def _play(
     stamp: Stamp,
     fault: DeviceRefusal | None,
 ) -> Transition:
-    if isinstance(event, CorrectionWithdrawn):
-        return _withdraw(state, stamp)
-    if state.asking is not None and not isinstance(event, RoundDone):
+    if state.asking is not None and not isinstance(event, CorrectionWithdrawn | RoundDone):
         raise DeviceRefusal(UNCONFIRMED, ASKED)
     match event:
-        case WagerPlaced():
-            step = _lit(place_wager(layout, state, event, fault), event)
-        case WagerWithdrawn():
-            step = _lit(withdraw_wager(layout, state, event), event)
+        case CorrectionWithdrawn():
+            step = _withdraw(state, stamp)
         case BettingLocked():
             step = _lock(state, stamp, fault)
         case NoWinDeclared():
             declared, positions = declare(layout, state, event)
-            answer = DeviceAnswer(event="no_win", ok=True, positions=positions)
-            step = Transition(declared, answer)
-        case SettlePressed() | VoidPressed() | WagerCorrected():
-            step = _report(layout, state, event, stamp, fault)
-        case _:
-            answer = DeviceAnswer(event=name_of(event), ok=True)
-            step = Transition(_enter(layout, state, event, fault), answer)
-    return step
-
-
-def _report(
-    layout: Layout,
-    state: TableState,
-    event: SettlePressed | VoidPressed | WagerCorrected,
-    stamp: Stamp,
-    fault: DeviceRefusal | None,
-) -> Transition:
-    match event:
+            step = Transition(declared, replace(answer_to(state, event), positions=positions))
         case SettlePressed():
-            return _settle(layout, state, stamp, confirm=event.confirm)
+            step = _settle(layout, state, stamp, confirm=event.confirm)
         case VoidPressed():
-            return _void(state, event.reason, stamp, confirm=event.confirm)
+            step = _void(state, event.reason, stamp, confirm=event.confirm)
         case WagerCorrected():
             step = _correct(layout, state, event, event.reason, stamp)
             if event.action == "add" and fault is not None:
                 raise fault
-            return step
+        case _:
+            entered = _enter(layout, state, event, fault)
+            step = Transition(entered, answer_to(entered, event))
+    return step
 
 
 def _enter(
     layout: Layout, state: TableState, event: _Entry, fault: DeviceRefusal | None
 ) -> TableState:
     match event:
+        case WagerPlaced():
+            entered = place_wager(layout, state, event, fault)
+        case WagerWithdrawn():
+            entered = withdraw_wager(layout, state, event)
         case ChipsCounted():
             entered = count_chips(layout, state, event.count)
-        case HandRead() | HandFolded() | DealerRead() | CommunityRead():
-            entered = enter(layout, state, event)
         case Retracted():
             entered = retract(layout, state, event)
         case NextRound():
@@ -209,25 +189,21 @@ def _enter(
             entered = record_same_player(layout, state, event)
         case Repeated():
             entered = repeat_wagers(layout, state, fault)
+        case _:
+            entered = enter(layout, state, event)
     return entered
 
 
-def failed(state: TableState, event: DeviceEvent, refusal: DeviceRefusal) -> DeviceAnswer:
-    """Return the reason of a refusal and, for a wager, whether its light is lit."""
-    answer = DeviceAnswer(event=name_of(event), ok=False, error=refusal.detail)
-    if isinstance(event, WagerPlaced | WagerWithdrawn):
-        return replace(answer, **_light(state, event))
-    return answer
-
-
-def _light(state: TableState, event: WagerPlaced | WagerWithdrawn) -> dict[str, int | str | bool]:
-    lit = state.is_lit(event.position, event.wager)
-    return {"position": event.position, "wager": event.wager[:40], "light": lit}
-
-
-def _lit(state: TableState, event: WagerPlaced | WagerWithdrawn) -> Transition:
-    answer = DeviceAnswer(event=name_of(event), ok=True)
-    return Transition(state, replace(answer, **_light(state, event)))
+def answer_to(
+    state: TableState, event: DeviceEvent, refusal: DeviceRefusal | None = None
+) -> DeviceAnswer:
+    """Return whether an event was accepted and, for a wager, whether its light is lit."""
+    error = refusal.detail if refusal else UNSET
+    answer = DeviceAnswer(event=name_of(event), ok=refusal is None, error=error)
+    if not isinstance(event, WagerPlaced | WagerWithdrawn):
+        return answer
+    light = state.lit_wager(event.position, event.wager) is not None
+    return replace(answer, position=event.position, wager=event.wager[:40], light=light)
 
 
 def _lock(state: TableState, stamp: Stamp, fault: DeviceRefusal | None) -> Transition:
@@ -259,19 +235,15 @@ def _lock(state: TableState, stamp: Stamp, fault: DeviceRefusal | None) -> Trans
     return Transition(locked, None, event)
 
 
-def _wagered(wagers: Sequence[PlacedWager]) -> list[WageredPosition]:
+def _wagered(wagers: tuple[PlacedWager, ...]) -> list[WageredPosition]:
     """Return wagers by position; all at a position have the same patron."""
+    by_position: dict[int, dict[str, int]] = {}
+    patrons = {placed.position: placed.patron for placed in wagers}
+    for placed in wagers:
+        by_position.setdefault(placed.position, {})[placed.wager] = placed.amount_cents
     return [
-        WageredPosition(
-            position=position,
-            patron=next(placed.patron for placed in wagers if placed.position == position),
-            wagers={
-                placed.wager: placed.amount_cents
-                for placed in wagers
-                if placed.position == position
-            },
-        )
-        for position in sorted({placed.position for placed in wagers})
+        WageredPosition(position=position, patron=patrons[position], wagers=by_position[position])
+        for position in sorted(by_position)
     ]
 
 
@@ -341,50 +313,43 @@ def _withdraw(state: TableState, stamp: Stamp) -> Transition:
 def _settle(layout: Layout, state: TableState, stamp: Stamp, *, confirm: bool) -> Transition:
     """Send the result of the round to the service, if it has progressive wagers."""
     check_dealt(state)
-    dealt = {hand.position for hand in state.hands} | {*state.folded, *state.no_win}
-    missing = sorted({placed.position for placed in state.wagers} - dealt)
-    if missing:
-        raise DeviceRefusal("hand_missing", f"position {missing[0]} has a wager but no hand yet")
-    if state.awaits_dealer(layout):
+    missing = list(state.unread(layout))
+    if hands := [each for each in missing if isinstance(each, int)]:
+        raise DeviceRefusal("hand_missing", f"position {min(hands)} has a wager but no hand yet")
+    if "dealer" in missing:
         raise DeviceRefusal("dealer_missing", "the dealer's hand is not entered yet")
-    if state.needs_community(layout) and state.community is None:
-        rule = layout.rules.chapter.deal.rule
+    if missing:
+        rule = layout.deal.rule
         raise DeviceRefusal("community_missing", f"a wager needs the community cards ({rule})")
     if state.round is None:
         over = end(state)
         answer = DeviceAnswer(event="settle", ok=True, lines=(), claims=(), held=over.held or UNSET)
         return Transition(over, answer)
-    before = entered_before(state)
+    before = [each for each in state.taken_back if _differs(state, each)]
+    dealt = {hand.position for hand in state.hands} | {*state.folded, *state.no_win}
+    # If a folded hand was entered, its cards stayed on the table because of a wager that survives a
+    # fold, or a Six Card Bonus, which no device reports to pitlink (649a.11(c), reading T8).
+    cards = {hand.position: list(hand.cards) for hand in state.hands}
     event = Result(
         seq=stamp.seq,
         at=stamp.at,
         round=state.round,
-        positions=_dealt_positions(state, sorted(dealt)),
+        positions=[
+            DealtPosition(
+                position=position,
+                patron=state.patron_at(position),
+                cards=cards.get(position),
+                folded=position in state.folded,
+                no_win=True if position in state.no_win else UNSET,
+            )
+            for position in sorted(dealt)
+        ],
         dealer=list(state.dealer or ()),
         community=list(state.community or ()) if state.needs_community(layout) else None,
         entered_before=before or UNSET,
         confirm=confirm and bool(before),
     )
     return Transition(replace(state, phase=Phase.SETTLING), None, event)
-
-
-def _dealt_positions(state: TableState, positions: Iterable[int]) -> list[DealtPosition]:
-    dealt: list[DealtPosition] = []
-    for position in positions:
-        # If a folded hand was entered, its cards stayed on the table because of one of these wagers
-        # or a Six Card Bonus. No device reports a Six Card Bonus to pitlink (649a.11(c), reading
-        # T8).
-        cards = state.cards_at(position)
-        dealt.append(
-            DealtPosition(
-                position=position,
-                patron=state.patron_at(position),
-                cards=None if cards is None else list(cards),
-                folded=position in state.folded,
-                no_win=True if position in state.no_win else UNSET,
-            )
-        )
-    return dealt
 
 
 def _void(state: TableState, reason: str, stamp: Stamp, *, confirm: bool) -> Transition:
@@ -398,7 +363,7 @@ def _void(state: TableState, reason: str, stamp: Stamp, *, confirm: bool) -> Tra
         raise DeviceRefusal("round_over", "a round with a result cannot be void")
     if state.round is None:
         return Transition(voided(state, reason), DeviceAnswer(event="void", ok=True))
-    entered = entered_until_void(state)
+    entered = _entered(state)
     event = Void(
         seq=stamp.seq,
         at=stamp.at,
@@ -427,16 +392,14 @@ def voided(state: TableState, reason: str) -> TableState:
     return end(state, returned=Returned(why, wagers, void=True))
 
 
-def entered_before(state: TableState) -> list[EnteredCards]:
-    """Return the cards that were entered in a round, then replaced by others."""
-    return [_taken_back(each) for each in state.taken_back if _differs(state, each)]
-
-
-def entered_until_void(state: TableState) -> list[EnteredCards]:
-    found = [_taken_back(each) for each in state.taken_back]
-    found += [_hand(hand) for hand in (*state.collected_hands, *state.hands)]
-    found += [
-        EnteredCards(what="hand", position=position, no_win=True) for position in state.no_win
+def _entered(state: TableState) -> list[EnteredCards]:
+    found = [
+        *state.taken_back,
+        *(
+            EnteredCards(what="hand", position=hand.position, cards=list(hand.cards))
+            for hand in (*state.collected_hands, *state.hands)
+        ),
+        *(EnteredCards(what="hand", position=position, no_win=True) for position in state.no_win),
     ]
     if state.dealer is not None:
         found.append(EnteredCards(what="dealer", cards=list(state.dealer)))
@@ -445,35 +408,14 @@ def entered_until_void(state: TableState) -> list[EnteredCards]:
     return found
 
 
-def _differs(state: TableState, back: TakenBack) -> bool:
+def _differs(state: TableState, back: EnteredCards) -> bool:
     """Return whether retracted cards differ from those that are entered now, in any order.
 
     A retracted declaration that a hand wins nothing differs if the hand has none now.
     """
-    entered: Sequence[str] | None
-    if not back.cards:
+    if back.no_win:
         return back.position not in state.no_win
-    match back.what:
-        case "hand":
-            hands = (*state.hands, *state.collected_hands)
-            entered = next((hand.cards for hand in hands if hand.position == back.position), None)
-        case "dealer":
-            entered = state.dealer
-        case "community":
-            entered = state.community
+    hands = {hand.position: hand.cards for hand in (*state.collected_hands, *state.hands)}
+    at_hand = hands.get(back.position) if back.position is not None else None
+    entered = {"hand": at_hand, "dealer": state.dealer, "community": state.community}[back.what]
     return sorted(entered or ()) != sorted(back.cards)
-
-
-def _taken_back(back: TakenBack) -> EnteredCards:
-    return EnteredCards(
-        what=back.what,
-        position=back.position,
-        cards=list(back.cards),
-        taken_back=True,
-        reason=back.reason,
-        no_win=not back.cards,
-    )
-
-
-def _hand(hand: Hand) -> EnteredCards:
-    return EnteredCards(what="hand", position=hand.position, cards=list(hand.cards))

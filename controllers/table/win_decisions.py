@@ -1,23 +1,88 @@
-"""Rejected wins that were reopened: they wait at the table again."""
+"""Decisions on wins and Envy Bonuses, and rejected wins that are reopened and wait again."""
 
 from collections.abc import Iterator
+from typing import Literal
 
 from msgspec.structs import replace
 
 from bonus.settling.progressives import percent_of_item
 from bonus.settling.settlement_lines import Line, Outcome, written_percent
 from bonus.wagers import LUCKY_BONUS, MAGIC_CARD, PaidFrom
-from controllers.table.open_settlements import claim_under
-from controllers.table.replies import decide
-from controllers.table.state import Layout, Phase, SettledRound, TableState
-from meters.wire.messages import ClaimOpened, Jackpot, holds_table
+from controllers.table.open_settlements import change_settlements, claim_under
+from controllers.table.state import FINAL, EnvyDecision, Layout, Phase, SettledRound, TableState
+from meters.wire.messages import (
+    ClaimOpened,
+    Jackpot,
+    envy_claim_name,
+    envy_owed_under,
+    holds_table,
+)
 
 
 def hear_win(layout: Layout, state: TableState, jackpot: Jackpot) -> TableState:
-    """Apply a message about a win; a rejected win that is no longer ``rejected`` is reopened."""
+    """Apply a message about a win or an Envy Bonus: a decision, or a reopened win.
+
+    A rejected win that is no longer ``rejected`` is reopened.
+    """
+    if (envy_claim := envy_owed_under(jackpot.claim)) is not None:
+        return _hear_envy(state, jackpot, envy_claim)
     if _is_reopened(layout, state, jackpot):
         state = _reopen(layout, state, jackpot)
     return state if jackpot.event == "hit" else decide(state, jackpot.claim, jackpot.event)
+
+
+def decide(
+    state: TableState, claim: str, event: Literal["validated", "rejected", "paid"]
+) -> TableState:
+    """Apply a floorperson's decision on a claim of any round in the table's state.
+
+    When the last hand pay that held the table is paid or rejected, the table opens again. A
+    repeated or late decision changes nothing (649a.11(c)(5)(iii), (iv)).
+    """
+    state = change_settlements(state, lambda settled: settled.with_decision(claim, event))
+    if claim not in state.held or event not in FINAL:
+        return state
+    held = tuple(waiting for waiting in state.held if waiting != claim)
+    if held:
+        return replace(state, held=held)
+    phase = Phase.OPEN if state.phase is Phase.HELD else state.phase
+    return replace(state, held=(), hold=None, phase=phase)
+
+
+def _hear_envy(state: TableState, jackpot: Jackpot, claim: str) -> TableState:
+    """Apply the service's message about an Envy Bonus.
+
+    `claim` is that of the win that caused it. If the message says that the Envy Bonus is paid or is
+    not due, the dealer must not pay it. A round without open lines is removed from the panel.
+    """
+
+    def hear(settled: SettledRound) -> SettledRound:
+        line = _envy_line(settled, claim, jackpot.position, jackpot.item)
+        if line is None or jackpot.event == "hit":
+            return settled
+        known = settled.envy_decision_on(line)
+        # The message that an Envy Bonus is owed can arrive late, from another service or after a
+        # restore. An Envy Bonus that was paid before must not become due again.
+        if known is not None and jackpot.event in {known, "validated"}:
+            return settled
+        others = (each for each in settled.envy if each.line != line)
+        return replace(settled, envy=(*others, EnvyDecision(line, jackpot.event)))
+
+    return change_settlements(state, hear)
+
+
+def _envy_line(settled: SettledRound, claim: str, position: int, item: str) -> int | None:
+    """Return the index of an Envy Bonus's line; None if it belongs to another round."""
+    for number, line in enumerate(settled.lines):
+        if line.envy_of is None or (line.position, line.item) != (position, item):
+            continue
+        under = claim_under(settled, line)
+        # Only the end of the claim's name is compared, because the message is always for the link
+        # and table of this agent.
+        alone = claim.endswith(envy_claim_name(f"-{settled.seq}", line.envy_of))
+        if alone if under is None else under.claim == claim:
+            return number
+    return None
 
 
 def _is_reopened(layout: Layout, state: TableState, jackpot: Jackpot) -> bool:
@@ -51,20 +116,25 @@ def _reopen(layout: Layout, state: TableState, jackpot: Jackpot) -> TableState:
     wagers are already in the meters, so the table is held when this round ends.
     """
     claim = jackpot.claim
-    state = replace(
-        state,
-        settled=state.settled and _without_rejection(state.settled, claim),
-        last_settled=state.last_settled and _without_rejection(state.last_settled, claim),
-        hold=state.hold and _without_rejection(state.hold, claim),
-        waiting=tuple(_without_rejection(each, claim) for each in state.waiting),
-    )
+    state = change_settlements(state, lambda settled: _without_rejection(settled, claim))
     found = next((each for each in _settlements(state) if each.opened(claim)), None)
-    own = None if found is None else _own_line(found, claim)
+    own = found and next(
+        (
+            line
+            for line in found.lines
+            if line.envy_of is None
+            and (under := claim_under(found, line)) is not None
+            and under.claim == claim
+        ),
+        None,
+    )
     line = own or _line(layout, jackpot)
     if line is None:
         return state
     if found is None:
-        found = _rebuilt(line, jackpot)
+        # A settlement with only this win, whose round is named after the claim.
+        opened = ClaimOpened(claim=claim, position=line.position, item=line.item, amount=line.paid)
+        found = SettledRound(round=claim, lines=(line,), claims=(opened,))
     if found not in (state.settled, state.hold, *state.waiting):
         state = replace(state, waiting=(*state.waiting, found))
     if claim in state.held or not holds_table(line.paid_from):
@@ -108,14 +178,6 @@ def _without_rejection(settled: SettledRound, claim: str) -> SettledRound:
     )
 
 
-def _own_line(settled: SettledRound, claim: str) -> Line | None:
-    for line in settled.lines:
-        under = claim_under(settled, line)
-        if line.envy_of is None and under is not None and under.claim == claim:
-            return line
-    return None
-
-
 def _line(layout: Layout, jackpot: Jackpot) -> Line | None:
     """Return the settlement line of a win whose round the table has forgotten.
 
@@ -140,11 +202,3 @@ def _line(layout: Layout, jackpot: Jackpot) -> Line | None:
         percent=written_percent(percent) if percent else None,
         rule=terms.draw_rule if is_draw else terms.rule,
     )
-
-
-def _rebuilt(line: Line, jackpot: Jackpot) -> SettledRound:
-    """Return a settlement with only this win; its round is named after the claim."""
-    opened = ClaimOpened(
-        claim=jackpot.claim, position=line.position, item=line.item, amount=line.paid
-    )
-    return SettledRound(round=jackpot.claim, lines=(line,), claims=(opened,))

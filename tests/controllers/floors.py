@@ -18,7 +18,7 @@ from controllers.table.device_events import (
     parse_event,
     refused,
 )
-from controllers.table.open_settlements import due_lines, hear_envy, line_state, open_lines
+from controllers.table.open_settlements import due_lines, line_state, open_lines
 from controllers.table.replies import absorb, reconcile
 from controllers.table.state import Layout, PlacedWager, SettledRound, TableState
 from controllers.table.transitions import Stamp, play
@@ -185,11 +185,7 @@ class HandTable:
                 raise ValueError(f"no service {what}")
 
     def hear(self, claim: str, *words: str) -> None:
-        message = published_win(claim, *words)
-        if message.item.endswith("_envy"):
-            self.state = hear_envy(self.state, message, claim.removesuffix("-envy"))
-        else:
-            self.state = hear_win(self.layout, self.state, message)
+        self.state = hear_win(self.layout, self.state, published_win(claim, *words))
 
     @property
     def settlement(self) -> SettledRound:

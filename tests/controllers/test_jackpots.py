@@ -63,13 +63,13 @@ def meters_of(layout: Layout, wager: str | None = None) -> dict[str, dict[str, i
 
 
 def settled(layout: Layout, wager: str, deck: list[int], stakes: Mapping[str, int]) -> list[Any]:
-    community = layout.community_cards if layout.rules.placings[wager].cards in OF_COMMUNITY else 0
+    community = layout.deal.community if layout.rules.placings[wager].cards in OF_COMMUNITY else 0
     dealt = deal(
         [DECK[card] for card in deck],
         POSITIONS,
         community=community,
-        hand_cards=layout.hand_cards,
-        dealer_cards=layout.dealer_cards,
+        hand_cards=layout.deal.hand,
+        dealer_cards=layout.deal.dealer,
     )
     amount_cents = layout.amount_cents(wager)
     assert amount_cents is not None
@@ -120,8 +120,8 @@ def test_a_stacked_deck_makes_the_hand_at_the_winner(table: str, wager: str, han
             stacked,
             POSITIONS,
             WINNER,
-            hand_cards=layout.hand_cards,
-            dealer_cards=layout.dealer_cards,
+            hand_cards=layout.deal.hand,
+            dealer_cards=layout.deal.dealer,
         )
         assert sorted(deck) == list(DECK)
         decks.add(tuple(deck))

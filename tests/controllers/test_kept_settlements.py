@@ -3,8 +3,9 @@
 import pytest
 
 from controllers.table.open_settlements import WAITING_MAX
-from controllers.table.replies import SequenceComparison, compare, decide, reconcile
+from controllers.table.replies import has_lost_events, reconcile
 from controllers.table.state import Phase, TableState
+from controllers.table.win_decisions import decide
 from meters.wire.messages import HelloReply
 from tests.controllers.floors import HandTable, paid_lines
 
@@ -60,24 +61,24 @@ def test_a_table_held_without_a_settlement_is_released() -> None:
 
 
 @pytest.mark.parametrize(
-    ("service", "last_seq", "pending", "standing"),
+    ("service", "last_seq", "pending", "lost"),
     [
-        (0, 0, False, SequenceComparison.AGREED),
-        (41, 41, False, SequenceComparison.AGREED),
-        (40, 41, True, SequenceComparison.AGREED),
-        (41, 41, True, SequenceComparison.AGREED),
-        (40, 41, False, SequenceComparison.BEHIND),
-        (39, 41, True, SequenceComparison.BEHIND),
-        (0, 1, False, SequenceComparison.BEHIND),
-        (41, 0, False, SequenceComparison.AHEAD),
-        (42, 41, True, SequenceComparison.AHEAD),
+        (0, 0, False, False),
+        (41, 41, False, False),
+        (40, 41, True, False),
+        (41, 41, True, False),
+        (40, 41, False, True),
+        (39, 41, True, True),
+        (0, 1, False, True),
+        (41, 0, False, False),
+        (42, 41, True, False),
     ],
 )
 def test_the_service_and_the_outbox_compared(
-    service: int, last_seq: int, standing: SequenceComparison, *, pending: bool
+    service: int, last_seq: int, *, pending: bool, lost: bool
 ) -> None:
     hello = HelloReply(last_seq=service, open_round=None)
-    assert compare(hello, last_seq=last_seq, pending=pending) is standing
+    assert has_lost_events(hello, last_seq=last_seq, pending=pending) is lost
 
 
 @pytest.mark.parametrize(

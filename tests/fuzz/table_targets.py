@@ -20,9 +20,10 @@ from controllers.agent.delivery import (
 )
 from controllers.panel.table_view import view_table
 from controllers.table.device_events import decode_answer, encode_answer, parse_event
-from controllers.table.replies import absorb, compare, decide, reconcile
+from controllers.table.replies import absorb, has_lost_events, reconcile
 from controllers.table.state import Layout, TableState
 from controllers.table.transitions import Stamp, play
+from controllers.table.win_decisions import decide
 from meters.wire import topics
 from meters.wire.messages import (
     TABLE_EVENT,
@@ -171,7 +172,7 @@ class Heard:
             check_state(step.state)
         for hello in self.hellos:
             assert 0 <= hello.last_seq < SEQ_MAX, "a number that the outbox cannot go on from"
-            compare(hello, last_seq=1, pending=True)
+            has_lost_events(hello, last_seq=1, pending=True)
             check_state(reconcile(state, hello.open_round))
         for jackpot in self.jackpots:
             if jackpot.event != "hit":

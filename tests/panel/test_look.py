@@ -11,8 +11,8 @@ from controllers.panel.settlement_view import held_views, settled_view
 from controllers.panel.table_view import view_table
 from controllers.panel.views import LineView, View
 from controllers.table.device_events import DeviceRefusal
-from controllers.table.replies import decide
 from controllers.table.state import ClaimDecision, Layout, Phase, SettledRound, TableState
+from controllers.table.win_decisions import decide
 from meters.wire.messages import ClaimOpened, MeterValue
 from tests.controllers.floors import HandTable, accepted, link_and_table
 from tests.controllers.test_kept_settlements import FULL, LINE

@@ -211,7 +211,7 @@ class SimulatedTable:
         position, wager = placed.position, placed.wager
         if layout.is_electronic(wager) or chance.random() >= _LIT:
             wager = chance.choice([one for one in chips if layout.amount_cents(one)])
-        lit = agent.table_state.is_lit(position, wager)
+        lit = agent.table_state.lit_wager(position, wager)
         answer = await self.say(
             WagerCorrected(
                 action="take_back" if lit else "add", position=position, wager=wager,
