@@ -5,6 +5,7 @@ import contextlib
 import sqlite3
 from collections import deque
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
@@ -12,7 +13,6 @@ from typing import Final, Self
 import structlog
 
 from controllers.agent.delivery import BrokerPlace, Connect, EventDelivery, Timing
-from controllers.agent.stats import AgentStats
 from controllers.agent.table_writer import TableWriter
 from controllers.table.device_events import (
     CorrectionWithdrawn,
@@ -21,7 +21,8 @@ from controllers.table.device_events import (
     DeviceRefusal,
     RoundDone,
     WagerWithdrawn,
-    parse_event,
+    encode_event,
+    name_of,
     refused,
 )
 from controllers.table.open_settlements import envy_waits
@@ -54,13 +55,13 @@ _WITHDRAWN: Final = DeviceAnswer(
 )
 
 
+@dataclass(frozen=True, slots=True)
 class _DeviceLine:
     """A device's line; a `patient` one can wait while a floorperson decides on a correction."""
 
-    def __init__(self, line: bytes, *, patient: bool = True) -> None:
-        self.line = line.strip()
-        self.patient = patient
-        self.answer: asyncio.Future[DeviceAnswer] = asyncio.get_running_loop().create_future()
+    line: bytes
+    patient: bool
+    answer: asyncio.Future[DeviceAnswer]
 
 
 class Agent:
@@ -94,10 +95,11 @@ class Agent:
         self._timezone = timezone
         self._timing = timing
         meters = (meter.meter_id for meter in self.layout.meters)
-        self._delivery = EventDelivery(
+        self.delivery: Final = EventDelivery(
             link.id, table.id, broker, self, timing, meters=meters, connect=connect
         )
-        self._writer = TableWriter(self.layout, outbox_path, self._delivery.deliver)
+        self.writer: TableWriter
+        self._outbox_path = outbox_path
         self._log = _log.bind(link=link.id, table=table.id)
         self._group = asyncio.TaskGroup()
         self._tasks: list[asyncio.Task[None]] = []
@@ -105,7 +107,7 @@ class Agent:
         self._inbox: asyncio.Queue[_DeviceLine | None] = asyncio.Queue()
         # Messages that are handled even while a hand pay holds the table. None means a hello reply.
         self._finals: asyncio.Queue[Jackpot | None] = asyncio.Queue()
-        self._asked = 0
+        self._unanswered = 0
         # Device lines that wait until the correction request has ended, and the line that made this
         # request and waits for the floorperson's decision.
         self._put_off: deque[_DeviceLine] = deque()
@@ -124,10 +126,10 @@ class Agent:
         Raises:
             OutboxError: the outbox cannot be used.
         """
-        await self._writer.open()
+        self.writer = await TableWriter.open(self.layout, self._outbox_path, self.delivery.deliver)
         await self._group.__aenter__()
         self._tasks = [
-            self._group.create_task(self._delivery.stay_connected(), name="delivery"),
+            self._group.create_task(self.delivery.stay_connected(), name="delivery"),
             self._group.create_task(self._work(), name="work"),
             self._group.create_task(self._keep_watch(), name="watch"),
         ]
@@ -149,7 +151,7 @@ class Agent:
             else:
                 await self._group.__aexit__(None, None, None)
         finally:
-            await self._writer.close()
+            await self.writer.close()
 
     async def _end_tasks(self) -> None:
         """Cancel the agent's tasks repeatedly until they end.
@@ -164,7 +166,7 @@ class Agent:
 
     @property
     def table_state(self) -> TableState:
-        return self._writer.state
+        return self.writer.state
 
     @property
     def state(self) -> str:
@@ -176,48 +178,34 @@ class Agent:
         """
         if self._behind >= _BEHIND_SURE:
             return "events_lost"
-        phase = self._writer.state.phase
+        phase = self.table_state.phase
         if phase is Phase.OPEN and self.fault() is not None:
             phase = Phase.LOCKED_OUT
         return phase.value
 
     @property
     def unanswered(self) -> str | None:
-        return self._writer.awaiting
+        return self.writer.awaiting
+
+    @property
+    def waiting(self) -> int:
+        """How many device events are not handled yet."""
+        return self._inbox.qsize()
 
     @property
     def meter_values(self) -> Mapping[str, MeterValue]:
         """Values by meter id; empty while they can be out of date."""
-        if not self._delivery.connected or self.fault() is not None:
+        if not self.delivery.connected or self.fault() is not None:
             return {}
-        return self._delivery.meter_values.values
-
-    @property
-    def stats(self) -> AgentStats:
-        delivery, writer = self._delivery, self._writer
-        return AgentStats(
-            connected=delivery.connected,
-            connections=delivery.connections,
-            playable=self.fault() is None,
-            beat_age_s=delivery.heartbeat.age_s(asyncio.get_running_loop().time()),
-            beats_missed=delivery.heartbeat.missed,
-            state=self.state,
-            unanswered=int(writer.pending is not None),
-            unanswered_s=writer.unanswered_s(),
-            waiting=self._inbox.qsize(),
-            last_seq=writer.last_seq,
-            outbox_bytes=writer.outbox_bytes(),
-            deliveries=delivery.deliveries,
-            accepted=writer.accepted,
-        )
+        return self.delivery.meter_values.values
 
     def fault(self) -> DeviceRefusal | None:
         """Return the fault that stops new progressive wagers now, or None (duty D13)."""
         if self._behind >= _BEHIND_SURE:
             return events_lost()
-        if self._delivery.too_long is not None:
-            return self._delivery.too_long
-        fault = self._delivery.heartbeat.fault(asyncio.get_running_loop().time())
+        if self.delivery.too_long is not None:
+            return self.delivery.too_long
+        fault = self.delivery.heartbeat.fault(asyncio.get_running_loop().time())
         if fault is not None:
             return fault
         if not self._acquainted:
@@ -241,14 +229,15 @@ class Agent:
         So if the first line equals the last before the restart, the device receives the stored
         answer.
         """
-        return await self._put(_DeviceLine(line))
+        return await self._put(line, patient=True)
 
-    async def _put(self, request: _DeviceLine) -> DeviceAnswer:
-        self._asked += 1
+    async def _put(self, line: bytes, *, patient: bool) -> DeviceAnswer:
+        request = _DeviceLine(line.strip(), patient, asyncio.get_running_loop().create_future())
+        self._unanswered += 1
         self._inbox.put_nowait(request)
         return await request.answer
 
-    async def handle_at_once(self, line: bytes) -> DeviceAnswer:
+    async def handle_at_once(self, event: DeviceEvent) -> DeviceAnswer:
         """Handle one device event now, or refuse it with ``held`` or ``busy``.
 
         A touch on the panel must not take effect later, when the dealer no longer watches. In
@@ -259,23 +248,21 @@ class Agent:
         earlier round and are handled immediately, so the panel does not ask the dealer to pay
         twice.
         """
-        event = _read(line)
-        held = self._writer.state.phase is Phase.HELD
+        held = self.table_state.phase is Phase.HELD
+        asking = self.table_state.asking is not None
         if isinstance(event, RoundDone) or (held and isinstance(event, WagerWithdrawn)):
-            return await self._writer.handle_beside(event)
+            return await self.writer.handle_beside(event)
         if held:
-            return refused(line, DeviceRefusal(HELD, HELD_MESSAGE))
-        if self._writer.state.asking is not None and isinstance(event, CorrectionWithdrawn):
+            refusal = DeviceRefusal(HELD, HELD_MESSAGE)
+        elif asking and not isinstance(event, CorrectionWithdrawn):
+            refusal = DeviceRefusal(UNCONFIRMED, ASKED)
+        elif not asking and (self._unanswered or self.writer.pending is not None):
+            refusal = DeviceRefusal("busy", "the table is still busy with the previous event")
+        else:
             # While a repeated correction request waits for the service's reply, its withdrawal is
             # accepted, and is handled after the reply.
-            return await self._put(_DeviceLine(line, patient=False))
-        if self._writer.state.asking is not None:
-            return refused(line, DeviceRefusal(UNCONFIRMED, ASKED))
-        if self._asked or self._writer.pending is not None:
-            return refused(
-                line, DeviceRefusal("busy", "the table is still busy with the previous event")
-            )
-        return await self._put(_DeviceLine(line, patient=False))
+            return await self._put(encode_event(event), patient=False)
+        return refused(name_of(event), refusal)
 
     async def wait_for_status(self, within_s: float) -> None:
         """Wait at most `within_s` seconds until the service has sent the link's state.
@@ -296,12 +283,12 @@ class Agent:
         return True
 
     def on_hello(self, hello: HelloReply) -> None:
-        pending = self._writer.pending is not None
-        if has_lost_events(hello, last_seq=self._writer.last_seq, pending=pending):
+        pending = self.writer.pending is not None
+        if has_lost_events(hello, last_seq=self.writer.last_seq, pending=pending):
             self.on_behind(hello.last_seq + 1)
         else:
             self._behind = 0
-        if self._writer.state.phase is Phase.HELD:
+        if self.table_state.phase is Phase.HELD:
             self._finals.put_nowait(None)
         elif self._hello is None:
             self._inbox.put_nowait(None)
@@ -319,7 +306,7 @@ class Agent:
         A win whose report was handled after its rejection would seem to be reopened.
         """
         self._finals.put_nowait(jackpot)
-        if self._writer.state.phase is not Phase.HELD:
+        if self.table_state.phase is not Phase.HELD:
             self._inbox.put_nowait(None)
 
     def on_answer(self, answer: DeviceAnswer) -> None:
@@ -331,12 +318,11 @@ class Agent:
 
     async def _work(self) -> None:
         """Handle lines and messages one by one; during a hand pay, only messages of the service."""
-        if self._writer.pending is not None:
-            await self._writer.finish()
+        if self.writer.pending is not None:
+            await self.writer.finish(self.writer.pending)
         while True:
-            if self._writer.state.phase is Phase.HELD or not self._finals.empty():
-                final = await self._finals.get()
-                await (self._reconcile() if final is None else self._decide(final))
+            if self.table_state.phase is Phase.HELD or not self._finals.empty():
+                await self._hear(await self._finals.get())
                 continue
             try:
                 request = await self._next()
@@ -344,8 +330,8 @@ class Agent:
                 await self._try_again()
                 continue
             if request is None:
-                await self._reconcile()
-            elif self._writer.state.asking is not None and request.patient:
+                await self._hear(None)
+            elif self.table_state.asking is not None and request.patient:
                 self._put_off.append(request)
             else:
                 await self._answer(request)
@@ -357,18 +343,18 @@ class Agent:
         Raises:
             TimeoutError: it is time to repeat the correction request.
         """
-        if self._writer.state.asking is None:
+        if self.table_state.asking is None:
             return self._put_off.popleft() if self._put_off else await self._inbox.get()
         async with asyncio.timeout_at(self._try_due_s):
             return await self._inbox.get()
 
     async def _answer(self, request: _DeviceLine) -> None:
-        answer = await self._writer.handle(request.line, self.fault)
+        answer = await self.writer.handle(request.line, self.fault)
         self.on_answer(answer)
-        if not answer.ok and self._writer.state.phase is not Phase.OPEN:
+        if not answer.ok and self.table_state.phase is not Phase.OPEN:
             self._hello_due_s = 0.0  # perhaps the service has another open round
-        self._asked -= 1
-        if self._writer.state.asking is not None:
+        self._unanswered -= 1
+        if self.table_state.asking is not None:
             self._try_due_s = asyncio.get_running_loop().time() + self._timing.ask_every_s
             if request.patient:
                 self._undecided = request
@@ -377,7 +363,7 @@ class Agent:
             request.answer.set_result(answer)
 
     async def _try_again(self) -> None:
-        answer = await self._writer.try_again()
+        answer = await self.writer.try_again()
         self._try_due_s = asyncio.get_running_loop().time() + self._timing.ask_every_s
         if answer is not None:
             self.on_answer(answer)
@@ -386,24 +372,20 @@ class Agent:
     def _end_waiting(self, answer: DeviceAnswer) -> None:
         """Answer the line that waited for a floorperson, unless they have not decided yet."""
         request = self._undecided
-        if request is None or self._writer.state.asking is not None:
+        if request is None or self.table_state.asking is not None:
             return
         self._undecided = None
         if not request.answer.done():
             request.answer.set_result(answer)
 
-    async def _decide(self, jackpot: Jackpot) -> None:
+    async def _hear(self, jackpot: Jackpot | None) -> None:
+        """Apply a message about a win, or else the last hello reply."""
         try:
-            await self._writer.decide(jackpot)
-        except sqlite3.Error:
-            self._log.exception("outbox not written")
-
-    async def _reconcile(self) -> None:
-        hello, self._hello = self._hello, None
-        if hello is None:
-            return
-        try:
-            if await self._writer.reconcile(hello):
+            if jackpot is not None:
+                await self.writer.decide(jackpot)
+                return
+            hello, self._hello = self._hello, None
+            if hello is not None and await self.writer.reconcile(hello):
                 self._acquainted = True
         except sqlite3.Error:
             self._log.exception("outbox not written")
@@ -414,7 +396,7 @@ class Agent:
         lived = False
         while True:
             fault = self.fault()
-            lives = self._delivery.heartbeat.fault(loop.time()) is None
+            lives = self.delivery.heartbeat.fault(loop.time()) is None
             if lives and not lived:
                 # The service was down until now. In this time, Redis can have lost events, and the
                 # service received no hellos.
@@ -428,39 +410,26 @@ class Agent:
                 self._status_known.set()
             # When the agent loses its connection, the broker publishes that the table is offline
             # (the last will). So the agent publishes the status again after each new connection.
-            now = (self._delivery.connections, self.state)
-            if reported != now and await self._delivery.publish_status(now[1]):
+            now = (self.delivery.connections, self.state)
+            if reported != now and await self.delivery.publish_status(now[1]):
                 reported = now
-            if self._wants_hello() and loop.time() >= self._hello_due_s:
-                every = _UNDECIDED_HELLOS if self._merely_undecided else 1
+            every = self._hello_every()
+            if every is not None and loop.time() >= self._hello_due_s:
                 self._hello_due_s = loop.time() + self._timing.hello_every_s * every
-                await self._delivery.say_hello()
+                await self.delivery.say_hello()
             await asyncio.sleep(self._timing.watch_every_s)
 
-    def _wants_hello(self) -> bool:
-        """Return whether to send hellos to the service.
+    def _hello_every(self) -> int | None:
+        """Return after how many usual intervals the next hello is due; None if none is needed.
 
         After a hello, the service repeats the floorpersons' decisions for this table. So a decision
         arrives even if its first message was lost or the agent was killed. The table needs them
         while a claim is undecided or holds the table, and while an Envy Bonus is unpaid.
         """
-        return self._delivery.connected and (
-            not self._acquainted
-            or self._behind > 0
-            or self._hello_due_s == 0.0
-            or self._writer.state.held != ()
-            or self._writer.state.claims_wait
-            or envy_waits(self._writer.state)
-        )
-
-    @property
-    def _merely_undecided(self) -> bool:
-        state = self._writer.state
-        return self._acquainted and not state.held and self._behind == 0
-
-
-def _read(line: bytes) -> DeviceEvent | None:
-    try:
-        return parse_event(line)
-    except DeviceRefusal:
-        return None
+        state = self.table_state
+        if not self.delivery.connected:
+            return None
+        if not self._acquainted or self._behind > 0 or state.held:
+            return 1
+        undecided = state.claims_wait or envy_waits(state)
+        return _UNDECIDED_HELLOS if undecided or self._hello_due_s == 0.0 else None

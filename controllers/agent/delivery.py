@@ -7,6 +7,7 @@ sequence number, and is repeated until the reply with this number arrives.
 import asyncio
 import contextlib
 import socket
+from bisect import bisect_left
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final, Protocol
@@ -17,7 +18,6 @@ import structlog
 
 from bonus.errors import UserError
 from controllers.agent.link_state import SILENCE_S, Heartbeat, MeterValues
-from controllers.agent.stats import DeliveryStats
 from controllers.table.device_events import NOT_PASSED_ON, DeviceRefusal
 from meters.floor.addresses import BrokerAddress, parse_broker_url
 from meters.wire import topics
@@ -50,6 +50,11 @@ A sign is a connection that broke after the event was published on it, or a hell
 although the event was not.
 """
 
+
+REPLY_SECONDS: Final = (
+    0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0
+)  # fmt: skip
+"""Upper bounds (inclusive) of the buckets of reply times."""
 
 BrokerPlace = str | Callable[[], BrokerAddress]
 Connect = Callable[..., aiomqtt.Client]
@@ -128,6 +133,10 @@ class EventDelivery:
     `too_long` is the fault that the broker does not pass on the table's event. After each of the
     `connections`, the status must be published: when one is lost, the broker publishes that the
     table is offline (the last will).
+
+    These counts start with the agent: `replies` to events by status, `repeats` of events, `waits`
+    (the replies for each range of times that `REPLY_SECONDS` bounds, and at the end those of all
+    longer times), and `waited_s`, the sum of these times.
     """
 
     def __init__(
@@ -155,8 +164,11 @@ class EventDelivery:
         self._log = _log.bind(link=link, table=table)
         self.heartbeat = Heartbeat(timing.silence_s)
         self.meter_values = MeterValues(meters)
-        self.deliveries = DeliveryStats()
         self.connections = 0
+        self.replies = dict.fromkeys(("accepted", "refused", "out_of_order"), 0)
+        self.repeats = 0
+        self.waits = [0] * (len(REPLY_SECONDS) + 1)
+        self.waited_s = 0.0
 
     @property
     def connected(self) -> bool:
@@ -260,9 +272,11 @@ class EventDelivery:
                     return_when=asyncio.FIRST_COMPLETED,
                 )
                 if answered.done():
-                    self.deliveries.count_wait(loop.time() - began_s)
+                    waited_s = loop.time() - began_s
+                    self.waits[bisect_left(REPLY_SECONDS, waited_s)] += 1
+                    self.waited_s += waited_s
                     return answered.result()
-                self.deliveries.repeats += 1
+                self.repeats += 1
                 if self.connected and loop.time() - began_s >= self._timing.doubt_after_s:
                     event.asked = True
                     await self.say_hello()
@@ -370,7 +384,7 @@ class EventDelivery:
         if under_way is None or under_way.seq != reply.seq or under_way.answered.done():
             return
         self.too_long, under_way.asked, under_way.hellos, under_way.breaks = None, False, 0, 0
-        self.deliveries.count_reply(reply.status)
+        self.replies[reply.status] += 1
         if reply.error is not None and reply.error.code == "unknown_table":
             # The service has not used the event's number. If the table is added to the service's
             # floor file, the service can accept the event later.

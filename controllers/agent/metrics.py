@@ -5,8 +5,9 @@ not accounting records.
 """
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from importlib.metadata import version
+from itertools import accumulate
 from typing import Final, final
 
 from litestar import Litestar, MediaType, Response, get
@@ -22,7 +23,7 @@ from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
 
 from controllers.agent.agent import Agent
-from controllers.agent.stats import AgentStats
+from controllers.agent.delivery import REPLY_SECONDS
 from controllers.table.state import Phase
 from meters.http.middleware import ServerSettings
 from meters.http.server import serve_web
@@ -30,45 +31,70 @@ from meters.http.strict_requests import WebRequest
 
 STATES: Final = (*(phase.value for phase in Phase), "events_lost")
 _TABLE: Final = ("link", "table")
-_GAUGES: Final[tuple[tuple[str, str, Callable[[AgentStats], float]], ...]] = (
+_Figure = tuple[str, str, Callable[[Agent], float]]
+_GAUGES: Final[Sequence[_Figure]] = (
     (
         "broker_connected",
         "1 while the agent is connected to the broker.",
-        lambda one: one.connected,
+        lambda agent: agent.delivery.connected,
     ),
-    ("playable", "1 while progressive wagers can be accepted.", lambda one: one.playable),
+    (
+        "playable",
+        "1 while progressive wagers can be accepted.",
+        lambda agent: agent.fault() is None,
+    ),
     (
         "beat_age_seconds",
         "Seconds since the service's last heartbeat.",
-        lambda one: one.beat_age_s,
+        lambda agent: agent.delivery.heartbeat.age_s(asyncio.get_running_loop().time()),
     ),
-    ("unanswered_events", "Events in the outbox without a reply.", lambda one: one.unanswered),
+    (
+        "unanswered_events",
+        "Events in the outbox without a reply.",
+        lambda agent: agent.writer.pending is not None,
+    ),
     (
         "unanswered_age_seconds",
         "Age of the oldest event without a reply; 0 if there is none.",
-        lambda one: one.unanswered_s,
+        lambda agent: agent.writer.unanswered_s(),
     ),
-    ("waiting_device_events", "Device events that are not handled yet.", lambda one: one.waiting),
-    ("last_seq", "Number of the table's last event.", lambda one: one.last_seq),
-    ("outbox_bytes", "Size of the outbox on the disk.", lambda one: one.outbox_bytes),
+    (
+        "waiting_device_events",
+        "Device events that are not handled yet.",
+        lambda agent: agent.waiting,
+    ),
+    ("last_seq", "Number of the table's last event.", lambda agent: agent.writer.last_seq),
+    (
+        "outbox_bytes",
+        "Size of the outbox on the disk.",
+        lambda agent: agent.writer.outbox_bytes(),
+    ),
 )
-_COUNTERS: Final[tuple[tuple[str, str, Callable[[AgentStats], float]], ...]] = (
-    ("connections", "How often the agent connected to the broker.", lambda one: one.connections),
+_COUNTERS: Final[Sequence[_Figure]] = (
+    (
+        "connections",
+        "How often the agent connected to the broker.",
+        lambda agent: agent.delivery.connections,
+    ),
     (
         "beats_missed",
         "Heartbeats of the service that did not arrive when they were due.",
-        lambda one: one.beats_missed,
+        lambda agent: agent.delivery.heartbeat.missed,
     ),
     (
         "repeats",
         "How often an event was repeated because no reply had come.",
-        lambda one: one.deliveries.repeats,
+        lambda agent: agent.delivery.repeats,
     ),
-    ("wagers", "Progressive wagers accepted.", lambda one: one.accepted.wagers),
+    (
+        "wagers",
+        "Progressive wagers accepted.",
+        lambda agent: agent.writer.accepted_wagers,
+    ),
     (
         "wagered_cents",
         "Sum of the accepted progressive wagers, in cents.",
-        lambda one: one.accepted.wagered_cents,
+        lambda agent: agent.writer.accepted_cents,
     ),
 )
 
@@ -130,17 +156,13 @@ class _Figures(Collector):
         return iter(())
 
     def collect(self) -> Iterator[Metric]:
-        found = [((agent.layout.link, agent.layout.table), agent.stats) for agent in self._agents]
-        for name, description, gauge_of in _GAUGES:
-            gauge = GaugeMetricFamily(f"pitlink_agent_{name}", description, labels=_TABLE)
-            for labels, stats in found:
-                gauge.add_metric(labels, gauge_of(stats))
-            yield gauge
-        for name, description, count_of in _COUNTERS:
-            counter = CounterMetricFamily(f"pitlink_agent_{name}", description, labels=_TABLE)
-            for labels, stats in found:
-                counter.add_metric(labels, count_of(stats))
-            yield counter
+        found = [((agent.layout.link, agent.layout.table), agent) for agent in self._agents]
+        for kind, figures in ((GaugeMetricFamily, _GAUGES), (CounterMetricFamily, _COUNTERS)):
+            for name, description, figure_of in figures:
+                family = kind(f"pitlink_agent_{name}", description, labels=_TABLE)
+                for labels, agent in found:
+                    family.add_metric(labels, figure_of(agent))
+                yield family
         state = GaugeMetricFamily(
             "pitlink_agent_state",
             "1 if the table is in this state; otherwise 0.",
@@ -152,17 +174,13 @@ class _Figures(Collector):
         waits = HistogramMetricFamily(
             "pitlink_agent_reply_seconds", "How long events waited for a reply.", labels=_TABLE
         )
-        for labels, stats in found:
+        for labels, agent in found:
+            delivery = agent.delivery
             for each in STATES:
-                state.add_metric((*labels, each), stats.state == each)
-            for status, count in stats.deliveries.replies.items():
+                state.add_metric((*labels, each), agent.state == each)
+            for status, count in delivery.replies.items():
                 replies.add_metric((*labels, status), count)
-            waits.add_metric(labels, *_histogram(stats))
+            bounds = [*map(str, REPLY_SECONDS), "+Inf"]
+            buckets = zip(bounds, map(float, accumulate(delivery.waits)), strict=True)
+            waits.add_metric(labels, list(buckets), delivery.waited_s)
         yield from (state, replies, waits)
-
-
-def _histogram(stats: AgentStats) -> tuple[list[tuple[str, float]], float]:
-    """Return the buckets (upper limit, replies within it) and the sum of reply times in seconds."""
-    total = sum(stats.deliveries.waits)
-    buckets = [(str(bound), float(count)) for bound, count in stats.waits.items()]
-    return [*buckets, ("+Inf", float(total))], stats.deliveries.waited_s

@@ -7,14 +7,14 @@ from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
-from typing import Final, ParamSpec, TypeVar
+from typing import Final, NamedTuple, ParamSpec, Self, TypeVar
 
 import msgspec
 import structlog
+from msgspec.structs import replace
 
 from controllers.agent.delivery import Delivered, encode_money_event
-from controllers.agent.outbox import Outbox, OutboxError, SavedTable, Sent
-from controllers.agent.stats import Accepted
+from controllers.agent.outbox import Outbox, OutboxError, SavedTable
 from controllers.table.device_events import (
     DeviceAnswer,
     DeviceEvent,
@@ -23,12 +23,21 @@ from controllers.table.device_events import (
     WagerWithdrawn,
     decode_answer,
     encode_answer,
+    name_in,
     parse_event,
     refused,
 )
 from controllers.table.replies import absorb, reconcile
 from controllers.table.state import Layout, Phase, TableState
-from controllers.table.transitions import Stamp, Transition, answer_to, play, try_again
+from controllers.table.transitions import (
+    AnsweredStep,
+    SentStep,
+    Stamp,
+    answer_to,
+    play,
+    play_alone,
+    try_again,
+)
 from controllers.table.win_decisions import hear_win
 from meters.wire.clock import now
 from meters.wire.messages import (
@@ -45,7 +54,6 @@ from meters.wire.messages import (
     WagerCorrection,
     Wagers,
     Withdrawal,
-    envy_owed_under,
 )
 
 _log: Final = structlog.get_logger(__name__)
@@ -73,71 +81,79 @@ Deliver = Callable[[int, bytes], Awaitable[Delivered]]
 """Publishes an event (number, bytes) repeatedly until the service replies."""
 
 
+class Pending(NamedTuple):
+    """An event that waits for the service's reply, and its bytes in the outbox."""
+
+    event: MoneyEvent
+    payload: bytes
+
+
+class _Loaded(NamedTuple):
+    outbox: Outbox
+    saved: SavedTable
+    state: TableState
+    pending: Pending | None
+
+
 class TableWriter:
     """Writer of a table's state and outbox; a separate thread writes to the disk.
 
     Calls must not overlap, except that `handle_beside` can be called at any time: a lock ensures
     that only one call at a time changes the state.
+
+    Attributes:
+        accepted_wagers: progressive wagers that the service accepted since the agent started;
+            `accepted_cents` is their sum.
     """
 
-    def __init__(self, layout: Layout, outbox_path: Path, deliver: Deliver) -> None:
+    def __init__(
+        self, layout: Layout, path: Path, deliver: Deliver, disk: ThreadPoolExecutor, found: _Loaded
+    ) -> None:
         self._layout = layout
-        self._outbox_path = outbox_path
+        self._outbox_path = path
         self._deliver = deliver
-        self._disk = ThreadPoolExecutor(1, thread_name_prefix=f"outbox-{layout.table}")
+        self._disk = disk
         self._turn = asyncio.Lock()
-        self._outbox: Outbox | None = None
-        self._kept: SavedTable | None = None
+        self._outbox = found.outbox
+        self._kept: SavedTable | None = found.saved
         self._log = _log.bind(link=layout.link, table=layout.table)
-        self.state = TableState()
-        self.last_seq = 0
-        self.pending: Sent | None = None
-        self.accepted = Accepted()
-
-    async def open(self) -> None:
-        """Open the outbox and restore the saved state of the table (duty D11).
-
-        Raises:
-            OutboxError: the outbox cannot be used.
-        """
-        try:
-            self._outbox = await self._on_disk(
-                Outbox.open, self._outbox_path, self._layout.link, self._layout.table
-            )
-            saved = await self._on_disk(lambda: self._open_outbox.place)
-            if saved.state is not None:
-                self.state = _STATE.decode(saved.state)
-            if self._outbox.pending is not None:
-                _money_event(self._outbox.pending.payload)
-        except (sqlite3.Error, OutboxError, *UNREADABLE) as error:
-            await self.close()
-            if self._outbox is None and isinstance(error, OutboxError):
-                raise
-            reason = f"it has no readable state of the table: {error}"
-            raise OutboxError(f"outbox {self._outbox_path}: {reason}") from None
-        except BaseException:
-            await self.close()
-            raise
-        self._kept = saved
-        self.last_seq, self.pending = self._outbox.last_seq, self._outbox.pending
+        self.state = found.state
+        self.last_seq = found.outbox.last_seq
+        self.pending = found.pending
+        self.accepted_wagers = 0
+        self.accepted_cents = 0
         if self.pending is not None or self.state != TableState():
             self._log.info(
                 "table resumed",
                 phase=str(self.state.phase),
                 round=self.state.round,
-                seq=self.pending and self.pending.seq,
+                seq=self.pending and self.pending.event.seq,
             )
+
+    @classmethod
+    async def open(cls, layout: Layout, path: Path, deliver: Deliver) -> Self:
+        """Open the outbox and restore the saved state of the table (duty D11).
+
+        Raises:
+            OutboxError: the outbox cannot be used.
+        """
+        disk = ThreadPoolExecutor(1, thread_name_prefix=f"outbox-{layout.table}")
+        loop = asyncio.get_running_loop()
+        try:
+            found = await loop.run_in_executor(disk, _load, layout, path)
+        except BaseException:
+            disk.shutdown(wait=False)
+            raise
+        return cls(layout, path, deliver, disk, found)
 
     @property
     def awaiting(self) -> str | None:
-        if self.pending is None:
-            return None
-        return _ASKED_BY[type(_money_event(self.pending.payload))]
+        return None if self.pending is None else _ASKED_BY[type(self.pending.event)]
 
     def unanswered_s(self) -> float:
         if self.pending is None:
             return 0.0
-        return max(0.0, (now() - _money_event(self.pending.payload).at).total_seconds())
+        return max(0.0, (now() - self.pending.event.at).total_seconds())
 
     def outbox_bytes(self) -> int:
         path = self._outbox_path
@@ -146,8 +162,7 @@ class TableWriter:
 
     async def close(self) -> None:
         """Close the outbox after the current write has ended."""
-        if self._outbox is not None:
-            await self._on_disk(self._outbox.close)
+        await self._on_disk(self._outbox.close)
         self._disk.shutdown(wait=False)
 
     async def handle(self, line: bytes, fault: Callable[[], DeviceRefusal | None]) -> DeviceAnswer:
@@ -162,18 +177,20 @@ class TableWriter:
         try:
             event = parse_event(line)
         except DeviceRefusal as refusal:
-            return refused(line, refusal)
+            return refused(name_in(line), refusal)
         async with self._turn:
-            step = play(self._layout, self.state, event, Stamp(self.last_seq + 1, now()), fault())
+            step = play(self._layout, self.state, event, self._stamp(), fault())
             try:
-                if step.answer is not None and not step.answer.ok:
-                    if step.state != self.state:
-                        await self._write_state(step.state)
-                    return step.answer
-                await self._write_step(step, line)
+                if isinstance(step, SentStep):
+                    pending = await self._write_event(step, line)
+                elif step.answer.ok:
+                    synced = step.answer.event in _PAID
+                    await self._write(step.state, line, encode_answer(step.answer), synced=synced)
+                elif step.state != self.state:
+                    await self._write(step.state)
             except sqlite3.Error as error:
                 return self._unwritten(event, error)
-        return step.answer or await self.finish()
+        return step.answer if isinstance(step, AnsweredStep) else await self.finish(pending)
 
     async def handle_beside(self, event: RoundDone | WagerWithdrawn) -> DeviceAnswer:
         """Handle a `RoundDone` event, even while another event waits for the service's reply.
@@ -182,13 +199,10 @@ class TableWriter:
         line of the waiting device event, whose answer can be stored later.
         """
         async with self._turn:
-            step = play(self._layout, self.state, event, Stamp(self.last_seq + 1, now()))
-            if step.answer is None:
-                raise ValueError("such an event does not wait for the service")
-            if not step.answer.ok:
-                return step.answer
+            step = play_alone(self._layout, self.state, event)
             try:
-                await self._write_beside(step.state)
+                if step.answer.ok:
+                    await self._write_beside(step.state)
             except sqlite3.Error as error:
                 return self._unwritten(event, error)
         return step.answer
@@ -202,84 +216,75 @@ class TableWriter:
         """Repeat the correction request to a floorperson; None if the disk fails."""
         async with self._turn:
             try:
-                saved = await self._on_disk(lambda: self._open_outbox.place)
+                saved = await self._saved()
                 try:
-                    step = try_again(self._layout, self.state, Stamp(self.last_seq + 1, now()))
+                    step = try_again(self._layout, self.state, self._stamp())
                 except DeviceRefusal as refusal:
-                    event = self.state.asking.event if self.state.asking else None
-                    await self._write_state(msgspec.structs.replace(self.state, asking=None))
-                    return DeviceAnswer(event=event, ok=False, error=refusal.detail)
+                    name = self.state.asking.event if self.state.asking else None
+                    await self._write(replace(self.state, asking=None))
+                    return refused(name, refusal)
                 # The stored device event stays the one that the device sent, because the device can
                 # repeat this event.
-                await self._write_step(step, saved.line or b"")
+                pending = await self._write_event(step, saved.line or b"")
             except sqlite3.Error:
                 self._log.exception("outbox not written")
                 return None
-        return await self.finish()
+        return await self.finish(pending)
 
-    async def _write_step(self, step: Transition, line: bytes) -> None:
+    def _stamp(self) -> Stamp:
+        return Stamp(self.last_seq + 1, now())
+
+    async def _write_event(self, step: SentStep, line: bytes) -> Pending:
+        payload = encode_money_event(step.send)
         state = _encoder.encode(step.state)
-        if step.send is not None:
-            payload = encode_money_event(step.send)
-            self.pending = await self._on_disk(
-                self._open_outbox.write_event, step.send.seq, payload, state, line
-            )
-            self.last_seq = step.send.seq
-            self._log.debug("event written", round=step.send.round, seq=step.send.seq)
-        elif step.answer is not None:
-            saved = SavedTable(state, line, encode_answer(step.answer))
-            synced = step.answer.event in _PAID
-            await self._on_disk(self._open_outbox.write_place, saved, synced=synced)
-        self.state = step.state
+        await self._on_disk(self._outbox.write_event, step.send.seq, payload, state, line)
+        self._log.debug("event written", round=step.send.round, seq=step.send.seq)
+        self.state, self.last_seq = step.state, step.send.seq
+        self.pending = Pending(step.send, payload)
+        return self.pending
 
-    async def finish(self) -> DeviceAnswer:
-        """Deliver the unanswered event and apply the reply; return the answer for the device.
-
-        Raises:
-            OutboxError: this version of pitlink does not know the stored event.
-        """
-        pending = self.pending
-        if pending is None:
-            raise ValueError("no event waits for a reply")
-        sent = _money_event(pending.payload)
-        delivered = await self._deliver(pending.seq, pending.payload)
+    async def finish(self, pending: Pending) -> DeviceAnswer:
+        """Deliver the unanswered event and apply the reply; return the answer for the device."""
+        sent = pending.event
+        delivered = await self._deliver(sent.seq, pending.payload)
         async with self._turn:
-            return await self._take_reply(pending, sent, delivered)
+            step = absorb(self._layout, self.state, sent, delivered.reply)
+            about = self._log.bind(round=sent.round, seq=sent.seq)
+            error = step.answer.error
+            if step.state.asking is not None:
+                # The correction request is repeated every few seconds, but it is logged only once.
+                if self.state.asking is None:
+                    about.info("confirmation awaited", event_asked=step.state.asking.event)
+            elif isinstance(error, ErrorDetail):
+                about.warning("event refused", code=error.code, reason=error.message)
+            if delivered.reply.status == "accepted":
+                self._count(sent)
+            state, answer = _encoder.encode(step.state), encode_answer(step.answer)
+            await self._write_reply(sent.seq, delivered.payload, state, answer)
+            about.debug("reply written", status=delivered.reply.status)
+            was_locked_out = self.state.phase is Phase.LOCKED_OUT
+            self.state, self.pending = step.state, None
+            if not was_locked_out:
+                self._log_locked_out()
+            if self._kept is not None:
+                self._kept = SavedTable(None, self._kept.line, answer)
+            return step.answer
 
-    async def _take_reply(
-        self, pending: Sent, sent: MoneyEvent, delivered: Delivered
-    ) -> DeviceAnswer:
-        step = absorb(self._layout, self.state, sent, delivered.reply)
-        if step.answer is None:
-            raise ValueError("a reply yields an answer")
-        about = self._log.bind(round=sent.round, seq=pending.seq)
-        error = step.answer.error
-        if step.state.asking is not None:
-            # The correction request is repeated every few seconds, but it is logged only once.
-            if self.state.asking is None:
-                about.info("confirmation awaited", event_asked=step.state.asking.event)
-        elif isinstance(error, ErrorDetail):
-            about.warning("event refused", code=error.code, reason=error.message)
-        if isinstance(sent, Wagers | WagerCorrection) and delivered.reply.status == "accepted":
-            self.accepted.count(sent)
-        await self._write_reply(pending.seq, delivered.payload, step.state, step.answer)
-        about.debug("reply written", status=delivered.reply.status)
-        was_locked_out = self.state.phase is Phase.LOCKED_OUT
-        self.state, self.pending = step.state, None
-        if self.state.phase is Phase.LOCKED_OUT and not was_locked_out:
-            self._log_locked_out()
-        if self._kept is not None:
-            self._kept = SavedTable(None, self._kept.line, encode_answer(step.answer))
-        return step.answer
+    def _count(self, accepted: MoneyEvent) -> None:
+        """Count the wagers of a round, or the one that a correction added."""
+        if isinstance(accepted, WagerCorrection):
+            self.accepted_wagers += accepted.adds
+            self.accepted_cents += accepted.amount * accepted.adds
+        elif isinstance(accepted, Wagers):
+            cents = [cents for at in accepted.positions for cents in at.wagers.values()]
+            self.accepted_wagers += len(cents)
+            self.accepted_cents += sum(cents)
 
-    async def _write_reply(
-        self, seq: int, reply: bytes, state: TableState, answer: DeviceAnswer
-    ) -> None:
+    async def _write_reply(self, seq: int, reply: bytes, state: bytes, answer: bytes) -> None:
         """Write the reply until the disk accepts it: until then, no other event is handled."""
-        written = _encoder.encode(state), encode_answer(answer)
         while True:
             try:
-                await self._on_disk(self._open_outbox.write_reply, seq, reply, *written)
+                await self._on_disk(self._outbox.write_reply, seq, reply, state, answer)
             except sqlite3.Error:
                 self._log.exception("outbox not written", seq=seq)
                 await asyncio.sleep(_DISK_RETRY_S)
@@ -302,14 +307,19 @@ class TableWriter:
         async with self._turn:
             # The service can have rounds that an older copy of the outbox does not have. No name of
             # a round is used twice.
-            before = msgspec.structs.replace(self.state, rounds=0) if behind else self.state
+            before = replace(self.state, rounds=0) if behind else self.state
             state = reconcile(before, hello.open_round, behind=behind)
             if behind:
                 self._log.warning("numbering resumed", last_seq=hello.last_seq)
-                await self._go_on_from(hello.last_seq, state, same=state == before)
+                # If the table is the same as before, the outbox keeps the stored device event.
+                saved = await self._saved() if state == before else SavedTable()
+                saved = dataclasses.replace(saved, state=_encoder.encode(state))
+                await self._on_disk(self._outbox.go_on_from, hello.last_seq, saved)
+                self.state, self.last_seq = state, hello.last_seq
+                self._kept = self._kept if state == before else None
             elif state != before:
-                await self._write_state(state)
-            if state != before and state.phase is Phase.LOCKED_OUT:
+                await self._write(state)
+            if state != before:
                 self._log_locked_out()
         return True
 
@@ -331,46 +341,55 @@ class TableWriter:
                     win_log.info("decision heard", decision=jackpot.event)
                 await self._write_beside(state)
 
-    async def _go_on_from(self, known_seq: int, state: TableState, *, same: bool) -> None:
-        """Write the service's last number and the table after the comparison.
-
-        If the table is the same as before, keep the stored device event and its answer.
-        """
-        before = await self._on_disk(lambda: self._open_outbox.place) if same else SavedTable()
-        saved = dataclasses.replace(before, state=_encoder.encode(state))
-        await self._on_disk(self._open_outbox.go_on_from, known_seq, saved)
-        self.state, self.last_seq = state, known_seq
-        if not same:
-            self._kept = None
-
     def _log_locked_out(self) -> None:
         state = self.state
-        self._log.error("table locked out", round=state.round, reason=state.reason)
+        if state.phase is Phase.LOCKED_OUT:
+            self._log.error("table locked out", round=state.round, reason=state.reason)
 
     async def _write_beside(self, state: TableState) -> None:
         """Keep the stored device event and its answer."""
-        before = await self._on_disk(lambda: self._open_outbox.place)
-        saved = SavedTable(_encoder.encode(state), before.line, before.answer)
-        await self._on_disk(self._open_outbox.write_place, saved, synced=True)
+        saved = await self._saved()
+        await self._write(state, saved.line, saved.answer, synced=True)
+
+    async def _write(
+        self,
+        state: TableState,
+        line: bytes | None = None,
+        answer: bytes | None = None,
+        *,
+        synced: bool = False,
+    ) -> None:
+        """Write a state with the last device event and its answer.
+
+        Without them, a repetition of the device event is handled as a new event.
+        """
+        saved = SavedTable(_encoder.encode(state), line, answer)
+        await self._on_disk(self._outbox.write_place, saved, synced=synced)
         self.state = state
+        if line is None:
+            self._kept = None
 
-    async def _write_state(self, state: TableState) -> None:
-        """Delete the stored device event, so a repetition is handled as a new event."""
-        saved = SavedTable(_encoder.encode(state), None, None)
-        await self._on_disk(self._open_outbox.write_place, saved)
-        self.state, self._kept = state, None
-
-    @property
-    def _open_outbox(self) -> Outbox:
-        if self._outbox is None:
-            raise ValueError("the outbox is not open")
-        return self._outbox
+    async def _saved(self) -> SavedTable:
+        return await self._on_disk(lambda: self._outbox.place)
 
     async def _on_disk(
         self, call: Callable[_Given, _Got], *args: _Given.args, **kwargs: _Given.kwargs
     ) -> _Got:
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._disk, partial(call, *args, **kwargs))
+
+
+def _load(layout: Layout, path: Path) -> _Loaded:
+    outbox = Outbox.open(path, layout.link, layout.table)
+    try:
+        saved, sent = outbox.place, outbox.pending
+        state = TableState() if saved.state is None else _STATE.decode(saved.state)
+        pending = Pending(_money_event(sent.payload), sent.payload) if sent else None
+    except (sqlite3.Error, OutboxError, *UNREADABLE) as error:
+        outbox.close()
+        reason = f"it has no readable state of the table: {error}"
+        raise OutboxError(f"outbox {path}: {reason}") from None
+    return _Loaded(outbox, saved, state, pending)
 
 
 def _money_event(payload: bytes) -> MoneyEvent:

@@ -2,7 +2,6 @@
 
 import asyncio
 import http
-from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Final
 
@@ -18,7 +17,7 @@ from controllers.agent.agent import Agent
 from controllers.agent.metrics import AgentMetrics, metrics_route, serve_metrics
 from controllers.agent.startup import ListeningAddress
 from controllers.panel.access import PanelAccess, panel_key
-from controllers.panel.tablets import STREAMS_MAX, PanelEvents, PanelUpdates, ViewStream
+from controllers.panel.tablets import STREAMS_MAX, PanelEvents, PanelUpdates
 from controllers.table.device_events import LINE_BYTES_MAX, encode_answer, name_in
 from meters.floor.facility import DEMONSTRATION_MARK
 from meters.floor.floor_file import Floor
@@ -120,23 +119,10 @@ def _view_routes(feed: PanelUpdates, access: PanelAccess, version: str) -> list[
         if feed.streams >= STREAMS_MAX:
             raise HTTPException("too many tablets show this table", status_code=503)
         session = access.session_of(request)
-        shown = _counted(feed, version, lambda: access.holds(session))
+        shown = feed.stream(version, lambda: access.holds(session))
         return Stream(shown, media_type="text/event-stream")
 
     return [show_view, follow_view]
-
-
-async def _counted(
-    feed: PanelUpdates, version: str, holds: Callable[[], bool]
-) -> AsyncIterator[bytes]:
-    feed.streams += 1
-    try:
-        async for part in ViewStream(feed, version):
-            if not holds():
-                return
-            yield part
-    finally:
-        feed.streams -= 1
 
 
 class PendingAnswer(msgspec.Struct, frozen=True):

@@ -1,7 +1,8 @@
 """Traffic with the tablets of a panel: their touches, and the view after each change."""
 
 import asyncio
-from typing import Final, Self
+from collections.abc import AsyncIterator, Callable
+from typing import Final
 
 import msgspec
 from msgspec.structs import replace
@@ -17,7 +18,8 @@ from controllers.table.device_events import (
     RoundDone,
     SettlePressed,
     VoidPressed,
-    encode_event,
+    name_in,
+    name_of,
     parse_event,
     refused,
 )
@@ -27,6 +29,16 @@ ANSWER_WITHIN_S: Final = 4.0
 
 The event of the touch remains valid.
 """
+LOOK_EVERY_S: Final = 0.1
+"""Interval of checks, because a fault can begin without an event."""
+
+HEARTBEAT_EVERY_S: Final = 1.0
+"""A page that misses several heartbeats hides its numbers."""
+
+STREAMS_MAX: Final = 32
+
+_HEARTBEAT: Final = b"event: heartbeat\ndata: {}\n\n"
+_encoder: Final = msgspec.json.Encoder()
 
 
 class PanelEvents:
@@ -44,54 +56,47 @@ class PanelEvents:
 
     async def submit(self, line: bytes) -> DeviceAnswer | None:
         """Answer one device event; None if it is accepted but not answered in time."""
-        if refusal := _needs_reason(line):
-            return refused(line, refusal)
-        line = _asking(line)
-        if isinstance(_read(line), RoundDone):
-            return await self._tick_off(line)
+        try:
+            event = parse_event(line)
+        except DeviceRefusal as refusal:
+            return refused(name_in(line), refusal)
+        if isinstance(event, Retracted) and event.takes_cards and not (event.reason or "").strip():
+            why = DeviceRefusal("reason_missing", "say why the cards are taken back")
+            return refused(name_of(event), why)
+        if isinstance(event, VoidPressed | SettlePressed):
+            event = replace(event, confirm=True)
         loop = asyncio.get_running_loop()
         until_s = loop.time() + self._within_s
-        try:
-            async with asyncio.timeout_at(until_s):
-                await self._turn.acquire()
-        except TimeoutError:
-            return refused(
-                line, DeviceRefusal("busy", "the service has not answered the previous event yet")
-            )
-        task = asyncio.create_task(self._handle(line), name="touch")
+        if isinstance(event, RoundDone):
+            handling = self._agent.handle_at_once(event)
+        else:
+            try:
+                async with asyncio.timeout_at(until_s):
+                    await self._turn.acquire()
+            except TimeoutError:
+                message = "the service has not answered the previous event yet"
+                return refused(name_of(event), DeviceRefusal("busy", message))
+            handling = self._handle(event)
+        task = asyncio.create_task(handling, name="touch")
         self._under_way.add(task)
         task.add_done_callback(self._under_way.discard)
         await asyncio.wait({task}, timeout=max(until_s - loop.time(), 0.0))
         return task.result() if task.done() else None
 
-    async def _tick_off(self, line: bytes) -> DeviceAnswer | None:
-        task = asyncio.create_task(self._agent.handle_at_once(line), name="tick")
-        self._under_way.add(task)
-        task.add_done_callback(self._under_way.discard)
-        await asyncio.wait({task}, timeout=self._within_s)
-        return task.result() if task.done() else None
-
-    async def _handle(self, line: bytes) -> DeviceAnswer:
+    async def _handle(self, event: DeviceEvent) -> DeviceAnswer:
         try:
-            if refusal := self._unseen_settlement(line):
-                return refused(line, refusal)
-            return await self._agent.handle_at_once(line)
+            settled = self._agent.table_state.settled
+            if settled is None or not isinstance(event, BettingLocked):
+                return await self._agent.handle_at_once(event)
+            # A page that shows a settlement has no lock-out button. So the dealer touched it before
+            # they saw this one, and the lock-out would mark its payouts as paid.
+            reason = (
+                f"the settlement of round {settled.round} is open: pay it, and press Next round"
+                " first"
+            )
+            return refused(name_of(event), DeviceRefusal("settlement_open", reason))
         finally:
             self._turn.release()
-
-    def _unseen_settlement(self, line: bytes) -> DeviceRefusal | None:
-        """Refuse a lock-out that the dealer touched before they saw a settlement.
-
-        A page that shows a settlement has no lock-out button. So the dealer had not seen the open
-        one, and the lock-out would mark its payouts as paid.
-        """
-        settled = self._agent.table_state.settled
-        if settled is None or not isinstance(_read(line), BettingLocked):
-            return None
-        message = (
-            f"the settlement of round {settled.round} is open: pay it, and press Next round first"
-        )
-        return DeviceRefusal("settlement_open", message)
 
     def close(self) -> None:
         """Stop waiting for answers; the agent still completes accepted events."""
@@ -99,41 +104,12 @@ class PanelEvents:
             task.cancel()
 
 
-def _needs_reason(line: bytes) -> DeviceRefusal | None:
-    event = _read(line)
-    if isinstance(event, Retracted) and event.takes_cards and not (event.reason or "").strip():
-        return DeviceRefusal("reason_missing", "say why the cards are taken back")
-    return None
-
-
-def _read(line: bytes) -> DeviceEvent | None:
-    """Return the event in a line; the agent reports the error of an invalid one."""
-    try:
-        return parse_event(line)
-    except DeviceRefusal:
-        return None
-
-
-def _asking(line: bytes) -> bytes:
-    event = _read(line)
-    if isinstance(event, VoidPressed | SettlePressed):
-        return encode_event(replace(event, confirm=True))
-    return line
-
-
-LOOK_EVERY_S: Final = 0.1
-"""Interval of checks, because a fault can begin without an event."""
-
-HEARTBEAT_EVERY_S: Final = 1.0
-"""A page that misses several heartbeats hides its numbers."""
-
-STREAMS_MAX: Final = 32
-
-_HEARTBEAT: Final = b"event: heartbeat\ndata: {}\n\n"
-_encoder: Final = msgspec.json.Encoder()
-
-
 class PanelUpdates:
+    """Sends the complete view to all tablets of a panel after each change.
+
+    A slow tablet receives only the latest view, so views do not accumulate in memory.
+    """
+
     def __init__(self, agent: Agent, *, demonstration: bool) -> None:
         self._agent = agent
         self._demonstration = demonstration
@@ -174,42 +150,35 @@ class PanelUpdates:
         self._changed.set()
         self._changed = asyncio.Event()
 
-    async def next_after(self, seen: bytes) -> bytes | None:
-        """Wait for a view that differs from `seen`, which is returned after `HEARTBEAT_EVERY_S`.
+    async def stream(self, page_version: str, allowed: Callable[[], bool]) -> AsyncIterator[bytes]:
+        """Yield the server-sent events for one tablet while it is allowed to see them.
 
-        None means that the streams are closed.
+        First comes `page`, then a `view` after each change, and a `heartbeat` every second without
+        one.
         """
+        seen = b""
+        begin = b'event: page\ndata: {"version":"%s"}\n\n' % page_version.encode()
+        self.streams += 1
+        try:
+            while True:
+                await self._change_after(seen)
+                view = self._view
+                if self._closed or not allowed():
+                    return
+                if view == seen:
+                    yield _HEARTBEAT
+                else:
+                    yield begin + b"event: view\ndata: " + view + b"\n\n"
+                seen, begin = view, b""
+        finally:
+            self.streams -= 1
+
+    async def _change_after(self, seen: bytes) -> None:
+        """Wait for a view that differs from `seen`, or for `HEARTBEAT_EVERY_S`."""
         if self._view == seen and not self._closed:
             changed = self._changed
             try:
                 async with asyncio.timeout(HEARTBEAT_EVERY_S):
                     await changed.wait()
             except TimeoutError:
-                return seen
-        return None if self._closed else self._view
-
-
-class ViewStream:
-    """Stream of server-sent events for one tablet.
-
-    First comes `page`, then a `view` after each change, and a `heartbeat` every second without one.
-    A slow tablet receives only the latest view, so views do not accumulate in memory.
-    """
-
-    def __init__(self, feed: PanelUpdates, page_version: str) -> None:
-        self._feed = feed
-        self._seen = b""
-        self._first = b'event: page\ndata: {"version":"%s"}\n\n' % page_version.encode()
-
-    def __aiter__(self) -> Self:
-        return self
-
-    async def __anext__(self) -> bytes:
-        view = await self._feed.next_after(self._seen)
-        if view is None:
-            raise StopAsyncIteration
-        if view == self._seen:
-            return _HEARTBEAT
-        self._seen = view
-        first, self._first = self._first, b""
-        return first + b"event: view\ndata: " + view + b"\n\n"
+                return

@@ -316,8 +316,9 @@ def name_in(line: bytes) -> str | None:
     return None if name is None else name[:32]
 
 
-def refused(line: bytes, refusal: DeviceRefusal) -> DeviceAnswer:
-    return DeviceAnswer(event=name_in(line), ok=False, error=refusal.detail)
+def refused(name: str | None, refusal: DeviceRefusal) -> DeviceAnswer:
+    """Return the answer that refuses the device event with a name."""
+    return DeviceAnswer(event=name, ok=False, error=refusal.detail)
 
 
 def encode_answer(answer: DeviceAnswer) -> bytes:

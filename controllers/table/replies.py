@@ -17,7 +17,7 @@ from controllers.table.state import (
     TableState,
     WagerToCorrect,
 )
-from controllers.table.transitions import EVENTS_LOST, UNCONFIRMED, Transition, corrected, voided
+from controllers.table.transitions import EVENTS_LOST, UNCONFIRMED, AnsweredStep, corrected, voided
 from meters.wire.clock import text_of
 from meters.wire.messages import (
     HELD,
@@ -38,7 +38,7 @@ _OTHER_EVENT: Final = frozenset({"seq_reused", "seq_passed"})
 """The service has already used the number for another event."""
 
 
-def absorb(layout: Layout, state: TableState, sent: MoneyEvent, reply: Reply) -> Transition:
+def absorb(layout: Layout, state: TableState, sent: MoneyEvent, reply: Reply) -> AnsweredStep:
     """Apply the service's reply to an event.
 
     If the service already had another event with this number in an open round, the table has lost
@@ -48,10 +48,10 @@ def absorb(layout: Layout, state: TableState, sent: MoneyEvent, reply: Reply) ->
     error, round_id = reply.error, step.state.round
     if error is None or error.code not in _OTHER_EVENT or round_id is None:
         return step
-    return Transition(reconcile(step.state, round_id, behind=True), step.answer)
+    return AnsweredStep(reconcile(step.state, round_id, behind=True), step.answer)
 
 
-def _absorbed(layout: Layout, state: TableState, sent: MoneyEvent, reply: Reply) -> Transition:
+def _absorbed(layout: Layout, state: TableState, sent: MoneyEvent, reply: Reply) -> AnsweredStep:
     match sent:
         case Wagers():
             return _wagers(layout, state, sent, reply)
@@ -64,7 +64,7 @@ def _absorbed(layout: Layout, state: TableState, sent: MoneyEvent, reply: Reply)
         case Withdrawal():
             # A refused withdrawal has the same effect as an accepted one: the table no longer has a
             # correction request.
-            return Transition(
+            return AnsweredStep(
                 replace(state, asking=None), DeviceAnswer(event="withdraw_correction", ok=True)
             )
 
@@ -73,7 +73,7 @@ def _refusal_of(reply: Reply) -> ErrorDetail:
     return reply.error or ErrorDetail(code="refused", message="the service gave no reason")
 
 
-def _wagers(layout: Layout, state: TableState, sent: Wagers, reply: Reply) -> Transition:
+def _wagers(layout: Layout, state: TableState, sent: Wagers, reply: Reply) -> AnsweredStep:
     """Apply the reply: refused wagers are returned, and the round goes on without progressives."""
     if reply.status == "accepted":
         answer = DeviceAnswer(
@@ -83,7 +83,7 @@ def _wagers(layout: Layout, state: TableState, sent: Wagers, reply: Reply) -> Tr
             draw=reply.draw,
             chips=state.chips_due(layout),
         )
-        return Transition(replace(state, draw=reply.draw), answer)
+        return AnsweredStep(replace(state, draw=reply.draw), answer)
     error = _refusal_of(reply)
     if error.code == HELD and reply.claims:
         return _held_elsewhere(state, error, reply.claims)
@@ -94,12 +94,12 @@ def _wagers(layout: Layout, state: TableState, sent: Wagers, reply: Reply) -> Tr
         returned_chips=state.chips_due(layout),
         returned=Returned(f"The service refused the wagers: {error.message}", state.wagers),
     )
-    return Transition(returned, DeviceAnswer(event="lockout", ok=False, error=error))
+    return AnsweredStep(returned, DeviceAnswer(event="lockout", ok=False, error=error))
 
 
 def _held_elsewhere(
     state: TableState, error: ErrorDetail, claims: tuple[ClaimOpened, ...]
-) -> Transition:
+) -> AnsweredStep:
     """Hold the table for wins that only the service knows, because the table's outbox was lost.
 
     No card was dealt in the new round. Its wagers are returned, and the table waits until the
@@ -113,7 +113,7 @@ def _held_elsewhere(
         hold=SettledRound(round="", lines=(), claims=claims),
         refusal=Refused("lockout", error.message),
     )
-    return Transition(waits, DeviceAnswer(event="lockout", ok=False, error=error, held=held))
+    return AnsweredStep(waits, DeviceAnswer(event="lockout", ok=False, error=error, held=held))
 
 
 def _refused(state: TableState, event: str, error: ErrorDetail) -> TableState:
@@ -126,7 +126,7 @@ def _asked(
     event: Literal["settle", "void", "correct_wager"],
     sent: Result | Void | WagerCorrection,
     error: ErrorDetail,
-) -> Transition:
+) -> AnsweredStep:
     """Record a correction request, whose event the table repeats until the request ends."""
     wager = None
     if isinstance(sent, WagerCorrection):
@@ -139,12 +139,12 @@ def _asked(
         isinstance(sent, WagerCorrection) or sent.confirm,
         wager,
     )
-    return Transition(
+    return AnsweredStep(
         replace(state, asking=asking), DeviceAnswer(event=event, ok=False, error=error)
     )
 
 
-def _result(state: TableState, sent: Result, reply: Reply) -> Transition:
+def _result(state: TableState, sent: Result, reply: Reply) -> AnsweredStep:
     """Apply the reply to the result of a round.
 
     A hand pay holds the table until its documents are complete (649a.11(c)(5)(iv)). If the result
@@ -155,7 +155,7 @@ def _result(state: TableState, sent: Result, reply: Reply) -> Transition:
         if error.code == UNCONFIRMED:
             return _asked(replace(state, phase=Phase.DEALT), "settle", sent, error)
         dealt = replace(_refused(state, "settle", error), phase=Phase.DEALT)
-        return Transition(dealt, DeviceAnswer(event="settle", ok=False, error=error))
+        return AnsweredStep(dealt, DeviceAnswer(event="settle", ok=False, error=error))
     lines, claims = reply.lines or (), reply.claims or ()
     by_hand = {(line.position, str(line.item)) for line in lines if holds_table(line.paid_from)}
     held = tuple(claim.claim for claim in claims if (claim.position, claim.item) in by_hand)
@@ -176,33 +176,33 @@ def _result(state: TableState, sent: Result, reply: Reply) -> Transition:
         no_win=state.no_win,
     )
     over = end(state, settled, held=held)
-    return Transition(over, replace(answer, held=over.held or UNSET))
+    return AnsweredStep(over, replace(answer, held=over.held or UNSET))
 
 
-def _void(state: TableState, sent: Void, reply: Reply) -> Transition:
+def _void(state: TableState, sent: Void, reply: Reply) -> AnsweredStep:
     if reply.status == "accepted":
-        return Transition(voided(state, sent.reason), DeviceAnswer(event="void", ok=True))
+        return AnsweredStep(voided(state, sent.reason), DeviceAnswer(event="void", ok=True))
     error = _refusal_of(reply)
     if error.code == UNCONFIRMED:
         return _asked(state, "void", sent, error)
-    return Transition(
+    return AnsweredStep(
         _refused(state, "void", error), DeviceAnswer(event="void", ok=False, error=error)
     )
 
 
 def _correction(
     layout: Layout, state: TableState, sent: WagerCorrection, reply: Reply
-) -> Transition:
+) -> AnsweredStep:
     answer = DeviceAnswer(event="correct_wager", ok=True, position=sent.position, wager=sent.wager)
     if reply.status == "accepted":
         state = corrected(state, sent)
         light = state.lit_wager(sent.position, sent.wager) is not None
-        return Transition(state, replace(answer, light=light, chips=state.chips_due(layout)))
+        return AnsweredStep(state, replace(answer, light=light, chips=state.chips_due(layout)))
     error = _refusal_of(reply)
     if error.code == UNCONFIRMED:
         return _asked(state, "correct_wager", sent, error)
     refused = _refused(state, "correct_wager", error)
-    return Transition(refused, DeviceAnswer(event="correct_wager", ok=False, error=error))
+    return AnsweredStep(refused, DeviceAnswer(event="correct_wager", ok=False, error=error))
 
 
 def has_lost_events(hello: HelloReply, *, last_seq: int, pending: bool) -> bool:

@@ -97,16 +97,21 @@ _UNKNOWN_WAGERS: Final = (
 )
 
 
-class Transition(msgspec.Struct, frozen=True):
-    """Result of one device event.
+class AnsweredStep(msgspec.Struct, frozen=True):
+    """Result of an event that the table alone decides, or of the service's reply to one.
 
     A refused event changes nothing in `state`, except that a wrong count of chips is recorded.
-    Without an `answer`, it depends on the service's reply to `send`.
     """
 
     state: TableState
-    answer: DeviceAnswer | None
-    send: MoneyEvent | None = None
+    answer: DeviceAnswer
+
+
+class SentStep(msgspec.Struct, frozen=True):
+    """Result of a device event that depends on the service's reply to `send`."""
+
+    state: TableState
+    send: MoneyEvent
 
 
 class Stamp(NamedTuple):
@@ -122,7 +127,7 @@ def play(
     event: DeviceEvent,
     stamp: Stamp,
     fault: DeviceRefusal | None = None,
-) -> Transition:
+) -> AnsweredStep | SentStep:
     """Apply one device event to a table.
 
     The name of a new round contains the number of `stamp`. `fault` stops new progressive wagers
@@ -134,7 +139,7 @@ def play(
         answer = answer_to(state, event, refusal)
         if isinstance(event, ChipsCounted) and refusal.code == "chips_differ":
             state = replace(state, differs=event.count)
-        return Transition(state, answer)
+        return AnsweredStep(state, answer)
     return replace(step, state=replace(step.state, refusal=None))
 
 
@@ -144,9 +149,10 @@ def _play(
     event: DeviceEvent,
     stamp: Stamp,
     fault: DeviceRefusal | None,
-) -> Transition:
+) -> AnsweredStep | SentStep:
     if state.asking is not None and not isinstance(event, CorrectionWithdrawn | RoundDone):
         raise DeviceRefusal(UNCONFIRMED, ASKED)
+    step: AnsweredStep | SentStep
     match event:
         case CorrectionWithdrawn():
             step = _withdraw(state, stamp)
@@ -154,7 +160,7 @@ def _play(
             step = _lock(state, stamp, fault)
         case NoWinDeclared():
             declared, positions = declare(layout, state, event)
-            step = Transition(declared, replace(answer_to(state, event), positions=positions))
+            step = AnsweredStep(declared, replace(answer_to(state, event), positions=positions))
         case SettlePressed():
             step = _settle(layout, state, stamp, confirm=event.confirm)
         case VoidPressed():
@@ -165,8 +171,19 @@ def _play(
                 raise fault
         case _:
             entered = _enter(layout, state, event, fault)
-            step = Transition(entered, answer_to(entered, event))
+            step = AnsweredStep(entered, answer_to(entered, event))
     return step
+
+
+def play_alone(
+    layout: Layout, state: TableState, event: RoundDone | WagerWithdrawn
+) -> AnsweredStep:
+    """Apply a device event that needs neither the service nor the end of another event."""
+    try:
+        entered = _enter(layout, state, event, None)
+    except DeviceRefusal as refusal:
+        return AnsweredStep(state, answer_to(state, event, refusal))
+    return AnsweredStep(replace(entered, refusal=None), answer_to(entered, event))
 
 
 def _enter(
@@ -206,7 +223,7 @@ def answer_to(
     return replace(answer, position=event.position, wager=event.wager[:40], light=light)
 
 
-def _lock(state: TableState, stamp: Stamp, fault: DeviceRefusal | None) -> Transition:
+def _lock(state: TableState, stamp: Stamp, fault: DeviceRefusal | None) -> AnsweredStep | SentStep:
     """Lock betting and send the accepted wagers to the service before a card is dealt.
 
     The rules are 649a.8(b), 649a.9(a)(3) and 649a.10(a)(2). Without a progressive wager, nothing is
@@ -225,14 +242,14 @@ def _lock(state: TableState, stamp: Stamp, fault: DeviceRefusal | None) -> Trans
     state = replace(state, wagers=tuple(wagers))
     if not state.wagers:
         answer = DeviceAnswer(event="lockout", ok=True, draw=None, chips=0)
-        return Transition(replace(state, phase=Phase.LOCKED), answer)
+        return AnsweredStep(replace(state, phase=Phase.LOCKED), answer)
     # The number is never higher than `stamp.seq`. So if the table's state is lost, the name is new.
     number = state.rounds + 1 if state.rounds else stamp.seq
     name = f"R{number}"
     positions = _wagered(state.wagers)
     event = Wagers(seq=stamp.seq, at=stamp.at, round=name, positions=positions)
     locked = replace(state, phase=Phase.LOCKED, round=name, rounds=number)
-    return Transition(locked, None, event)
+    return SentStep(locked, event)
 
 
 def _wagered(wagers: tuple[PlacedWager, ...]) -> list[WageredPosition]:
@@ -253,7 +270,7 @@ def _correct(
     event: WagerCorrected | WagerToCorrect,
     reason: str,
     stamp: Stamp,
-) -> Transition:
+) -> SentStep:
     """Send the correction of a wager to the service. A floorperson must confirm it."""
     placed, wagers = correct_wager(layout, state, event)
     correction = WagerCorrection(
@@ -267,7 +284,7 @@ def _correct(
         reason=reason,
         positions=_wagered(wagers),
     )
-    return Transition(state, None, correction)
+    return SentStep(state, correction)
 
 
 def corrected(state: TableState, sent: WagerCorrection) -> TableState:
@@ -287,31 +304,43 @@ def corrected(state: TableState, sent: WagerCorrection) -> TableState:
     return state if wagers else replace(state, round=None, draw=None)
 
 
-def try_again(layout: Layout, state: TableState, stamp: Stamp) -> Transition:
+def try_again(layout: Layout, state: TableState, stamp: Stamp) -> SentStep:
     """Repeat the event that waits for a floorperson's confirmation.
 
     Raises:
         DeviceRefusal: the event is no longer possible in this round.
     """
     asking = state.asking
-    if asking is None:
+    if asking is None or state.round is None:
         raise DeviceRefusal("nothing_asked", "there is no correction request")
     if asking.event == "settle":
-        return _settle(layout, state, stamp, confirm=asking.confirm)
+        _check_entered(layout, state)
+        return _result(layout, state, state.round, stamp, confirm=asking.confirm)
     if asking.wager is not None:
         return _correct(layout, state, asking.wager, asking.reason, stamp)
-    return _void(state, asking.reason, stamp, confirm=asking.confirm)
+    return _void_of(state, state.round, asking.reason, stamp, confirm=asking.confirm)
 
 
-def _withdraw(state: TableState, stamp: Stamp) -> Transition:
+def _withdraw(state: TableState, stamp: Stamp) -> SentStep:
     """Tell the service, so no floorperson can confirm the request afterwards."""
     if state.asking is None or state.round is None:
         raise DeviceRefusal("nothing_asked", "there is no correction request")
-    return Transition(state, None, Withdrawal(seq=stamp.seq, at=stamp.at, round=state.round))
+    return SentStep(state, Withdrawal(seq=stamp.seq, at=stamp.at, round=state.round))
 
 
-def _settle(layout: Layout, state: TableState, stamp: Stamp, *, confirm: bool) -> Transition:
+def _settle(
+    layout: Layout, state: TableState, stamp: Stamp, *, confirm: bool
+) -> AnsweredStep | SentStep:
     """Send the result of the round to the service, if it has progressive wagers."""
+    _check_entered(layout, state)
+    if state.round is None:
+        over = end(state)
+        answer = DeviceAnswer(event="settle", ok=True, lines=(), claims=(), held=over.held or UNSET)
+        return AnsweredStep(over, answer)
+    return _result(layout, state, state.round, stamp, confirm=confirm)
+
+
+def _check_entered(layout: Layout, state: TableState) -> None:
     check_dealt(state)
     missing = list(state.unread(layout))
     if hands := [each for each in missing if isinstance(each, int)]:
@@ -321,10 +350,11 @@ def _settle(layout: Layout, state: TableState, stamp: Stamp, *, confirm: bool) -
     if missing:
         rule = layout.deal.rule
         raise DeviceRefusal("community_missing", f"a wager needs the community cards ({rule})")
-    if state.round is None:
-        over = end(state)
-        answer = DeviceAnswer(event="settle", ok=True, lines=(), claims=(), held=over.held or UNSET)
-        return Transition(over, answer)
+
+
+def _result(
+    layout: Layout, state: TableState, round_id: str, stamp: Stamp, *, confirm: bool
+) -> SentStep:
     before = [each for each in state.taken_back if _differs(state, each)]
     dealt = {hand.position for hand in state.hands} | {*state.folded, *state.no_win}
     # If a folded hand was entered, its cards stayed on the table because of a wager that survives a
@@ -333,7 +363,7 @@ def _settle(layout: Layout, state: TableState, stamp: Stamp, *, confirm: bool) -
     event = Result(
         seq=stamp.seq,
         at=stamp.at,
-        round=state.round,
+        round=round_id,
         positions=[
             DealtPosition(
                 position=position,
@@ -349,10 +379,12 @@ def _settle(layout: Layout, state: TableState, stamp: Stamp, *, confirm: bool) -
         entered_before=before or UNSET,
         confirm=confirm and bool(before),
     )
-    return Transition(replace(state, phase=Phase.SETTLING), None, event)
+    return SentStep(replace(state, phase=Phase.SETTLING), event)
 
 
-def _void(state: TableState, reason: str, stamp: Stamp, *, confirm: bool) -> Transition:
+def _void(
+    state: TableState, reason: str, stamp: Stamp, *, confirm: bool
+) -> AnsweredStep | SentStep:
     """Void the round: all its wagers are returned (649a.13, reading T28).
 
     The service receives the void only if it received the round's wagers.
@@ -362,17 +394,23 @@ def _void(state: TableState, reason: str, stamp: Stamp, *, confirm: bool) -> Tra
     if state.phase in {Phase.SETTLING, Phase.HELD}:
         raise DeviceRefusal("round_over", "a round with a result cannot be void")
     if state.round is None:
-        return Transition(voided(state, reason), DeviceAnswer(event="void", ok=True))
+        return AnsweredStep(voided(state, reason), DeviceAnswer(event="void", ok=True))
+    return _void_of(state, state.round, reason, stamp, confirm=confirm)
+
+
+def _void_of(
+    state: TableState, round_id: str, reason: str, stamp: Stamp, *, confirm: bool
+) -> SentStep:
     entered = _entered(state)
     event = Void(
         seq=stamp.seq,
         at=stamp.at,
-        round=state.round,
+        round=round_id,
         reason=reason,
         entered=entered or UNSET,
         confirm=confirm and bool(entered),
     )
-    return Transition(state, None, event)
+    return SentStep(state, event)
 
 
 def voided(state: TableState, reason: str) -> TableState:

@@ -15,13 +15,14 @@ from controllers.panel.settlement_view import held_views
 from controllers.table.device_events import (
     DeviceAnswer,
     DeviceRefusal,
+    name_in,
     parse_event,
     refused,
 )
 from controllers.table.open_settlements import due_lines, line_state, open_lines
 from controllers.table.replies import absorb, reconcile
 from controllers.table.state import Layout, PlacedWager, SettledRound, TableState
-from controllers.table.transitions import Stamp, play
+from controllers.table.transitions import SentStep, Stamp, play
 from controllers.table.win_decisions import hear_win
 from meters.floor.floor_file import Link, Table, parse_floor
 from meters.wire.messages import (
@@ -87,15 +88,13 @@ class HandTable:
         try:
             step = play(self.layout, self.state, parse_event(line), stamp, self.fault)
         except DeviceRefusal as refusal:
-            return refused(line, refusal)
-        self.state = step.state
-        if step.send is not None:
+            return refused(name_in(line), refusal)
+        if isinstance(step, SentStep):
             self.seq += 1
             self.sent.append(step.send)
             reply = self.replies.pop(0) if self.replies else accepted(self.seq)
-            step = absorb(self.layout, self.state, step.send, replace(reply, seq=self.seq))
-            self.state = step.state
-        assert step.answer is not None
+            step = absorb(self.layout, step.state, step.send, replace(reply, seq=self.seq))
+        self.state = step.state
         return step.answer
 
     def say_all(self, text: str) -> DeviceAnswer:

@@ -18,7 +18,7 @@ import msgspec
 from controllers.agent.agent import Agent
 from controllers.agent.delivery import Timing
 from controllers.panel.tablets import PanelEvents
-from controllers.table.device_events import DeviceAnswer
+from controllers.table.device_events import DeviceAnswer, parse_event
 from meters.wire import topics
 from meters.wire.messages import Jackpot, Reply
 from tests.controllers.floors import (
@@ -356,7 +356,7 @@ class LiveTable(HandTable):
     async def _send(self, text: str) -> DeviceAnswer:
         match text.split(" ", 2):
             case ["at", "once", line]:
-                return await self.agent.handle_at_once(line_of(line))
+                return await self.agent.handle_at_once(parse_event(line_of(line)))
             case ["touch", *words]:
                 answer = await self._panel.submit(line_of(" ".join(words)))
                 assert answer is not None
@@ -386,7 +386,7 @@ LIVE: Final[Mapping[str, Callable[[LiveTable], object]]] = {
     ),
     "fault": lambda table: (fault := table.agent.fault()) and fault.code,
     "unanswered": lambda table: table.agent.unanswered,
-    "last seq": lambda table: table.agent._writer.last_seq,
+    "last seq": lambda table: table.agent.writer.last_seq,
     "waits": lambda table: sum(not task.done() for task in table.begun),
     "status": lambda table: table.service.status.get("state"),
     "online": lambda table: table.service.status.get("online"),

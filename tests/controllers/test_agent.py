@@ -229,8 +229,8 @@ async def test_an_outbox_that_cannot_be_written_refuses_and_nothing_is_published
 ) -> None:
     async def may_be_written(*, may: bool) -> None:
         statement = f"PRAGMA query_only = {not may}"
-        connection = agent._writer._open_outbox._connection
-        await agent._writer._on_disk(lambda: connection.execute(statement).fetchone())
+        connection = agent.writer._outbox._connection
+        await agent.writer._on_disk(lambda: connection.execute(statement).fetchone())
 
     await say_all(agent, "wager 3 progressive")
     await may_be_written(may=False)

@@ -7,8 +7,9 @@ import pytest
 from structlog.testing import capture_logs
 
 from controllers.agent.agent import Agent
+from controllers.table.device_events import BettingLocked, RoundDone
 from controllers.table.state import Phase
-from tests.controllers.floors import HandTable, jackpot, line_of, link_and_table, steps_of
+from tests.controllers.floors import HandTable, jackpot, link_and_table, steps_of
 from tests.controllers.scripted import (
     SWIFT,
     LiveTable,
@@ -75,11 +76,8 @@ async def test_a_line_is_ticked_off_while_a_reply_is_on_its_way(
         await eventually_async(lambda: not agent.table_state.claims_wait)
     rounds = [each.round for each in agent.table_state.waiting]
     await say_all(agent, "wager 3 progressive")
-    locking = asyncio.create_task(agent.handle_at_once(line_of("lockout")))
-    ticks = [
-        await agent.handle_at_once(b'{"event":"done","round":"%s","line":0}' % name.encode())
-        for name in rounds
-    ]
+    locking = asyncio.create_task(agent.handle_at_once(BettingLocked()))
+    ticks = [await agent.handle_at_once(RoundDone(round=name, line=0)) for name in rounds]
     assert all(each.ok for each in ticks)
     assert (await locking).ok
     assert agent.table_state.phase is Phase.LOCKED

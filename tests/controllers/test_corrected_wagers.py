@@ -133,7 +133,7 @@ async def test_no_failure_comes_between_the_services_number_and_the_lock_out(
     with monkeypatch.context() as patch:
         patch.setattr(Outbox, "write_place", write_unless_locked_out)
         async with Agent(*link_and_table(), mosquitto.url, older, timing=SWIFT) as agent:
-            await eventually_async(lambda: agent._writer.last_seq == service.last_seq)
+            await eventually_async(lambda: agent.writer.last_seq == service.last_seq)
     async with live_agent(mosquitto.url, older) as agent:
         assert (agent.state, agent.table_state.wagers) == ("locked_out", ())
 

@@ -72,13 +72,13 @@ async def agent(
 
 
 async def is_refused(agent: Agent, text: str) -> None:
-    before, last = agent.table_state, agent._writer.last_seq
+    before, last = agent.table_state, agent.writer.last_seq
     answer = await say(agent, text)
     assert not answer.ok
     assert answer.error
     assert answer.error.code == "outbox_failed"
     assert "the outbox cannot be written: " in answer.error.message
-    assert (agent.table_state, agent._writer.last_seq, agent.unanswered) == (before, last, None)
+    assert (agent.table_state, agent.writer.last_seq, agent.unanswered) == (before, last, None)
     if text.startswith("wager"):
         assert answer.light is False
     if text.startswith("withdraw"):

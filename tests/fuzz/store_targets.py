@@ -79,9 +79,8 @@ async def outboxes() -> AsyncIterator[Check]:
                 rest.unlink(missing_ok=True)
             path.write_bytes(body)
             _spoil(path, data)
-            writer = TableWriter(_LAYOUT, path, _undelivered)
             try:
-                await writer.open()
+                writer = await TableWriter.open(_LAYOUT, path, _undelivered)
                 try:
                     assert writer.last_seq >= 0
                     assert writer.awaiting in {None, "lockout", "settle", "void"}

@@ -141,8 +141,8 @@ class SimulatedTable:
             agent, process = self.agent, self.process
             if agent is None:
                 continue
-            handle = agent.handle_at_once if at_once else agent.handle
-            asked = self._world.loop.create_task(handle(line))
+            handling = agent.handle_at_once(event) if at_once else agent.handle(line)
+            asked = self._world.loop.create_task(handling)
             both: list[asyncio.Future[Any]] = [asked, process.died]
             await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
             if asked.done():
