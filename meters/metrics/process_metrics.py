@@ -1,7 +1,7 @@
 import math
 import shutil
 import time
-from collections.abc import Callable, Sized
+from collections.abc import Callable, Mapping, Sized
 from functools import partial
 from pathlib import Path
 from typing import final
@@ -18,7 +18,6 @@ from meters.books.audit_notes import (
     read_note,
 )
 from meters.books.link_stats import RedisMemory
-from meters.displays.display_state import DisplayState
 from meters.metrics.declarations import PROCESS
 from meters.metrics.families import MetricFamilies
 from meters.selfcheck.periodic_check import SelfCheck
@@ -62,12 +61,14 @@ class ProcessMetrics:
     def _set(self, name: str, value: float, *labels: str) -> None:
         self._gauges[name].labels(*labels).set(value)
 
-    def attach(self, check: SelfCheck, displays: DisplayState) -> None:
-        """Set up the metrics of self-check and event streams, which are read at each request."""
+    def attach(self, check: SelfCheck, streams: Mapping[str, Callable[[], int]]) -> None:
+        """Set up the metrics of self-check and event streams, which are read at each request.
+
+        `streams` has the functions that count the open ones, by the kind of their readers.
+        """
         self._gauges["self_check_passed"].set_function(lambda: check.problem is None)
-        streams = self._gauges["streams_open"]
-        streams.labels("display").set_function(lambda: displays.watchers(staff=False))
-        streams.labels("staff").set_function(lambda: displays.watchers(staff=True))
+        for kind, count in streams.items():
+            self._gauges["streams_open"].labels(kind).set_function(count)
 
     def count_dropped(self, link: str) -> None:
         """Count a dropped message of a table; ``unknown`` if the floor file has no such link."""

@@ -7,11 +7,11 @@ import msgspec
 
 from meters.books.link_state import LinkState
 from meters.books.store import LinkStore
-from meters.displays.display_state import DisplayState, MeterRow
 from meters.floor.floor_file import Link
 from meters.metrics import Metrics
 from meters.service.meter_topics import MeterTopics, same
 from meters.service.other_services import OtherServices
+from meters.web.display_state import DisplayState, MeterRow
 from meters.wire import topics
 from meters.wire.clock import now_text
 from meters.wire.messages import ControllerBeat, Jackpot, LedgerSeal, MeterValue

@@ -6,8 +6,8 @@ from meters.books.store import LinkStore
 from meters.books.win_history import WinIndex
 from meters.claims.claims import LISTED_MAX
 from meters.claims.win_messages import current_jackpot, is_reopened
-from meters.displays.display_state import HIT_NEWS_S
 from meters.service.announcer import Announcer
+from meters.web.display_state import HIT_NEWS_S
 
 LATEST_MAX: Final = 25
 """Number of latest wins of a meter that one read returns. In one second, a meter has far fewer

@@ -23,11 +23,9 @@ from meters.claims.claims import Claims
 from meters.claims.correction_requests import Asks
 from meters.claims.simulated_floorperson import VALIDATES, validate_what_waits
 from meters.claims.win_messages import hit_message
-from meters.displays.display_state import DisplayState
 from meters.floor.addresses import BrokerAddress
 from meters.floor.facility import GamingDays
 from meters.floor.floor_file import Floor, Link
-from meters.floor_api.change_signal import ChangeSignal
 from meters.http.middleware import ServerSettings
 from meters.http.server import serve_web
 from meters.intake.batches import Arrival
@@ -57,6 +55,8 @@ from meters.users.directory import UserDirectory
 from meters.users.log_macs import LogSecrets
 from meters.users.log_mark import LogMark
 from meters.web.app import create_app
+from meters.web.display_state import DisplayState
+from meters.web.streams import ChangeSignal
 from meters.wire import topics
 from meters.wire.broker_client import ConnectPace
 from meters.wire.messages import TABLE_STATUS, UNREADABLE, Jackpot, seq_of
@@ -174,7 +174,11 @@ class MeterService:
             self._bell.ring,
         )
         self._online: dict[str, set[str]] = {link: set() for link in stores}
-        self._metrics.running.attach(self._self_check, self._displays)
+        watchers = self._displays.watchers
+        self._metrics.running.attach(
+            self._self_check,
+            {"display": partial(watchers, staff=False), "staff": partial(watchers, staff=True)},
+        )
         self._link_acts = Links(self._links, self._online)
         self._beats = {topics.controller(link): each for link, each in self._links.items()}
         self._meters = {

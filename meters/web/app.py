@@ -1,53 +1,57 @@
 """The web application of the service, with all its routes, checks and error answers."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib.metadata import version
+from typing import Protocol
 
-from litestar import Litestar, Router
-from litestar.exceptions import HTTPException
+import msgspec
+from litestar import Litestar, MediaType, Response, Router, get
+from litestar.handlers import HTTPRouteHandler
 from litestar.openapi import OpenAPIConfig
+from litestar.openapi.datastructures import ResponseSpec
 from litestar.openapi.plugins import JsonRenderPlugin
 from litestar.openapi.spec import Components, SecurityScheme
 
-from bonus.settling.rounds import RoundError
+from bonus.printable import without_addresses
 from meters.claims.claims import Claims
 from meters.claims.correction_requests import Asks
-from meters.displays.display_state import DisplayState, TooManyWatchersError
 from meters.floor.floor_file import Floor
-from meters.floor_api.change_signal import ChangeSignal
-from meters.floor_api.errors import ActError
-from meters.http.page_files import Assets, asset_route
-from meters.http.strict_requests import BODY_BYTES_MAX, check_body, check_query
+from meters.http.page_files import asset_route
+from meters.http.strict_requests import BODY_BYTES_MAX, WebRequest, check_body, check_query
 from meters.links.links import Links
 from meters.metrics import Metrics
 from meters.users.directory import UserDirectory
-from meters.users.errors import UsersError
 from meters.users.operators_log import LogSeal
-from meters.web.api.asks import ask_routes
-from meters.web.api.changes import change_routes
-from meters.web.api.claims import claim_routes
-from meters.web.api.health import Health, health_routes
-from meters.web.api.links import link_routes
-from meters.web.api.meters import meter_routes
-from meters.web.api.signing import signing_routes
-from meters.web.api.users import user_routes
-from meters.web.errors import (
-    RefusedError,
-    on_act_error,
-    on_deep_nesting,
-    on_defect,
-    on_displays_full,
-    on_http_error,
-    on_refusal,
-    on_round_error,
-    on_users_error,
-)
-from meters.web.floor.page import floor_page_route
-from meters.web.paytable.page import pays_page_routes
+from meters.web.claim_routes import ask_routes, claim_routes
+from meters.web.display_state import DisplayState
+from meters.web.error_answers import ERROR_ANSWERS
+from meters.web.link_routes import link_routes
+from meters.web.pages import floor_page_route, load_assets, settle_routes
 from meters.web.security import COOKIE, for_anybody, gate
-from meters.web.settle import settle_routes
-from meters.web.signage.page import page_routes
-from meters.web.theme import PAGES, themed
+from meters.web.signage import signage_routes
+from meters.web.streams import ChangeSignal, change_routes, meter_routes
+from meters.web.user_routes import sign_in_routes, user_routes
+
+
+class Health(Protocol):
+    def inoperable(self) -> Mapping[str, str]:
+        """Return the reason for each inoperable link, by id."""
+        ...
+
+
+class Alive(msgspec.Struct, frozen=True):
+    alive: bool
+
+
+class Readiness(msgspec.Struct, frozen=True):
+    """The answer of `/readyz`: `ready` if every link is operable.
+
+    `links` has the reason for each inoperable link, by id, without network addresses, because
+    anybody can read it: the log and `pitlink check` have them.
+    """
+
+    ready: bool
+    links: dict[str, str]
 
 
 def create_app(
@@ -64,37 +68,27 @@ def create_app(
     metrics: Metrics,
 ) -> Litestar:
     """Build the web application; raise `UserError` if the facility's logo cannot be shown."""
-    assets = themed(Assets.load(PAGES), floor)
+    assets = load_assets(floor)
     pages = [
-        *page_routes(floor, displays, assets),
-        *pays_page_routes(floor, displays, assets),
-        floor_page_route(floor, assets),
+        *signage_routes(floor, displays, assets.version),
+        floor_page_route(floor, assets.version),
         asset_route(assets),
     ]
     return Litestar(
         route_handlers=[
-            Router("/", route_handlers=pages, opt=for_anybody()),
+            Router("/", route_handlers=pages, opt=for_anybody(), include_in_schema=False),
             *meter_routes(floor, displays, assets.version),
             *claim_routes(floor, claims, user_directory),
             *ask_routes(asks),
             *link_routes(links),
             *user_routes(user_directory, log_seal),
-            *signing_routes(floor, user_directory),
+            *sign_in_routes(floor, user_directory),
             *change_routes(changes, user_directory, displays),
             *health_routes(health, metrics),
             *settle_routes(floor, displays, assets.version),
         ],
         guards=[gate(user_directory), check_body, check_query],
-        exception_handlers={
-            HTTPException: on_http_error,
-            RefusedError: on_refusal,
-            RoundError: on_round_error,
-            UsersError: on_users_error,
-            ActError: on_act_error,
-            TooManyWatchersError: on_displays_full,
-            RecursionError: on_deep_nesting,
-            Exception: on_defect,
-        },
+        exception_handlers=ERROR_ANSWERS,
         openapi_config=_schema(floor),
         request_max_body_size=BODY_BYTES_MAX,
         logging_config=None,
@@ -116,3 +110,30 @@ def _schema(floor: Floor) -> OpenAPIConfig:
         render_plugins=[JsonRenderPlugin(path=["/", "/openapi.json"])],
         components=Components(security_schemes={"session": session}),
     )
+
+
+def health_routes(health: Health, metrics: Metrics) -> list[HTTPRouteHandler]:
+    @get("/healthz", opt=for_anybody())
+    async def is_alive() -> Alive:
+        """Answer that the service's process is alive, whatever the state of the links."""
+        return Alive(alive=True)
+
+    @get(
+        "/readyz",
+        opt=for_anybody(),
+        responses={503: ResponseSpec(Readiness, description="A link is inoperable.")},
+    )
+    async def is_ready() -> Response[Readiness]:
+        """Return whether every link is operable, and for each inoperable link the reason (D14)."""
+        found = health.inoperable()
+        reasons = {link: without_addresses(reason) for link, reason in found.items()}
+        return Response(
+            Readiness(ready=not reasons, links=reasons), status_code=503 if reasons else 200
+        )
+
+    @get("/metrics", opt=for_anybody(), media_type=MediaType.TEXT)
+    async def show_metrics(request: WebRequest) -> Response[bytes]:
+        body, media_type = metrics.exposition(request.headers.get("accept", ""))
+        return Response(body, media_type=media_type)
+
+    return [is_alive, is_ready, show_metrics]

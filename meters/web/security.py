@@ -6,7 +6,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from enum import StrEnum
 from typing import Final, Protocol
 
-from litestar import post
+import msgspec
+from litestar import get, post
 from litestar.connection import Request
 from litestar.datastructures import Address, Headers
 from litestar.handlers import BaseRouteHandler
@@ -18,7 +19,7 @@ from meters.users.directory import UserDirectory
 from meters.users.roles import Right, in_words, roles_in_words
 from meters.users.sessions import SignedIn
 from meters.users.sign_in_attempts import Caller
-from meters.web.errors import RefusedError, refusals
+from meters.web.error_answers import RefusedError, refusals
 
 Guard = Callable[[WebConnection, BaseRouteHandler], Awaitable[None]]
 
@@ -63,6 +64,10 @@ _PROXY_SAYS_SO: Final = (
 )
 
 
+class Nothing(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A body without fields: the signed-in user is the person who acts."""
+
+
 class RequestDetails(Protocol):
     """The parts that every request and connection of the web framework has."""
 
@@ -96,6 +101,11 @@ def for_whoever_signed_in() -> dict[str, object]:
 
 def needs(right: Right) -> dict[str, object]:
     return {ACCESS: right}
+
+
+def staff_read(path: str, right: Right, *refused: int) -> get:
+    """Declare a GET route that changes nothing, for users who have the right."""
+    return get(path, opt=needs(right), security=SESSION, responses=refusals(*refused))
 
 
 def staff_act(path: str, right: Right, *, status_code: int = 200) -> post:

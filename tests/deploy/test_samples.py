@@ -5,7 +5,7 @@ from typing import Final
 
 import msgspec
 
-from meters.displays.display_state import JackpotRow, LinkRow, MeterRow
+from meters.web.display_state import JackpotRow, LinkRow, MeterRow
 from meters.wire.messages import ControllerBeat, Jackpot, MeterValue, Reply, Wagers
 from meters.wire.topics import ROOT, controller, jackpot, meter, table_in, table_out
 from tests.deploy.tree import DOCS

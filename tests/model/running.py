@@ -10,7 +10,6 @@ from typing import Final
 from redis.exceptions import RedisError
 
 from meters.books.ledger_mark import LedgerMark
-from meters.displays.display_state import DisplayState
 from meters.floor.facility import GamingDays
 from meters.intake.batches import Arrival
 from meters.metrics import Metrics
@@ -19,6 +18,7 @@ from meters.service.announcer import Announcer
 from meters.service.batches_in_work import BatchesInWork
 from meters.service.link import LinkService
 from meters.service.pace import Pace
+from meters.web.display_state import DisplayState
 from meters.wire import topics
 from meters.wire.messages import CONTROLLER_BEAT, METER_VALUE, ControllerBeat, MeterValue
 from tests.approving import approve_never_approved

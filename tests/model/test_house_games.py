@@ -18,8 +18,8 @@ from meters.floor_api.types import WinSearch
 from meters.http.settle_page import floor_forms
 from meters.reports.gaming_days import Win
 from meters.reports.link_lists import wins_section
-from meters.web.paytable.hand_text import pays_of, winners_of
-from meters.web.slips.slip import slip_pdf
+from meters.web.payout_slip import slip_pdf
+from meters.web.paytable_text import pays_of, winners_of
 from meters.wire.messages import REPLY
 from tests.controllers.floors import HandTable
 from tests.floor_text import ONE_REJECTS, floor_text, link_text, meter_text, table_text

@@ -29,7 +29,7 @@ from tests.waiting import eventually_async
 pytestmark = pytest.mark.duty("D9")
 
 LUA: Final = "meters/books/scripts/decide_claim.lua"
-PAGE: Final = "meters/web/signage/assets/signage.js"
+PAGE: Final = "meters/web/assets/signage.js"
 MODULE: Final = "bonus/odds/hand_bonus_return.py"
 
 
@@ -84,7 +84,7 @@ def test_one_byte_is_enough(home: Path) -> None:
 def test_a_file_that_was_not_installed_is_named(home: Path) -> None:
     for name in (
         "meters/books/scripts/more.lua", "bonus/more.py", "controllers/more.pyc",
-        "meters/web/signage/assets/more.js", "bonus/law/chapters/999a.toml", "bonus/more/law.so",
+        "meters/web/assets/more.js", "bonus/law/chapters/999a.toml", "bonus/more/law.so",
     ):  # fmt: skip
         (home / name).parent.mkdir(exist_ok=True)
         (home / name).write_text("")

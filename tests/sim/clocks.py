@@ -22,9 +22,9 @@ import meters.service.outages
 import meters.wire.broker_client
 import meters.wire.clock
 from controllers.agent.link_state import MeterValues
-from meters.displays.display_state import DisplayState
 from meters.process.logs import ThrottledLog
 from meters.selfcheck.software import read_software
+from meters.web.display_state import DisplayState
 from tests.model.model_floor import Chance
 from tests.sim.loop import current_process
 from tests.sim.world import World

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from meters.books.stored_tables import REPLIES_KEPT
-from meters.displays.display_state import MeterRow
 from meters.service.service import MeterService
+from meters.web.display_state import MeterRow
 from meters.wire.messages import seq_of
 from tests.sim.checker import Checker
 from tests.sim.service import SimulatedService

@@ -13,7 +13,6 @@ from meters.books.two_people import NO_SETTERS, PinSetters
 from meters.claims.claims import Claims
 from meters.claims.correction_requests import Asks
 from meters.floor.floor_file import Floor, Link
-from meters.floor_api.change_signal import ChangeSignal
 from meters.floor_api.errors import ActError
 from meters.floor_api.types import (
     ActRow,
@@ -34,6 +33,7 @@ from meters.floor_api.types import (
     WinSearch,
 )
 from meters.links.links import Links
+from meters.web.streams import ChangeSignal
 
 AT: Final = "2026-11-20T02:14:07.250Z"
 

@@ -12,9 +12,7 @@ import msgspec
 from litestar import Litestar
 from redis.asyncio import Redis
 
-from meters.displays.display_state import DisplayState, MeterRow, MeterState
 from meters.floor.floor_file import Floor, parse_floor
-from meters.floor_api.change_signal import ChangeSignal
 from meters.http.middleware import ServerSettings
 from meters.http.server import serve_web
 from meters.metrics import Metrics
@@ -24,9 +22,11 @@ from meters.users.operators_log import LogSeal
 from meters.users.pins import PinHashing
 from meters.users.roles import Role
 from meters.users.users import Actor
-from meters.web.api.signing import Me
 from meters.web.app import create_app
+from meters.web.display_state import DisplayState, MeterRow, MeterState
 from meters.web.security import CSRF_HEADER
+from meters.web.streams import ChangeSignal
+from meters.web.user_routes import Me
 from meters.wire.messages import ControllerBeat, Jackpot
 from tests.floor_text import floor_text, link_text, meter_text
 from tests.servers import RedisServer

@@ -7,10 +7,9 @@ import msgspec
 import pytest
 from litestar.routes import HTTPRoute
 
-from meters.displays import display_state
 from meters.floor_api.errors import ActError
 from meters.floor_api.types import ClaimRow
-from meters.web import event_stream
+from meters.web import display_state, streams
 from tests.submission.filings import pages_of
 from tests.web.events import listening
 from tests.web.stand import Stand
@@ -78,7 +77,7 @@ async def test_stream_sends_what_changes_and_never_a_lower_version(stand: Stand)
 async def test_stream_sends_a_comment_when_nothing_happens(
     stand: Stand, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(event_stream, "HEARTBEAT_S", 0.05)
+    monkeypatch.setattr(streams, "METERS_HEARTBEAT_S", 0.05)
     stand.hush()
     async with listening(stand.url) as events:
         while not (await events.next_line()).startswith(": "):

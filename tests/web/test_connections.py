@@ -16,7 +16,6 @@ import pytest
 import pytest_asyncio
 
 from bonus.errors import UserError
-from meters.displays import display_state
 from meters.http import connection_limits
 from meters.http import server as server_module
 from meters.http.connection_limits import (
@@ -27,6 +26,7 @@ from meters.http.connection_limits import (
     room_for_connections,
 )
 from meters.http.server import serve_web
+from meters.web import display_state
 from tests.mqtt.events import void, wagers
 from tests.mqtt.stand import Stand as RealFloor
 from tests.servers import RedisServer

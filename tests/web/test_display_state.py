@@ -4,8 +4,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from meters.displays import display_state
-from meters.displays.display_state import (
+from meters.floor.floor_file import parse_floor
+from meters.web import display_state
+from meters.web.display_state import (
     LATE_S,
     DisplayState,
     DisplayUpdates,
@@ -16,7 +17,6 @@ from meters.displays.display_state import (
     TooManyWatchersError,
     Watcher,
 )
-from meters.floor.floor_file import parse_floor
 from meters.wire.messages import ControllerBeat
 from tests.web.stand import AT, FLOOR, jackpot, row
 

@@ -10,7 +10,7 @@ import pytest
 from playwright.async_api import Browser, Error, Page, Route, expect
 
 from meters.floor_api.types import ClaimRow, Wagered
-from meters.web.api import changes as changes_module
+from meters.web import streams
 from tests.browsers import check_accessible, hold_clock, sees
 from tests.floor_text import floor_text, link_text, meter_text
 from tests.games.test_item_titles import TITLED
@@ -310,7 +310,7 @@ async def test_a_line_that_died_without_a_word_is_found_out(
 
     The page must say so within five seconds of its own time, which the test controls.
     """
-    monkeypatch.setattr(changes_module, "HEARTBEAT_S", 600.0)
+    monkeypatch.setattr(streams, "CHANGES_HEARTBEAT_S", 600.0)
     page = await room.page()
     await hold_clock(page, datetime.now(UTC))
     await room.sign_in(page, "Flo")

@@ -6,10 +6,9 @@ from html.parser import HTMLParser
 import pytest
 
 from bonus.display import money, wager_text
-from meters.displays.display_state import MeterState
 from meters.floor.branding import LOGO_BYTES_MAX
-from meters.http.page_files import Assets
-from meters.web.theme import PAGES, themed
+from meters.web.display_state import MeterState
+from meters.web.pages import load_assets
 from tests.web.conftest import Sides
 from tests.web.stand import FLOOR, Stand
 
@@ -139,11 +138,7 @@ async def test_the_page_is_light_and_names_nothing_elsewhere(stand: Stand) -> No
         "common.", "clock.", "event_stream.", "expiry.", "money.", "requests.", "stream_worker.",
         "diamond",
     )  # fmt: skip
-    names = [
-        name
-        for name in themed(Assets.load(PAGES), stand.floor).bodies
-        if name.startswith(ours + shared)
-    ]
+    names = [name for name in load_assets(stand.floor).bodies if name.startswith(ours + shared)]
     assert len(names) == 23
     texts = [page]
     for name in names:
@@ -157,7 +152,7 @@ async def test_the_page_is_light_and_names_nothing_elsewhere(stand: Stand) -> No
 
 
 async def test_assets_are_kept_under_their_version_alone(stand: Stand) -> None:
-    version = themed(Assets.load(PAGES), stand.floor).version
+    version = load_assets(stand.floor).version
     kept = await stand.get(f"/assets/{version}/signage.js")
     assert "immutable" in kept.headers["cache-control"]
     assert kept.headers["content-type"].startswith("text/javascript")

@@ -19,7 +19,7 @@ from meters.floor_api.types import Adjustment
 from meters.users.errors import UsersError
 from meters.users.roles import RIGHTS, Right, Role
 from meters.users.users import Actor
-from meters.web.errors import ErrorBody
+from meters.web.error_answers import ErrorBody
 from meters.web.security import ACCESS, COOKIE, CSRF_HEADER, RouteAccess
 from tests.web.in_memory import ASK, UNAPPROVED
 from tests.web.stand import CLAIM, PIN, SMALL, STAFF, Stand

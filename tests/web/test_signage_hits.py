@@ -5,7 +5,7 @@ import time
 import pytest
 from playwright.async_api import Browser, Page, expect
 
-from meters.displays import display_state
+from meters.web import display_state
 from tests.web.conftest import Sides
 from tests.web.signage_page import (
     ALONE,

@@ -10,8 +10,7 @@ from playwright.async_api import Browser, Page, expect
 from bonus.errors import UserError
 from meters.floor.branding import LOGO_BYTES_MAX, Branding, contrast, read_logo
 from meters.floor.floor_file import parse_floor
-from meters.http.page_files import Assets
-from meters.web.theme import PAGES, themed
+from meters.web.pages import load_assets
 from tests.browsers import check_accessible
 from tests.web.conftest import Sides
 from tests.web.signage_page import MAIN, opened
@@ -141,13 +140,12 @@ def test_what_is_no_logo_is_refused(tmp_path: Path, body: bytes, reason: str) ->
 
 def test_another_look_is_another_version() -> None:
     """Thus a display that was already open shows the new theme by itself."""
-    assets = Assets.load(PAGES)
-    plain = themed(assets, parse_floor(FLOOR))
-    assert themed(assets, parse_floor(FLOOR)).version == plain.version
+    plain = load_assets(parse_floor(FLOOR))
+    assert load_assets(parse_floor(FLOOR)).version == plain.version
     for look in (
         'title = "Other"', 'ink = "#ffffff"', 'wording = { foot = "x" }', "rotate_seconds = 30",
     ):  # fmt: skip
-        assert themed(assets, parse_floor(f"{FLOOR}\n[signage]\n{look}")).version != plain.version
+        assert load_assets(parse_floor(f"{FLOOR}\n[signage]\n{look}")).version != plain.version
 
 
 @pytest.mark.parametrize(
@@ -166,7 +164,7 @@ def test_everything_in_the_facility_s_colors_can_be_read(
     """This holds for the extreme permitted colors, on the background and on its shade."""
     colours = f'ground = "{ground}"\nink = "{ink}"\naccent = "{accent}"'
     floor = parse_floor(f"{FLOOR}\n[signage]\n{colours}")
-    sheet = themed(Assets.load(PAGES), floor).bodies["look.css"].decode()
+    sheet = load_assets(floor).bodies["look.css"].decode()
     made = dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6})", sheet))
     for under in (made["ground"], made["shade"]):
         for text in ("ink", "hush", "bright"):

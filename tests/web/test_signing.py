@@ -12,7 +12,7 @@ import pytest
 from meters.users.roles import Role
 from meters.users.sign_in_attempts import EVERYBODY
 from meters.users.users import Actor
-from meters.web.api import changes as changes_module
+from meters.web import streams
 from meters.web.security import COOKIE, CSRF_HEADER, DEVICE_COOKIE
 from tests.servers import RedisServer
 from tests.web.events import Events
@@ -192,7 +192,7 @@ async def test_the_stream_sends_changes_immediately_as_they_come(stand: Stand) -
 async def test_the_stream_ends_with_the_session_or_the_service_and_does_not_keep_it_alive(
     stand: Stand, monkeypatch: pytest.MonkeyPatch, how: str
 ) -> None:
-    monkeypatch.setattr(changes_module, "LOOK_EVERY_S", 0.05)
+    monkeypatch.setattr(streams, "LOOK_EVERY_S", 0.05)
     async with stand.signed_in("Ada") as ada, stand.signed_in("Flo") as flo:
         key = stand.session_key(flo)
         await stand.redis.hincrby(key, "touched", -60_000)

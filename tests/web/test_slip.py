@@ -14,8 +14,7 @@ from bonus.printable import name_problem
 from meters.floor.floor_file import Floor, parse_floor
 from meters.floor_api.types import ClaimRow, EnvyOwed, Wagered
 from meters.pdf.flowables import parts_of
-from meters.web.slips.formatting import amount_words, moment_words
-from meters.web.slips.slip import slip_pdf
+from meters.web.payout_slip import amount_words, moment_words, slip_pdf
 from tests.web.floor_hand import ROYAL
 from tests.web.stand import FLOOR, SMALL
 

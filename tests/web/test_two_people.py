@@ -17,12 +17,12 @@ from litestar import Litestar
 
 from meters.books.two_people import COMMAND
 from meters.floor.floor_file import parse_floor
-from meters.floor_api.change_signal import ChangeSignal
 from meters.selfcheck.approval_checks import Configuration
 from meters.users.operators_log import LogSeal
 from meters.users.roles import Role
 from meters.users.users import Actor
 from meters.web.app import create_app
+from meters.web.streams import ChangeSignal
 from tests.approving import approve
 from tests.model.pit import FLOOR, PROGRESSIVE, Pit
 from tests.model.test_asks import code, opened, result, void

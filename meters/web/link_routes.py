@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import Annotated, Final
 
 import msgspec
-from litestar import get
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath, JSONBody, QueryParameter
 
@@ -22,11 +21,11 @@ from meters.floor_api.types import (
 )
 from meters.links.links import Links
 from meters.users.roles import Right
-from meters.web.api.claims import ENTRIES_MAX, Nothing
-from meters.web.errors import StaffRequest, refusals
-from meters.web.security import SESSION, needs, staff_act
+from meters.web.claim_routes import ENTRIES_MAX
+from meters.web.error_answers import StaffRequest
+from meters.web.security import Nothing, staff_act, staff_read
 
-_READS: Final = refusals(400, 401, 403, 404, 503)
+_READS: Final = (400, 401, 403, 404, 503)
 
 
 class Closing(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -44,12 +43,12 @@ def link_routes(links: Links) -> list[HTTPRouteHandler]:
 
 
 def _reading_routes(links: Links) -> list[HTTPRouteHandler]:
-    @get("/api/v1/links", opt=needs(Right.WINS), security=SESSION, responses=_READS)
+    @staff_read("/api/v1/links", Right.WINS, *_READS)
     async def list_links() -> Sequence[LinkView]:
         """List every link: its state, proposed changes, and the parameters of its meters (D3)."""
         return await links.links()
 
-    @get("/api/v1/links/{link:str}/acts", opt=needs(Right.WINS), security=SESSION, responses=_READS)
+    @staff_read("/api/v1/links/{link:str}/acts", Right.WINS, *_READS)
     async def list_acts(
         link: FromPath[str],
         before: Annotated[int | None, QueryParameter(ge=1, le=ENTRIES_MAX)] = None,

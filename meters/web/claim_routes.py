@@ -1,4 +1,4 @@
-"""Routes for claims (records of wins): list, decide and search them."""
+"""Routes for claims (records of wins) and for dealers' correction requests."""
 
 import asyncio
 from collections.abc import Sequence
@@ -11,31 +11,38 @@ from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath, FromQuery, JSONBody, QueryParameter
 
 from meters.claims.claims import Claims
+from meters.claims.correction_requests import Asks
 from meters.floor.floor_file import Floor
-from meters.floor_api.types import PAGE_MAX, ClaimRow, ClaimState, WinPage, WinSearch, Words
+from meters.floor_api.types import (
+    PAGE_MAX,
+    AskRow,
+    ClaimRow,
+    ClaimState,
+    WinPage,
+    WinSearch,
+    Words,
+)
 from meters.http.strict_requests import WebRequest
 from meters.users.directory import UserDirectory
 from meters.users.roles import Right
-from meters.web.errors import StaffRequest, refusals
+from meters.web.error_answers import StaffRequest, refusals
+from meters.web.payout_slip import slip_pdf
 from meters.web.security import (
     NEEDS_PIN,
     SESSION,
+    Nothing,
     client_of,
     for_anybody,
     needs,
     person_of,
     staff_act,
+    staff_read,
 )
-from meters.web.slips.slip import slip_pdf
 
 ENTRIES_MAX: Final = 10**15
 """No ledger and no operators' log has more entries."""
 
-_READS: Final = refusals(400, 401, 403, 404, 503)
-
-
-class Nothing(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A body without fields: the signed-in user is the person who acts."""
+_READS: Final = (400, 401, 403, 404, 503)
 
 
 class Rejection(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -67,6 +74,12 @@ class SlipCorrection(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw
 
     slip: Words
     replaces: Words
+    reason: Words
+
+
+class AskRefusal(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Refusal of a dealer's correction request. The dealer can read `reason`."""
+
     reason: Words
 
 
@@ -103,14 +116,14 @@ def _reading_routes(
             return [*rows, *await claims.to_reopen()]
         return [without_names(row) for row in rows]
 
-    @get("/api/v1/claims/{claim:str}", opt=needs(Right.WINS), security=SESSION, responses=_READS)
+    @staff_read("/api/v1/claims/{claim:str}", Right.WINS, *_READS)
     async def show_claim(claim: FromPath[str]) -> ClaimRow:
         """Return one claim, decided or not, with the evidence of its round (duty D16)."""
         return await claims.find(claim)
 
     @get(
         "/api/v1/claims/{claim:str}/slip.pdf",
-        opt=needs(Right.WINS) | {NEEDS_PIN: True}, security=SESSION, responses=_READS,
+        opt=needs(Right.WINS) | {NEEDS_PIN: True}, security=SESSION, responses=refusals(*_READS),
         media_type="application/pdf",
     )  # fmt: skip
     async def print_slip(claim: FromPath[str], request: StaffRequest) -> Response[bytes]:
@@ -128,7 +141,7 @@ def _reading_routes(
         named = {"Content-Disposition": f'inline; filename="slip-{_plain(claim)}.pdf"'}
         return Response(slip, media_type="application/pdf", headers=named)
 
-    @get("/api/v1/wins", opt=needs(Right.WINS), security=SESSION, responses=_READS)
+    @staff_read("/api/v1/wins", Right.WINS, *_READS)
     async def search_wins(
         *,
         link: FromQuery[str | None] = None,
@@ -269,3 +282,33 @@ def without_names(row: ClaimRow) -> ClaimRow:
 def _plain(claim: str) -> str:
     """Return a claim's id without the characters that are not safe in a file name."""
     return "".join(sign for sign in claim if sign.isascii() and (sign.isalnum() or sign in "-."))
+
+
+def ask_routes(asks: Asks) -> list[HTTPRouteHandler]:
+    @staff_read("/api/v1/asks", Right.WAITING, 401, 403, 503)
+    async def list_asks() -> Sequence[AskRow]:
+        """List the correction requests that wait for a decision, oldest first.
+
+        The dealer asks for a correction to void a round after its cards were entered, to enter a
+        hand again with other cards, or to add a wager or take one back before the first card. The
+        table waits until a floorperson confirms or refuses the request.
+        """
+        return await asks.asks()
+
+    @staff_act("/api/v1/asks/{ask:str}/confirm", Right.DECIDE)
+    async def confirm_ask(
+        ask: FromPath[str], data: JSONBody[Nothing], request: StaffRequest
+    ) -> AskRow:
+        """Confirm the correction that the floor page showed (duty D17).
+
+        If the dealer changes it, the table makes another request with another id.
+        """
+        return await asks.decide(ask, "confirm_correction", request.user.name)
+
+    @staff_act("/api/v1/asks/{ask:str}/refuse", Right.DECIDE)
+    async def refuse_ask(
+        ask: FromPath[str], data: JSONBody[AskRefusal], request: StaffRequest
+    ) -> AskRow:
+        return await asks.decide(ask, "refuse_correction", request.user.name, reason=data.reason)
+
+    return [list_asks, confirm_ask, refuse_ask]

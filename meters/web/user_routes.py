@@ -1,4 +1,6 @@
-from collections.abc import Sequence
+"""Routes for sign-in and the users, and for the operators' log (the record of what users did)."""
+
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Annotated, Final
 
@@ -7,33 +9,38 @@ from litestar import Response, get, post
 from litestar.datastructures import Cookie
 from litestar.handlers import HTTPRouteHandler
 from litestar.openapi.datastructures import ResponseSpec
-from litestar.params import JSONBody, QueryParameter
+from litestar.params import FromPath, JSONBody, QueryParameter
 
 from bonus.printable import PRINTABLE
 from meters.floor.floor_file import Floor
 from meters.floor_api.types import PAGE_MAX
 from meters.http.strict_requests import WebRequest
 from meters.users.directory import UserDirectory
-from meters.users.operators_log import LogRow
+from meters.users.operators_log import LogRow, LogSeal
+from meters.users.pins import generate_pin
 from meters.users.roles import Right, Role
 from meters.users.sessions import DEVICE_KNOWN_MS, SignedIn
 from meters.users.sign_in_attempts import new_device
-from meters.web.api.claims import Nothing
-from meters.web.errors import StaffRequest, refusals
+from meters.users.users import Actor, UserRow
+from meters.web.claim_routes import ENTRIES_MAX
+from meters.web.error_answers import StaffRequest, refusals
 from meters.web.security import (
     COOKIE,
     DEVICE_COOKIE,
     NEEDS_PIN,
     SESSION,
+    Nothing,
     caller_of,
     check_secrecy,
     client_of,
     for_anybody,
     for_whoever_signed_in,
-    needs,
+    staff_act,
+    staff_read,
     token_of,
 )
 
+_READS: Final = (400, 401, 403, 503)
 Typed = Annotated[str, msgspec.Meta(max_length=200, pattern=PRINTABLE)]
 _ENDED: Final = Cookie(
     COOKIE, value="", max_age=0, path="/", secure=True, httponly=True, samesite="strict"
@@ -49,6 +56,30 @@ class Credentials(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
 class OwnPin(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     pin: Typed
     new_pin: Typed
+
+
+class NewUser(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A user to add. Without `pin`, the service generates one."""
+
+    name: Typed
+    role: Role
+    pin: Typed | None = None
+
+
+class NewPin(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A user's PIN to set. Without `pin`, the service generates one."""
+
+    pin: Typed | None = None
+
+
+class UserWithPin(UserRow, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A user who has just been given a PIN.
+
+    `pin` is the PIN that the service generated, null if the request had one. No other answer shows
+    it.
+    """
+
+    pin: str | None = None
 
 
 class Me(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -78,7 +109,7 @@ class Me(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     lapsed: bool = False
 
 
-def signing_routes(floor: Floor, user_directory: UserDirectory) -> list[HTTPRouteHandler]:
+def sign_in_routes(floor: Floor, user_directory: UserDirectory) -> list[HTTPRouteHandler]:
     return [*_session_routes(floor, user_directory), *_own_account_routes(floor, user_directory)]
 
 
@@ -131,9 +162,8 @@ def _own_account_routes(floor: Floor, user_directory: UserDirectory) -> list[HTT
     @get(
         "/api/v1/me",
         opt=for_whoever_signed_in(), security=SESSION, responses=refusals(401, 503),
-        sync_to_thread=False,
     )  # fmt: skip
-    def show_me(request: StaffRequest) -> Me:
+    async def show_me(request: StaffRequest) -> Me:
         return _me(floor, request.user)
 
     @post(
@@ -151,10 +181,7 @@ def _own_account_routes(floor: Floor, user_directory: UserDirectory) -> list[HTT
             token_of(request), request.user, data.pin, data.new_pin, caller_of(request)
         )
 
-    @get(
-        "/api/v1/me/acts",
-        opt=needs(Right.WAITING), security=SESSION, responses=refusals(400, 401, 403, 503),
-    )  # fmt: skip
+    @staff_read("/api/v1/me/acts", Right.WAITING, *_READS)
     async def list_own_acts(
         request: StaffRequest,
         limit: Annotated[int, QueryParameter(ge=1, le=PAGE_MAX)] = 20,
@@ -184,3 +211,88 @@ def _me(floor: Floor, person: SignedIn) -> Me:
         choose_pin=person.must_choose,
         lapsed=person.lapsed,
     )
+
+
+def user_routes(
+    user_directory: UserDirectory, log_seal: Callable[[], LogSeal]
+) -> list[HTTPRouteHandler]:
+    return [*_reading_routes(user_directory, log_seal), *_changing_routes(user_directory)]
+
+
+def _reading_routes(
+    user_directory: UserDirectory, log_seal: Callable[[], LogSeal]
+) -> list[HTTPRouteHandler]:  # fmt: skip
+    @staff_read("/api/v1/users", Right.USERS, *_READS)
+    async def list_users() -> Sequence[UserRow]:
+        return await user_directory.users.rows()
+
+    @staff_read("/api/v1/log", Right.USERS, *_READS)
+    async def list_log(
+        before: Annotated[int | None, QueryParameter(ge=1, le=ENTRIES_MAX)] = None,
+        limit: Annotated[int, QueryParameter(ge=1, le=PAGE_MAX)] = 50,
+    ) -> Sequence[LogRow]:
+        """List the entries of the operators' log, latest first (duty D17)."""
+        return await user_directory.log.page(before, limit)
+
+    @staff_read("/api/v1/log/seal", Right.WINS, *_READS)
+    async def show_log_seal() -> LogSeal:
+        """Return the seal, a digest over the log, to be kept outside pitlink (duty D17)."""
+        return log_seal()
+
+    return [list_users, list_log, show_log_seal]
+
+
+def _changing_routes(user_directory: UserDirectory) -> list[HTTPRouteHandler]:
+    users = user_directory.users
+
+    @staff_act("/api/v1/users", Right.CHANGE_USERS, status_code=201)
+    async def add_user(data: JSONBody[NewUser], request: StaffRequest) -> UserWithPin:
+        """Add a user with a PIN that is valid for 24 hours.
+
+        With it, the user can do nothing except choose their own PIN.
+        """
+        pin = data.pin if data.pin is not None else generate_pin()
+        row = await users.add(data.name, data.role, pin, _doer(request))
+        return _with_pin(row, None if data.pin is not None else pin)
+
+    @staff_act("/api/v1/users/{name:str}/disable", Right.CHANGE_USERS)
+    async def disable_user(
+        name: FromPath[str], data: JSONBody[Nothing], request: StaffRequest
+    ) -> UserRow:
+        """Disable a user's sign-in. The user's sessions end immediately."""
+        return await users.disable(name, _doer(request))
+
+    @staff_act("/api/v1/users/{name:str}/enable", Right.CHANGE_USERS)
+    async def enable_user(
+        name: FromPath[str], data: JSONBody[Nothing], request: StaffRequest
+    ) -> UserRow:
+        return await users.enable(name, _doer(request))
+
+    @staff_act("/api/v1/users/{name:str}/unlock", Right.CHANGE_USERS)
+    async def unlock_user(
+        name: FromPath[str], data: JSONBody[Nothing], request: StaffRequest
+    ) -> UserRow:
+        """Let a user sign in again after too many failed sign-ins have locked their name."""
+        return await users.unlock(name, _doer(request))
+
+    @staff_act("/api/v1/users/{name:str}/pin", Right.CHANGE_USERS)
+    async def set_pin(
+        name: FromPath[str], data: JSONBody[NewPin], request: StaffRequest
+    ) -> UserWithPin:
+        """Set a new PIN for a user. The user's sessions end immediately.
+
+        The PIN is valid for 24 hours. With it, the user can do nothing except choose their own PIN.
+        """
+        pin = data.pin if data.pin is not None else generate_pin()
+        row = await users.set_pin(name, pin, _doer(request))
+        return _with_pin(row, None if data.pin is not None else pin)
+
+    return [add_user, disable_user, enable_user, unlock_user, set_pin]
+
+
+def _with_pin(row: UserRow, pin: str | None) -> UserWithPin:
+    return UserWithPin(**msgspec.structs.asdict(row), pin=pin)
+
+
+def _doer(request: StaffRequest) -> Actor:
+    return Actor(request.user.name, client_of(request), token_of(request) or "")

@@ -11,15 +11,16 @@ from litestar import MediaType, Request, Response
 from litestar.datastructures import State
 from litestar.exceptions import HTTPException
 from litestar.openapi.datastructures import ResponseSpec
+from litestar.types import ExceptionHandlersMap
 
 from bonus.printable import escape_unprintable
 from bonus.settling.rounds import RoundError
-from meters.displays.display_state import TooManyWatchersError
 from meters.floor_api.errors import ActError
 from meters.http.settle_page import RoundProblem, problems_of
 from meters.http.strict_requests import WebRequest
 from meters.users.errors import UsersError
 from meters.users.sessions import SignedIn
+from meters.web.display_state import TooManyWatchersError
 
 StaffRequest = Request[SignedIn, object, State]
 """A request of a signed-in user who has the right for the route."""
@@ -96,7 +97,7 @@ def error_response(
     )
 
 
-def on_http_error(_: WebRequest, error: HTTPException) -> Response[ErrorBody]:
+def _on_http_error(_: WebRequest, error: HTTPException) -> Response[ErrorBody]:
     code = http.HTTPStatus(error.status_code).name.lower()
     message = error.detail
     if isinstance(error.extra, list):
@@ -105,11 +106,11 @@ def on_http_error(_: WebRequest, error: HTTPException) -> Response[ErrorBody]:
     return error_response(error.status_code, ErrorText(code, message), error.headers)
 
 
-def on_refusal(_: WebRequest, error: RefusedError) -> Response[ErrorBody]:
+def _on_refusal(_: WebRequest, error: RefusedError) -> Response[ErrorBody]:
     return error_response(error.status, ErrorText(error.code, error.message))
 
 
-def on_round_error(_: WebRequest, error: RoundError) -> Response[ErrorBody]:
+def _on_round_error(_: WebRequest, error: RoundError) -> Response[ErrorBody]:
     found = tuple(
         msgspec.structs.replace(each, message=escape_unprintable(each.message))
         for each in problems_of(error)
@@ -118,7 +119,7 @@ def on_round_error(_: WebRequest, error: RoundError) -> Response[ErrorBody]:
     return error_response(400, text)
 
 
-def on_users_error(_: WebRequest, error: UsersError) -> Response[ErrorBody]:
+def _on_users_error(_: WebRequest, error: UsersError) -> Response[ErrorBody]:
     """Answer a failed sign-in or change of a user; log a failure of Redis as its cause."""
     if error.code == "store_failed":
         _log.warning("people not read", reason=str(error.__cause__))
@@ -132,7 +133,7 @@ def on_users_error(_: WebRequest, error: UsersError) -> Response[ErrorBody]:
     return error_response(_USERS_STATUS.get(error.code, 422), text, headers)
 
 
-def on_act_error(_: WebRequest, error: ActError) -> Response[ErrorBody]:
+def _on_act_error(_: WebRequest, error: ActError) -> Response[ErrorBody]:
     if error.code.startswith("unknown_"):
         status = 404
     elif error.code in _CONFLICTS:
@@ -142,7 +143,7 @@ def on_act_error(_: WebRequest, error: ActError) -> Response[ErrorBody]:
     return error_response(status, ErrorText(error.code, error.message))
 
 
-def on_displays_full(_: WebRequest, error: TooManyWatchersError) -> Response[ErrorBody]:
+def _on_displays_full(_: WebRequest, error: TooManyWatchersError) -> Response[ErrorBody]:
     if not error.of_one:
         error_text = ErrorText("too_many_streams", "too many displays are connected")
         return error_response(503, error_text)
@@ -153,14 +154,27 @@ def on_displays_full(_: WebRequest, error: TooManyWatchersError) -> Response[Err
     return error_response(429, ErrorText("too_many_streams", message))
 
 
-def on_deep_nesting(_: WebRequest, __: RecursionError) -> Response[ErrorBody]:
+def _on_deep_nesting(_: WebRequest, __: RecursionError) -> Response[ErrorBody]:
     """Refuse a request body whose JSON is nested too deeply to be decoded."""
     return error_response(400, ErrorText("bad_request", "the request is nested too deeply"))
 
 
-def on_defect(request: WebRequest, error: Exception) -> Response[ErrorBody]:
+def _on_defect(request: WebRequest, error: Exception) -> Response[ErrorBody]:
     """Log an unexpected error in full, and answer without its details."""
     _log.error("request failed", path=request.url.path, exc_info=error)
     return error_response(
         500, ErrorText("internal_error", "the service could not answer this request")
     )
+
+
+ERROR_ANSWERS: Final[ExceptionHandlersMap] = {
+    HTTPException: _on_http_error,
+    RefusedError: _on_refusal,
+    RoundError: _on_round_error,
+    UsersError: _on_users_error,
+    ActError: _on_act_error,
+    TooManyWatchersError: _on_displays_full,
+    RecursionError: _on_deep_nesting,
+    Exception: _on_defect,
+}
+"""How the service answers each error that a route raises."""

@@ -9,16 +9,16 @@ from datetime import datetime
 from typing import Final
 from zoneinfo import ZoneInfo
 
+from reportlab.graphics.shapes import Drawing, Rect, String  # type: ignore[import-untyped]
+from reportlab.lib.colors import Color  # type: ignore[import-untyped]
 from reportlab.platypus import FrameBreak, KeepInFrame  # type: ignore[import-untyped]
 
 from bonus.display import card_words, hand_words, item_words, money
 from meters.floor.facility import DEMONSTRATION_MARK
 from meters.floor.floor_file import Floor
 from meters.floor_api.types import ClaimRow, EnvyOwed, Wagered
-from meters.pdf.flowables import HUSH, INK, paragraph, rule, signature_lines, table
+from meters.pdf.flowables import HUSH, INK, face_of, paragraph, rule, signature_lines, table
 from meters.pdf.pages import PageLayout, pdf_file
-from meters.web.slips.cards import cards_drawing
-from meters.web.slips.formatting import amount_words, moment_words
 
 _WIDTH: Final = 612.0
 _HEIGHT: Final = 792.0
@@ -41,6 +41,24 @@ _PAID_FROM: Final = {
     "table_inventory": "Table inventory",
     "game_account": "Game account",
 }
+
+_BLACK: Final = (0.0, 0.0, 0.0)
+_RED: Final = (0.7, 0.07, 0.12)
+_SUITS: Final = {
+    "c": ("\N{BLACK CLUB SUIT}", _BLACK),
+    "d": ("\N{BLACK DIAMOND SUIT}", _RED),
+    "h": ("\N{BLACK HEART SUIT}", _RED),
+    "s": ("\N{BLACK SPADE SUIT}", _BLACK),
+}
+_CARD_GAP: Final = 4.0
+_SMALL: Final = (
+    "", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven",
+    "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen",
+)  # fmt: skip
+_TENS: Final = (
+    "", "", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety",
+)  # fmt: skip
+_SCALES: Final = ((10**9, "billion"), (10**6, "million"), (10**3, "thousand"))
 
 Fact = tuple[str, str]
 
@@ -182,7 +200,7 @@ class _Slip:
             cells = [
                 [
                     paragraph(title, 9, gray=HUSH),
-                    cards_drawing(names, width - _GAP),
+                    _cards_drawing(names, width - _GAP),
                     paragraph(", ".join(map(card_words, names)), 8, gray=HUSH),
                 ]
                 for title, names in groups
@@ -288,3 +306,64 @@ def _facts(facts: Iterable[Fact], width: float) -> object:
         (paragraph(name, 9, gray=HUSH), paragraph(value, 10.5, bold=True)) for name, value in facts
     ]
     return table(rows, (_LABEL, width - _LABEL), clear=1)
+
+
+def _cards_drawing(names: Sequence[str], width_max: float) -> object:
+    """Return cards such as "Td", the ten of diamonds, in a row of at most `width_max` points."""
+    width = min(30.0, width_max / len(names) - _CARD_GAP)
+    height = 1.38 * width
+    drawing = Drawing(len(names) * (width + _CARD_GAP), height + 2 * _CARD_GAP)
+    for number, name in enumerate(names):
+        x = number * (width + _CARD_GAP)
+        suit, rgb = _SUITS[name[1]]
+        rank = "10" if name[0] == "T" else name[0]
+        edge = 0.1 * width
+        drawing.add(
+            Rect(
+                x, _CARD_GAP, width, height, rx=edge, ry=edge, fillColor=Color(1, 1, 1),
+                strokeColor=Color(0.25, 0.25, 0.25), strokeWidth=0.8,
+            )
+        )  # fmt: skip
+        for text, y, bold in ((rank, 0.59, True), (suit, 0.14, False)):
+            drawing.add(
+                String(
+                    x + width / 2, _CARD_GAP + y * height, text, fontName=face_of(text, bold=bold),
+                    fontSize=(0.52 if bold else 0.62) * width, fillColor=Color(*rgb),
+                    textAnchor="middle",
+                )
+            )  # fmt: skip
+    return drawing
+
+
+def amount_words(amount_cents: int) -> str:
+    """Return an amount in words, which nobody can change on a printed slip by adding a digit.
+
+    >>> amount_words(151_000), amount_words(100_045), amount_words(99)
+    ('One thousand five hundred ten and 00/100 dollars', 'One thousand and 45/100 dollars', \
+'Zero and 99/100 dollars')
+    """
+    dollars, cents = divmod(amount_cents, 100)
+    words = _number(dollars) or "zero"
+    return f"{words[0].upper()}{words[1:]} and {cents:02}/100 dollars"
+
+
+def moment_words(moment: str | datetime, zone: ZoneInfo) -> str:
+    """Return the text of a time, given or in the form of RFC 3339, in the facility's time zone.
+
+    >>> moment_words("2026-11-20T02:14:07.250Z", ZoneInfo("America/New_York"))
+    'Thu, Nov 19, 2026, 21:14:07 EST'
+    """
+    at = datetime.fromisoformat(moment) if isinstance(moment, str) else moment
+    local = at.astimezone(zone)
+    return f"{local:%a, %b} {local.day}, {local:%Y, %H:%M:%S %Z}"
+
+
+def _number(number: int) -> str:
+    for scale, name in _SCALES:
+        if number >= scale:
+            return f"{_number(number // scale)} {name} {_number(number % scale)}".rstrip()
+    if number >= 100:
+        return f"{_SMALL[number // 100]} hundred {_number(number % 100)}".rstrip()
+    if number >= 20:
+        return f"{_TENS[number // 10]}-{_SMALL[number % 10]}".rstrip("-")
+    return _SMALL[number]

@@ -1,10 +1,17 @@
-"""The signage pages. The service sends a page with current data, and `signage.js` updates it."""
+"""The signage pages. The service sends a page with current data, and `signage.js` updates it.
 
+Some show players what each hand wins (duty D1), with a paytable under each meter:
+`/signage/LINK/pays` has all meters of a link, `/signage/LINK/pays/TABLE` only those of one table,
+as its game pays.
+"""
+
+import hashlib
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final, Literal
 from zoneinfo import ZoneInfo
 
+import msgspec
 from litestar import MediaType, Response, get
 from litestar.exceptions import NotFoundException
 from litestar.handlers import HTTPRouteHandler
@@ -12,17 +19,16 @@ from litestar.params import FromPath
 from litestar.response import Redirect
 
 from bonus.display import money, short_money, wager_text
-from meters.displays.display_state import DisplayState, JackpotRow, MeterRow
 from meters.floor.branding import Logo, read_logo
 from meters.floor.facility import DEMONSTRATION_MARK
 from meters.floor.floor_file import Floor, Link, Meter
-from meters.http.page_files import Assets, load_template
-from meters.web.paytable.hand_text import Pays, pays_of, winners_of
+from meters.http.page_files import A_YEAR, load_template
+from meters.web.display_state import DisplayState, JackpotRow, MeterRow
+from meters.web.paytable_text import Pays, pays_of, winners_of
 
 _DIGITS_LEAST: Final = 6
 _DIGITS_MOST: Final = 12
-_TEMPLATE: Final = load_template("meters.web.signage", "page.html")
-_A_YEAR: Final = "public, max-age=31536000, immutable"
+_TEMPLATE: Final = load_template("meters.web", "signage_page.html")
 
 Shown = Literal["live", "closed", "unavailable"]
 """State of a meter on a display.
@@ -67,37 +73,60 @@ class _LinkView:
     meters: tuple[_MeterView, ...]
 
 
-def page_routes(floor: Floor, displays: DisplayState, assets: Assets) -> list[HTTPRouteHandler]:
+def signage_routes(
+    floor: Floor, displays: DisplayState, page_version: str
+) -> list[HTTPRouteHandler]:
     """Declare the routes for patrons; raise `UserError` if the logo cannot be shown."""
-    by_id = {link.id: link for link in floor.link}
     logo = read_logo(floor.signage)
 
-    @get("/", include_in_schema=False, sync_to_thread=False)
-    def go_to_signage() -> Redirect:
+    def signage() -> Signage:
+        return Signage(floor, displays, page_version, logo)
+
+    @get("/")
+    async def go_to_signage() -> Redirect:
         return Redirect("/signage")
 
-    @get("/signage", media_type=MediaType.HTML, include_in_schema=False, sync_to_thread=False)
-    def show_floor() -> str:
-        links = tuple(map(displays.in_force, floor.link))
-        return Signage(floor, displays, assets.version, logo).page(links, None)
+    @get("/signage", media_type=MediaType.HTML)
+    async def show_floor() -> str:
+        return signage().page(tuple(map(displays.in_force, floor.link)), None)
 
-    @get(
-        "/signage/{link:str}",
-        media_type=MediaType.HTML, include_in_schema=False, sync_to_thread=False,
-    )  # fmt: skip
-    def show_link(link: FromPath[str]) -> str:
-        if link not in by_id:
-            raise NotFoundException(f"there is no link {link}: there are {', '.join(by_id)}")
-        shown = displays.in_force(by_id[link])
-        return Signage(floor, displays, assets.version, logo).page((shown,), link)
+    @get("/signage/{link:str}", media_type=MediaType.HTML)
+    async def show_link(link: FromPath[str]) -> str:
+        page = signage()
+        return page.page((page.find(link),), link)
 
-    @get("/signage/logo/{version:str}", include_in_schema=False, sync_to_thread=False)
-    def send_logo(version: FromPath[str]) -> Response[bytes]:
-        if logo is None or version != assets.version:
+    @get("/signage/{link:str}/pays", media_type=MediaType.HTML)
+    async def show_pays(link: FromPath[str]) -> str:
+        page = signage()
+        return page.paytables(page.find(link))
+
+    @get("/signage/{link:str}/pays/{table:str}", media_type=MediaType.HTML)
+    async def show_pays_of_table(link: FromPath[str], table: FromPath[str]) -> str:
+        page = signage()
+        return page.paytables(_of_table(page.find(link), table), table)
+
+    @get("/signage/logo/{version:str}")
+    async def send_logo(version: FromPath[str]) -> Response[bytes]:
+        if logo is None or version != page_version:
             raise NotFoundException("there is no such file")
-        return Response(logo.body, media_type=logo.media_type, headers={"Cache-Control": _A_YEAR})
+        return Response(logo.body, media_type=logo.media_type, headers={"Cache-Control": A_YEAR})
 
-    return [go_to_signage, show_floor, show_link, send_logo]
+    return [go_to_signage, show_floor, show_link, show_pays, show_pays_of_table, send_logo]
+
+
+def _of_table(link: Link, table: str) -> Link:
+    """Return a link with only the meters of one table, as its game pays."""
+    tables = {each.id: each for each in link.table}
+    if table not in tables:
+        raise NotFoundException(
+            f"link {link.id} has no table {table}: its tables are {', '.join(tables)}"
+        )
+    meters = tuple(
+        msgspec.structs.replace(meter, fed_in=(tables[table].game,))
+        for meter in link.meter
+        if meter.meter_id in tables[table].meters
+    )
+    return msgspec.structs.replace(link, meter=meters)
 
 
 class Signage:
@@ -119,6 +148,19 @@ class Signage:
         self._links = {row.link: row for row in displays.links()}
         self._hits = _by_meter(displays.pending_jackpots())
         self._validated = _by_meter(displays.validated())
+
+    def find(self, link: str) -> Link:
+        """Return a link with its present terms; raise `NotFoundException` if there is none."""
+        by_id = {each.id: each for each in self._floor.link}
+        if link not in by_id:
+            raise NotFoundException(f"there is no link {link}: there are {', '.join(by_id)}")
+        return self._displays.in_force(by_id[link])
+
+    def paytables(self, link: Link, table: str = "") -> str:
+        """Return the HTML of the page with a link's paytables."""
+        shown = [(meter.meter_id, meter.title, meter.limit, pays_of(meter)) for meter in link.meter]
+        digest = hashlib.sha256(msgspec.json.encode(shown)).hexdigest()[:12]
+        return self.page((link,), link.id, terms=f"{self._version}-{digest}", table=table)
 
     def page(
         self, links: tuple[Link, ...], watched: str | None, *, terms: str = "", table: str = ""

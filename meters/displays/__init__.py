@@ -1,1 +1,0 @@
-"""The data that displays show: meters, heartbeats of the links, and wins."""

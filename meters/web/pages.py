@@ -1,0 +1,144 @@
+"""The pages of the staff, and the files of all pages, in the facility's colors."""
+
+import hashlib
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Final
+
+import msgspec
+from litestar import MediaType, get, post
+from litestar.handlers import HTTPRouteHandler
+from litestar.params import JSONBody
+
+from bonus.settling.settle import SettlementText
+from meters.floor.branding import Branding, away, mixed, on, read_logo, readable
+from meters.floor.facility import DEMONSTRATION_MARK, PUBLIC_PIN, demonstration_users
+from meters.floor.floor_file import Floor
+from meters.http.page_files import SHARED, Assets, load_template
+from meters.http.settle_page import SettlePage, settle_body
+from meters.http.strict_requests import WebRequest
+from meters.web.display_state import DisplayState
+from meters.web.error_answers import refusals
+from meters.web.security import NEEDS_PIN, SESSION, for_anybody, for_whoever_signed_in
+
+_PACKAGE: Final = "meters.web"
+_DRAWN: Final = ("numerals.svg", "dollar.svg", "comma.svg", "point.svg")
+"""Drawings whose original colors are replaced by the facility's."""
+
+
+def load_assets(floor: Floor) -> Assets:
+    """Return the files of the pages, with drawings and a style sheet in the facility's colors.
+
+    Pages show parts of the floor file. If one of these changes, so does the version of the files,
+    with which an open display compares its own: if they differ, it reloads.
+
+    Raises:
+        UserError: the logo cannot be shown.
+    """
+    assets = Assets.load((_PACKAGE, SHARED))
+    look = floor.signage
+    logo = read_logo(look)
+    bodies = {
+        **assets.bodies,
+        **{name: _painted(assets.bodies[name], look) for name in _DRAWN},
+        "look.css": _sheet(look),
+    }
+    shown = msgspec.json.encode(
+        (floor.facility, look, floor.link), enc_hook=lambda games: dict(games.digests)
+    )
+    digest = hashlib.sha256(
+        b"\0".join((assets.version.encode(), shown, *bodies.values(), logo.body if logo else b""))
+    )
+    return replace(assets, version=digest.hexdigest()[:12], bodies=bodies)
+
+
+def _painted(drawing: bytes, branding: Branding) -> bytes:
+    colours: Mapping[str, str] = {
+        "#fffaf0": branding.ink,
+        "#f3e6c4": mixed(branding.ink, branding.accent, 14),
+        "#d9bd82": mixed(branding.ink, branding.accent, 50),
+        "#c9a25a": branding.accent,
+    }
+    return re.sub(rb"#[0-9a-f]{6}", lambda found: colours[found[0].decode()].encode(), drawing)
+
+
+def _sheet(branding: Branding) -> bytes:
+    shade = away(branding.ground, branding.ink, 52)
+    hush = readable(mixed(branding.ink, branding.ground, 40), branding.ink, branding.ground)
+    dark = on(branding.ground) == "#ffffff"
+    return f"""\
+:root {{
+  color-scheme: {"dark" if dark else "light"};
+  --ground: {branding.ground};
+  --shade: {shade};
+  --ink: {branding.ink};
+  --hush: {hush};
+  --accent: {branding.accent};
+  --bright: {readable(branding.accent, branding.ink, branding.ground)};
+  --on-accent: {on(branding.accent)};
+  --rule: {branding.accent}57;
+  --ray: {branding.accent}1f;
+}}
+""".encode()
+
+
+def floor_page_route(floor: Floor, version: str) -> HTTPRouteHandler:
+    """Declare the route of the floor page, which scripts fill with data after a user signs in.
+
+    Everybody can load the empty page: its only data are the titles of wagers and the names of
+    links, which the signage shows too.
+    """
+    page = load_template(_PACKAGE, "floor_page.html").render(
+        facility=floor.facility,
+        titles=msgspec.json.encode(dict(floor.games.titles)).decode(),
+        links=msgspec.json.encode({link.id: link.name for link in floor.link}).decode(),
+        version=version,
+        mark=DEMONSTRATION_MARK,
+        users=demonstration_users(),
+        pin=PUBLIC_PIN,
+    )
+
+    @get("/floor", media_type=MediaType.HTML)
+    async def show_floor_page() -> str:
+        return page
+
+    return show_floor_page
+
+
+def settle_routes(floor: Floor, displays: DisplayState, version: str) -> list[HTTPRouteHandler]:
+    """Declare two routes: one shows the page, the other settles a round.
+
+    Everybody can load the page, because it contains only terms of the tables and amounts of meters.
+    To settle a round, a user must sign in.
+    """
+    page = SettlePage(floor.facility, version, home="/floor", home_name="Floor page", signs_in=True)
+
+    @get("/settle", opt=for_anybody(), media_type=MediaType.HTML, include_in_schema=False)
+    async def show_settle_page() -> str:
+        return page.render(
+            [
+                (link, table)
+                for each in floor.link
+                for link in [displays.in_force(each)]
+                for table in link.table
+            ],
+            {(row.link, row.meter): row.amount for row in displays.rows()},
+        )
+
+    # A lapsed session can settle a round, because nothing changes.
+    @post(
+        "/api/v1/settlements",
+        opt={**for_whoever_signed_in(), NEEDS_PIN: False}, security=SESSION,
+        responses=refusals(400, 401, 403, 413, 415, 503), status_code=200,
+    )  # fmt: skip
+    async def settle(data: JSONBody[dict[str, object]], request: WebRequest) -> SettlementText:
+        """Calculate what a round pays, to decide a dispute. Nothing is stored or sent.
+
+        The body is a round in the format of `pitlink settle`, with money in cents. Each line of the
+        answer names the subsection of the law that decides it. If the round is not possible, the
+        `field` of the error names the wrong field of the round.
+        """
+        return settle_body(await request.body())
+
+    return [show_settle_page, settle]

@@ -1,0 +1,249 @@
+"""Server-sent events: the meters, links and jackpots for displays, and changes for floor pages."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterable, AsyncIterator
+from typing import Final, Self
+
+import msgspec
+from litestar import get
+from litestar.background_tasks import BackgroundTask
+from litestar.exceptions import NotFoundException
+from litestar.handlers import HTTPRouteHandler
+from litestar.params import FromQuery
+from litestar.response import Stream
+
+from meters.floor.floor_file import Floor
+from meters.http.strict_requests import WebRequest
+from meters.users.directory import UserDirectory
+from meters.users.errors import UsersError
+from meters.users.roles import Right
+from meters.users.sign_in_attempts import site
+from meters.web.display_state import (
+    DisplayRow,
+    DisplayState,
+    DisplayUpdates,
+    JackpotRow,
+    LinkRow,
+    MeterRow,
+    Watcher,
+)
+from meters.web.error_answers import StaffRequest, refusals
+from meters.web.security import SESSION, client_of, for_anybody, needs, token_of
+
+METERS_HEARTBEAT_S: Final = 5.0
+"""Time without an event after which a comment is sent.
+
+If it cannot be sent, the service knows that the reader has disconnected.
+"""
+
+_METERS_HEARTBEAT: Final = b": still here\n\n"
+_STREAM_HEADERS: Final = {
+    # These headers forbid a proxy to buffer the events, because buffered meters would be out of
+    # date.
+    "X-Accel-Buffering": "no",
+    "Cache-Control": "no-store, no-transform",
+}
+_EVENT_STREAM: Final = "text/event-stream"
+_EVENTS: Final[dict[type[DisplayRow], bytes]] = {
+    MeterRow: b"meter",
+    LinkRow: b"controller",
+    JackpotRow: b"jackpot",
+}
+
+LOOK_EVERY_S: Final = 5.0
+"""Longest time between two checks that the user's session is still valid."""
+
+CHANGES_HEARTBEAT_S: Final = 2.0
+"""Time without a change after which the stream sends a ``heartbeat``.
+
+A page that misses two heartbeats shows that its data can be out of date.
+"""
+
+_CHANGES_HEARTBEAT: Final = b"event: heartbeat\ndata: {}\n\n"
+
+_NOTHING_NEW: Final = -1
+_OF_NO_LINK: Final = ""
+"""A link id that no link has.
+
+The stream follows it, because it needs no display data, but must know when the service stops and
+ends all followers.
+"""
+
+
+class ChangeSignal:
+    """A counter of changes, of whatever kind, for which tasks can wait."""
+
+    def __init__(self) -> None:
+        self._count = 1
+        self._rung = asyncio.Event()
+
+    def ring(self) -> None:
+        self._count += 1
+        self._rung.set()
+        self._rung = asyncio.Event()
+
+    async def next(self, seen: int) -> int:
+        """Wait until the count differs from `seen`."""
+        while self._count == seen:
+            await self._rung.wait()
+        return self._count
+
+
+class MeterStream:
+    """Changes of the meters, links and jackpots, as the bytes of server-sent events.
+
+    The first event is ``page``, with the version of the pages: an open page with another version
+    must reload. Then comes the current state, and after it changes, each event about one meter, one
+    link (``controller``) or one jackpot.
+
+    The stream is sent in parts, each with all changes since the reader read the one before. So a
+    slow reader gets changes later, but needs no more memory.
+    """
+
+    def __init__(self, watch: DisplayUpdates, page_version: str) -> None:
+        self._watch = watch
+        self._first = _frame(b"page", msgspec.json.encode({"version": page_version}))
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> bytes:
+        try:
+            async with asyncio.timeout(METERS_HEARTBEAT_S):
+                rows = await anext(self._watch)
+        except TimeoutError:
+            return _METERS_HEARTBEAT
+        first, self._first = self._first, b""
+        return first + b"".join(
+            _frame(_EVENTS[type(row)], msgspec.json.encode(row)) for row in rows
+        )
+
+
+class ChangeCount(msgspec.Struct, frozen=True):
+    """Data of a ``changed`` event: another `count` says that something changed, but not what."""
+
+    count: int
+
+
+class ChangeStream:
+    """The events that one floor page receives, until the user's session ends.
+
+    A ``changed`` event is sent at the start and after each change. The stream does not keep the
+    session alive, so the session of an unused page lapses: an act then needs the PIN again. The
+    stream of a lapsed session continues.
+    """
+
+    def __init__(
+        self,
+        changes: ChangeSignal,
+        user_directory: UserDirectory,
+        token: str | None,
+        end: DisplayUpdates,
+    ) -> None:
+        self._changes = changes
+        self._user_directory = user_directory
+        self._token = token
+        self._end = end
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        seen = _NOTHING_NEW
+        looked_at = -LOOK_EVERY_S
+        ended = asyncio.create_task(self._until_displays_close())
+        try:
+            while not ended.done():
+                if time.monotonic() - looked_at >= LOOK_EVERY_S:
+                    if not await self._holds():
+                        return
+                    looked_at = time.monotonic()
+                next_look_s = max(0.0, looked_at + LOOK_EVERY_S - time.monotonic())
+                change = asyncio.create_task(self._changes.next(seen))
+                try:
+                    await asyncio.wait(
+                        {change, ended},
+                        timeout=min(next_look_s, CHANGES_HEARTBEAT_S),
+                        return_when="FIRST_COMPLETED",
+                    )
+                finally:
+                    change.cancel()
+                if change.done() and not change.cancelled():
+                    seen = change.result()
+                    yield _frame(b"changed", msgspec.json.encode(ChangeCount(seen)))
+                elif not ended.done():
+                    yield _CHANGES_HEARTBEAT
+        finally:
+            ended.cancel()
+
+    async def _holds(self) -> bool:
+        try:
+            person = await self._user_directory.sessions.find(self._token, keep_alive=False)
+        except UsersError:
+            return False
+        return person is not None and person.may(Right.WAITING)
+
+    async def _until_displays_close(self) -> None:
+        async for _ in self._end:
+            pass
+
+
+def meter_routes(floor: Floor, displays: DisplayState, page_version: str) -> list[HTTPRouteHandler]:
+    links = frozenset(link.id for link in floor.link)
+
+    @get("/api/v1/meters", opt=for_anybody())
+    async def list_meters() -> list[MeterRow]:
+        """List the current value of every meter, in cents. Reserves are not shown (reading T21)."""
+        return displays.rows()
+
+    @get(
+        "/api/v1/meters/stream",
+        opt=for_anybody(), media_type=_EVENT_STREAM, responses=refusals(400, 404, 429, 503),
+    )  # fmt: skip
+    async def stream_meters(request: WebRequest, link: FromQuery[str | None] = None) -> Stream:
+        """Send the current state of the meters, links and jackpots, then each change of this state.
+
+        They are server-sent events: `meter`, `controller` and `jackpot`, of one link if `link` is
+        given. A `controller` event is sent every second while the service operates the link; if
+        these stop, the meters of the link can be out of date.
+        """
+        if link is not None and link not in links:
+            raise NotFoundException(f"there is no link {link}")
+        watch = displays.follow(link, Watcher(site(client_of(request))))
+        return _stream(MeterStream(watch, page_version), displays, watch)
+
+    return [list_meters, stream_meters]
+
+
+def change_routes(
+    changes: ChangeSignal, user_directory: UserDirectory, displays: DisplayState
+) -> list[HTTPRouteHandler]:
+    @get(
+        "/api/v1/floor/stream",
+        opt=needs(Right.WAITING), security=SESSION, responses=refusals(401, 403, 429, 503),
+        media_type=_EVENT_STREAM,
+    )  # fmt: skip
+    async def stream_changes(request: StaffRequest) -> Stream:
+        """Send server-sent events to a floor page until its session ends.
+
+        A `changed` event is sent at the start, and when a claim, a correction request or a link
+        changes; a `heartbeat` when nothing has changed for two seconds. The stream does not prolong
+        the session.
+        """
+        watch = displays.follow(_OF_NO_LINK, Watcher(request.user.name, staff=True))
+        shown = ChangeStream(changes, user_directory, token_of(request), watch)
+        return _stream(shown, displays, watch)
+
+    return [stream_changes]
+
+
+def _stream(events: AsyncIterable[bytes], displays: DisplayState, watch: DisplayUpdates) -> Stream:
+    """Return an answer with events, at whose end the follower of the displays is removed."""
+    return Stream(
+        events,
+        media_type=_EVENT_STREAM,
+        headers=_STREAM_HEADERS,
+        background=BackgroundTask(displays.leave, watch),
+    )
+
+
+def _frame(event: bytes, data: bytes) -> bytes:
+    return b"event: " + event + b"\ndata: " + data + b"\n\n"
