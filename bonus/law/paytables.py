@@ -78,6 +78,10 @@ class Payout:
         """True if the payout has a percentage of a meter."""
         return bool(self.percent or self.percents)
 
+    def percent_of(self, meter: str) -> Percent:
+        """Return the percentage of a meter; a cell for a wager's only meter does not name it."""
+        return self.percent or dict(self.percents).get(meter, 0)
+
     @property
     def worth(self) -> tuple[Percent, int, int]:
         """Sort key of payouts in a paytable: the percentage, then the fixed sum, then the odds."""

@@ -5,31 +5,30 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from bonus.hands.rankings import RANKINGS
-from bonus.law.chapter_file import Chapter
+from bonus.law.chapter_file import Chapter, Main
+from bonus.law.choices import MINI_ROYAL
 from bonus.law.paytables import Paytable, paytables_of, rows_of, with_mini_royal
 from bonus.odds.dealer_duels import Duel
 from bonus.odds.enumerations import Enumerator, duel
-from bonus.odds.hand_payouts import choose, main_note, mini_royal_cell
+from bonus.odds.hand_payouts import choose
 from bonus.odds.odds_entries import (
     ByRank,
     HandLine,
     MixedHand,
     OddsEntry,
     OutcomeLine,
-    decimal,
-    exact,
 )
 from bonus.odds.offers import Offer, main_choice, main_choices
 from bonus.odds.strategy import (
     FOLD,
     OUTCOMES,
     Best,
-    BonusPays,
-    bonus_pays,
     play_best,
     play_by_rank,
 )
 from bonus.odds.strategy_text import mixed_hands, strategy_in_words
+from bonus.settling.table_rules import table_rules
+from bonus.settling.wagers_at_odds import MainWagers
 
 
 def main_entry(offer: Offer, counted: Enumerator) -> OddsEntry:
@@ -37,20 +36,19 @@ def main_entry(offer: Offer, counted: Enumerator) -> OddsEntry:
     main = chapter.main_game
     against = counted.get(duel(chapter))
     paytables = _paytables(chapter, offer.paytable, offer.mini_royal)
-    pays = bonus_pays(main, paytables.values())
-    best = play_best(main, pays, against)
+    game = main_wagers(chapter, offer.paytable, offer.mini_royal)
+    best = play_best(game, main.times, against)
     outcomes = [outcome for outcome in OUTCOMES if outcome != "not_qualified" or main.not_qualified]
     chosen = _chosen(chapter, paytables)
     return OddsEntry(
         game=chapter.game,
         wager=offer.wager,
         paytable=offer.paytable,
-        house_edge=exact(best.house_edge),
-        house_edge_decimal=decimal(best.house_edge),
+        house_edge=best.house_edge,
         hands=tuple(_hand_lines(chapter, paytables, against)),
         rule=paytables[chosen].rule if chosen else main.odds_rule,
-        mini_royal=mini_royal_cell(offer),
-        note=main_note(offer, paytables.get(chosen)),
+        mini_royal=offer.mini_royal_cell,
+        note=_note(offer, paytables.get(chosen)),
         tables=offer.at,
         pays_what=_pays_what(chapter),
         strategy=strategy_in_words(main.ranking, main, against, best.times),
@@ -58,10 +56,9 @@ def main_entry(offer: Offer, counted: Enumerator) -> OddsEntry:
             MixedHand(hand=hand, hands={str(times): number for times, number in ways.items()})
             for hand, ways in mixed_hands(main.ranking, against, best.times)
         ),
-        by_rank=_by_rank(chapter, pays, against, best),
-        element_of_risk=exact(best.element_of_risk),
-        element_of_risk_decimal=decimal(best.element_of_risk),
-        average_wager=exact(best.average_wager),
+        by_rank=_by_rank(main, game, against, best),
+        element_of_risk=best.element_of_risk,
+        average_wager=best.average_wager,
         outcomes=tuple(
             OutcomeLine(outcome=outcome, combinations=best.deals[outcome], of=best.of)
             for outcome in ("fold", *outcomes)
@@ -84,24 +81,41 @@ def _pays_what(chapter: Chapter) -> str:
     return f"{bonus.choice.replace('_', ' ')}, on the {bonus.on}, {_TO_WHOM[bonus.when]}"
 
 
-def _by_rank(
-    chapter: Chapter, pays: tuple[BonusPays, ...], against: Duel, best: Best
-) -> ByRank | None:
-    main = chapter.main_game
-    plain = play_by_rank(main, pays, against)
+def _by_rank(main: Main, game: MainWagers, against: Duel, best: Best) -> ByRank | None:
+    plain = play_by_rank(game, main.times, against)
     if plain.house_edge == best.house_edge:
         return None
     return ByRank(
         strategy=strategy_in_words(main.ranking, main, against, plain.times),
-        house_edge=exact(plain.house_edge),
-        house_edge_decimal=decimal(plain.house_edge),
+        house_edge=plain.house_edge,
     )
 
 
+def _note(offer: Offer, paytable: Paytable | None) -> str:
+    notes = []
+    versions = offer.chapter.version
+    if paytable and versions:
+        rule = versions[0].rule.rpartition("(")[0]
+        which = "with" if paytable.version else "without"
+        notes.append(f"This paytable is for tables {which} a version of {rule}.")
+    return " ".join([*notes, *offer.limit_notes({offer.chapter.main_game.odds_rule})])
+
+
+def main_wagers(chapter: Chapter, choice: str | None, mini_royal: int = 0) -> MainWagers:
+    """Return how a table with a paytable, and perhaps a mini-royal, settles the main wagers."""
+    bonus = main_choice(chapter)
+    choices: dict[str, str | dict[str, int]] = {}
+    if bonus and choice:
+        choices = {bonus.choice: choice}
+        if mini_royal:
+            choices[MINI_ROYAL] = {bonus.item: mini_royal}
+    steps = table_rules(chapter, choices).steps
+    return next(step for step in steps if isinstance(step, MainWagers))
+
+
 def best_play(chapter: Chapter, choice: str | None, counted: Enumerator) -> Best:
-    paytables = _paytables(chapter, choice, 0)
-    pays = bonus_pays(chapter.main_game, paytables.values())
-    return play_best(chapter.main_game, pays, counted.get(duel(chapter)))
+    game = main_wagers(chapter, choice)
+    return play_best(game, chapter.main_game.times, counted.get(duel(chapter)))
 
 
 def folded_strengths(chapter: Chapter, counted: Enumerator) -> frozenset[int]:

@@ -1,8 +1,9 @@
 """Structure of the results: the exact odds of a wager with one paytable.
 
-Every edge is a house edge: the average loss of the player. It is an exact fraction ``"n/d"`` of the
-wager. For a main game, it is a fraction of the Ante and includes the results of the wager after the
-Ante. ``house_edge_decimal`` and other decimals are rounded to six places. Sums are in cents.
+Every edge is a house edge: the average loss of the player. It is an exact fraction of the wager.
+For a main game, it is a fraction of the Ante and includes the results of the wager after the Ante.
+Sums are in cents. In JSON (``odds_json``), a fraction is ``"n/d"``, and each ``house_edge`` and
+``element_of_risk`` is followed by its decimal, rounded to six places.
 
 The edge of a wager that feeds a meter is given twice: now, with the meter at its seed and the
 wager's contributions lost, and in the long run, in which players win these contributions
@@ -30,7 +31,11 @@ from typing import Final
 
 import msgspec
 
+from bonus.law.paytables import Payout, read_payout
+
 _PLACES: Final = 6
+_NONE: Final = Fraction()
+"""The default of a fraction that an entry does not have; the JSON omits it."""
 
 
 class _Part(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -55,6 +60,14 @@ class HandLine(_Part, frozen=True):
     beside: dict[str, str] = {}
     fourth_card: str = ""
 
+    @property
+    def chance(self) -> Fraction:
+        return Fraction(self.combinations, self.of)
+
+    @property
+    def payout(self) -> Payout:
+        return read_payout(self.pays)
+
 
 class OutcomeLine(_Part, frozen=True):
     """The number of deals, ``of`` all deals, with one outcome of a main game.
@@ -65,6 +78,10 @@ class OutcomeLine(_Part, frozen=True):
     outcome: str
     combinations: int
     of: int
+
+    @property
+    def chance(self) -> Fraction:
+        return Fraction(self.combinations, self.of)
 
 
 class MixedHand(_Part, frozen=True):
@@ -82,8 +99,7 @@ class ByRank(_Part, frozen=True):
     """The best strategy, in words, that uses only the rank of the player's hand."""
 
     strategy: tuple[str, ...]
-    house_edge: str
-    house_edge_decimal: str
+    house_edge: Fraction
 
 
 class LongRun(_Part, frozen=True):
@@ -99,11 +115,10 @@ class LongRun(_Part, frozen=True):
         reseeds: the average reseed that the house pays when the whole meter is won.
     """
 
-    house_edge: str
-    house_edge_decimal: str
-    fixed_return: str
-    contributions: str
-    reseeds: str
+    house_edge: Fraction
+    fixed_return: Fraction
+    contributions: Fraction
+    reseeds: Fraction
 
 
 class Folding(_Part, frozen=True):
@@ -112,11 +127,10 @@ class Folding(_Part, frozen=True):
     A fold does not forfeit Envy Bonuses (649a.11(b)(2), reading T7).
     """
 
-    house_edge: str
-    house_edge_decimal: str
-    house_edge_long_run: str
-    house_edge_at_empty_meter: str
-    meter_return: str
+    house_edge: Fraction
+    house_edge_long_run: Fraction
+    house_edge_at_empty_meter: Fraction
+    meter_return: Fraction
     break_even_meter: dict[str, int]
     break_even_meter_with_envy: tuple[dict[str, int], ...]
 
@@ -135,7 +149,7 @@ class Drawn(_Part, frozen=True):
     """
 
     every: int
-    wager_return: str
+    wager_return: Fraction
     house_edge_gone_at: str
     house_edge_gone_every: int
 
@@ -147,10 +161,9 @@ class SharedWager(_Part, frozen=True):
     """
 
     players: int
-    house_edge: str
-    house_edge_decimal: str
-    house_edge_long_run: str
-    meter_return: str
+    house_edge: Fraction
+    house_edge_long_run: Fraction
+    meter_return: Fraction
     break_even_meter: dict[str, int]
 
 
@@ -170,9 +183,9 @@ class TierOdds(_Part, frozen=True):
 
     meter: str
     seed_meter: dict[str, int]
-    meter_return: str
-    hit_chance: str
-    whole_chance: str
+    meter_return: Fraction
+    hit_chance: Fraction
+    whole_chance: Fraction
     break_even_meter: dict[str, int]
     break_even_meter_with_envy: tuple[dict[str, int], ...] = ()
 
@@ -240,30 +253,28 @@ class OddsEntry(_Part, frozen=True):
     game: str
     wager: str
     paytable: str | None
-    house_edge: str
-    house_edge_decimal: str
+    house_edge: Fraction
     hands: tuple[HandLine, ...]
     rule: str
     mini_royal: str = ""
     reading: str = ""
-    hit_frequency: str = ""
+    hit_frequency: Fraction = _NONE
     long_run: LongRun | None = None
-    house_edge_by_wager: dict[str, str] = {}
-    house_edge_long_run_by_wager: dict[str, str] = {}
+    house_edge_by_wager: dict[str, Fraction] = {}
+    house_edge_long_run_by_wager: dict[str, Fraction] = {}
     note: str = ""
     tables: tuple[str, ...] = ()
     pays_what: str = ""
     strategy: tuple[str, ...] = ()
     mixed: tuple[MixedHand, ...] = ()
     by_rank: ByRank | None = None
-    element_of_risk: str = ""
-    element_of_risk_decimal: str = ""
-    average_wager: str = ""
+    element_of_risk: Fraction = _NONE
+    average_wager: Fraction = _NONE
     outcomes: tuple[OutcomeLine, ...] = ()
     seed_meter: dict[str, int] = {}
-    house_edge_at_empty_meter: str = ""
-    meter_return: str = ""
-    envy_return: dict[str, str] = {}
+    house_edge_at_empty_meter: Fraction = _NONE
+    meter_return: Fraction = _NONE
+    envy_return: dict[str, Fraction] = {}
     break_even_meter: dict[str, int] = {}
     break_even_meter_with_envy: tuple[dict[str, int], ...] = ()
     when_folding: Folding | None = None
@@ -273,6 +284,23 @@ class OddsEntry(_Part, frozen=True):
     when_shared: tuple[SharedWager, ...] = ()
     tiers: tuple[TierOdds, ...] = ()
     hit_times: HitTimes | None = None
+
+
+def odds_json(entry: OddsEntry) -> bytes:
+    return msgspec.json.encode(_with_decimals(msgspec.to_builtins(entry, enc_hook=exact)))
+
+
+def _with_decimals(value: object) -> object:
+    if isinstance(value, list | tuple):
+        return [_with_decimals(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    found: dict[str, object] = {}
+    for name, each in value.items():
+        found[name] = _with_decimals(each)
+        if name in {"house_edge", "element_of_risk"}:
+            found[f"{name}_decimal"] = decimal(Fraction(each))
+    return found
 
 
 def exact(number: Fraction) -> str:

@@ -47,6 +47,16 @@ class Offer:
     draws: DrawOdds = DrawOdds()
     at: tuple[str, ...] = ()
 
+    @property
+    def mini_royal_cell(self) -> str:
+        return f"{self.mini_royal:,} to 1" if self.mini_royal else ""
+
+    def limit_notes(self, rules: set[str]) -> list[str]:
+        """Return a sentence if the payout limit covers one of the subsections ``rules``."""
+        limit = self.chapter.limit
+        covered = limit is not None and bool(rules & set(limit.covers))
+        return [f"Without the aggregate payout limit of {limit.rule}."] if limit and covered else []
+
 
 def offers_of(chapter: Chapter, mini_royal: Mapping[str, int], draws: DrawOdds) -> Iterator[Offer]:
     """Yield every wager of a chapter with every paytable of the wager.

@@ -5,7 +5,7 @@ player in the game. Amounts are in units of the Ante. Each deal's amount is a wh
 is rounded (649a.11(c)(3), 679a.11(c)(3), 682a.11(d)(2)).
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final, Literal
@@ -13,11 +13,9 @@ from typing import Final, Literal
 import numpy as np
 import numpy.typing as npt
 
-from bonus.hands.rankings import RANKINGS
-from bonus.law.chapter_file import Bonus, Main
-from bonus.law.paytables import Payout, Paytable, paytables_of, read_payout, rows_of
 from bonus.odds.dealer_duels import Duel
 from bonus.odds.hand_counts import Integers
+from bonus.settling.wagers_at_odds import Decisions, MainWagers
 
 Outcome = Literal["not_qualified", "higher", "equal", "lower"]
 """Result of the player's hand, or ``not_qualified`` if the dealer's hand does not qualify."""
@@ -25,16 +23,6 @@ Outcome = Literal["not_qualified", "higher", "equal", "lower"]
 OUTCOMES: Final[tuple[Outcome, ...]] = ("not_qualified", "higher", "equal", "lower")
 FOLD: Final = 0
 _SUM_BELOW: Final = 1 << 63
-_NOTHING: Final = Payout()
-
-
-@dataclass(frozen=True, slots=True)
-class BonusPays:
-    bonus: Bonus
-    pays: Mapping[str, Payout]
-
-    def of(self, hand: str) -> Payout:
-        return self.pays.get(hand, _NOTHING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,39 +50,31 @@ class Best:
         return self.house_edge / self.average_wager
 
 
-def bonus_pays(main: Main, paytables: Iterable[Paytable]) -> tuple[BonusPays, ...]:
-    """Return the payouts of each bonus; ``paytables`` has one for each, in the same order."""
-    found = []
-    for bonus, paytable in zip(main.bonus, paytables, strict=True):
-        rows = rows_of(paytable, RANKINGS[bonus.ranking].names)
-        found.append(BonusPays(bonus, {hand: payout for hand, (_, payout) in rows.items()}))
-    return tuple(found)
-
-
-def play_best(main: Main, bonuses: tuple[BonusPays, ...], duel: Duel) -> Best:
+def play_best(game: MainWagers, ways: Sequence[int], duel: Duel) -> Best:
     """Return the strategy with the best wager for each hand, and its results.
 
-    If two wagers are equally good, the strategy uses the smaller one.
+    If two of ``ways``, the allowed multiples of the Ante, are equally good, the strategy uses the
+    smaller one.
     """
-    worths = _worths(main, bonuses, duel)
+    worths = _worths(game, ways, duel)
     best, times = worths[FOLD].copy(), np.full(len(duel.hands), FOLD, np.int64)
-    for wager in main.times:
+    for wager in ways:
         better = worths[wager] > best
         best[better], times[better] = worths[wager][better], wager
     return _played(duel, worths, times)
 
 
-def play_by_rank(main: Main, bonuses: tuple[BonusPays, ...], duel: Duel) -> Best:
+def play_by_rank(game: MainWagers, ways: Sequence[int], duel: Duel) -> Best:
     """Return the best strategy that uses only the rank of the hand, and its results.
 
     Under this strategy, a higher hand never wagers less than a lower hand. The player can ignore
     suits and cards that are not part of the best hand.
     """
-    worths = _worths(main, bonuses, duel)
+    worths = _worths(game, ways, duel)
+    ways = (FOLD, *ways)
     by_strength: dict[int, list[int]] = {}
     for row, strength in enumerate(duel.strength):
         by_strength.setdefault(strength, []).append(row)
-    ways = (FOLD, *main.times)
     # For each way to play: the best total of the hands so far, if the last hand is played this way.
     totals = [0] * len(ways)
     before: list[list[int]] = []
@@ -108,7 +88,7 @@ def play_by_rank(main: Main, bonuses: tuple[BonusPays, ...], duel: Duel) -> Best
             totals[from_way[way]] + sum(int(worths[wager][row]) * duel.hands[row] for row in rows)
             for way, wager in enumerate(ways)
         ]
-    way = _highest(totals)
+    way = totals.index(max(totals))
     times = np.full(len(duel.hands), FOLD, np.int64)
     for strength, from_way in zip(sorted(by_strength, reverse=True), reversed(before), strict=True):
         times[by_strength[strength]] = ways[way]
@@ -116,22 +96,25 @@ def play_by_rank(main: Main, bonuses: tuple[BonusPays, ...], duel: Duel) -> Best
     return _played(duel, worths, times)
 
 
-def _highest(totals: Sequence[int]) -> int:
-    """Return the index of the highest total; of equally high totals, the first one counts."""
-    return totals.index(max(totals))
-
-
-def _worths(main: Main, bonuses: tuple[BonusPays, ...], duel: Duel) -> dict[int, Integers]:
+def _worths(game: MainWagers, ways: Sequence[int], duel: Duel) -> dict[int, Integers]:
     """Return the total gain of each row of the duel, for each wager after the Ante.
 
     It is summed over all of the dealer's hands, in units of the Ante. Odds so high that the sum
     would not fit in 64 bits are refused with ValueError.
     """
-    game = _Game(main, bonuses)
     against = _outcomes(duel)
     worths = {FOLD: np.full(len(duel.hands), -duel.deals, np.int64)}
-    for wager in main.times:
-        nets = {outcome: game.net(duel.hand, outcome, wager) for outcome in OUTCOMES}
+    decisions: dict[Outcome, Decisions] = {
+        "not_qualified": game.not_qualified,
+        "higher": game.higher,
+        "equal": game.higher if game.tie_pays else game.equal,
+        "lower": game.lower,
+    }
+    for wager in ways:
+        nets = {
+            outcome: _nets(game.stake, by_hand, wager, duel.hand)
+            for outcome, by_hand in decisions.items()
+        }
         highest = max(int(np.abs(net).max()) for net in nets.values())
         if highest * duel.deals * sum(duel.hands) >= _SUM_BELOW:
             raise ValueError(f"odds of {highest} to 1 are too high to count")
@@ -140,6 +123,23 @@ def _worths(main: Main, bonuses: tuple[BonusPays, ...], duel: Duel) -> dict[int,
             start=np.zeros(len(duel.hands), np.int64),
         )
     return worths
+
+
+def _nets(stake: str, by_hand: Decisions, times: int, hands: Sequence[str]) -> Integers:
+    """Return the gain of each hand for one outcome, in units of the Ante, as settlement pays it.
+
+    ``times`` is the wager after the Ante, as a multiple of it.
+    """
+    gains = {
+        hand: sum(
+            (each.times + each.stake_back) * (1 if each.wager == stake else times)
+            for each in by_hand[hand]
+        )
+        - 1
+        - times
+        for hand in set(hands)
+    }
+    return np.array([gains[hand] for hand in hands], np.int64)
 
 
 def _played(duel: Duel, worths: Mapping[int, Integers], times: npt.NDArray[np.int64]) -> Best:
@@ -171,71 +171,3 @@ def _outcomes(duel: Duel) -> dict[Outcome, Integers]:
         "equal": equal,
         "lower": dealer_higher,
     }
-
-
-class _Game:
-    """Gains and losses of the player's hands that are not folded, by outcome."""
-
-    def __init__(self, main: Main, bonuses: tuple[BonusPays, ...]) -> None:
-        self._main = main
-        self._bonuses = bonuses
-        self._even = read_payout(main.odds)
-        self._follow: Mapping[str, Payout] = {}
-        if main.follow_pays:
-            hands = RANKINGS[main.ranking].names
-            paytable = paytables_of(main.follow_pays, hands)[0]
-            self._follow = {hand: pays for hand, (_, pays) in rows_of(paytable, hands).items()}
-
-    def net(self, hands: list[str], outcome: Outcome, times: int) -> Integers:
-        """Return the gain of each hand for one outcome, in units of the Ante.
-
-        ``times`` is the wager after the Ante, as a multiple of it.
-        """
-        gains = {hand: self._net(hand, outcome, times) for hand in set(hands)}
-        return np.array([gains[hand] for hand in hands], np.int64)
-
-    def _net(self, hand: str, outcome: Outcome, times: int) -> int:
-        match outcome:
-            case "not_qualified":
-                gain = self._not_qualified(times)
-            case "lower":
-                gain = self._lower(hand, times)
-            case "equal" if not self._main.tie.pays:
-                gain = 0
-            case _:
-                follow = self._follow.get(hand, self._even)
-                gain = self._even.times + follow.times * times
-                gain += self._paid("not_lower", hand, times)
-        return gain + self._paid("played", hand, times)
-
-    def _not_qualified(self, times: int) -> int:
-        """Return the gain of a hand if the dealer's hand does not qualify.
-
-        One main wager is paid, and the other returned (649a.11(c)(3)(i), 679a.11(c)(3)(i), reading
-        P7).
-        """
-        main = self._main
-        if main.not_qualified and main.not_qualified.returns == main.stake:
-            return self._even.times * times
-        return self._even.times
-
-    def _lower(self, hand: str, times: int) -> int:
-        """Return the gain of a hand that is lower than the dealer's hand.
-
-        Both main wagers are lost, except a wager that a Bad Beat Bonus replaces or returns
-        (readings P1, F3).
-        """
-        due = [
-            bonus.bonus for bonus in self._bonuses
-            if bonus.bonus.when == "lower" and bonus.of(hand).wins
-        ]  # fmt: skip
-        kept = {bonus.returns for bonus in due} | {bonus.item for bonus in due}
-        lost = (self._main.stake not in kept) + times * (self._main.follow not in kept)
-        return self._paid("lower", hand, times) - lost
-
-    def _paid(self, when: str, hand: str, times: int) -> int:
-        paid = 0
-        for bonus in self._bonuses:
-            if bonus.bonus.when == when:
-                paid += bonus.of(hand).times * (times if bonus.bonus.on == self._main.follow else 1)
-        return paid

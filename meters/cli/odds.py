@@ -6,9 +6,8 @@ It is not in a package of the rules, because it reads a floor file, and they mus
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import Annotated, Final
 
-import msgspec
 import typer
 
 from bonus.errors import UserError
@@ -17,6 +16,7 @@ from bonus.law.choices import MINI_ROYAL, choice_problem, mini_royals
 from bonus.law.games import Games, chapter_games
 from bonus.law.paytables import read_times
 from bonus.odds.meter_edges import has_tiers
+from bonus.odds.odds_entries import OddsEntry, odds_json
 from bonus.odds.offers import DrawOdds, OddsQuery, Offer, asked_for, offers_of
 from bonus.odds.wager_odds import with_hit_times
 from meters.cli.odds_tables import show
@@ -26,9 +26,6 @@ from meters.floor.game_files import read_games
 from meters.floor.odds_counting import count_entries
 from meters.process.console import PlainConsole
 from meters.process.printing import print_error, print_json
-
-if TYPE_CHECKING:
-    from bonus.odds.odds_entries import OddsEntry
 
 _WRONG_USAGE: Final = 2
 _PLAIN_WIDTH: Final = 100
@@ -261,7 +258,7 @@ def _check_plot(path: Path, offers: Sequence[Offer]) -> None:
         raise UserError(f"--plot {path}: {error}", exit_status=_WRONG_USAGE) from None
 
 
-def _plot(entries: Sequence["OddsEntry"], path: Path, games: Games) -> None:
+def _plot(entries: Sequence[OddsEntry], path: Path, games: Games) -> None:
     from meters.cli.odds_plot import plot_edges  # noqa: PLC0415  (matplotlib is slow to import)
 
     try:
@@ -271,7 +268,7 @@ def _plot(entries: Sequence["OddsEntry"], path: Path, games: Games) -> None:
     print_error(f"pitlink odds: the plot is in {path}")
 
 
-def _print(entries: Sequence["OddsEntry"], games: Games, *, as_json: bool) -> None:
+def _print(entries: Sequence[OddsEntry], games: Games, *, as_json: bool) -> None:
     try:
         _write(entries, games, as_json=as_json)
         sys.stdout.flush()
@@ -281,9 +278,9 @@ def _print(entries: Sequence["OddsEntry"], games: Games, *, as_json: bool) -> No
         raise UserError(f"the odds cannot be written: {error.strerror}") from None
 
 
-def _write(entries: Sequence["OddsEntry"], games: Games, *, as_json: bool) -> None:
+def _write(entries: Sequence[OddsEntry], games: Games, *, as_json: bool) -> None:
     if as_json:
-        lines = b",\n".join(msgspec.json.encode(entry) for entry in entries)
+        lines = b",\n".join(odds_json(entry) for entry in entries)
         print_json(b"[\n" + lines + b"\n]")
         return
     show(entries, PlainConsole(width=_PLAIN_WIDTH), games)

@@ -80,7 +80,7 @@ def _draw(panel: Axes, entry: OddsEntry) -> None:
     alone = entry.break_even_meter[wager]
     seed = entry.seed_meter[wager]
     end = max(int(alone * _BEYOND), 2 * seed)
-    at_empty, falls = Fraction(entry.house_edge_at_empty_meter), Fraction(entry.meter_return)
+    at_empty, falls = entry.house_edge_at_empty_meter, entry.meter_return
     panel.axhline(0, color="black", linewidth=0.8)
     panel.axvline(seed / 100, color="gray", linewidth=0.8, linestyle=":")
     panel.annotate(
@@ -91,16 +91,16 @@ def _draw(panel: Axes, entry: OddsEntry) -> None:
     _mark(panel, alone, _ALONE, above=True)
     if entry.break_even_meter_with_envy:
         others = len(entry.break_even_meter_with_envy)
-        brings = others * Fraction(entry.envy_return[wager])
+        brings = others * entry.envy_return[wager]
         edges = _edges(at_empty - brings, falls, wager_cents, end)
         _line(panel, edges, end, _OTHERS, f"with Envy Bonuses, {others} other players", style="--")
         _mark(panel, entry.break_even_meter_with_envy[-1][wager], _OTHERS, above=False)
     if entry.long_run:
-        lasting = float(Fraction(entry.long_run.house_edge) * 100)
+        lasting = float(entry.long_run.house_edge * 100)
         _line(panel, (lasting, lasting), end, _LASTING, "in the long run", style="-.")
     if entry.when_shared:
         shared = entry.when_shared[-1]
-        edges = _edges(at_empty, Fraction(shared.meter_return), wager_cents, end)
+        edges = _edges(at_empty, shared.meter_return, wager_cents, end)
         _line(panel, edges, end, _OTHERS, f"shared by {shared.players} players", style="--")
     panel.set_xlabel(f"Meter of a {short_money(wager_cents)} wager, in dollars")
     panel.set_ylabel("House edge, in % of the wager")

@@ -14,7 +14,7 @@ from rich.text import Text
 
 from bonus.display import money, short_money
 from bonus.law.games import Games, chapter_games
-from bonus.odds.odds_entries import Drawn, Folding, HandLine, HitTimes, LongRun, OddsEntry
+from bonus.odds.odds_entries import Drawn, Folding, HandLine, HitTimes, LongRun, OddsEntry, exact
 from bonus.odds.odds_words import GameNames, percent, plain_name, rounded
 
 _GAP: Final = 3
@@ -79,7 +79,7 @@ def _room(entries: Sequence[OddsEntry], width: int) -> int:
     lines = entries[0].hands
     titles = [title for title, _ in _figures(entries)]
     hand = max(len(text) for text in (*map(_hand, lines), *titles))
-    chance = max(len(_chance(Fraction(line.combinations, line.of))) for line in lines)
+    chance = max(len(_chance(line.chance)) for line in lines)
     return width - taken - (_MARGIN + hand + _GAP + len("Combinations") + _GAP + chance)
 
 
@@ -114,7 +114,7 @@ def _hands(entries: Sequence[OddsEntry], names: GameNames) -> Table:
         table.add_row(
             _hand(line),
             f"{line.combinations:,}",
-            _chance(Fraction(line.combinations, line.of)),
+            _chance(line.chance),
             *(line.beside.get(name, "") for name in extra),
             *(names.cell(entry.hands[number].pays) for entry in entries),
         )
@@ -129,9 +129,9 @@ def _hands(entries: Sequence[OddsEntry], names: GameNames) -> Table:
 
 def _figures(entries: Sequence[OddsEntry]) -> Iterator[tuple[str, list[str]]]:
     """Yield the last rows of a table of hands: a title, and a figure for each paytable."""
-    yield "Hit frequency", [percent(Fraction(entry.hit_frequency)) for entry in entries]
-    edges = [percent(Fraction(entry.house_edge)) for entry in entries]
-    lasting = [percent(Fraction(entry.long_run.house_edge)) for entry in entries if entry.long_run]
+    yield "Hit frequency", [percent(entry.hit_frequency) for entry in entries]
+    edges = [percent(entry.house_edge) for entry in entries]
+    lasting = [percent(entry.long_run.house_edge) for entry in entries if entry.long_run]
     if not lasting:
         yield "House edge", edges
         return
@@ -151,16 +151,16 @@ def _exactly(entries: list[OddsEntry]) -> RenderableType:
         table.add_column("Element of risk", justify="right")
         table.add_column("Wagered on average", justify="right")
     for entry in entries:
-        cells = [_label(entry), entry.house_edge]
+        cells = [_label(entry), exact(entry.house_edge)]
         for cents, edge in entry.house_edge_by_wager.items():
-            cells[1] += f" ({short_money(int(cents))}: {percent(Fraction(edge))})"
+            cells[1] += f" ({short_money(int(cents))}: {percent(edge)})"
         if entry.long_run:
-            cells.append(entry.long_run.house_edge)
+            cells.append(exact(entry.long_run.house_edge))
         for cents, edge in entry.house_edge_long_run_by_wager.items():
-            cells[2] += f" ({short_money(int(cents))}: {percent(Fraction(edge))})"
+            cells[2] += f" ({short_money(int(cents))}: {percent(edge)})"
         if main:
-            average = rounded(Fraction(entry.average_wager), 4)
-            cells += [percent(Fraction(entry.element_of_risk)), f"{average} Antes"]
+            average = rounded(entry.average_wager, 4)
+            cells += [percent(entry.element_of_risk), f"{average} Antes"]
         table.add_row(*cells)
     return table
 
@@ -174,7 +174,7 @@ def _strategy(strategy: tuple[str, ...], entries: list[OddsEntry]) -> Iterator[R
         yield Padding(Text(sentence), (0, 0, 0, 2), expand=False)
     table = Table(box=None, pad_edge=False, show_header=False)
     for line in entries[0].outcomes:
-        chance = percent(Fraction(line.combinations, line.of))
+        chance = percent(line.chance)
         table.add_row(f"  {_OUTCOMES.get(line.outcome, line.outcome)}", f"{chance:>9}")
     yield table
     yield from _by_rank(entries)
@@ -195,8 +195,8 @@ def _by_rank(entries: list[OddsEntry]) -> Iterator[RenderableType]:
         yield Padding(Text(sentence), (0, 0, 0, 2), expand=False)
     for entry in entries:
         if entry.by_rank:
-            edge = Fraction(entry.by_rank.house_edge)
-            more = edge - Fraction(entry.house_edge)
+            edge = entry.by_rank.house_edge
+            more = edge - entry.house_edge
             costs = f"{_label(entry)}: {percent(edge)}, {rounded(more * 100, 6)} points more"
             yield Padding(Text(costs), (0, 0, 0, 2), expand=False)
 
@@ -270,27 +270,26 @@ _UNITS: Final = (
 
 def _where_it_goes(lasting: LongRun) -> str:
     fixed, added, reseeds = (
-        percent(Fraction(each))
-        for each in (lasting.fixed_return, lasting.contributions, lasting.reseeds)
+        percent(each) for each in (lasting.fixed_return, lasting.contributions, lasting.reseeds)
     )
     text = (
         f"In the long run, {fixed} of the wagers is paid at odds or in fixed sums, and {added} goes"
         " to the meters, where players win all of it."
     )
-    if Fraction(lasting.reseeds):
+    if lasting.reseeds:
         text += f" Reseeds cost the house {reseeds} more."
-    kept = Fraction(lasting.house_edge)
+    kept = lasting.house_edge
     if kept < 0:
         return f"{text} So the house loses {percent(-kept)}, without Envy Bonuses."
     return f"{text} The house keeps {percent(kept)}, less Envy Bonuses."
 
 
 def _one_meter(entry: OddsEntry) -> Iterator[RenderableType]:
-    falls = Fraction(entry.meter_return) * 1000
+    falls = entry.meter_return * 1000
     seeds = ", ".join(f"{short_money(cents)}" for cents in entry.seed_meter.values())
     yield Text(
-        f"{percent(Fraction(entry.house_edge))} with the meter at its seed ({seeds}); "
-        f"{percent(Fraction(entry.house_edge_at_empty_meter))} at an empty meter, minus "
+        f"{percent(entry.house_edge)} with the meter at its seed ({seeds}); "
+        f"{percent(entry.house_edge_at_empty_meter)} at an empty meter, minus "
         f"{rounded(falls * 100, 4)} points for each 1,000 wagers in it."
     )
     yield _break_even(entry)
@@ -300,7 +299,7 @@ def _one_meter(entry: OddsEntry) -> Iterator[RenderableType]:
         yield Text(_drawn("Magic Card", entry.magic_card))
         of = f"Lucky Bonus (of {entry.positions} positions and the dealer)"
         yield Text(_drawn(of, entry.lucky))
-        if Fraction(entry.house_edge) < 0:
+        if entry.house_edge < 0:
             yield Text("With these draws the house loses at the seed: draw less often.", "bold red")
     if entry.when_shared:
         table = Table(box=SIMPLE_HEAD, pad_edge=False)
@@ -311,7 +310,7 @@ def _one_meter(entry: OddsEntry) -> Iterator[RenderableType]:
         for share in entry.when_shared:
             table.add_row(
                 str(share.players),
-                percent(Fraction(share.house_edge)),
+                percent(share.house_edge),
                 *(money(cents) for cents in share.break_even_meter.values()),
             )
         yield table
@@ -323,11 +322,11 @@ def _tiered(entry: OddsEntry, names: GameNames) -> Iterator[RenderableType]:
         yield _tiers_with_envy(entry, names)
     if entry.envy_return:
         points = ", ".join(
-            f"{short_money(int(cents))}: {percent(Fraction(each))}"
+            f"{short_money(int(cents))}: {percent(each)}"
             for cents, each in entry.envy_return.items()
         )
         yield Text(f"The Envy Bonuses of each other player lower the house edge ({points}).")
-    if Fraction(entry.house_edge) < 0:
+    if entry.house_edge < 0:
         yield Text("The house loses with every meter at its seed.", "bold red")
 
 
@@ -344,9 +343,9 @@ def _tiers(entry: OddsEntry, names: GameNames) -> Table:
         table.add_row(
             names.meter(tier.meter),
             ", ".join(short_money(cents) for cents in tier.seed_meter.values()),
-            _chance(Fraction(tier.hit_chance)),
-            _chance(Fraction(tier.whole_chance)),
-            str(rounded(Fraction(tier.meter_return) * 100_000, 4)),
+            _chance(tier.hit_chance),
+            _chance(tier.whole_chance),
+            str(rounded(tier.meter_return * 100_000, 4)),
             *(money(cents) for cents in tier.break_even_meter.values()),
         )
     for column in table.columns:
@@ -387,8 +386,8 @@ def _break_even(entry: OddsEntry) -> Table:
 def _folding(folding: Folding) -> Iterator[RenderableType]:
     meters = ", ".join(money(cents) for cents in folding.break_even_meter.values())
     yield Text(
-        f"For a player who folds by the optimal strategy: {percent(Fraction(folding.house_edge))}"
-        f" at the seed, {percent(Fraction(folding.house_edge_long_run))} in the long run,"
+        f"For a player who folds by the optimal strategy: {percent(folding.house_edge)}"
+        f" at the seed, {percent(folding.house_edge_long_run)} in the long run,"
         f" break-even {meters}."
     )
 

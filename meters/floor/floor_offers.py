@@ -140,7 +140,7 @@ def meter_chances(
                 (tier.meter_return for tier in entry.tiers if tier.meter == meter.kind),
                 entry.meter_return,
             )
-            of_a_dollar = Fraction(share) * 100 / meter.wager
+            of_a_dollar = share * 100 / meter.wager
             found.append(MeterChance(entry.game, entry.wager, tables, of_a_dollar))
     return tuple(sorted(found, key=lambda each: -each.of_a_dollar))
 

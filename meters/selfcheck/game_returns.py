@@ -7,7 +7,6 @@ from math import ceil
 import msgspec
 
 from bonus.display import money
-from bonus.law.paytables import read_payout
 from bonus.odds.hand_bonus_return import tenths_text
 from bonus.odds.odds_entries import OddsEntry
 from bonus.odds.wager_odds import rare_top_award
@@ -37,8 +36,8 @@ def return_checks(floor: Floor) -> Iterator[Check]:
     ]
     for entry in count_entries(offers, "check") if offers else ():
         yield from _rare_checks(entry)
-        back = 1 - Fraction(entry.house_edge)
-        lasting = 1 - Fraction(entry.long_run.house_edge) if entry.long_run else back
+        back = 1 - entry.house_edge
+        lasting = 1 - entry.long_run.house_edge if entry.long_run else back
         paytable = f" {entry.paytable}" if entry.paytable else ""
         yield Check(
             f"return of {entry.wager}{paytable} in {entry.game}",
@@ -150,9 +149,8 @@ def _least_limit_cents(meter: Meter, entry: OddsEntry) -> Fraction:
     added = Fraction(meter.wager * (terms.primary_bps + terms.reserve_bps), 10_000)
     taken = Fraction(0)
     for line in entry.hands:
-        payout, chance = read_payout(line.pays), Fraction(line.combinations, line.of)
-        percent = payout.percent or dict(payout.percents).get(meter.kind, 0)
-        taken += chance * Fraction(percent, 100)
+        percent = line.payout.percent_of(meter.kind)
+        taken += line.chance * Fraction(percent, 100)
         if percent == 100:
-            added += chance * terms.reseed_cents
+            added += line.chance * terms.reseed_cents
     return added / taken if taken else Fraction(2**63)

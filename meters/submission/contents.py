@@ -1,13 +1,18 @@
 """Contents of a submission to the regulator, from which the JSON and the PDF are made.
 
 Amounts are in cents, rates in basis points, and exact numbers are fractions such as ``"1/22100"``.
-A rule is a subsection of 58 Pa. Code, or of the house's own rules.
+A ``Fraction`` of a wager has two forms in JSON: exact, and as a percentage with four decimals. A
+rule is a subsection of 58 Pa. Code, or of the house's own rules.
 """
 
+from fractions import Fraction
 from typing import Final
 
 import msgspec
 
+from bonus.law.chapter_file import Deal
+from bonus.odds.odds_entries import LongRun, exact
+from bonus.odds.odds_words import percent
 from bonus.settling.settlement_lines import WrittenPercent
 
 FORMAT: Final = 1
@@ -16,13 +21,6 @@ FORMAT: Final = 1
 
 class _Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Base class of all parts of a submission."""
-
-
-class ExactShare(_Part, frozen=True, kw_only=True):
-    """A fraction of a wager: exact, and as a percentage with four decimals."""
-
-    exact: str
-    percent: str
 
 
 class ExactChance(_Part, frozen=True, kw_only=True):
@@ -134,33 +132,18 @@ class MeterReturn(_Part, frozen=True, kw_only=True):
     meter: str
     seed_cents: int
     meter_return: str
-    return_at_seed: ExactShare
+    return_at_seed: Fraction
     hit_chance: ExactChance
     whole_chance: ExactChance | None
     break_even_cents: int
     break_even_with_envy_cents: tuple[int, ...]
 
 
-class LongRunOdds(_Part, frozen=True, kw_only=True):
-    """The house edge over very many wagers: 1 minus the three other shares of the wager.
-
-    Attributes:
-        fixed_return: the average payout at odds, in fixed sums and in draws.
-        contributions: the rates of all meters that the wager feeds, with those of their reserves.
-        reseeds: the average reseed that the house pays when the whole meter is won.
-    """
-
-    house_edge: ExactShare
-    fixed_return: ExactShare
-    contributions: ExactShare
-    reseeds: ExactShare
-
-
 class FoldingOdds(_Part, frozen=True, kw_only=True):
     """Odds for a player who folds under the optimal strategy, which forfeits the wager."""
 
-    house_edge: ExactShare
-    house_edge_long_run: ExactShare
+    house_edge: Fraction
+    house_edge_long_run: Fraction
     break_even_cents: int
     break_even_with_envy_cents: tuple[int, ...]
 
@@ -176,15 +159,15 @@ class DrawFiling(_Part, frozen=True, kw_only=True):
     pays: str
     rule: str
     every: int
-    returns: ExactShare
+    returns: Fraction
 
 
 class SharedJackpot(_Part, frozen=True, kw_only=True):
     """Odds of a wager on the dealer's hand if several players divide a jackpot."""
 
     players: int
-    house_edge: ExactShare
-    house_edge_long_run: ExactShare
+    house_edge: Fraction
+    house_edge_long_run: Fraction
     break_even_cents: int
 
 
@@ -195,8 +178,8 @@ class AmountEdge(_Part, frozen=True, kw_only=True):
     """
 
     wager_cents: int
-    house_edge: ExactShare
-    house_edge_long_run: ExactShare | None
+    house_edge: Fraction
+    house_edge_long_run: Fraction | None
 
 
 class StrategyOdds(_Part, frozen=True, kw_only=True):
@@ -207,7 +190,7 @@ class StrategyOdds(_Part, frozen=True, kw_only=True):
     """
 
     strategy: tuple[str, ...]
-    element_of_risk: ExactShare
+    element_of_risk: Fraction
     average_wager: str
     outcomes: tuple[OutcomeRow, ...]
 
@@ -228,14 +211,14 @@ class WagerOdds(_Part, frozen=True, kw_only=True):
         notes: sentences about the limits of these figures.
     """
 
-    house_edge: ExactShare
-    long_run: LongRunOdds | None = None
+    house_edge: Fraction
+    long_run: LongRun | None = None
     house_edge_by_amount: tuple[AmountEdge, ...] = ()
     hit_frequency: ExactChance
     awards: tuple[PercentageAward, ...] = ()
     meters: tuple[MeterReturn, ...] = ()
     envy: tuple[EnvyRow, ...] = ()
-    envy_return: ExactShare | None = None
+    envy_return: Fraction | None = None
     when_folding: FoldingOdds | None = None
     draws: tuple[DrawFiling, ...] = ()
     when_shared: tuple[SharedJackpot, ...] = ()
@@ -295,16 +278,6 @@ class GameTable(_Part, frozen=True, kw_only=True):
     not_offered: tuple[str, ...]
 
 
-class DealFiling(_Part, frozen=True, kw_only=True):
-    rule: str
-    deck_rule: str
-    positions: int
-    positions_rule: str
-    hand: int
-    dealer: int
-    community: int
-
-
 class GameFiling(_Part, frozen=True, kw_only=True):
     """A game that tables of the floor play.
 
@@ -328,7 +301,7 @@ class GameFiling(_Part, frozen=True, kw_only=True):
     expires: str | None
     file: FileDigest
     text: str | None
-    deal: DealFiling
+    deal: Deal
     tables: tuple[GameTable, ...]
     wagers: tuple[WagerFiling, ...]
 
@@ -481,4 +454,8 @@ class Submission(_Part, frozen=True, kw_only=True):
 
 def submission_json(submission: Submission) -> bytes:
     """Return a submission as JSON text. Equal submissions have the same text."""
-    return msgspec.json.format(msgspec.json.encode(submission), indent=2) + b"\n"
+    return msgspec.json.format(msgspec.json.encode(submission, enc_hook=_share), indent=2) + b"\n"
+
+
+def _share(of_wager: Fraction) -> dict[str, str]:
+    return {"exact": exact(of_wager), "percent": percent(of_wager)}

@@ -19,7 +19,6 @@ from meters.floor.floor_offers import chance_ratio, meter_chances
 from meters.floor.game_files import GameText
 from meters.submission.contents import (
     AddedByHouse,
-    DealFiling,
     DollarChance,
     FedMeter,
     FileDigest,
@@ -66,7 +65,6 @@ def _game_filing(
     counted: Sequence[tuple[Offer, OddsEntry]],
 ) -> GameFiling:
     offers = [(offer, entry) for offer, entry in counted if offer.chapter.game == chapter.game]
-    deal = chapter.deal
     return GameFiling(
         game=chapter.game,
         title=chapter.title,
@@ -77,15 +75,7 @@ def _game_filing(
         expires=chapter.expires,
         file=FileDigest(name=text.name, sha256=text.digest) if text else _chapter_file(chapter),
         text=text.text if text else None,
-        deal=DealFiling(
-            rule=deal.rule,
-            deck_rule=deal.deck_rule,
-            positions=deal.positions,
-            positions_rule=deal.positions_rule,
-            hand=deal.hand,
-            dealer=deal.dealer,
-            community=deal.community,
-        ),
+        deal=chapter.deal,
         tables=tuple(
             _game_table(link, table, [offer for offer, _ in offers])
             for link in floor.link

@@ -5,11 +5,11 @@ from fractions import Fraction
 from typing import Final
 
 from bonus.display import money
-from bonus.law.chapter_file import CardsOf, Envy, Main, WagerTables
-from bonus.law.paytables import Payout, Percent, read_cents, read_payout
+from bonus.law.chapter_file import CardsOf, DrawPays, Envy, Main, WagerTables
+from bonus.law.paytables import read_cents
 from bonus.odds.hand_payouts import choose
-from bonus.odds.odds_entries import Drawn, HandLine, OddsEntry, exact
-from bonus.odds.odds_words import one_in, percent
+from bonus.odds.odds_entries import Folding, HandLine, OddsEntry, TierOdds, exact
+from bonus.odds.odds_words import one_in
 from bonus.odds.offers import Offer
 from bonus.settling.settlement_lines import written_percent
 from meters.submission.contents import (
@@ -17,10 +17,8 @@ from meters.submission.contents import (
     DrawFiling,
     EnvyRow,
     ExactChance,
-    ExactShare,
     FoldingOdds,
     HandRow,
-    LongRunOdds,
     MeterReturn,
     OutcomeRow,
     PercentageAward,
@@ -32,14 +30,8 @@ from meters.submission.contents import (
 )
 
 
-def share_of(number: Fraction | str) -> ExactShare:
-    value = Fraction(number)
-    return ExactShare(exact=exact(value), percent=percent(value))
-
-
-def chance_of(number: Fraction | str) -> ExactChance:
-    value = Fraction(number)
-    return ExactChance(exact=exact(value), one_in=one_in(value))
+def chance_of(number: Fraction) -> ExactChance:
+    return ExactChance(exact=exact(number), one_in=one_in(number))
 
 
 _MINI_ROYAL: Final = "mini_royal"
@@ -178,41 +170,44 @@ def hand_rows(offer: Offer, entry: OddsEntry) -> tuple[HandRow, ...]:
             cells=cells_of(offer, line),
             combinations=line.combinations,
             of=line.of,
-            chance=chance_of(_chance(line)),
+            chance=chance_of(line.chance),
         )
         for line in entry.hands
     )
 
 
 def wager_odds(offer: Offer, entry: OddsEntry) -> WagerOdds:
-    if offer.tables is None:
+    tables = offer.tables
+    if tables is None:
         return WagerOdds(
-            house_edge=share_of(entry.house_edge),
+            house_edge=entry.house_edge,
             hit_frequency=chance_of(entry.hit_frequency),
             against_dealer=_strategy_odds(entry),
             notes=entry.note,
         )
-    return _optional_odds(offer, offer.tables, entry)
-
-
-def _optional_odds(offer: Offer, tables: WagerTables, entry: OddsEntry) -> WagerOdds:
-    envy_return = next(iter(entry.envy_return.values()), None)
     return WagerOdds(
-        house_edge=share_of(entry.house_edge),
-        long_run=_long_run(entry),
-        house_edge_by_amount=tuple(_by_amount(entry)),
+        house_edge=entry.house_edge,
+        long_run=entry.long_run,
+        house_edge_by_amount=tuple(
+            AmountEdge(
+                wager_cents=int(cents),
+                house_edge=edge,
+                house_edge_long_run=entry.house_edge_long_run_by_wager.get(cents),
+            )
+            for cents, edge in entry.house_edge_by_wager.items()
+        ),
         hit_frequency=chance_of(entry.hit_frequency),
         awards=tuple(_awards(offer, tables, entry)),
-        meters=_meter_returns(offer, tables, entry),
+        meters=tuple(_meter_returns(offer, tables, entry)) if tables.fed else (),
         envy=tuple(_envy_rows(tables.envy, offer, entry)) if tables.envy else (),
-        envy_return=share_of(envy_return) if envy_return else None,
-        when_folding=_folding_odds(entry),
-        draws=_draws(tables, entry),
+        envy_return=next(iter(entry.envy_return.values()), None),
+        when_folding=_folding_odds(entry.when_folding) if entry.when_folding else None,
+        draws=tuple(_draws(tables.draws, entry)) if tables.draws else (),
         when_shared=tuple(
             SharedJackpot(
                 players=each.players,
-                house_edge=share_of(each.house_edge),
-                house_edge_long_run=share_of(each.house_edge_long_run),
+                house_edge=each.house_edge,
+                house_edge_long_run=each.house_edge_long_run,
                 break_even_cents=_only(each.break_even_meter),
             )
             for each in entry.when_shared
@@ -221,124 +216,62 @@ def _optional_odds(offer: Offer, tables: WagerTables, entry: OddsEntry) -> Wager
     )
 
 
-def _chance(line: HandLine) -> Fraction:
-    return Fraction(line.combinations, line.of)
-
-
-def _payout(line: HandLine) -> Payout:
-    return read_payout(line.pays)
-
-
 def _only(by_wager: Mapping[str, int]) -> int:
     """Return the amount for the only wager of a meter. A floor file has one amount for a meter."""
     (amount,) = by_wager.values()
     return amount
 
 
-def _long_run(entry: OddsEntry) -> LongRunOdds | None:
-    lasting = entry.long_run
-    if lasting is None:
-        return None
-    return LongRunOdds(
-        house_edge=share_of(lasting.house_edge),
-        fixed_return=share_of(lasting.fixed_return),
-        contributions=share_of(lasting.contributions),
-        reseeds=share_of(lasting.reseeds),
-    )
-
-
-def _by_amount(entry: OddsEntry) -> Iterator[AmountEdge]:
-    for cents, edge in entry.house_edge_by_wager.items():
-        lasting = entry.house_edge_long_run_by_wager.get(cents)
-        yield AmountEdge(
-            wager_cents=int(cents),
-            house_edge=share_of(edge),
-            house_edge_long_run=share_of(lasting) if lasting else None,
-        )
-
-
 def _strategy_odds(entry: OddsEntry) -> StrategyOdds:
     return StrategyOdds(
         strategy=entry.strategy,
-        element_of_risk=share_of(entry.element_of_risk),
-        average_wager=entry.average_wager,
+        element_of_risk=entry.element_of_risk,
+        average_wager=exact(entry.average_wager),
         outcomes=tuple(
             OutcomeRow(
                 outcome=each.outcome,
                 combinations=each.combinations,
                 of=each.of,
-                chance=chance_of(Fraction(each.combinations, each.of)),
+                chance=chance_of(each.chance),
             )
             for each in entry.outcomes
         ),
     )
 
 
-def _percents(payout: Payout, tables: WagerTables) -> Sequence[tuple[str, Percent]]:
-    return ((tables.meter, payout.percent),) if payout.percent else payout.percents
-
-
 def _awards(offer: Offer, tables: WagerTables, entry: OddsEntry) -> Iterator[PercentageAward]:
     for line in entry.hands:
-        for meter, won in _percents(_payout(line), tables):
+        payout = line.payout
+        only = ((tables.meter, payout.percent),) if payout.percent else ()
+        for meter, won in only or payout.percents:
             yield PercentageAward(
                 hand=line.hand,
                 percent=written_percent(won),
                 meter=meter,
                 rule=cells_of(offer, line)[0].rule,
-                chance=chance_of(_chance(line)),
+                chance=chance_of(line.chance),
             )
 
 
-def _meter_returns(offer: Offer, tables: WagerTables, entry: OddsEntry) -> tuple[MeterReturn, ...]:
-    if entry.tiers:
-        return tuple(
-            _meter_return(
-                offer, tables, entry, tier.meter,
-                (_only(tier.seed_meter), tier.meter_return, _only(tier.break_even_meter),
-                 tier.break_even_meter_with_envy),
-            )
-            for tier in entry.tiers
-        )  # fmt: skip
-    if not tables.fed:
-        return ()
-    figures = (
-        _only(entry.seed_meter), entry.meter_return, _only(entry.break_even_meter),
-        entry.break_even_meter_with_envy,
-    )  # fmt: skip
-    return (_meter_return(offer, tables, entry, tables.meter, figures),)
-
-
-def _meter_return(
-    offer: Offer,
-    tables: WagerTables,
-    entry: OddsEntry,
-    meter: str,
-    figures: tuple[int, str, int, Sequence[Mapping[str, int]]],
-) -> MeterReturn:
-    """Return a meter's part of the return.
-
-    `figures` are seed, meter return, and break-even without and with Envy Bonuses.
-    """
-    seed_cents, meter_return, break_even_cents, with_envy = figures
-    won = [
-        (percent, _chance(line))
-        for line in entry.hands
-        for name, percent in _percents(_payout(line), tables)
-        if name == meter
-    ]
-    whole = sum((chance for percent, chance in won if percent == 100), Fraction(0))
+def _meter_returns(offer: Offer, tables: WagerTables, entry: OddsEntry) -> Iterator[MeterReturn]:
     (wager_cents,) = offer.wagers_cents
-    return MeterReturn(
-        meter=meter,
-        seed_cents=seed_cents,
-        meter_return=meter_return,
-        return_at_seed=share_of(Fraction(meter_return) * seed_cents / wager_cents),
-        hit_chance=chance_of(sum((chance for _, chance in won), Fraction(0))),
-        whole_chance=chance_of(whole) if whole else None,
-        break_even_cents=break_even_cents,
-        break_even_with_envy_cents=tuple(map(_only, with_envy)),
-    )
+    each_of: Sequence[tuple[str, OddsEntry | TierOdds]] = [
+        (tier.meter, tier) for tier in entry.tiers
+    ] or [(tables.meter, entry)]
+    for meter, odds in each_of:
+        won = [(line.payout.percent_of(meter), line.chance) for line in entry.hands]
+        whole = sum((chance for share, chance in won if share == 100), Fraction(0))
+        seed_cents = _only(odds.seed_meter)
+        yield MeterReturn(
+            meter=meter,
+            seed_cents=seed_cents,
+            meter_return=exact(odds.meter_return),
+            return_at_seed=odds.meter_return * seed_cents / wager_cents,
+            hit_chance=chance_of(sum((chance for share, chance in won if share), Fraction(0))),
+            whole_chance=chance_of(whole) if whole else None,
+            break_even_cents=_only(odds.break_even_meter),
+            break_even_with_envy_cents=tuple(map(_only, odds.break_even_meter_with_envy)),
+        )
 
 
 def _envy_rows(envy: Envy, offer: Offer, entry: OddsEntry) -> Iterator[EnvyRow]:
@@ -350,37 +283,29 @@ def _envy_rows(envy: Envy, offer: Offer, entry: OddsEntry) -> Iterator[EnvyRow]:
                         hand=line.hand,
                         envy_cents=read_cents(schedule.pays[line.hand]),
                         rule=envy.rule,
-                        chance=chance_of(_chance(line)),
+                        chance=chance_of(line.chance),
                     )
 
 
-def _folding_odds(entry: OddsEntry) -> FoldingOdds | None:
-    folding = entry.when_folding
-    if folding is None:
-        return None
+def _folding_odds(folding: Folding) -> FoldingOdds:
     return FoldingOdds(
-        house_edge=share_of(folding.house_edge),
-        house_edge_long_run=share_of(folding.house_edge_long_run),
+        house_edge=folding.house_edge,
+        house_edge_long_run=folding.house_edge_long_run,
         break_even_cents=_only(folding.break_even_meter),
         break_even_with_envy_cents=tuple(map(_only, folding.break_even_meter_with_envy)),
     )
 
 
-def _draws(tables: WagerTables, entry: OddsEntry) -> tuple[DrawFiling, ...]:
-    draws = tables.draws
-    if draws is None or entry.magic_card is None or entry.lucky is None:
-        return ()
-
-    def filing(name: str, cell: str, drawn: Drawn) -> DrawFiling:
-        return DrawFiling(
-            name=name,
-            pays=cell,
-            rule=draws.rule,
-            every=drawn.every,
-            returns=share_of(drawn.wager_return),
-        )
-
-    return (
-        filing("Magic Card", draws.magic_card, entry.magic_card),
-        filing("Lucky Bonus", draws.lucky_bonus, entry.lucky),
-    )
+def _draws(draws: DrawPays, entry: OddsEntry) -> Iterator[DrawFiling]:
+    for name, pays, drawn in (
+        ("Magic Card", draws.magic_card, entry.magic_card),
+        ("Lucky Bonus", draws.lucky_bonus, entry.lucky),
+    ):
+        if drawn:
+            yield DrawFiling(
+                name=name,
+                pays=pays,
+                rule=draws.rule,
+                every=drawn.every,
+                returns=drawn.wager_return,
+            )

@@ -1,12 +1,12 @@
 from collections.abc import Iterator, Sequence
+from fractions import Fraction
 
 from bonus.display import money, short_money
-from bonus.odds.odds_words import GameNames, plain_name
+from bonus.odds.odds_entries import LongRun, exact
+from bonus.odds.odds_words import GameNames, percent, plain_name
 from meters.reports.document import Column, Fact, ReportPart, ReportSection, numbers, only_used
 from meters.submission.contents import (
-    ExactShare,
     GameFiling,
-    LongRunOdds,
     StrategyOdds,
     WagerFiling,
     WagerOdds,
@@ -67,11 +67,11 @@ def _facts(game: GameFiling, wager: WagerFiling) -> Iterator[Fact]:
         yield "Notes", odds.notes
 
 
-def share_words(share: ExactShare) -> str:
-    return f"{share.percent}, exactly {share.exact}"
+def share_words(share: Fraction) -> str:
+    return f"{percent(share)}, exactly {exact(share)}"
 
 
-def _long_run_facts(odds: LongRunOdds) -> Iterator[Fact]:
+def _long_run_facts(odds: LongRun) -> Iterator[Fact]:
     yield "House edge, long run", f"{share_words(odds.house_edge)} of the wager, less Envy Bonuses"
     yield "Paid at odds", f"{share_words(odds.fixed_return)}, with fixed sums and draws"
     yield (
@@ -189,8 +189,8 @@ def _meters(names: GameNames, odds: WagerOdds) -> Iterator[ReportSection]:
         ),
         [
             (
-                names.meter(each.meter), money(each.seed_cents), each.return_at_seed.percent,
-                each.return_at_seed.exact,
+                names.meter(each.meter), money(each.seed_cents), percent(each.return_at_seed),
+                exact(each.return_at_seed),
             )
             for each in odds.meters
         ],
@@ -247,8 +247,8 @@ def _shared(odds: WagerOdds) -> ReportSection:
         (numbers("Players"), numbers("House edge", 1.5), numbers("Exactly", 4),
          numbers("Long run", 1.5), numbers("Break-even", 2)),
         [
-            (str(each.players), each.house_edge.percent, each.house_edge.exact,
-             each.house_edge_long_run.percent, money(each.break_even_cents))
+            (str(each.players), percent(each.house_edge), exact(each.house_edge),
+             percent(each.house_edge_long_run), money(each.break_even_cents))
             for each in odds.when_shared
         ],
     )  # fmt: skip

@@ -11,7 +11,7 @@ import pytest
 from bonus.law.games import chapters, load
 from bonus.odds.enumerations import Enumerator, fives
 from bonus.odds.main_edges import folded_strengths
-from bonus.odds.odds_entries import Drawn, LongRun, OddsEntry, decimal, exact
+from bonus.odds.odds_entries import Drawn, LongRun, OddsEntry, decimal, exact, odds_json
 from bonus.odds.offers import DrawOdds, Offer, offers_of
 from bonus.odds.wager_odds import entry_of
 from tests.naive.tables_649a import LUCKY_BONUS, MAGIC_CARD, METER_OF, METERS, PROGRESSIVE, MeterLaw
@@ -101,12 +101,16 @@ def test_each_edge_is_the_known_one_and_what_the_printed_cells_come_to(
 ) -> None:
     found = entries(counted, wager, game, DrawOdds())
     edges = {
-        f"{entry.paytable or ''}{'+' * bool(entry.mini_royal)}{entry.reading}": entry.house_edge
+        f"{entry.paytable or ''}{'+' * bool(entry.mini_royal)}{entry.reading}": exact(
+            entry.house_edge
+        )
         for entry in found
     }
     assert edges == EDGES[game, wager]
     for entry in [*found, *(entries(counted, wager, game) if "hand_bonus" in wager else ())]:
-        assert decimal(Fraction(entry.house_edge)) == entry.house_edge_decimal
+        written = msgspec.json.decode(odds_json(entry))
+        assert written["house_edge"] == exact(entry.house_edge)
+        assert written["house_edge_decimal"] == decimal(entry.house_edge)
         assert sum(line.combinations for line in entry.hands) == entry.hands[0].of
         assert {line.of for line in entry.hands} == {entry.hands[0].of}
         if entry.strategy:
@@ -188,9 +192,8 @@ def check_edges(entry: OddsEntry) -> None:
     added, reseeds = Fraction(law.primary + law.reserve, 100), Fraction(whole * law.reseed, of)
     lasting = 1 - fixed(entry, 100) - added - reseeds
     assert entry.long_run == LongRun(
-        house_edge=exact(lasting), house_edge_decimal=decimal(lasting),
-        fixed_return=exact(fixed(entry, 100)), contributions=exact(added), reseeds=exact(reseeds),
-    )  # fmt: skip
+        house_edge=lasting, fixed_return=fixed(entry, 100), contributions=added, reseeds=reseeds
+    )
     envy = {
         str(cents): sum(
             Fraction(line.combinations * hands.get(law.shown(line.hand), 0), of * cents)
@@ -199,7 +202,7 @@ def check_edges(entry: OddsEntry) -> None:
         + Fraction(0)
         for cents, hands in law.envy_cents.items()
     }
-    assert entry.envy_return == {cents: exact(back) for cents, back in envy.items()}
+    assert entry.envy_return == envy
     check_break_even(entry, entry.break_even_meter, Fraction(0))
     for others, meters in enumerate(entry.break_even_meter_with_envy, start=1):
         check_break_even(entry, meters, others * envy["100"])

@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 
 from bonus.odds.enumerations import Enumerator
-from bonus.odds.odds_entries import OddsEntry
+from bonus.odds.odds_entries import OddsEntry, exact
 from bonus.odds.offers import DrawOdds, offers_of
 from bonus.odds.wager_odds import entry_of
 from meters.cli.odds_tables import show
@@ -67,7 +67,7 @@ def test_each_edge_is_under_its_paytable_and_nothing_is_cut(
     assert "…" not in text
     assert max(map(len, text.splitlines())) <= width
     for entry in entries(counted, game, wager):
-        assert f" {entry.house_edge} " in text.replace("\n", " \n")
+        assert f" {exact(entry.house_edge)} " in text.replace("\n", " \n")
     edges: dict[str, str] = {}
     for head, foot in columns(text):
         edges |= dict(zip(head[-len(foot) :], foot, strict=True))
@@ -78,8 +78,7 @@ def test_each_edge_is_under_its_paytable_and_nothing_is_cut(
 
 
 def percent_of(entry: OddsEntry) -> str:
-    numerator, denominator = map(int, entry.house_edge.split("/"))
-    return f"{round(numerator * 10**6 / denominator) / 10**4:.4f}%"
+    return f"{round(entry.house_edge * 10**6) / 10**4:.4f}%"
 
 
 @pytest.mark.slow

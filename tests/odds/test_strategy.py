@@ -6,20 +6,19 @@ from math import isqrt
 from random import Random
 from typing import cast
 
-import msgspec
 import pytest
+from msgspec.structs import replace
 
 from bonus.cards import DECK, Card, card_name, parse_card
 from bonus.hands.rankings import COMPARES
 from bonus.hands.three import three_card
+from bonus.law.chapter_file import PrintedTable
 from bonus.law.games import chapters, load
-from bonus.law.paytables import Payout
 from bonus.odds.dealer_duels import Duel
 from bonus.odds.enumerations import Enumerator, duel
-from bonus.odds.hand_payouts import choose
-from bonus.odds.main_edges import best_play, folded_strengths
+from bonus.odds.main_edges import best_play, folded_strengths, main_wagers
 from bonus.odds.offers import main_choices
-from bonus.odds.strategy import FOLD, BonusPays, bonus_pays, play_best, play_by_rank
+from bonus.odds.strategy import FOLD, play_best, play_by_rank
 from bonus.odds.strategy_text import name_hand, strategy_in_words
 from tests.naive.settle import settle
 from tests.naive.shapes import Box, Round
@@ -112,41 +111,42 @@ def small_duel(**columns: list[int]) -> Duel:
 def test_what_each_outcome_is_worth() -> None:
     """One hand, one kind of outcome at a time."""
 
-    def edge(chapter: str, bonuses: tuple[BonusPays, ...], **columns: list[int]) -> Fraction:
-        return play_best(load(chapter).main_game, bonuses, small_duel(**columns)).house_edge
-
-    def pays(chapter: str, times: int) -> tuple[BonusPays, ...]:
-        payout = {"pair": Payout(times=times, stake_back=True)}
-        return tuple(BonusPays(bonus, payout) for bonus in load(chapter).main_game.bonus)
+    def edge(chapter: str, times: int = 0, **columns: list[int]) -> Fraction:
+        game = load(chapter)
+        main = game.main_game
+        pays = PrintedTable(rule="", pays={"pair": f"{times} to 1"})
+        bonuses = tuple(replace(bonus, choice="", table=(pays,)) for bonus in main.bonus if times)
+        played = main_wagers(replace(game, main=replace(main, bonus=bonuses)), None)
+        return play_best(played, main.times, small_duel(**columns)).house_edge
 
     # Without a qualified dealer the Ante wins in 649a, the Play in 679a.
-    assert edge("649a", (), higher=[0], not_qualified=[100]) == -1
-    assert edge("679a", (), higher=[0], not_qualified=[100]) == -1
+    assert edge("649a", higher=[0], not_qualified=[100]) == -1
+    assert edge("679a", higher=[0], not_qualified=[100]) == -1
     # Ties return in 649a and win in the others. Three times the Ante is raised if that wins.
-    assert edge("649a", (), higher=[0], equal=[100]) == 0
-    assert edge("679a", (), higher=[0], equal=[100]) == -2
-    assert edge("682a", (), higher=[0], equal=[100]) == -4
+    assert edge("649a", higher=[0], equal=[100]) == 0
+    assert edge("679a", higher=[0], equal=[100]) == -2
+    assert edge("682a", higher=[0], equal=[100]) == -4
     # A losing hand is folded. A hand that is better than a fold because of a bonus is not.
-    assert edge("649a", (), higher=[100]) == 1
-    assert edge("649a", pays("649a", 5), higher=[100]) == 2 - 5
-    assert edge("649a", pays("649a", 5), higher=[0], equal=[100]) == -5
-    assert edge("679a", pays("679a", 12), higher=[100]) == 1 - 12
+    assert edge("649a", higher=[100]) == 1
+    assert edge("649a", 5, higher=[100]) == 2 - 5
+    assert edge("649a", 5, higher=[0], equal=[100]) == -5
+    assert edge("679a", 12, higher=[100]) == 1 - 12
     # The Bad Beat Bonus of 682a loses the Raise, so the smallest is made; Win Bonus on a tie.
-    assert edge("682a", pays("682a", 25), higher=[100]) == 1 - 25
-    assert edge("682a", pays("682a", 25), higher=[0], equal=[100]) == -4 - 25
+    assert edge("682a", 25, higher=[100]) == 1 - 25
+    assert edge("682a", 25, higher=[0], equal=[100]) == -4 - 25
 
 
 @pytest.mark.section("679a.12(a)")
 @pytest.mark.reading("P7")
 def test_every_unit_of_play_is_paid_if_the_dealer_does_not_qualify() -> None:
     """This shows if Play may be more than the Ante, which no chapter allows yet."""
-    main = msgspec.structs.replace(load("679a").main_game, times=(1, 3))
-    best = play_best(main, (), small_duel(higher=[0], not_qualified=[100]))
+    played = main_wagers(load("679a"), "A")
+    best = play_best(played, (1, 3), small_duel(higher=[0], not_qualified=[100]))
     assert (best.house_edge, best.average_wager) == (Fraction(-3), Fraction(4))
 
 
 def test_the_smaller_wager_is_made_if_two_are_equal() -> None:
-    best = play_best(load("682a").main_game, (), small_duel(higher=[50, 100]))
+    best = play_best(main_wagers(load("682a"), "A"), (1, 2, 3), small_duel(higher=[50, 100]))
     assert best.times.tolist() == [1, FOLD]
     assert best.average_wager == Fraction(3, 2)
     assert best.deals == {"fold": 100, "not_qualified": 0, "higher": 50, "equal": 0, "lower": 50}
@@ -199,12 +199,9 @@ def test_the_best_by_the_rank_of_the_hand_alone(counted: Enumerator) -> None:
         main = chapter.main_game
         against = counted.get(duel(chapter))
         for choice in main_choices(chapter):
-            paytables = [
-                choose(bonus.table, bonus.ranking, choice if bonus.choice else None)
-                for bonus in main.bonus
-            ]
-            pays = bonus_pays(main, paytables)
-            plain, best = play_by_rank(main, pays, against), play_best(main, pays, against)
+            game = main_wagers(chapter, choice)
+            plain = play_by_rank(game, main.times, against)
+            best = play_best(game, main.times, against)
             assert (plain.house_edge == best.house_edge) is same
             assert plain.house_edge >= best.house_edge
             by_strength: dict[int, set[int]] = {}

@@ -2,6 +2,7 @@ import io
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -62,7 +63,7 @@ class Filing:
 
     @property
     def submission(self) -> Submission:
-        return msgspec.json.decode(self.json, type=Submission)
+        return msgspec.json.decode(self.json, type=Submission, dec_hook=share_of)
 
     @property
     def pages(self) -> list[str]:
@@ -83,6 +84,10 @@ class Filing:
             if each["wager"] == wager and table in each["tables"]
         )
         return dict(found)
+
+
+def share_of(_: type, share: dict[str, str]) -> Fraction:
+    return Fraction(share["exact"])
 
 
 def pages_of(pdf: bytes) -> list[str]:
