@@ -328,7 +328,7 @@ def test_a_fold_takes_threes_and_straights_off_the_five_card_progressive(
 
 def test_entries_say_nothing_of_what_does_not_apply(counted: Enumerator) -> None:
     (entry, *_) = entries(counted, "pair_plus")
-    assert set(msgspec.to_builtins(entry)) == {
+    assert set(msgspec.json.decode(odds_json(entry))) == {
         "game", "wager", "paytable", "house_edge", "house_edge_decimal", "hands", "rule", "note",
         "hit_frequency",
     }  # fmt: skip
