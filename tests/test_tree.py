@@ -28,7 +28,7 @@ ORDER: Final = (
     *("controllers.table", "controllers.agent", "controllers.panel"),
     *("controllers.demo", "controllers.cli"),
     *("meters.embedded", "meters.redis_client", "meters.books"),
-    *("meters.mqtt", "meters.keys", "meters.archive", "meters.floor_api", "meters.users"),
+    *("meters.mqtt", "meters.keys", "meters.archive", "meters.users"),
     *("meters.selfcheck", "meters.metrics", "meters.intake", "meters.claims", "meters.links"),
     *("meters.web", "meters.reports", "meters.submission", "meters.restore", "meters.service"),
     *("meters.status", "meters.setup", "meters.cli"),

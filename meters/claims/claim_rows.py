@@ -7,14 +7,8 @@ import structlog
 from bonus.display import hand_words, item_words, money
 from meters.books.claim_records import ClaimRecord
 from meters.books.link_state import Act, ClaimChange, ClaimRequest, EnvyAct
+from meters.claims.claim_types import ClaimRequestRow, ClaimRow, ClaimState, EnvyOwed, Wagered
 from meters.floor.floor_file import Floor
-from meters.floor_api.types import (
-    ClaimRequestRow,
-    ClaimRow,
-    ClaimState,
-    EnvyOwed,
-    Wagered,
-)
 from meters.process.logs import ThrottledLog
 from meters.wire.messages import UNREADABLE
 

@@ -14,13 +14,12 @@ from meters.books.link_state import Act, ClaimChange, ClaimRequest, DecisionResu
 from meters.books.store import BooksError, LinkStore, WrongStateError
 from meters.books.two_people import NO_SETTERS, PinSetters
 from meters.claims.claim_rows import ClaimRows, DecisionRecord, record_of
-from meters.claims.refusals import REFUSED, refusals
+from meters.claims.claim_types import ClaimRequestRow, ClaimRow, WinPage, WinSearch
+from meters.claims.refusals import REFUSED, ActError, refusals, store_failure_as_inoperable
 from meters.claims.slips import SlipNumbers, slip_of
 from meters.claims.win_messages import EVENT_OF, envy_message, is_reopened, win_message
 from meters.claims.win_search import History
 from meters.floor.floor_file import Floor
-from meters.floor_api.errors import ActError, store_failure_as_inoperable
-from meters.floor_api.types import ClaimRequestRow, ClaimRow, WinPage, WinSearch
 from meters.wire.messages import ClaimOpened, Jackpot, holds_table
 
 log = structlog.get_logger()

@@ -16,9 +16,9 @@ from meters.books.correction_requests import (
 )
 from meters.books.refusals import correction_refusal
 from meters.books.store import LinkStore, WrongStateError
+from meters.claims.claim_types import AskedCards, AskedWager, AskRow
+from meters.claims.refusals import ActError, store_failure_as_inoperable
 from meters.floor.floor_file import Floor
-from meters.floor_api.errors import ActError, store_failure_as_inoperable
-from meters.floor_api.types import AskedCards, AskedWager, AskRow
 from meters.wire.messages import EnteredCards
 
 log = structlog.get_logger()

@@ -1,12 +1,16 @@
+"""Refusals of what users do, in words for them."""
+
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
+import msgspec
+from redis.exceptions import RedisError
+
 from meters.books.claim_records import ClaimRecord
 from meters.books.link_state import Act, ClaimChange, ClaimRequest
-from meters.books.store import BooksError, WrongStateError
+from meters.books.store import BooksError, TermsError, WrongStateError
 from meters.books.two_people import why_one_person
-from meters.floor_api.errors import ActError
 
 REFUSED: Final = {
     "slip_used": "that slip number belongs to the payment of {detail} already:"
@@ -26,6 +30,32 @@ _REQUESTED: Final = {
     "reject": ("requested this rejection", "confirms it"),
     "reopen": ("requested to reopen this win", "confirms it"),
 }
+
+
+class ActError(Exception):
+    """The refusal of a user's act, such as a decision on a win. The act has changed nothing.
+
+    `code` is for programs, such as ``unknown_claim`` or ``wrong_state``; `message` is in plain
+    words.
+    """
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+
+
+@contextmanager
+def store_failure_as_inoperable() -> Iterator[None]:
+    """Raise `ActError` with the code ``link_inoperable`` if Redis fails in the `with` block."""
+    try:
+        yield
+    except (RedisError, OSError) as error:
+        raise ActError("link_inoperable", f"Redis does not answer: {error}") from None
+    except TermsError as error:
+        raise ActError("link_inoperable", str(error)) from None
+    except (KeyError, msgspec.DecodeError) as error:
+        raise ActError("link_inoperable", f"the data in Redis is damaged: {error}") from None
 
 
 @contextmanager

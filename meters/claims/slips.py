@@ -10,8 +10,7 @@ from redis.exceptions import RedisError
 from meters.books.slip_numbers import Reservation, SlipError, clean_slip, correction_of
 from meters.books.store import LinkStore, TermsError
 from meters.claims.claim_rows import record_of
-from meters.claims.refusals import REFUSED
-from meters.floor_api.errors import ActError
+from meters.claims.refusals import REFUSED, ActError
 
 log = structlog.get_logger()
 

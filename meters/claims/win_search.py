@@ -8,9 +8,9 @@ from bonus.display import money
 from meters.books.store import LinkStore
 from meters.books.win_history import WinIndex
 from meters.claims.claim_rows import ClaimRows
+from meters.claims.claim_types import ClaimRow, WinPage, WinSearch
+from meters.claims.refusals import ActError
 from meters.floor.floor_file import Floor
-from meters.floor_api.errors import ActError
-from meters.floor_api.types import ClaimRow, WinPage, WinSearch
 
 _PAGE: Final = 100
 _CLOCKS_SET: Final = timedelta(days=1)

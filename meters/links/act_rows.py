@@ -18,7 +18,7 @@ from meters.books.money_terms import read_terms
 from meters.books.outage_entries import OUTAGE
 from meters.books.restore_entries import RESTORING
 from meters.claims.claim_rows import DecisionRecord, claim_words, record_of
-from meters.floor_api.types import ActRow
+from meters.links.link_types import ActRow
 from meters.links.proposals import Change
 from meters.wire.messages import UNREADABLE, DealtPosition, EnteredCards, Void
 

@@ -7,7 +7,7 @@ from meters.books.accounts import meter_account, overflow_account, reserve_accou
 from meters.books.ledger_mark import Mark
 from meters.books.link_state import Snapshot
 from meters.floor.floor_file import Meter
-from meters.floor_api.types import (
+from meters.links.link_types import (
     LinkView,
     MeterAccounting,
     MeterParameters,

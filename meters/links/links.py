@@ -22,11 +22,11 @@ from meters.books.link_changes import ChangeBook, NewTerms, Switch
 from meters.books.money_terms import LinkTerms, terms_text
 from meters.books.store import BooksError, LinkStore, TermsError
 from meters.books.two_people import NO_SETTERS, PinSetters, why_one_person
+from meters.claims.refusals import ActError, store_failure_as_inoperable
 from meters.floor.floor_file import Meter, fewest_positions
-from meters.floor_api.errors import ActError, store_failure_as_inoperable
-from meters.floor_api.types import ActRow, Adjustment, LinkView, ParameterChange, ProposalRow
 from meters.links.act_rows import SwitchRecord, Withdrawn, act_row, claim_in
 from meters.links.highest_amounts import HighestAmounts
+from meters.links.link_types import ActRow, Adjustment, LinkView, ParameterChange, ProposalRow
 from meters.links.link_view import view_link
 from meters.links.parameters import LinkParameters, words_of
 from meters.links.proposals import (

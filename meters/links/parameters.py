@@ -14,6 +14,7 @@ import msgspec
 from bonus.display import money
 from bonus.law import meter_terms
 from bonus.odds.hand_bonus_return import hand_bonus_return
+from meters.claims.refusals import ActError
 from meters.floor.floor_file import (
     LIMIT_CENTS_MAX,
     WAGER_CENTS_MAX,
@@ -25,8 +26,7 @@ from meters.floor.floor_file import (
     link_problem,
     tier_problem,
 )
-from meters.floor_api.errors import ActError
-from meters.floor_api.types import Parameter
+from meters.links.link_types import Parameter
 
 _BOUNDS: Final = frozenset({"limit", "contribution_max"})
 _EVERY_MAX: Final = 1_000_000

@@ -8,9 +8,9 @@ import structlog
 
 from bonus.display import money
 from bonus.wagers import MICROS_PER_CENT
+from meters.claims.refusals import ActError
 from meters.floor.floor_file import Meter
-from meters.floor_api.errors import ActError
-from meters.floor_api.types import (
+from meters.links.link_types import (
     Adjustment,
     Parameter,
     ParameterChange,

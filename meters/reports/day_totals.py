@@ -11,8 +11,8 @@ from meters.books.expected_transfers import Added, ExpectedBooks, Transfer
 from meters.books.ledger_replay import Replay
 from meters.books.outage_entries import OUTAGE
 from meters.claims.claim_rows import DecisionRecord
-from meters.floor_api.types import ActRow
 from meters.links.act_rows import act_row
+from meters.links.link_types import ActRow
 from meters.reports.flows import Flows, pots_of
 from meters.reports.gaming_days import OutageNoted, TableFigures, TableRounds
 from meters.reports.jackpots import WinBook

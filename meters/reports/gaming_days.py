@@ -11,7 +11,7 @@ from bonus.settling.settlement_lines import WrittenPercent
 from meters.books.accounts import meter_account, overflow_account, reserve_account
 from meters.books.claim_records import hand_record_name
 from meters.books.outage_entries import Outage
-from meters.floor_api.types import ActRow
+from meters.links.link_types import ActRow
 from meters.reports.flows import AccountFlows, Flow
 
 _Place = TypeVar("_Place", bound=Hashable)

@@ -9,7 +9,7 @@ from meters.books.accounts import ENVY as ENVY_ACCOUNTS
 from meters.books.accounts import HOUSE, PAID, claim_account, table_account
 from meters.books.correction_requests import confirmed_by
 from meters.floor.floor_file import Link, Meter
-from meters.floor_api.types import ActRow
+from meters.links.link_types import ActRow
 from meters.reports.document import Column, ReportSection, Row, numbers
 from meters.reports.flows import CLAIMS, ENVY, AccountFlows, Flow
 from meters.reports.formatting import (

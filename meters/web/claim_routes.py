@@ -10,10 +10,8 @@ from litestar import Response, get
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath, FromQuery, JSONBody, QueryParameter
 
-from meters.claims.claims import Claims
-from meters.claims.correction_requests import Asks
-from meters.floor.floor_file import Floor
-from meters.floor_api.types import (
+from meters.claims.claim_types import (
+    ENTRIES_MAX,
     PAGE_MAX,
     AskRow,
     ClaimRow,
@@ -22,6 +20,9 @@ from meters.floor_api.types import (
     WinSearch,
     Words,
 )
+from meters.claims.claims import Claims
+from meters.claims.correction_requests import Asks
+from meters.floor.floor_file import Floor
 from meters.http.strict_requests import WebRequest
 from meters.users.directory import UserDirectory
 from meters.users.roles import Right
@@ -38,9 +39,6 @@ from meters.web.security import (
     staff_act,
     staff_read,
 )
-
-ENTRIES_MAX: Final = 10**15
-"""No ledger and no operators' log has more entries."""
 
 _READS: Final = (400, 401, 403, 404, 503)
 

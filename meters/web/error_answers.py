@@ -15,7 +15,7 @@ from litestar.types import ExceptionHandlersMap
 
 from bonus.printable import escape_unprintable
 from bonus.settling.rounds import RoundError
-from meters.floor_api.errors import ActError
+from meters.claims.refusals import ActError
 from meters.http.settle_page import RoundProblem, problems_of
 from meters.http.strict_requests import WebRequest
 from meters.users.errors import UsersError

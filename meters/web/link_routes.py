@@ -10,18 +10,10 @@ import msgspec
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath, JSONBody, QueryParameter
 
-from meters.floor_api.types import (
-    PAGE_MAX,
-    ActRow,
-    Adjustment,
-    LinkView,
-    ParameterChange,
-    ProposalRow,
-    Words,
-)
+from meters.claims.claim_types import ENTRIES_MAX, PAGE_MAX, Words
+from meters.links.link_types import ActRow, Adjustment, LinkView, ParameterChange, ProposalRow
 from meters.links.links import Links
 from meters.users.roles import Right
-from meters.web.claim_routes import ENTRIES_MAX
 from meters.web.error_answers import StaffRequest
 from meters.web.security import Nothing, staff_act, staff_read
 

@@ -14,9 +14,9 @@ from reportlab.lib.colors import Color  # type: ignore[import-untyped]
 from reportlab.platypus import FrameBreak, KeepInFrame  # type: ignore[import-untyped]
 
 from bonus.display import card_words, hand_words, item_words, money
+from meters.claims.claim_types import ClaimRow, EnvyOwed, Wagered
 from meters.floor.facility import DEMONSTRATION_MARK
 from meters.floor.floor_file import Floor
-from meters.floor_api.types import ClaimRow, EnvyOwed, Wagered
 from meters.pdf.flowables import HUSH, INK, face_of, paragraph, rule, signature_lines, table
 from meters.pdf.pages import PageLayout, pdf_file
 

@@ -12,8 +12,8 @@ from litestar.openapi.datastructures import ResponseSpec
 from litestar.params import FromPath, JSONBody, QueryParameter
 
 from bonus.printable import PRINTABLE
+from meters.claims.claim_types import ENTRIES_MAX, PAGE_MAX
 from meters.floor.floor_file import Floor
-from meters.floor_api.types import PAGE_MAX
 from meters.http.strict_requests import WebRequest
 from meters.users.directory import UserDirectory
 from meters.users.operators_log import LogRow, LogSeal
@@ -22,7 +22,6 @@ from meters.users.roles import Right, Role
 from meters.users.sessions import DEVICE_KNOWN_MS, SignedIn
 from meters.users.sign_in_attempts import new_device
 from meters.users.users import Actor, UserRow
-from meters.web.claim_routes import ENTRIES_MAX
 from meters.web.error_answers import StaffRequest, refusals
 from meters.web.security import (
     COOKIE,

@@ -21,9 +21,9 @@ from meters.claims.claims import Claims
 from meters.claims.simulated_floorperson import settle
 from meters.floor.facility import GamingDays
 from meters.floor.floor_file import Floor
-from meters.floor_api.types import Adjustment
 from meters.intake.batches import Arrival, LinkIntake
 from meters.intake.table_catalog import CatalogTable, table_topics
+from meters.links.link_types import Adjustment
 from meters.links.proposals import adjustment
 from meters.metrics import Metrics
 from meters.wire.clock import now, text_of

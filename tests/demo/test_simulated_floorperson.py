@@ -7,11 +7,11 @@ from typing import cast
 import pytest
 from structlog.testing import capture_logs
 
+from meters.claims.claim_types import AskRow, ClaimRow
 from meters.claims.claims import Claims
 from meters.claims.correction_requests import Asks
+from meters.claims.refusals import ActError
 from meters.claims.simulated_floorperson import validate_what_waits
-from meters.floor_api.errors import ActError
-from meters.floor_api.types import AskRow, ClaimRow
 
 OFTEN = 12
 

@@ -17,8 +17,9 @@ from meters.archive.archive_days import ArchiveFiles
 from meters.archive.archiver import Archiver
 from meters.books.correction_requests import AskAct
 from meters.books.link_state import Act, EnvyAct
-from meters.floor_api.errors import ActError
-from meters.floor_api.types import Adjustment, ClaimRow
+from meters.claims.claim_types import ClaimRow
+from meters.claims.refusals import ActError
+from meters.links.link_types import Adjustment
 from meters.wire.messages import Jackpot
 from tests.games.stacks import ROYAL, STACKS, STRAIGHT_FLUSH, Stack
 from tests.lua.books import keyspace

@@ -14,22 +14,22 @@ from meters.books.audit import Finding, LinkAudit
 from meters.books.ledger_mark import Mark
 from meters.books.link_state import Act, LedgerHead
 from meters.books.store import LinkStore
+from meters.claims.claim_types import ClaimRow
 from meters.claims.claims import Claims
 from meters.claims.correction_requests import Asks
+from meters.claims.refusals import ActError
 from meters.claims.win_messages import hit_message
 from meters.floor.facility import GamingDays
 from meters.floor.floor_file import Floor, parse_floor
-from meters.floor_api.errors import ActError
-from meters.floor_api.types import (
+from meters.intake.batches import Arrival, BatchResult, LinkIntake
+from meters.intake.table_catalog import table_topics
+from meters.links.link_types import (
     Adjustment,
-    ClaimRow,
     MeterParameters,
     Parameter,
     ParameterChange,
     ProposalRow,
 )
-from meters.intake.batches import Arrival, BatchResult, LinkIntake
-from meters.intake.table_catalog import table_topics
 from meters.links.links import Links
 from meters.metrics import Metrics
 from meters.restore.rebuild import Rebuild

@@ -9,7 +9,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from meters.books.correction_requests import CorrectedWager, Correction
-from meters.floor_api.types import AskRow
+from meters.claims.claim_types import AskRow
 from meters.wire.messages import DealtPosition, EnteredCards, Reply
 from tests.model.pit import (
     AT,

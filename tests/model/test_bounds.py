@@ -3,7 +3,7 @@
 import pytest
 from redis.asyncio import Redis
 
-from meters.floor_api.types import Adjustment, Parameter, ParameterChange
+from meters.links.link_types import Adjustment, Parameter, ParameterChange
 from tests.model.pit import FLOOR, PROGRESSIVE, RAGS, Pit, code, refused, to
 
 pytestmark = pytest.mark.duty("D3")

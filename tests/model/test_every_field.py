@@ -17,7 +17,7 @@ from redis.exceptions import RedisError
 
 from meters.books.outage_entries import Outage, OutageBook
 from meters.books.stored_tables import PACK, STATE
-from meters.floor_api.types import Adjustment
+from meters.links.link_types import Adjustment
 from meters.redis_client.user_keys import USERS_TAG
 from meters.users.directory import UserDirectory
 from meters.users.log_audit import check_log

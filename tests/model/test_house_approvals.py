@@ -9,7 +9,7 @@ from redis.asyncio import Redis
 from meters.books.approved_configuration import approved_terms
 from meters.books.audit import LinkAudit
 from meters.books.ledger_replay import Replay
-from meters.floor_api.types import Adjustment
+from meters.links.link_types import Adjustment
 from meters.selfcheck.approval_checks import Configuration, Unapproved
 from meters.wire.messages import Reply
 from tests.approving import approve

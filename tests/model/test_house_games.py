@@ -13,8 +13,8 @@ from controllers.panel.settlement_view import held_views, settled_view
 from controllers.panel.table_view import view_table
 from controllers.table.state import Layout
 from meters.books.approved_configuration import LinkConfiguration
+from meters.claims.claim_types import WinSearch
 from meters.floor.floor_file import parse_floor
-from meters.floor_api.types import WinSearch
 from meters.http.settle_page import floor_forms
 from meters.reports.gaming_days import Win
 from meters.reports.link_lists import wins_section

@@ -10,7 +10,8 @@ from bonus.errors import UserError
 from meters.books.audit import LinkAudit
 from meters.books.ledger_mark import LedgerMark
 from meters.books.ledger_replay import Replay
-from meters.floor_api.types import Adjustment, WinSearch
+from meters.claims.claim_types import WinSearch
+from meters.links.link_types import Adjustment
 from tests.model.pit import BONUS, PROGRESSIVE, Pit
 
 DEEP = b"[" * 200_000

@@ -7,8 +7,8 @@ import pytest
 from redis.asyncio import Redis
 
 from meters.books.store import TermsError
-from meters.floor_api.errors import ActError
-from meters.floor_api.types import Adjustment, LinkView, ParameterChange
+from meters.claims.refusals import ActError
+from meters.links.link_types import Adjustment, LinkView, ParameterChange
 from meters.selfcheck.approval_checks import Configuration
 from tests.approving import approve_never_approved
 from tests.model.pit import BONUS, CENT, FLOOR, PROGRESSIVE, RAGS, Pit, refused, to

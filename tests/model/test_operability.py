@@ -21,7 +21,7 @@ from meters.books.ledger_mark import LedgerMark
 from meters.books.money_terms import terms_text
 from meters.books.outage_entries import OUTAGE, Outage, OutageBook
 from meters.books.store import LinkStore, TermsError
-from meters.floor_api.types import ActRow, Adjustment
+from meters.links.link_types import ActRow, Adjustment
 from meters.links.links import Links
 from meters.redis_client.health import FileWatch, NotSyncedError
 from meters.service.outages import REASON_LENGTH_MAX, REASONS_MAX, Outages

@@ -9,8 +9,8 @@ import pytest
 from redis.asyncio import Redis
 
 import meters.intake.draws
+from meters.claims.refusals import ActError
 from meters.floor.floor_file import FloorError, parse_floor
-from meters.floor_api.errors import ActError
 from meters.intake.draws import draw_for
 from meters.wire.messages import DrawMade, Wagers
 from tests.floor_text import table_text

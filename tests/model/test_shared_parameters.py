@@ -11,9 +11,9 @@ from redis.asyncio import Redis
 from meters.books.link_changes import ChangeBook, NewTerms
 from meters.books.money_terms import LinkTerms, terms_text
 from meters.books.two_people import PinSetters
+from meters.claims.refusals import ActError
 from meters.floor.floor_file import Meter
-from meters.floor_api.errors import ActError
-from meters.floor_api.types import LinkView, ParameterChange
+from meters.links.link_types import LinkView, ParameterChange
 from meters.links.links import Links
 from meters.links.parameters import words_of
 from meters.links.proposals import Change

@@ -16,8 +16,8 @@ from meters.books.audit import LinkAudit
 from meters.books.slip_numbers import SLIPS_KEY, SLIPS_TAG, clean_slip, fold_slip
 from meters.books.store import LinkStore
 from meters.claims.claims import Claims
+from meters.claims.refusals import ActError
 from meters.claims.simulated_floorperson import simulated_slip
-from meters.floor_api.errors import ActError
 from meters.redis_client.shards import AnyRedis, redis_of
 from tests.model.pit import FLOOR, PROGRESSIVE, Pit, refused
 from tests.servers import RedisServer

@@ -16,7 +16,7 @@ from bonus.errors import UserError
 from meters.books.audit import LinkAudit
 from meters.books.ledger_mark import LedgerMark, Mark
 from meters.books.store import LinkStore
-from meters.floor_api.types import Adjustment
+from meters.links.link_types import Adjustment
 from tests.model.pit import PROGRESSIVE, Pit, to
 from tests.model.tampering import (
     Fields,

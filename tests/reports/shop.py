@@ -17,7 +17,7 @@ from meters.books.close_readings import CloseReadings
 from meters.books.outage_entries import Outage, OutageBook
 from meters.floor.facility import GamingDays
 from meters.floor.floor_file import Floor, parse_floor
-from meters.floor_api.types import Adjustment
+from meters.links.link_types import Adjustment
 from meters.reports.gaming_days import LinkDay
 from meters.reports.ledger_scan import Choose, LedgerScan, LinkScan, scan_ledgers
 from meters.reports.query import from_to, one_day

@@ -8,7 +8,7 @@ from typing import Final
 import pytest
 
 from meters.books.accounts import table_account
-from meters.floor_api.errors import ActError
+from meters.claims.refusals import ActError
 from meters.reports.documents import month_document
 from meters.reports.flows import CLAIMS, pot_of
 from meters.reports.formatting import NOTHING

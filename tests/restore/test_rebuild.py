@@ -11,7 +11,7 @@ from redis.asyncio import Redis
 
 from meters.books.outage_entries import Outage, OutageBook
 from meters.floor.facility import GamingDays
-from meters.floor_api.types import Adjustment
+from meters.links.link_types import Adjustment
 from meters.restore.rebuild import Rebuild, RebuildError
 from meters.restore.store_writing import StoreWriter
 from tests.model.machine import Floor

@@ -15,9 +15,9 @@ from meters.books.audit import LinkAudit
 from meters.books.facility_note import FACILITY_KEY
 from meters.books.store import BooksError, LinkStore, TermsError
 from meters.books.two_people import COMMAND, PinSetters
+from meters.claims.refusals import ActError
 from meters.floor.floor_file import parse_floor
-from meters.floor_api.errors import ActError
-from meters.floor_api.types import UnapprovedRow
+from meters.links.link_types import UnapprovedRow
 from meters.links.links import Links
 from meters.redis_client.link_keys import LinkKeys
 from meters.selfcheck.approval_checks import Configuration, Unapproved

@@ -18,8 +18,8 @@ from meters.books.audit import LinkAudit
 from meters.books.store import LinkStore
 from meters.books.stored_entries import StreamEntry, unpack_entry
 from meters.books.stored_tables import StoredTable
+from meters.claims.claim_types import AskRow
 from meters.floor.floor_file import Link
-from meters.floor_api.types import AskRow
 from tests.model.model_floor import ModelFloor
 from tests.model.second_settling import Settling
 from tests.sim.asks import Asks

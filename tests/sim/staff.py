@@ -8,9 +8,10 @@ from typing import Any, Final
 
 from meters.books.correction_requests import AskAct
 from meters.books.link_state import Act, EnvyAct
+from meters.claims.claim_types import AskRow
+from meters.claims.refusals import ActError
 from meters.floor.floor_file import Link
-from meters.floor_api.errors import ActError
-from meters.floor_api.types import Adjustment, AskRow, ParameterChange
+from meters.links.link_types import Adjustment, ParameterChange
 from tests.model.model_floor import Change, ModelFloor
 from tests.model.pit import to
 from tests.sim.checker import Checker

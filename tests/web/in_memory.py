@@ -10,27 +10,29 @@ from bonus.display import money
 from meters.books.correction_requests import AskAct
 from meters.books.link_state import Act, EnvyAct
 from meters.books.two_people import NO_SETTERS, PinSetters
-from meters.claims.claims import Claims
-from meters.claims.correction_requests import Asks
-from meters.floor.floor_file import Floor, Link
-from meters.floor_api.errors import ActError
-from meters.floor_api.types import (
-    ActRow,
-    Adjustment,
+from meters.claims.claim_types import (
     AskedCards,
     AskRow,
     ClaimRequestRow,
     ClaimRow,
     EnvyOwed,
+    Wagered,
+    WinPage,
+    WinSearch,
+)
+from meters.claims.claims import Claims
+from meters.claims.correction_requests import Asks
+from meters.claims.refusals import ActError
+from meters.floor.floor_file import Floor, Link
+from meters.links.link_types import (
+    ActRow,
+    Adjustment,
     LinkView,
     MeterAccounting,
     MeterParameters,
     ParameterChange,
     ProposalRow,
     UnapprovedRow,
-    Wagered,
-    WinPage,
-    WinSearch,
 )
 from meters.links.links import Links
 from meters.web.streams import ChangeSignal

@@ -15,7 +15,7 @@ import pytest
 import pytest_asyncio
 from litestar.routes import HTTPRoute
 
-from meters.floor_api.types import Adjustment
+from meters.links.link_types import Adjustment
 from meters.users.errors import UsersError
 from meters.users.roles import RIGHTS, Right, Role
 from meters.users.users import Actor

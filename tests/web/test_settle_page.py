@@ -8,7 +8,7 @@ import pytest_asyncio
 from playwright.async_api import Browser, Page, expect
 
 from bonus.settling.settle import settle_line
-from meters.floor_api.types import Wagered
+from meters.claims.claim_types import Wagered
 from tests.browsers import check_accessible, sees
 from tests.waiting import eventually_async
 from tests.web.conftest import Sides

@@ -1,1 +1,0 @@
-"""Data types, errors and signals of the API behind the floor page."""
