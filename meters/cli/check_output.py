@@ -8,12 +8,12 @@ from redis.exceptions import RedisError
 from bonus.errors import UserError
 from meters.floor.credentials import keys_directory
 from meters.floor.floor_file import Floor, read_own_floor
-from meters.keys.key_expiry import check_keys, check_transport
 from meters.process.console import PlainConsole
 from meters.redis_client.connect import open_redis
-from meters.selfcheck.check_result import Check
+from meters.selfcheck.check_result import Check, failure
 from meters.selfcheck.floor_checks import facility_checks
 from meters.selfcheck.game_returns import chance_checks, limit_checks, return_checks
+from meters.selfcheck.key_checks import check_keys, check_transport
 from meters.selfcheck.record_checks import archive_checks, note_checks
 from meters.selfcheck.server_checks import WITHIN_S, broker_check, store_checks
 from meters.selfcheck.software import read_software
@@ -36,12 +36,9 @@ async def _checks(floor: Floor) -> AsyncIterator[Check]:
         yield check
     for check in (*return_checks(floor), *limit_checks(floor), *chance_checks(floor)):
         yield check
-    for way in check_transport(floor.service):
-        yield Check(*way)
-    if keys := keys_directory(floor.service):
-        for seen in check_keys(keys):
-            yield Check(*seen)
-    for check in note_checks(floor):
+    keys = keys_directory(floor.service)
+    of_keys = (*check_transport(floor.service), *(check_keys(keys) if keys else ()))
+    for check in (*of_keys, *note_checks(floor)):
         yield check
     async for check in _redis_checks(floor):
         yield check
@@ -58,7 +55,7 @@ async def _redis_checks(floor: Floor) -> AsyncIterator[Check]:
             async for check in archive_checks(floor, redis):
                 yield check
     except TimeoutError:
-        yield Check("redis", holds=False, seen=f"no answer within {WITHIN_S:.0f} seconds")
+        yield failure("redis", f"no answer within {WITHIN_S:.0f} seconds")
     except (RedisError, OSError, ValueError, UserError) as error:
         if answers:  # an error of Redis is reported only once
-            yield Check("redis", holds=False, seen=str(error))
+            yield failure("redis", str(error))

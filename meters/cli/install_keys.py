@@ -5,7 +5,6 @@ from typing import Annotated
 
 import typer
 
-from meters.process.printing import print_text
 from meters.setup.key_installation import directories_of
 from meters.setup.key_installation import install_keys as install
 from meters.setup.places import SYSTEM, check_root
@@ -52,5 +51,4 @@ def install_keys(
     service.3 service.4: two machines must not use the same bundle.
     """
     check_root(root, "pitlink install-keys")
-    for done in install(root, directories_of(directory, parts or ())):
-        print_text(f"{done.place}  {done.act}")
+    install(root, directories_of(directory, parts or ()))

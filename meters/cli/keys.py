@@ -9,8 +9,7 @@ import typer
 from bonus.errors import UserError, nearest
 from meters.floor.credentials import keys_directory, service_numbers
 from meters.floor.floor_file import ConfigOption, Floor, read_floor
-from meters.keys.holders import Holder, by_name, holders
-from meters.keys.keyring import Keyring, KeyringEntry, ServerPaths
+from meters.keys.keyring import Holder, Keyring, KeyringEntry, by_name, holders
 from meters.process.printing import print_text
 
 _USUAL: Final = "pitlink-keys"
@@ -103,8 +102,13 @@ def keys(
     directory = (out or keys_directory(floor.service) or config.parent / _USUAL).absolute()
     workers = max([services, *service_numbers(directory)])
     held = holders(floor, workers, broker_host or (), redis_host or ())
-    homes = ServerPaths(_home(broker_home, "--broker-home"), _home(redis_home, "--redis-home"))
-    entries = Keyring(directory, floor, homes).fill(held, _renewed(by_name(held), renew or ()))
+    keyring = Keyring(
+        directory,
+        floor,
+        broker_home=_home(broker_home, "--broker-home"),
+        redis_home=_home(redis_home, "--redis-home"),
+    )
+    entries = keyring.fill(held, _renewed(by_name(held), renew or ()))
     _show(directory, entries, _unused(directory, held), floor)
 
 

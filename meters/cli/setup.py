@@ -15,30 +15,30 @@ from meters.floor.floor_file import FloorError, parse_floor
 from meters.process.printing import print_error, print_text
 from meters.process.private_files import read_bytes
 from meters.setup import units
-from meters.setup.answers import (
-    Answers,
-    Machines,
-    check_hosts,
-    check_name,
-    check_timezone,
-    usual_answers,
-)
-from meters.setup.commands import (
+from meters.setup.config_files import SERVERS, FilePlan, read_piece
+from meters.setup.floor_machine import (
+    INSTALL_PAGE,
+    Setup,
     add_administrator,
     approve_floor,
+    install_table,
+    next_steps,
     run_check,
     typed,
     waits_for_approval,
 )
-from meters.setup.file_states import FilePlan
-from meters.setup.floor_text import check_servers, floor_text
-from meters.setup.pieces import read_piece
+from meters.setup.floor_text import (
+    Answers,
+    Machines,
+    check_hosts,
+    check_name,
+    check_servers,
+    check_timezone,
+    floor_text,
+    usual_answers,
+)
 from meters.setup.places import FLOOR_FILE, MADE_KEYS, SYSTEM, below, check_root
-from meters.setup.redis_installation import install_redis
-from meters.setup.redis_machine import RedisMachine
-from meters.setup.run import INSTALL_PAGE, Setup, next_steps
-from meters.setup.table_machine import install_table
-from meters.setup.wanted_files import SERVERS
+from meters.setup.redis_machine import RedisMachine, install_redis
 from meters.users.errors import UsersError
 from meters.users.names import clean_name
 from meters.users.pin_prompt import ask_new_pin
@@ -177,7 +177,7 @@ def setup(
         yes=yes, name=name, timezone=timezone, hosts=host, machines=machines,
     )  # fmt: skip
     run = Setup(root, answers, floor_text(text, answers, source), may_write)
-    who, pin = _administrator(administrator, run.record().administrator, yes=yes, starts=starts)
+    who, pin = _administrator(administrator, run.files.record.administrator, yes=yes, starts=starts)
     installed = run.write_files()
     if starts:
         run.start_units()
@@ -328,16 +328,15 @@ def _ask(plan: FilePlan) -> bool:
 def _finish(run: Setup, who: str | None, pin: str, *, asks: bool) -> None:
     if who is not None:
         print_text(add_administrator(who, pin))
-        record = run.record()
-        record.administrator = who
-        run.save(record)
-    elif run.record().administrator is None:
+        run.files.record.administrator = who
+        run.files.save_record()
+    elif run.files.record.administrator is None:
         command = typed(
             "user", "add", '"Ada Lane"', "--role administrator", f"--config {FLOOR_FILE}"
         )
         print_text(f"Nobody can sign in yet. To add the first administrator: {command}")
     problem = None
-    if _is_approved(run.record().administrator, pin, asks=asks):
+    if _is_approved(run.files.record.administrator, pin, asks=asks):
         print_text("waiting for the services")
         problem = units.wait_until_ready(units.SERVICE_PORTS)
         if problem is None:

@@ -13,9 +13,8 @@ from meters.floor.addresses import is_listening_address
 from meters.floor.floor_file import ConfigOption, read_own_floor
 from meters.process.console import PlainConsole
 from meters.process.signals import on_stop
-from meters.status.floor_status import FloorStatus
-from meters.status.reading import StatusOptions, StatusReader
-from meters.status.screen import fitting_screen, heading, status_lines
+from meters.selfcheck.floor_reading import StatusReader
+from meters.selfcheck.status_screen import FloorStatus, fitting_screen, heading, status_lines
 
 _EVERY_S: Final = 2.0
 _NONE: Final = "none"
@@ -63,11 +62,9 @@ def status(
     The exit status is 0 after Ctrl-C. If the state was printed once, it is 1 if a line begins with
     `warn` or `FAIL`.
     """
-    options = StatusOptions(
-        _prometheus_url(prometheus), tuple(map(_service_address, service or ()))
-    )
+    at, services = _prometheus_url(prometheus), [*map(_service_address, service or ())]
     floor, console = read_own_floor(config), PlainConsole()
-    reader = StatusReader(floor, options)
+    reader = StatusReader(floor, at, services)
     if console.is_terminal and not once:
         asyncio.run(_show(reader, console))
         return

@@ -1,16 +1,24 @@
+"""The embedded broker: its command, its port, and its start and end with the service."""
+
 import asyncio
 import contextlib
+import fcntl
 import importlib.util
 import os
 import shutil
 import socket
 import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 from bonus.errors import UserError
-from meters.floor.addresses import BrokerAddress, parse_broker_url
+from meters.embedded.shared_process import PartFailedError, SharedProcess
+from meters.embedded.supervisor import try_lock
+from meters.floor.addresses import BROKER_URL_FILE, BrokerAddress, parse_broker_url
 
 LOOPBACK: Final = "127.0.0.1"
 PACKET_BYTES_MAX: Final = 131_072
@@ -23,12 +31,61 @@ _MEMORY_BYTES_MAX: Final = 512 * 1024 * 1024
 """Memory beyond which mosquitto stores nothing more, as in deploy/mosquitto.conf."""
 
 _USUAL_PORT: Final = 1883
+_PORT_TRIES: Final = 3
 _ANSWER_WITHIN_S: Final = 2.0
 # A CONNECT packet of MQTT 3.1.1: client "pitlink-probe", clean session. Then the CONNACK packet
 # that accepts it.
 _CONNECT: Final = b"\x10\x19\x00\x04MQTT\x04\x02\x00\x3c\x00\x0dpitlink-probe"
 _ACCEPTED: Final = b"\x20\x02\x00\x00"
 _DISCONNECT: Final = b"\xe0\x00"
+
+
+@asynccontextmanager
+async def embedded_broker(data: Path) -> AsyncIterator[str]:
+    """Run the broker of a data directory and yield its address, ``mqtt://127.0.0.1:PORT``.
+
+    The port is the one of the last start, 1883 or another free one. While the broker runs, its
+    address is in the file ``broker.url`` of the data directory, which is made if it does not exist.
+    Its log is ``logs/broker.log`` there.
+
+    Raises:
+        UserError: another service uses the data directory, there is no broker to start, or the
+            broker does not start. The message has the last lines of the broker's log.
+    """
+    shared = SharedProcess(data, "broker")
+    home, address = shared.home, data / BROKER_URL_FILE
+    sole = try_lock(home / "service.lock", fcntl.LOCK_EX)
+    if sole is None:
+        raise UserError(f"another pitlink service runs on the data directory {data}")
+    with sole:
+        async with contextlib.AsyncExitStack() as stack:
+            port = await _start(shared, stack)
+            (home / "port").write_text(f"{port}\n", encoding="ascii")
+            url = f"mqtt://{LOOPBACK}:{port}"
+            address.write_text(f"{url}\n", encoding="utf-8")
+            try:
+                yield url
+            finally:
+                address.unlink(missing_ok=True)
+
+
+async def _start(shared: SharedProcess, stack: contextlib.AsyncExitStack) -> int:
+    """Return the broker's port; the broker ends when the stack is closed."""
+    tries_left = _PORT_TRIES
+    while True:
+        port: int = stack.enter_context(choose_port(shared.home)).getsockname()[1]
+        command = broker_command(shared.home, port)
+        running = shared.used(command, answers=partial(broker_answers, port))
+        tries_left -= 1
+        try:
+            await stack.enter_async_context(running)
+        except PartFailedError:
+            # Another program can have taken the port in the meantime. If the port is free, the
+            # broker itself has failed.
+            if not tries_left or port_is_free(port):
+                raise
+        else:
+            return port
 
 
 def broker_command(home: Path, port: int) -> list[str]:

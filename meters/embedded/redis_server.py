@@ -1,3 +1,5 @@
+"""The embedded Redis: its command, its address, and its start and end with its users."""
+
 import asyncio
 import contextlib
 import hashlib
@@ -7,17 +9,52 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 from bonus.errors import UserError
+from meters.embedded.shared_process import SharedProcess
 
 _SOCKET_PATH_BYTES_MAX: Final = 100
 """Linux accepts 107, some systems only 103."""
 _ANSWER_WITHIN_S: Final = 2.0
 _VERSION_LEAST: Final = (6, 2)
 _MANY_AOF_FILES_SINCE: Final = 7
+
+
+@asynccontextmanager
+async def embedded_redis(data: Path) -> AsyncIterator[str]:
+    """Yield the address ``unix:///...`` of the Redis of a data directory, started if need be.
+
+    It listens only on a Unix socket, syncs every write before it answers, and evicts no keys.
+    Several processes can use it together, and it ends with the last of them. Its files are in
+    ``redis/`` and its log in ``logs/redis.log`` of the data directory, which is made if it does not
+    exist.
+
+    Raises:
+        UserError: there is no redis-server, it is too old for the data, or it does not start. The
+            message has the last lines of its log.
+    """
+    shared = SharedProcess(data, "redis")
+    path = socket_path(shared.home)
+    async with shared.used(
+        redis_command(shared.home),
+        answers=partial(_says, path, b"PING", b"+PONG"),
+        retire=partial(_retire, path),
+    ):
+        yield f"unix://{path}"
+
+
+def embedded_redis_url(data: Path) -> str:
+    """Return the address of the embedded Redis of a data directory, even if it does not run.
+
+    Raises:
+        UserError: the path is too long for a socket, and no other place can be used.
+    """
+    return f"unix://{socket_path(data.absolute() / 'redis')}"
 
 
 def redis_command(home: Path) -> list[str]:
@@ -43,16 +80,12 @@ def redis_command(home: Path) -> list[str]:
     return [_program(home), *words]
 
 
-async def redis_answers(path: Path) -> bool:
-    return await _says(path, b"PING", b"+PONG")
-
-
-async def retire_redis(path: Path) -> bool:
+async def _retire(path: Path) -> bool:
     """Stop a Redis whose supervisor was killed; return True if one was running.
 
     It would damage a new Redis's files.
     """
-    if not await redis_answers(path):
+    if not await _says(path, b"PING", b"+PONG"):
         return False
     await _says(path, b"SHUTDOWN NOSAVE", b"")
     return True

@@ -16,6 +16,7 @@ from typing import IO, Final
 
 from bonus.errors import UserError
 from meters.embedded.supervisor import SUPERVISOR_LOCK, USERS_LOCK, try_lock
+from meters.process.private_files import make_private_directory
 
 _START_WITHIN_S: Final = 60.0
 _STOP_WITHIN_S: Final = 30.0
@@ -35,36 +36,40 @@ class PartFailedError(UserError):
 class SharedProcess:
     """Embedded server with a supervisor.
 
-    `answers` checks if the server is ready. `retire` ends a server that runs without a supervisor,
-    and returns True if such a server was running.
+    Its files are in a directory of the data directory, and its log in `logs/` there; both are made
+    if they do not exist.
+
+    Raises:
+        UserError: the data directory cannot be used.
     """
 
-    def __init__(
-        self,
-        home: Path,
-        log: Path,
-        command: Sequence[str],
-        *,
-        answers: Question,
-        retire: Question,
-    ) -> None:
-        self._home = home
-        self._log = log
-        self._command = command
-        self._answers = answers
-        self._retire = retire
+    def __init__(self, data: Path, part: str) -> None:
+        self.home: Final = data.absolute() / part
+        self._log = data.absolute() / "logs" / f"{part}.log"
         self._supervisor: subprocess.Popen[bytes] | None = None
+        try:
+            make_private_directory(self.home)
+            make_private_directory(self._log.parent)
+        except OSError as error:
+            raise UserError(f"the data directory {data} cannot be used: {error}") from None
 
     @asynccontextmanager
-    async def used(self) -> AsyncIterator[None]:
+    async def used(
+        self, command: Sequence[str], *, answers: Question, retire: Question | None = None
+    ) -> AsyncIterator[None]:
         """Keep the server running in the `with` block. Then end it, unless others use it.
+
+        `answers` checks if the server is ready. `retire` ends a server that runs without a
+        supervisor, and returns True if such a server was running; without it, such a server does
+        no harm.
 
         Raises:
             PartFailedError: the server did not start.
         """
+        self._supervisor = None
         lock = await self._enter()
         try:
-            await self._have_it_running()
+            await self._have_it_running(command, answers, retire)
             yield
         finally:
             await self._leave(lock)
@@ -72,28 +77,37 @@ class SharedProcess:
     async def _enter(self) -> IO[bytes]:
         """Return the file with this user's shared lock. Wait while a supervisor ends the server."""
         end = time.monotonic() + _STOP_WITHIN_S
-        while (lock := try_lock(self._home / USERS_LOCK, fcntl.LOCK_SH)) is None:
+        while (lock := try_lock(self.home / USERS_LOCK, fcntl.LOCK_SH)) is None:
             if time.monotonic() > end:
                 raise PartFailedError(f"{self._name} does not end{self._last_words()}")
             await asyncio.sleep(_LOOK_EVERY_S)
         return lock
 
-    async def _have_it_running(self) -> None:
+    async def _have_it_running(
+        self, command: Sequence[str], answers: Question, retire: Question | None
+    ) -> None:
         end = time.monotonic() + _START_WITHIN_S
         while True:
             if self._supervisor is not None and self._supervisor.poll():
                 raise PartFailedError(f"{self._name} ended at its start{self._last_words()}")
             if self._has_supervisor():
-                if await self._answers():
+                if await answers():
                     return
-            elif not await self._retire() and not self._supervisor_runs():
-                self._start_supervisor()
+            elif not (retire and await retire()) and not self._supervisor_runs():
+                self._start_supervisor(command)
             if time.monotonic() > end:
                 raise PartFailedError(f"{self._name} does not answer{self._last_words()}")
             await asyncio.sleep(_LOOK_EVERY_S)
 
+    def _start_supervisor(self, command: Sequence[str]) -> None:
+        words = [sys.executable, "-P", "-m", "meters.embedded.supervisor", str(self.home), *command]
+        with self._log.open("ab") as log:
+            self._supervisor = subprocess.Popen(
+                words, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
+            )
+
     def _has_supervisor(self) -> bool:
-        lock = try_lock(self._home / SUPERVISOR_LOCK, fcntl.LOCK_SH)
+        lock = try_lock(self.home / SUPERVISOR_LOCK, fcntl.LOCK_SH)
         if lock is None:
             return True
         lock.close()
@@ -101,23 +115,6 @@ class SharedProcess:
 
     def _supervisor_runs(self) -> bool:
         return self._supervisor is not None and self._supervisor.poll() is None
-
-    def _start_supervisor(self) -> None:
-        with self._log.open("ab") as log:
-            self._supervisor = subprocess.Popen(
-                [
-                    sys.executable,
-                    "-P",
-                    "-m",
-                    "meters.embedded.supervisor",
-                    str(self._home),
-                    *self._command,
-                ],
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                start_new_session=True,
-            )
 
     async def _leave(self, lock: IO[bytes]) -> None:
         with lock:
@@ -135,7 +132,7 @@ class SharedProcess:
 
     @property
     def _name(self) -> str:
-        return f"the embedded {self._home.name} in {self._home}"
+        return f"the embedded {self.home.name} in {self.home}"
 
     def _last_words(self) -> str:
         if not self._log.exists():

@@ -4,11 +4,11 @@ import base64
 import contextlib
 import hashlib
 import secrets
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
-from meters.floor.floor_file import Floor, Link, Table
+from meters.floor.floor_file import Floor
 from meters.floor.key_bundle import DISPLAY, service_identity, table_identity
 from meters.wire import topics
 
@@ -63,22 +63,25 @@ def access_list(floor: Floor, services: int) -> str:
                 topics.EVERY_TABLE_STATUS,
             ],
         ),
-        *(_table_block(link, table) for link in floor.link for table in link.table),
+        *(
+            _block(
+                table_identity(link.id, table.id).username,
+                reads=[
+                    topics.table_in(link.id, table.id),
+                    topics.controller(link.id),
+                    topics.jackpot(link.id),
+                    *(topics.meter(link.id, meter) for meter in table.meters),
+                ],
+                writes=[
+                    topics.table_out(link.id, table.id),
+                    topics.table_status(link.id, table.id),
+                ],
+            )
+            for link in floor.link
+            for table in link.table
+        ),
     ]
     return "\n".join(blocks)
-
-
-def _table_block(link: Link, table: Table) -> str:
-    return _block(
-        table_identity(link.id, table.id).username,
-        reads=[
-            topics.table_in(link.id, table.id),
-            topics.controller(link.id),
-            topics.jackpot(link.id),
-            *(topics.meter(link.id, meter) for meter in table.meters),
-        ],
-        writes=[topics.table_out(link.id, table.id), topics.table_status(link.id, table.id)],
-    )
 
 
 def _block(user: str, *, reads: Iterable[str], writes: Iterable[str] = ()) -> str:
@@ -115,45 +118,34 @@ def _hash_of(password: str, before: str) -> str:
 
 def _hashed(password: str, salt: bytes) -> str:
     found = hashlib.pbkdf2_hmac("sha512", password.encode(), salt, _ROUNDS)
-    return "$".join(
-        ("", "7", str(_ROUNDS), *(base64.b64encode(part).decode() for part in (salt, found)))
-    )
+    encoded = (base64.b64encode(part).decode() for part in (salt, found))
+    return "$".join(("", "7", str(_ROUNDS), *encoded))
 
 
-_LISTENERS: Final = """\
+def listeners(home: Path) -> str:
+    """Return mosquitto's TLS listeners: one for client certificates, and one for passwords."""
+    common = f"""\
+cafile {home}/ca.crt
+certfile {home}/broker.crt
+keyfile {home}/broker.key
+# A client with another's name would disconnect it, so each client's name is its user name.
+use_username_as_clientid true"""
+    return f"""\
 # Written by `pitlink keys` once; change it as you like. deploy/mosquitto.conf includes it.
 # Here the files are on the broker's machine; --broker-home DIRECTORY says that they are elsewhere.
 allow_anonymous false
 password_file {home}/passwords
 acl_file {home}/acl
+
+# By a client certificate, whose common name is the user.
+listener 8883
+{common}
+require_certificate true
+use_identity_as_username true
+crlfile {home}/revoked.crl
+
+# By user and password.
+listener 8884
+{common}
+require_certificate false
 """
-
-_LISTENER: Final = """
-# {what}
-listener {port}
-cafile {home}/ca.crt
-certfile {home}/broker.crt
-keyfile {home}/broker.key
-# A client with another's name would disconnect it, so each client's name is its user name.
-use_username_as_clientid true
-{rest}
-"""
-
-
-def listeners(home: Path) -> str:
-    """Return mosquitto's TLS listeners: one for client certificates, and one for passwords."""
-    certificates = (
-        f"require_certificate true\nuse_identity_as_username true\ncrlfile {home}/revoked.crl"
-    )
-    return "".join(_listener_texts(home, certificates))
-
-
-def _listener_texts(home: Path, certificates: str) -> Iterator[str]:
-    yield _LISTENERS.format(home=home)
-    yield _LISTENER.format(
-        what="By a client certificate, whose common name is the user.",
-        port=8883, home=home, rest=certificates,
-    )  # fmt: skip
-    yield _LISTENER.format(
-        what="By user and password.", port=8884, home=home, rest="require_certificate false"
-    )

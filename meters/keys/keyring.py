@@ -1,5 +1,5 @@
 import secrets
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -9,11 +9,13 @@ from cryptography import x509
 
 from bonus.errors import UserError
 from meters.books.event_group import new_event_group
-from meters.floor.addresses import is_replicated, parse_replicated
+from meters.floor.addresses import hosts_of, is_replicated, parse_replicated
 from meters.floor.floor_file import Floor
 from meters.floor.key_bundle import (
     ARCHIVE,
     AUTHORITY_FILE,
+    CHECK,
+    DISPLAY,
     EVENT_GROUP_FILE,
     LOG_SECRETS_FILE,
     PASSWORD_FILE,
@@ -21,12 +23,14 @@ from meters.floor.key_bundle import (
     REDIS_USERS_PASSWORD_FILE,
     SENTINELS,
     SERVICES,
+    Identity,
     read_secret,
     read_secrets,
+    service_identity,
+    table_identity,
 )
 from meters.keys.authority import Authority, Issued
 from meters.keys.broker_files import access_list, listeners, password_lines
-from meters.keys.holders import BROKER, REDIS, Holder
 from meters.keys.redis_files import (
     REPLICA_ACCESS,
     SENTINEL_ACCESS,
@@ -46,7 +50,51 @@ _PASSWORD_BYTES: Final = 32
 _REPLICA_PASSWORD: Final = "replica-password"  # noqa: S105  (the name of a file)
 _SENTINEL_PASSWORD: Final = "sentinel-password"  # noqa: S105
 
+BROKER: Final = Identity("broker", "broker", "broker")
+REDIS: Final = Identity("redis", "redis", "redis")
+_OF_SERVICES: Final = (PASSWORD_FILE, REDIS_PASSWORD_FILE, REDIS_USERS_PASSWORD_FILE)
+_HERE: Final = ("localhost", "127.0.0.1", "::1")
+
 Act = Literal["made", "kept", "renewed", "changed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """Holder of a certificate; ``hosts`` are a server's, and ``passwords`` the names of files."""
+
+    party: Identity
+    hosts: tuple[str, ...] = ()
+    passwords: tuple[str, ...] = (PASSWORD_FILE,)
+
+
+def holders(
+    floor: Floor, services: int, broker_hosts: Sequence[str], redis_hosts: Sequence[str]
+) -> Sequence[Holder]:
+    """Return all holders: servers, workers of the service, commands, displays and tables."""
+    return [
+        Holder(BROKER, _hosts(floor.service.broker, broker_hosts), ()),
+        Holder(REDIS, _hosts(floor.service.redis, redis_hosts), ()),
+        *(Holder(service_identity(number), (), _OF_SERVICES) for number in range(1, services + 1)),
+        Holder(ARCHIVE, (), (REDIS_PASSWORD_FILE,)),
+        Holder(CHECK),
+        Holder(DISPLAY),
+        *(Holder(table_identity(link.id, table.id)) for link in floor.link for table in link.table),
+    ]
+
+
+def by_name(held: Sequence[Holder]) -> Mapping[str, Holder]:
+    """Return the holders by their user names. A table is also found by its table id."""
+    found = {
+        each.party.username.removeprefix("table."): each
+        for each in held
+        if each.party.stem == "table"
+    }
+    return found | {each.party.username: each for each in held}
+
+
+def _hosts(url: str, given: Sequence[str]) -> tuple[str, ...]:
+    """Return the hosts in the address `url`, the hosts in `given`, and this machine itself."""
+    return tuple(dict.fromkeys([*hosts_of(url), *given, *_HERE]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,24 +106,25 @@ class KeyringEntry:
     until: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class ServerPaths:
-    """Directories of the servers' files on the servers' own machines.
+class Keyring:
+    """Directory of keys for a floor. Missing keys are made, existing ones kept unless renewed.
 
-    None if the server reads its files directly from the directory of keys.
+    `broker_home` and `redis_home` are the directories of the servers' files on the servers' own
+    machines; None if a server reads its files directly from the directory of keys.
     """
 
-    broker: Path | None = None
-    redis: Path | None = None
-
-
-class Keyring:
-    """Directory of keys for a floor. Missing keys are made, existing ones kept unless renewed."""
-
-    def __init__(self, directory: Path, floor: Floor, homes: ServerPaths = ServerPaths()) -> None:
+    def __init__(
+        self,
+        directory: Path,
+        floor: Floor,
+        *,
+        broker_home: Path | None = None,
+        redis_home: Path | None = None,
+    ) -> None:
         self._directory = directory
         self._floor = floor
-        self._homes = homes
+        self._broker_home = broker_home
+        self._redis_home = redis_home
         self._signer: Authority | None = None
         self._authority_pem = b""
 
@@ -94,8 +143,8 @@ class Keyring:
         make_directory(self._directory)
         entries = [self._open_authority()]
         entries += [self._give(one, renew=one.party.username in renewed) for one in held]
-        entries = self._give_event_group(entries)
-        entries = self._give_log_secrets(entries)
+        entries = self._share(entries, EVENT_GROUP_FILE, _event_group)
+        entries = self._share(entries, LOG_SECRETS_FILE, _log_secrets)
         self._revoke_moved(held)
         self._write_broker_files(held)
         self._write_redis_files(held)
@@ -180,46 +229,36 @@ class Keyring:
                 write_private(home / name, secrets.token_urlsafe(_PASSWORD_BYTES) + "\n")
         return KeyringEntry(party.place, act, _certificate(certificate).not_valid_after_utc)
 
-    def _give_event_group(self, entries: Sequence[KeyringEntry]) -> list[KeyringEntry]:
-        """Write the same secret group name to all services. After a renewal, write a new name.
+    def _share(
+        self,
+        entries: Sequence[KeyringEntry],
+        name: str,
+        text_of: Callable[[Sequence[Path], bool], str],
+    ) -> list[KeyringEntry]:
+        """Write the same text to a file of all services. Return the entries with their new states.
 
-        Services with the same name share the tables' events. With different names, each would
-        receive every event, which would only increase the load, because a repeated event gets the
-        kept reply.
+        `text_of` gets the present files, and True after a renewal. A kept entry whose file had
+        another text becomes `changed`.
         """
-        paths, renewed = self._shared(entries, EVENT_GROUP_FILE)
-        names = {read_secret(path) for path in paths.values() if path.exists()}
-        name = new_event_group() if renewed or len(names) != 1 else names.pop()
-        return _share(entries, paths, f"{name}\n")
-
-    def _give_log_secrets(self, entries: Sequence[KeyringEntry]) -> list[KeyringEntry]:
-        """Write the same secrets for the operators' log to all services. A renewal adds one secret.
-
-        The earlier secrets remain after the new one, so entries that were written with them can
-        still be checked.
-        """
-        paths, renewed = self._shared(entries, LOG_SECRETS_FILE)
-        stored = [read_secrets(path) for path in paths.values() if path.exists()]
-        stored.sort(key=len, reverse=True)
-        known = [*dict.fromkeys(secret for lines in stored for secret in lines)]
-        new = [secrets.token_urlsafe(_PASSWORD_BYTES)] if renewed or not known else []
-        return _share(entries, paths, "".join(f"{secret}\n" for secret in [*new, *known]))
-
-    def _shared(
-        self, entries: Sequence[KeyringEntry], name: str
-    ) -> tuple[Mapping[str, Path], bool]:
         services = [one for one in entries if one.place.startswith(f"{SERVICES}/")]
         paths = {one.place: self._directory / one.place / name for one in services}
-        return paths, any(one.act == "renewed" for one in services)
+        renewed = any(one.act == "renewed" for one in services)
+        text = text_of([path for path in paths.values() if path.exists()], renewed)
+        lacking = {place for place, path in paths.items() if read_bytes(path) != text.encode()}
+        for place in lacking:
+            write_private(paths[place], text)
+        return [
+            replace(one, act="changed") if one.act == "kept" and one.place in lacking else one
+            for one in entries
+        ]
 
     def _revoke_moved(self, held: Sequence[Holder]) -> None:
         """Revoke the certificates of tables in bundles of links that the tables have left."""
-        tables = [one.party for one in held if one.party.stem == "table"]
-        places, names = ({party.place for party in tables}, {party.username for party in tables})
+        places = {one.party.username: one.party.place for one in held}
         for home in sorted((self._directory / "tables").glob("*.*")):
             certificate = home / "table.crt"
-            moved = f"table.{home.name.partition('.')[2]}" in names
-            if moved and f"tables/{home.name}" not in places and certificate.exists():
+            place = places.get(f"table.{home.name.partition('.')[2]}")
+            if place not in {None, f"tables/{home.name}"} and certificate.exists():
                 serial = _certificate(certificate).serial_number
                 if serial not in self._revoked():
                     self._revoke(serial)
@@ -253,8 +292,8 @@ class Keyring:
         write_private(home / "passwords", password_lines(passwords, before))
         if not (home / "revoked.crl").exists():
             self._write_revoked(self._signing(), self._revoked())
-        if self._homes.broker or not (home / "listeners.conf").exists():
-            write_private(home / "listeners.conf", listeners(self._homes.broker or home))
+        if self._broker_home or not (home / "listeners.conf").exists():
+            write_private(home / "listeners.conf", listeners(self._broker_home or home))
 
     def _write_redis_files(self, held: Sequence[Holder]) -> None:
         home = self._directory / REDIS.place
@@ -267,8 +306,8 @@ class Keyring:
             [*books.values()], [*user_store.values()], archive, replica, sentinel
         )
         write_private(home / "users.acl", users(passwords, before))
-        if self._homes.redis or not (home / "tls.conf").exists():
-            write_private(home / "tls.conf", tls(self._homes.redis or home))
+        if self._redis_home or not (home / "tls.conf").exists():
+            write_private(home / "tls.conf", tls(self._redis_home or home))
 
     def _write_replication_files(self, home: Path) -> tuple[str | None, str | None]:
         """Write the files of replicas and sentinels. Return their passwords at the Redis servers.
@@ -306,20 +345,26 @@ def _kept_password(path: Path) -> str:
     return read_secret(path)
 
 
-def _share(
-    entries: Sequence[KeyringEntry], paths: Mapping[str, Path], text: str
-) -> list[KeyringEntry]:
-    """Write the same text to all given files. Return the entries with their new states.
+def _event_group(present: Sequence[Path], renewed: bool) -> str:  # noqa: FBT001  (a callback)
+    """Return the secret group name of all services. After a renewal, it is a new name.
 
-    A kept entry whose file had another text becomes `changed`.
+    Services with the same name share the tables' events. With different names, each would receive
+    every event, which would only increase the load, because a repeated event gets the kept reply.
     """
-    lacking = {place for place, path in paths.items() if read_bytes(path) != text.encode()}
-    for place in lacking:
-        write_private(paths[place], text)
-    return [
-        replace(one, act="changed") if one.act == "kept" and one.place in lacking else one
-        for one in entries
-    ]
+    names = {read_secret(path) for path in present}
+    return f"{new_event_group() if renewed or len(names) != 1 else names.pop()}\n"
+
+
+def _log_secrets(present: Sequence[Path], renewed: bool) -> str:  # noqa: FBT001  (a callback)
+    """Return the secrets for the operators' log of all services. A renewal adds one secret.
+
+    The earlier secrets remain after the new one, so entries that were written with them can still
+    be checked.
+    """
+    stored = sorted(map(read_secrets, present), key=len, reverse=True)
+    known = [*dict.fromkeys(secret for lines in stored for secret in lines)]
+    new = [secrets.token_urlsafe(_PASSWORD_BYTES)] if renewed or not known else []
+    return "".join(f"{secret}\n" for secret in [*new, *known])
 
 
 def _certificate(path: Path) -> x509.Certificate:

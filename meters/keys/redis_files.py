@@ -98,7 +98,7 @@ def users(passwords: RedisPasswords, before: str = "") -> str:
         _user(USERS_REDIS_USER, _USERS_KEYS, USERS_COMMANDS, passwords.users),
         _user(ARCHIVE_USER, _LINK_KEYS, ARCHIVE_COMMANDS, [passwords.archive]),
         *_server_users(passwords),
-        *(line for line in before.splitlines() if _user_of(line) not in {*_OURS, None}),
+        *(line for line in before.splitlines() if _is_of_facility(line)),
     ]
     return "\n".join(lines) + "\n"
 
@@ -120,14 +120,14 @@ def _user(name: str, keys: Sequence[str], commands: Sequence[str], passwords: Se
     return f"user {name} on{patterns} resetchannels -@all {may}"
 
 
-def _user_of(line: str) -> str | None:
-    match line.split():
-        case ["user", name, *_]:
-            return name
-    return None
+def _is_of_facility(line: str) -> bool:
+    words = line.split()
+    return len(words) > 1 and words[0] == "user" and words[1] not in _OURS
 
 
-_TLS: Final = """\
+def tls(home: Path) -> str:
+    """Return the settings with which Redis accepts only users of pitlink, over TLS."""
+    return f"""\
 # Written by `pitlink keys` once; change it as you like. deploy/redis.conf includes it.
 # Here the files are on Redis's machine; --redis-home DIRECTORY says that they are elsewhere.
 port 0
@@ -141,29 +141,12 @@ aclfile "{home}/users.acl"
 """
 
 
-def tls(home: Path) -> str:
-    """Return the settings with which Redis accepts only users of pitlink, over TLS."""
-    return _TLS.format(home=home)
-
-
-_REPLICA_TEXT: Final = """\
+def replica_access_text(password: str) -> str:
+    return f"""\
 # Written by `pitlink keys`. deploy/redis/replicated.conf includes it.
 tls-replication yes
-masteruser {user}
+masteruser {REPLICA_USER}
 masterauth {password}
-"""
-
-
-def replica_access_text(password: str) -> str:
-    return _REPLICA_TEXT.format(user=REPLICA_USER, password=password)
-
-
-_SENTINEL_TEXT: Final = """\
-# Written by `pitlink keys`. deploy/redis/sentinel.conf includes it.
-sentinel auth-user {service} {user}
-sentinel auth-pass {service} {at_redis}
-requirepass {at_sentinels}
-sentinel sentinel-pass {at_sentinels}
 """
 
 
@@ -173,6 +156,10 @@ def sentinel_access_text(service: str, at_redis: str, at_sentinels: str) -> str:
     `service` is the sentinels' name for the Redis. `at_redis` is the password of a sentinel at the
     Redis servers, and `at_sentinels` that of services, commands and other sentinels at a sentinel.
     """
-    return _SENTINEL_TEXT.format(
-        service=service, user=SENTINEL_USER, at_redis=at_redis, at_sentinels=at_sentinels
-    )
+    return f"""\
+# Written by `pitlink keys`. deploy/redis/sentinel.conf includes it.
+sentinel auth-user {service} {SENTINEL_USER}
+sentinel auth-pass {service} {at_redis}
+requirepass {at_sentinels}
+sentinel sentinel-pass {at_sentinels}
+"""

@@ -11,6 +11,6 @@ only once, to save time.
 """
 
 from meters.metrics.play_metrics import CODES_MAX
-from meters.metrics.registry import Metrics
+from meters.metrics.process_metrics import Metrics
 
 __all__ = ["CODES_MAX", "Metrics"]

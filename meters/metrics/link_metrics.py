@@ -5,8 +5,7 @@ from typing import Final, final
 from bonus.wagers import MICROS_PER_CENT
 from meters.books.link_state import LinkState
 from meters.books.link_stats import LinkStats, WaitingCount
-from meters.metrics.declarations import BOOKS
-from meters.metrics.families import Audited, MetricFamilies
+from meters.metrics.families import BOOKS, Audited, MetricFamilies
 
 _NONE_WAIT: Final = WaitingCount()
 _WAITING: Final = (
@@ -25,20 +24,17 @@ class LinkMetrics:
     def __init__(self, families: MetricFamilies, now: Callable[[], float]) -> None:
         families.declare(BOOKS)
         self._now = now
-        self._known = families
-        self._gauges = families.gauges
-        self._audits = families.counters["audits"]
+        self._families = families
         self._since_s: dict[tuple[str, str], float | None] = {}
-        self._gauges["operators_log_holds"].set(1)
+        self.show_operators_log(holds=True)
         for link in families.links:
             for _, age in _WAITING:
-                self._gauges[age].labels(link).set_function(partial(self._age_s, age, link))
-
-    def _set(self, name: str, value: float, *labels: str) -> None:
-        self._gauges[name].labels(*labels).set(value)
+                families.gauges[age].labels(link).set_function(partial(self._age_s, age, link))
 
     def show_amount(self, link: str, meter: str, amount_cents: int) -> None:
-        self._set("meter_amount_cents", amount_cents, *self._known.known_meter(link, meter))
+        self._families.set(
+            "meter_amount_cents", amount_cents, *self._families.known_meter(link, meter)
+        )
 
     def show_link_state(self, link: str, state: LinkState, figures: LinkStats, sealed: int) -> None:
         """Set the metrics of a link's state and data.
@@ -46,9 +42,9 @@ class LinkMetrics:
         `sealed` is the last ledger entry up to which an audit found no error.
         """
         for meter, micros in figures.reserve_micros.items():
-            self._set("meter_reserve_cents", micros // MICROS_PER_CENT, link, meter)
+            self._families.set("meter_reserve_cents", micros // MICROS_PER_CENT, link, meter)
         for meter, micros in figures.overflow_micros.items():
-            self._set("meter_overflow_cents", micros // MICROS_PER_CENT, link, meter)
+            self._families.set("meter_overflow_cents", micros // MICROS_PER_CENT, link, meter)
         self.show_waiting(
             link, figures.claims, figures.hand_pays, figures.envy, figures.corrections
         )
@@ -64,7 +60,7 @@ class LinkMetrics:
         }
         for name, value in shown.items():
             if value is not None:
-                self._set(name, value, link)
+                self._families.set(name, value, link)
 
     def show_waiting(
         self,
@@ -74,14 +70,14 @@ class LinkMetrics:
         envy: WaitingCount = _NONE_WAIT,
         corrections: WaitingCount = _NONE_WAIT,
     ) -> None:
-        link = self._known.known_link(link)
+        link = self._families.known_link(link)
         waiting = (claims, hand_pays, envy, corrections)
         for (name, age), counted in zip(_WAITING, waiting, strict=True):
-            self._set(name, counted.count, link)
+            self._families.set(name, counted.count, link)
             self._since_s[age, link] = counted.since_s
 
     def show_approval(self, link: str, *, due: bool) -> None:
-        self._set("approvals_due", int(due), link)
+        self._families.set("approvals_due", int(due), link)
 
     def show_audit(self, link: str, result: Audited, took_s: float) -> None:
         """Set the metrics of an audit's result, and count the audit.
@@ -89,15 +85,15 @@ class LinkMetrics:
         If it could not read Redis, it is only counted: the other metrics keep the result of the
         last complete audit.
         """
-        self._audits.labels(link, result).inc()
+        self._families.count("audits", 1, link, result)
         if result is Audited.FAILED:
             return
-        self._set("audit_balanced", int(result is Audited.BALANCED), link)
-        self._set("audit_timestamp_seconds", self._now(), link)
-        self._set("audit_duration_seconds", took_s, link)
+        self._families.set("audit_balanced", int(result is Audited.BALANCED), link)
+        self._families.set("audit_timestamp_seconds", self._now(), link)
+        self._families.set("audit_duration_seconds", took_s, link)
 
     def show_operators_log(self, holds: bool) -> None:  # noqa: FBT001  (a callback's only word)
-        self._gauges["operators_log_holds"].set(int(holds))
+        self._families.gauges["operators_log_holds"].set(int(holds))
 
     def _age_s(self, age: str, link: str) -> float:
         since_s = self._since_s.get((age, link))

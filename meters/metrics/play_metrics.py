@@ -2,8 +2,7 @@ from collections.abc import Callable, Sequence
 from typing import Final, Literal, final
 
 from bonus.wagers import MICROS_PER_CENT
-from meters.metrics.declarations import PLAY
-from meters.metrics.families import UNKNOWN, MetricFamilies
+from meters.metrics.families import PLAY, UNKNOWN, MetricFamilies
 
 CODES_MAX: Final = 64
 """Different refusal codes in the metrics at most; pitlink has far fewer."""
@@ -22,8 +21,7 @@ _OF_TABLE: Final = ("table_wagers", "table_wagered_cents")
 class PlayMetrics:
     def __init__(self, families: MetricFamilies) -> None:
         families.declare(PLAY)
-        self._known = families
-        self._counters = families.counters
+        self._families = families
         self._codes: set[str] = set()
         self._of_meter = {meter: self._adding(_OF_METER, meter) for meter in families.meters}
         self._of_table = {table: self._adding(_OF_TABLE, table) for table in families.tables}
@@ -32,18 +30,18 @@ class PlayMetrics:
             self.count_refusal(link, "unknown_table", 0)
 
     def _adding(self, names: Sequence[str], labels: tuple[str, str]) -> Sequence[Add]:
-        return [self._counters[name].labels(*labels).inc for name in names]
+        return [self._families.counters[name].labels(*labels).inc for name in names]
 
     def count_event(self, link: str, event_type: str, status: str, events: int = 1) -> None:
         key = (link, event_type, status)
         count = self._of_event.get(key)
         if count is None:
             known = (
-                self._known.known_link(link),
+                self._families.known_link(link),
                 event_type if event_type in _TYPES else UNKNOWN,
                 status if status in _STATUSES else UNKNOWN,
             )
-            count = self._counters["events"].labels(*known).inc
+            count = self._families.counters["events"].labels(*known).inc
             if key == known:
                 self._of_event[key] = count
         count(events)
@@ -53,7 +51,7 @@ class PlayMetrics:
             if len(self._codes) >= CODES_MAX:
                 code = UNKNOWN
             self._codes.add(code)
-        self._counters["refusals"].labels(self._known.known_link(link), code).inc(events)
+        self._families.count("refusals", events, self._families.known_link(link), code)
 
     def count_wagers(
         self, link: str, meter: str, *, wagers: int, wagered_cents: int, contributed_micros: int
@@ -83,15 +81,15 @@ class PlayMetrics:
         self._count_at_table("table_wagers_corrected", link, table, wagers)
 
     def _count_at_table(self, name: str, link: str, table: str, number: int) -> None:
-        self._counters[name].labels(*self._known.known_table(link, table)).inc(number)
+        self._families.count(name, number, *self._families.known_table(link, table))
 
     def count_dealt_twice(self, link: str, results: int) -> None:
         """Count results that repeat the round id and the cards of another table's result."""
-        self._counters["cards_dealt_twice"].labels(self._known.known_link(link)).inc(results)
+        self._families.count("cards_dealt_twice", results, self._families.known_link(link))
 
     def count_wins(
         self, link: str, meter: str, kind: WinKind, *, wins: int, won_cents: int
     ) -> None:
-        known = self._known.known_meter(link, meter)
-        self._counters["wins"].labels(*known, kind).inc(wins)
-        self._counters["won_cents"].labels(*known, kind).inc(won_cents)
+        known = self._families.known_meter(link, meter)
+        self._families.count("wins", wins, *known, kind)
+        self._families.count("won_cents", won_cents, *known, kind)

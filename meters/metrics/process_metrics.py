@@ -3,10 +3,18 @@ import shutil
 import time
 from collections.abc import Callable, Mapping, Sized
 from functools import partial
+from importlib.metadata import version
 from pathlib import Path
-from typing import final
+from typing import Final, final
 
-from prometheus_client import Gauge
+from prometheus_client import (
+    CollectorRegistry,
+    Gauge,
+    Info,
+    ProcessCollector,
+    disable_created_metrics,
+)
+from prometheus_client.exposition import choose_encoder
 
 from meters.books.audit_notes import (
     ARCHIVE_NOTE,
@@ -18,9 +26,12 @@ from meters.books.audit_notes import (
     read_note,
 )
 from meters.books.link_stats import RedisMemory
-from meters.metrics.declarations import PROCESS
-from meters.metrics.families import MetricFamilies
-from meters.selfcheck.periodic_check import SelfCheck
+from meters.floor.floor_file import Floor
+from meters.metrics.families import PROCESS, MetricFamilies
+from meters.metrics.link_metrics import LinkMetrics
+from meters.metrics.play_metrics import PlayMetrics
+from meters.process.private_files import nearest_existing
+from meters.selfcheck.software import SelfCheck
 
 
 @final
@@ -30,19 +41,13 @@ class ProcessMetrics:
     ) -> None:
         families.declare(PROCESS)
         self._now = now
-        self._known = families
-        self._counters = families.counters
-        self._gauges = families.gauges
-        self._histograms = families.histograms
+        self._families = families
         self._there: dict[tuple[str, str], bool] = dict.fromkeys(families.tables, False)
         self._waited_s = 0.0
         for link, _ in families.tables:
-            self._gauges["tables_expected"].labels(link).inc()
-        self._read_disk(data, archive)
-
-    def _read_disk(self, data: Path, archive: Path) -> None:
-        """Set up the metrics of the disk and of notes in files, which are read at each request."""
-        gauges = self._gauges
+            families.gauges["tables_expected"].labels(link).inc()
+        # The disk, and the notes in files, are read at each request.
+        gauges = families.gauges
         gauges["data_free_bytes"].set_function(lambda: _disk(data)[0])
         gauges["data_size_bytes"].set_function(lambda: _disk(data)[1])
         gauges["backup_timestamp_seconds"].set_function(lambda: _changed_s(backup_note(data)))
@@ -58,50 +63,47 @@ class ProcessMetrics:
             partial(read_note, archive / ARCHIVE_NOTE, ArchiveNote),
         )
 
-    def _set(self, name: str, value: float, *labels: str) -> None:
-        self._gauges[name].labels(*labels).set(value)
-
     def attach(self, check: SelfCheck, streams: Mapping[str, Callable[[], int]]) -> None:
         """Set up the metrics of self-check and event streams, which are read at each request.
 
         `streams` has the functions that count the open ones, by the kind of their readers.
         """
-        self._gauges["self_check_passed"].set_function(lambda: check.problem is None)
+        self._families.gauges["self_check_passed"].set_function(lambda: check.problem is None)
         for kind, count in streams.items():
-            self._gauges["streams_open"].labels(kind).set_function(count)
+            self._families.gauges["streams_open"].labels(kind).set_function(count)
 
     def count_dropped(self, link: str) -> None:
         """Count a dropped message of a table; ``unknown`` if the floor file has no such link."""
-        self._counters["messages_dropped"].labels(self._known.known_link(link)).inc()
+        self._families.count("messages_dropped", 1, self._families.known_link(link))
 
     def count_not_taken(self, link: str) -> None:
         """Count an event that could not be applied because of a defect in the service's code."""
-        self._counters["events_not_taken"].labels(self._known.known_link(link)).inc()
+        self._families.count("events_not_taken", 1, self._families.known_link(link))
 
     def count_sign_in_refused(self, device: str, reason: str) -> None:
         """Count a refused sign-in: on a `known` or `new` device; `wrong`, `locked` or `slowed`."""
-        self._counters["sign_ins_refused"].labels(device, reason).inc()
+        self._families.count("sign_ins_refused", 1, device, reason)
 
     def observe_step(self, events: int, seconds: float) -> None:
         """Note how many events one call of the Lua script applied, and how many seconds it took."""
-        self._histograms["batch_events"].observe(events)
-        self._histograms["script_seconds"].observe(seconds)
+        self._families.histograms["batch_events"].observe(events)
+        self._families.histograms["script_seconds"].observe(seconds)
 
     def note_wait(self, waited_s: float) -> None:
         """Note how long the first message of a batch waited; call this when the batch starts."""
         self._waited_s = waited_s
-        self._histograms["intake_lag_seconds"].observe(waited_s)
+        self._families.histograms["intake_lag_seconds"].observe(waited_s)
 
     def time_replies(self, events: Sized) -> Callable[[object], None]:
         """Return a function to call when the events of a batch have received their replies."""
         if not events:
             return lambda _: None
         arrived_s = time.perf_counter() - self._waited_s
-        replies = self._histograms["reply_seconds"]
+        replies = self._families.histograms["reply_seconds"]
         return lambda _: replies.observe(time.perf_counter() - arrived_s)
 
     def count_outage(self, link: str) -> None:
-        self._counters["link_outages"].labels(link).inc()
+        self._families.count("link_outages", 1, link)
 
     def show_beat(
         self, link: str, *, operable: bool, closed: bool, missed: int, lasted_s: float
@@ -110,35 +112,35 @@ class ProcessMetrics:
 
         `lasted_s`, the time since the last heartbeat, counts as inoperable if the link is.
         """
-        self._set("link_operable", int(operable), link)
-        self._set("link_closed", int(closed), link)
-        self._set("beat_timestamp_seconds", self._now(), link)
-        self._counters["beats_missed"].labels(link).inc(missed)
+        self._families.set("link_operable", int(operable), link)
+        self._families.set("link_closed", int(closed), link)
+        self._families.set("beat_timestamp_seconds", self._now(), link)
+        self._families.count("beats_missed", missed, link)
         if not operable:
-            self._counters["link_inoperable_seconds"].labels(link).inc(lasted_s)
+            self._families.count("link_inoperable_seconds", lasted_s, link)
 
     def show_table(self, link: str, table: str, *, online: bool) -> None:
         if self._there.get((link, table), online) == online:
             return
         self._there[link, table] = online
-        self._set("table_online", int(online), link, table)
-        self._gauges["tables_online"].labels(link).inc(1 if online else -1)
+        self._families.set("table_online", int(online), link, table)
+        self._families.gauges["tables_online"].labels(link).inc(1 if online else -1)
 
     def show_redis(self, link: str, *, ready: bool) -> None:
-        self._set("redis_ready", int(ready), link)
+        self._families.set("redis_ready", int(ready), link)
 
     def show_servers_missing(self, link: str, missing: int) -> None:
-        self._set("redis_servers_missing", missing, link)
+        self._families.set("redis_servers_missing", missing, link)
 
     def show_memory(self, link: str, memory: RedisMemory | None) -> None:
         if memory is not None:
-            self._set("redis_memory_used_bytes", memory.used_bytes, link)
-            self._set("redis_memory_limit_bytes", memory.limit_bytes, link)
+            self._families.set("redis_memory_used_bytes", memory.used_bytes, link)
+            self._families.set("redis_memory_limit_bytes", memory.limit_bytes, link)
 
     def show_broker(self, *, connected: bool) -> None:
-        self._gauges["broker_connected"].set(int(connected))
+        self._families.gauges["broker_connected"].set(int(connected))
         if connected:
-            self._counters["broker_connections"].inc()
+            self._families.counters["broker_connections"].inc()
 
 
 def _disk(data: Path) -> tuple[float, float]:
@@ -146,9 +148,8 @@ def _disk(data: Path) -> tuple[float, float]:
 
     If the directory does not exist yet, its nearest existing parent is used.
     """
-    place = next((each for each in (data, *data.absolute().parents) if each.exists()), data)
     try:
-        disk = shutil.disk_usage(place)
+        disk = shutil.disk_usage(nearest_existing(data))
     except OSError:
         return math.nan, math.nan
     return disk.free, disk.total
@@ -178,3 +179,33 @@ def _changed_s(path: Path) -> float:
         return path.stat().st_mtime
     except OSError:
         return 0.0
+
+
+@final
+class Metrics:
+    """The service's counters, gauges and histograms, in their own registry.
+
+    Labels for the links, meters and tables of the floor exist from the start with the value 0, so
+    Prometheus sees the first increase. `now` returns seconds since the epoch, for the age of
+    waiting claims.
+    """
+
+    def __init__(self, floor: Floor, now: Callable[[], float] = time.time) -> None:
+        # Nobody needs the creation times of counters. They would double the size of the output.
+        disable_created_metrics()  # type: ignore[no-untyped-call]
+        self.registry: Final = CollectorRegistry()
+        families = MetricFamilies(self.registry, floor)
+        self.play: Final = PlayMetrics(families)
+        self.books: Final = LinkMetrics(families, now)
+        self.running: Final = ProcessMetrics(
+            families, Path(floor.service.data), Path(floor.archive.directory), now
+        )
+        Info("pitlink_build", "The running version.", registry=self.registry).info(
+            {"version": version("pitlink")}
+        )
+        ProcessCollector(registry=self.registry)
+
+    def exposition(self, accept: str) -> tuple[bytes, str]:
+        """Return all metrics for Prometheus, and the media type, which `accept` decides."""
+        encode, media_type = choose_encoder(accept)
+        return encode(self.registry), media_type

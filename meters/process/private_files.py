@@ -1,12 +1,12 @@
-"""Files and directories that only their owner can read, even if the umask would allow more.
+"""Files that only their owner can read, even if the umask allows more, and files that root writes.
 
-What cannot be made or opened raises `OSError`.
+Whatever owns a directory can replace what is in it. So root reads and writes nothing through a path
+that another account owns, but only in directories that it has opened.
 """
 
 import contextlib
 import errno
 import os
-import secrets
 import stat
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,7 +16,10 @@ from bonus.errors import UserError
 
 _DIRECTORY: Final = 0o700
 _FILE: Final = 0o600
+_OPEN_DIRECTORY: Final = 0o755
+_OPEN_FILE: Final = 0o644
 _OTHERS: Final = 0o077
+_LED: Final = "a link of another account is on this path, or a file. Give the path where it leads"
 
 
 def make_private_directory(path: Path) -> None:
@@ -42,9 +45,6 @@ def write_private_file(path: Path) -> BinaryIO:
     return path.open("wb")
 
 
-_LED: Final = "a link of another account is on this path, or a file. Give the path where it leads"
-
-
 def make_directory(path: Path) -> None:
     """Make a directory that only its owner can use. An existing directory is not changed.
 
@@ -63,27 +63,66 @@ def write_private(path: Path, content: str | bytes) -> None:
     A file that root writes gets the owner of its directory. If root owned the access list,
     mosquitto could not read it after a SIGHUP; it would continue without the list, and everybody
     would have all rights.
+
+    Raises:
+        UserError: the file cannot be written.
     """
     data = content.encode() if isinstance(content, str) else content
-    temporary = f".{path.name}.{secrets.token_hex(4)}"
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
     try:
         with opened_directory(path.parent) as (home, _):
-            try:
-                with os.fdopen(os.open(temporary, flags, 0o600, dir_fd=home), "wb") as file:
-                    if os.geteuid() == 0:
-                        facts = os.fstat(home)
-                        os.fchown(file.fileno(), facts.st_uid, facts.st_gid)
-                    file.write(data)
-                    file.flush()
-                    os.fsync(file.fileno())
-                os.replace(temporary, path.name, src_dir_fd=home, dst_dir_fd=home)
-            except OSError:
-                with contextlib.suppress(OSError):
-                    os.unlink(temporary, dir_fd=home)
-                raise
+            facts = os.fstat(home)
+            owner = (facts.st_uid, facts.st_gid) if os.geteuid() == 0 else None
+            _replace(home, path.name, data, _FILE, owner)
     except OSError as error:
         raise UserError(f"{path} cannot be written: {error.strerror}") from None
+
+
+def replace_file(path: Path, data: bytes, owner: tuple[int, int] | None = None) -> None:
+    """Write a file in one step, so that an interruption leaves the old or the new one.
+
+    A new file can be read by everybody: it has no secrets. The mode is that of the file before, and
+    so is the owner, a user id and a group id, unless another one is given.
+
+    Raises:
+        UserError: the file cannot be written.
+    """
+    try:
+        make_open_directory(path.parent)
+        before = path.stat() if path.exists() else None
+        if before and owner is None and os.geteuid() == 0:
+            owner = (before.st_uid, before.st_gid)
+        mode = before.st_mode & 0o777 if before else _OPEN_FILE
+        with opened_directory(path.parent) as (home, _):
+            _replace(home, path.name, data, mode, owner)
+    except OSError as error:
+        raise UserError(f"{path} cannot be written: {error.strerror}") from None
+
+
+def write_new(
+    home: int, name: str, data: bytes, owner: tuple[int, int] | None, mode: int = _FILE
+) -> None:
+    """Write a file that does not exist yet, in an open directory."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+    with os.fdopen(os.open(name, flags, _FILE, dir_fd=home), "wb") as file:
+        os.fchmod(file.fileno(), mode)
+        if owner is not None:
+            os.fchown(file.fileno(), *owner)
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _replace(home: int, name: str, data: bytes, mode: int, owner: tuple[int, int] | None) -> None:
+    temporary = f".{name}.new"
+    try:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(temporary, dir_fd=home)  # an interrupted run can have left it
+        write_new(home, temporary, data, owner, mode)
+        os.replace(temporary, name, src_dir_fd=home, dst_dir_fd=home)
+    except OSError:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary, dir_fd=home)
+        raise
 
 
 def read_bytes(path: Path) -> bytes | None:
@@ -146,3 +185,36 @@ def _open_plain(name: str, home: int, *, foreign: bool) -> int:
         return opened
     os.close(opened)
     raise OSError(errno.EINVAL, "it is a link, a pipe or no file")
+
+
+def give_file(path: Path, owner: tuple[int, int]) -> None:
+    """Give a file to a system user.
+
+    Raises:
+        UserError: the path is no file of its own. The user of a server can put a link to a file of
+            another user there, because the directory belongs to them.
+    """
+    try:
+        opened = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError as error:
+        raise UserError(f"{path} cannot be opened: {error.strerror}") from None
+    try:
+        facts = os.fstat(opened)
+        if not stat.S_ISREG(facts.st_mode) or facts.st_nlink != 1:
+            raise UserError(f"{path} is a link, or no file: remove it, then repeat the command")
+        os.fchown(opened, *owner)
+    finally:
+        os.close(opened)
+
+
+def make_open_directory(path: Path) -> None:
+    """Make a directory that everybody can read, and its missing parents."""
+    if not path.is_dir():
+        make_open_directory(path.parent)
+        path.mkdir()
+        path.chmod(_OPEN_DIRECTORY)
+
+
+def nearest_existing(path: Path) -> Path:
+    """Return a path, or its nearest parent that exists; the path itself if none does."""
+    return next((each for each in (path, *path.absolute().parents) if each.exists()), path)

@@ -7,7 +7,7 @@ from redis.asyncio import Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 
-from meters.embedded.servers import embedded_redis, embedded_redis_url
+from meters.embedded.redis_server import embedded_redis, embedded_redis_url
 from meters.floor.addresses import is_replicated, parse_replicated, without_user
 from meters.floor.floor_file import Floor
 from meters.redis_client.credentials import redis_access, sentinel_access, users_access

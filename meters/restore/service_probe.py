@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from bonus.errors import UserError
-from meters.embedded.broker import embedded_address
-from meters.embedded.servers import embedded_broker
+from meters.embedded.broker import embedded_address, embedded_broker
 from meters.floor.addresses import BrokerAddress
 from meters.floor.credentials import broker_address
 from meters.floor.floor_file import Floor

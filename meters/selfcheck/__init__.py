@@ -1,1 +1,1 @@
-"""The self-check: checks before a link operates, and while it operates (duties D9, D10)."""
+"""Checks before a link operates and while it does (duties D9, D10), and the state of a floor."""

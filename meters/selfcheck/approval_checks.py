@@ -38,7 +38,7 @@ from meters.books.money_terms import adopted, terms_text
 from meters.books.store import BooksError, LinkStore, TermsError
 from meters.books.two_people import NO_SETTERS, PinSetters, is_person
 from meters.floor.floor_file import Floor, Link, link_problem
-from meters.selfcheck.check_result import Check
+from meters.selfcheck.check_result import Check, failure, passed
 from meters.users.roles import Right, roles_in_words
 
 log = structlog.get_logger()
@@ -145,6 +145,37 @@ class _KnownLink:
     def of(cls, store: LinkStore) -> Self:
         return cls(store, ApprovalBook(store), ReopenableHolds(store))
 
+    async def approved(self) -> Approved | None:
+        """Return the last approval; None if Redis has none, or one that was altered."""
+        try:
+            return await self.book.current()
+        except ForgedError:
+            return None
+
+    async def approved_tables(self) -> Mapping[str, ApprovedTable]:
+        approved = await self.approved()
+        try:
+            return approved_tables(approved.text) if approved else {}
+        except msgspec.DecodeError:
+            return {}
+
+    async def holds(self) -> Sequence[tuple[TableHold, bool]]:
+        """Return the hand pays that are not final.
+
+        With each is True if it was rejected, and can be reopened, and False if it waits.
+        """
+        # A claim that is rejected between these two reads is in the second one.
+        waiting = await holding_claims(self.store)
+        rejected = await self.reopenable.claims()
+        return [*((held, False) for held in waiting), *((held, True) for held in rejected)]
+
+    async def open_round(self, tables: Sequence[str]) -> str | None:
+        """Return the first of some tables that has an open round."""
+        states = await self.store.table_states(tables)
+        return next(
+            (name for name, one in zip(tables, states, strict=True) if one.open_round), None
+        )
+
 
 class Configuration:
     """Configuration of one link: its settings in the floor file, and their approval in Redis.
@@ -190,7 +221,9 @@ class Configuration:
             return await self._unapproved((str(error),), None, error.held)
         if approved is None:
             await self._read_note()
-            if await self._was_approved():
+            kept = await self._store.snapshot()
+            terms = any(name.startswith("terms:") for name in kept.meters)
+            if self._seen or terms or "approvals" in kept.tallies:
                 return await self._unapproved((_LOST,), None, "")
             first = await self._is_first()
             return await self._unapproved(
@@ -209,11 +242,14 @@ class Configuration:
             return await self._back_too_early(approved)
         before, confirmed = LinkConfiguration(approved.text), False
         held = (await self._store.snapshot()).meters
+        in_force = {
+            name.removeprefix("terms:"): terms
+            for name, terms in held.items()
+            if name.startswith("terms:")
+        }
         try:
             changed = (*self.filed.changed_from(before), *since)
-            confirmed = (
-                counts and not since and self.filed.only_follows(before, _terms_in_force(held))
-            )
+            confirmed = counts and not since and self.filed.only_follows(before, in_force)
         except ValueError:
             changed = ("what was approved cannot be read",)
         if not counts:
@@ -312,9 +348,9 @@ class Configuration:
             return Check(what, holds=False, seen=f"{found.problem} ({short})", warns=found.first)
         approved = await self._book.current()
         if approved is None:
-            return Check(what, holds=False, seen=f"{_LOST} ({short})")
+            return failure(what, f"{_LOST} ({short})")
         by = f"{approved.first_by} and {approved.by}" if approved.first_by else approved.by
-        return Check(what, holds=True, seen=f"as {by} approved it, {approved.at} ({short})")
+        return passed(what, f"as {by} approved it, {approved.at} ({short})")
 
     async def is_of_people(self) -> bool:
         """Check if a person has approved a link, or the first floor file in this Redis."""
@@ -400,7 +436,7 @@ class Configuration:
 
     async def _note(self, by: str) -> tuple[bool, int]:
         """Note that somebody approves the link; see `FacilityNote.note` for what it returns."""
-        known = [await _approved(each.book) for each in self._all_links]
+        known = [await each.approved() for each in self._all_links]
         last = max((approved.order for approved in known if approved), default=0)
         return await self._store.facility.note(self._floor_digest, by, self._link.id, last)
 
@@ -423,7 +459,7 @@ class Configuration:
         """
         last = dict.fromkeys(self._assets, (0, ""))
         for each in others:
-            approved = await _approved(each.book)
+            approved = await each.approved()
             had = approved.had if approved else {}
             for table, asset in self._assets.items():
                 order = max(had.get(name, 0) for name in table_names({table: asset}))
@@ -432,7 +468,7 @@ class Configuration:
 
     async def _last_order(self) -> int:
         """Return the order of the last approval, on any link, that had a table of this link."""
-        own = await _approved(self._book)
+        own = await self._own.approved()
         had = own.had if own else {}
         orders = [order for order, _ in (await self._last_approvals(self._other_links)).values()]
         orders += [had.get(name, 0) for name in table_names(self._assets)]
@@ -461,12 +497,6 @@ class Configuration:
                 link = named.get(each) or Link(id=each, name=each, games=self._floor.games)
                 self._others[each] = _KnownLink.of(self._store.beside(link))
         return noted
-
-    async def _was_approved(self) -> bool:
-        if self._seen:
-            return True
-        held = await self._store.snapshot()
-        return "approvals" in held.tallies or any(name.startswith("terms:") for name in held.meters)
 
     async def _unapproved(
         self,
@@ -523,7 +553,7 @@ class Configuration:
         if barred:
             found = await self._unapproved((_ALSO,), approved, approved.digest)
             return replace(found, barred=barred)
-        self._watched = [each for each in self._other_links if await self._tables_here(each.book)]
+        self._watched = [each for each in self._other_links if await self._tables_here(each)]
         return None
 
     async def _has_its_tables(self, approved: Approved, watched: Sequence[_KnownLink]) -> bool:
@@ -536,11 +566,11 @@ class Configuration:
                 return False
         return not await self._lost_tables(approved, watched)
 
-    async def _tables_here(self, book: ApprovalBook) -> Sequence[str]:
+    async def _tables_here(self, each: _KnownLink) -> Sequence[str]:
         """Return the tables in the approved floor file of another link that this link has."""
         ids = {table.id for table in self._link.table}
         assets = {table.asset for table in self._link.table}
-        before = await _approved_tables(book)
+        before = await each.approved_tables()
         return [table for table, one in before.items() if table in ids or one.asset in assets]
 
     def _terms_in_words(self, held: Mapping[str, str]) -> tuple[str, ...]:
@@ -563,20 +593,18 @@ class Configuration:
 
     async def _held_at(self, each: _KnownLink) -> str | None:
         link = each.store.link.id
-        # A claim that is rejected between these two reads is in the second one.
-        for held in await holding_claims(each.store):
+        for held, is_rejected in await each.holds():
             if table := self._has_moved(link, held):
+                claim, back = held.claim.claim, self._put_back(link)
+                if is_rejected:
+                    return (
+                        f"claim {claim} of table {table} was rejected, and can still be reopened:"
+                        f" leave the table in link {link}, as table {held.table}, until this gaming"
+                        f" day is closed{back}"
+                    )
                 return (
-                    f"table {table} is held for claim {held.claim.claim} as table {held.table}"
-                    f" of link {link}: leave it there until that is paid or rejected"
-                    f"{self._put_back(link)}"
-                )
-        for held in await each.reopenable.claims():
-            if table := self._has_moved(link, held):
-                return (
-                    f"claim {held.claim.claim} of table {table} was rejected, and can still be"
-                    f" reopened: leave the table in link {link}, as table"
-                    f" {held.table}, until this gaming day is closed{self._put_back(link)}"
+                    f"table {table} is held for claim {claim} as table {held.table} of link"
+                    f" {link}: leave it there until that is paid or rejected{back}"
                 )
         return None
 
@@ -592,11 +620,11 @@ class Configuration:
         demonstration's floor is new in each run.
         """
         ids = {table.id for table in self._link.table}
-        before = await _approved_tables(self._book)
+        before = await self._own.approved_tables()
         gone = [table for table in before if table not in ids]
-        if table := await _with_open_round(self._store, gone):
+        if table := await self._own.open_round(gone):
             return _open_round_text(table, self._store)
-        if table := await _with_open_round(self._store, self._changed_tables(before)):
+        if table := await self._own.open_round(self._changed_tables(before)):
             return (
                 f"table {table} has an open round: leave {_UNCHANGED} until the round is settled,"
                 " or voided at the panel"
@@ -607,10 +635,10 @@ class Configuration:
         return None
 
     async def _round_open_at(self, each: _KnownLink) -> str | None:
-        moved = await self._tables_here(each.book)
+        moved = await self._tables_here(each)
         # With a round of a table on both links, each would wait for the other one.
-        moved = [one for one in moved if not await _with_open_round(self._store, [one])]
-        if table := await _with_open_round(each.store, moved):
+        moved = [one for one in moved if not await self._own.open_round([one])]
+        if table := await each.open_round(moved):
             return f"{_open_round_text(table, each.store)}{self._put_back(each.store.link.id)}"
         return None
 
@@ -620,20 +648,19 @@ class Configuration:
         A table that forgot the round, for example after its machine was replaced, finds the win of
         such a hand pay in its present game: another game would show another win.
         """
-        if not (changed := self._changed_tables(await _approved_tables(self._book))):
+        if not (changed := self._changed_tables(await self._own.approved_tables())):
             return None
-        # A claim that is rejected between these two reads is in the second one.
-        for held in await holding_claims(self._store):
+        for held, is_rejected in await self._own.holds():
             if held.table in changed:
+                claim = held.claim.claim
+                if is_rejected:
+                    return (
+                        f"claim {claim} of table {held.table} was rejected, and can still be"
+                        f" reopened: leave {_UNCHANGED} until this gaming day is closed"
+                    )
                 return (
-                    f"table {held.table} is held for claim {held.claim.claim}: leave {_UNCHANGED}"
-                    " until that is paid or rejected"
-                )
-        for held in await self._own.reopenable.claims():
-            if held.table in changed:
-                return (
-                    f"claim {held.claim.claim} of table {held.table} was rejected, and can still be"
-                    f" reopened: leave {_UNCHANGED} until this gaming day is closed"
+                    f"table {held.table} is held for claim {claim}: leave {_UNCHANGED} until that"
+                    " is paid or rejected"
                 )
         return None
 
@@ -676,31 +703,6 @@ def _is_past(half: HalfApproval, by: str, setters: PinSetters) -> bool:
     return half.by not in setters.shared and not {by, *setters.own}.isdisjoint(half.pin_set_by)
 
 
-async def _approved(book: ApprovalBook) -> Approved | None:
-    """Return the last approval of a link; None if Redis has none, or one that was altered."""
-    try:
-        return await book.current()
-    except ForgedError:
-        return None
-
-
-async def _approved_tables(book: ApprovalBook) -> Mapping[str, ApprovedTable]:
-    approved = await _approved(book)
-    try:
-        return approved_tables(approved.text) if approved else {}
-    except msgspec.DecodeError:
-        return {}
-
-
-def _terms_in_force(meters: Mapping[str, str]) -> Mapping[str, str]:
-    begins = "terms:"
-    return {
-        name.removeprefix(begins): terms
-        for name, terms in meters.items()
-        if name.startswith(begins)
-    }
-
-
 def _will_adopt(found: Unapproved) -> bool:
     return found.automatic and found.barred is None
 
@@ -714,11 +716,6 @@ async def _has_played(store: LinkStore, held: Snapshot) -> bool:
         return True
     kinds = {fields["kind"] for _, fields in await store.entries(0, _UNPLAYED_MOST)}
     return not kinds <= _OPENING
-
-
-async def _with_open_round(store: LinkStore, tables: Sequence[str]) -> str | None:
-    states = await store.table_states(tables)
-    return next((table for table, one in zip(tables, states, strict=True) if one.open_round), None)
 
 
 def _open_round_text(table: str, store: LinkStore) -> str:

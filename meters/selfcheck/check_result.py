@@ -19,3 +19,35 @@ class Check:
     def mark(self) -> str:
         """The first word of the line that shows this result: ``ok``, ``warn`` or ``FAIL``."""
         return "ok" if self.holds else "warn" if self.warns else "FAIL"
+
+
+def passed(what: str, seen: str) -> Check:
+    return Check(what, holds=True, seen=seen)
+
+
+def warning(what: str, seen: str) -> Check:
+    return Check(what, holds=False, seen=seen, warns=True)
+
+
+def failure(what: str, seen: str) -> Check:
+    return Check(what, holds=False, seen=seen)
+
+
+def judged(what: str, problem: str | None, good: str) -> Check:
+    """Return a failure with its problem, or what is seen if there is none."""
+    return Check(what, not problem, problem or good)
+
+
+def age_text(seconds: float) -> str:
+    """Return an age as text, in its largest unit.
+
+    >>> age_text(9.4), age_text(840), age_text(7_300), age_text(260_000)
+    ('9 s', '14 min', '2 h', '3 days')
+    """
+    if seconds < 60:
+        return f"{max(0.0, seconds):.0f} s"
+    if seconds < 3_600:
+        return f"{seconds // 60:.0f} min"
+    if seconds < 48 * 3_600:
+        return f"{seconds // 3_600:.0f} h"
+    return f"{seconds // 86_400:.0f} days"

@@ -8,14 +8,14 @@ from bonus.wagers import MICROS_PER_CENT
 from meters.floor.branding import read_logo
 from meters.floor.floor_file import Floor, fewest_positions
 from meters.floor.game_files import date_warnings
-from meters.selfcheck.check_result import Check
+from meters.selfcheck.check_result import Check, failure, passed, warning
 
 
 def facility_checks(floor: Floor) -> list[Check]:
     """Check the floor file, the signage, and the wagers that the tables offer."""
     tables = sum(len(link.table) for link in floor.link)
     return [
-        Check("floor file", holds=True, seen=f"{len(floor.link)} links, {tables} tables"),
+        passed("floor file", f"{len(floor.link)} links, {tables} tables"),
         _check_branding(floor),
         *date_checks(floor),
         *_check_offers(floor),
@@ -32,17 +32,17 @@ def date_checks(floor: Floor) -> list[Check]:
     have an open round.
     """
     if warnings := date_warnings(floor.games_played, floor.facility.timezone):
-        return [Check("games", holds=False, seen=each, warns=True) for each in warnings]
+        return [warning("games", each) for each in warnings]
     house = ", ".join(floor.games.digests)
-    return [Check("games", holds=True, seen=f"of the house: {house}")] if house else []
+    return [passed("games", f"of the house: {house}")] if house else []
 
 
 def _check_branding(floor: Floor) -> Check:
     try:
         logo = read_logo(floor.signage)
     except UserError as error:
-        return Check("signage", holds=False, seen=str(error))
-    return Check("signage", holds=True, seen="its logo can be shown" if logo else "no logo")
+        return failure("signage", str(error))
+    return passed("signage", "its logo can be shown" if logo else "no logo")
 
 
 def _check_offers(floor: Floor) -> list[Check]:
@@ -56,7 +56,7 @@ def _check_offers(floor: Floor) -> list[Check]:
                 if not lacking.choice:
                     continue
                 seen = f"no {stake} is offered: no {lacking.choice} of {lacking.choice_rule} chosen"
-                found.append(Check(f"paytables of {table.id}", holds=False, seen=seen, warns=True))
+                found.append(warning(f"paytables of {table.id}", seen))
     return found
 
 
@@ -104,7 +104,7 @@ def _check_validation(floor: Floor) -> list[Check]:
         f"nobody validates wins at odds below {money(least_cents)}: {', '.join(sorted(rules))}"
         " know no such amount; set validate_from to 0"
     )
-    return [Check("validation", holds=False, seen=seen, warns=True)]
+    return [warning("validation", seen)]
 
 
 def _lowest_validated(validation: Validation, wager_cents: int) -> int:

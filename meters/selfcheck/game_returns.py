@@ -19,7 +19,7 @@ from meters.floor.floor_offers import (
     shared_offers,
 )
 from meters.floor.odds_counting import count_entries
-from meters.selfcheck.check_result import Check
+from meters.selfcheck.check_result import Check, warning
 
 
 def return_checks(floor: Floor) -> Iterator[Check]:
@@ -95,9 +95,7 @@ def _rare_checks(entry: OddsEntry) -> Iterator[Check]:
     """Warn of a top award that is rarer than one in a hundred million (duty D22)."""
     rare = rare_top_award(entry.hands)
     if rare:
-        yield Check(
-            f"top award of {entry.wager} in {entry.game}", holds=False, seen=rare, warns=True
-        )
+        yield warning(f"top award of {entry.wager} in {entry.game}", rare)
 
 
 def limit_checks(floor: Floor) -> Iterator[Check]:

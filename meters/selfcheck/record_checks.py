@@ -1,9 +1,12 @@
-"""Checks of the records: the last audits and backup, and the archive's files (D17, D19)."""
+"""Checks of the records and their disks: audits, backup, and the archive's files (D17, D19)."""
 
-from collections.abc import AsyncIterator, Iterator
-from datetime import UTC, datetime, timedelta
+import shutil
+from collections.abc import AsyncIterator, Iterator, Mapping
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Final
+
+from rich.filesize import decimal
 
 from meters.archive.archive_days import ArchiveFiles
 from meters.archive.integrity import check_archive_files
@@ -19,9 +22,11 @@ from meters.books.audit_notes import (
 )
 from meters.books.ledger_mark import marked_links
 from meters.books.store import LinkStore
+from meters.floor.facility import GamingDays
 from meters.floor.floor_file import Floor
+from meters.process.private_files import nearest_existing
 from meters.redis_client.shards import AnyRedis
-from meters.selfcheck.check_result import Check
+from meters.selfcheck.check_result import Check, passed, warning
 from meters.wire.clock import now
 
 AUDIT_DUE: Final = timedelta(hours=36)
@@ -34,6 +39,15 @@ _AUDIT: Final = "run `pitlink audit`, and look at its timer"
 _BACKUP: Final = "make a backup (deploy/docs/run/backup.md)"
 _LOOK: Final = "run `pitlink archive`, and look at its timer"
 _NEVER: Final = "none recorded yet"
+
+_FILLS: Final = 0.15
+_FULL: Final = 0.03
+"""Parts of a disk that must be free, as in the alerts PitlinkDiskFills and PitlinkDiskFull."""
+_BEHIND_MAX: Final = 1
+"""Closed gaming days that can be without a file: `pitlink archive` runs some time after a close."""
+_FIRST_WITHIN: Final = timedelta(hours=1)
+"""Time after its close by which the first gaming day has a file: the timer runs every half hour."""
+_NAMED_MAX: Final = 4
 
 
 def note_checks(floor: Floor) -> Iterator[Check]:
@@ -48,12 +62,16 @@ def note_checks(floor: Floor) -> Iterator[Check]:
     begun = bool(marked_links(data))
     audit = read_note(data / AUDIT_NOTE, AuditNote)
     whole = read_note(data / WHOLE_AUDIT_NOTE, AuditNote)
-    look = _last_look(floor)
     yield _noted("last audit", audit, AUDIT_DUE, _AUDIT, begun=begun)
     yield _noted("last whole audit", whole, WHOLE_AUDIT_DUE, _AUDIT)
     new = audit is not None and not audit.through and whole is None
-    yield _backup(backup_note(data), begun=begun and not new)
-    yield _noted("last check of the archive", look, LOOK_DUE, _LOOK)
+    try:
+        backup: datetime | None = datetime.fromtimestamp(backup_note(data).stat().st_mtime, UTC)
+    except OSError:
+        backup = None
+    seen = f"{backup:%Y-%m-%dT%H:%M:%SZ}" if backup else ""
+    yield _dated("last backup", backup, seen, BACKUP_DUE, _BACKUP, begun=begun and not new)
+    yield _noted("last check of the archive", _last_look(floor), LOOK_DUE, _LOOK)
 
 
 async def archive_checks(floor: Floor, redis: AnyRedis) -> AsyncIterator[Check]:
@@ -86,30 +104,75 @@ def _noted(
     begun: bool = False,
 ) -> Check:
     if note is None:
-        return _never(what, act, begun=begun)
+        return _dated(what, None, "", due, act, begun=begun)
     if note.problems:
-        seen = f"{note.at}: {'; '.join(note.problems)}"
-        return Check(what, holds=False, seen=seen, warns=True)
-    return _dated(what, datetime.fromisoformat(note.at), f"{note.at}: all in order", due, act)
+        return warning(what, f"{note.at}: {'; '.join(note.problems)}")
+    at = datetime.fromisoformat(note.at)
+    return _dated(what, at, f"{note.at}: all in order", due, act, begun=begun)
 
 
-def _backup(path: Path, *, begun: bool) -> Check:
-    what = "last backup"
-    try:
-        at = datetime.fromtimestamp(path.stat().st_mtime, UTC)
-    except OSError:
-        return _never(what, _BACKUP, begun=begun)
-    return _dated(what, at, f"{at:%Y-%m-%dT%H:%M:%SZ}", BACKUP_DUE, _BACKUP)
-
-
-def _never(what: str, act: str, *, begun: bool) -> Check:
-    seen = f"{_NEVER}: {act}" if begun else _NEVER
-    return Check(what, holds=not begun, seen=seen, warns=True)
-
-
-def _dated(what: str, at: datetime, seen: str, due: timedelta, act: str) -> Check:
+def _dated(
+    what: str, at: datetime | None, seen: str, due: timedelta, act: str, *, begun: bool
+) -> Check:
     """Return the result for something that was done at a time; a warning if it is due again."""
+    if at is None:
+        seen = f"{_NEVER}: {act}" if begun else _NEVER
+        return Check(what, holds=not begun, seen=seen, warns=True)
     if now() - at <= due:
-        return Check(what, holds=True, seen=seen)
+        return passed(what, seen)
     hours = due // timedelta(hours=1)
-    return Check(what, holds=False, seen=f"{seen}, more than {hours} hours ago: {act}", warns=True)
+    return warning(what, f"{seen}, more than {hours} hours ago: {act}")
+
+
+def check_archived_days(floor: Floor, closed: Mapping[str, str]) -> Check:
+    """Check if each closed gaming day has a file in the archive.
+
+    `closed` has the last closed gaming day by link.
+    """
+    what, directory = "archived days", Path(floor.archive.directory)
+    try:
+        last = {link: ArchiveFiles(directory, link).newest_day() for link in closed}
+    except OSError as error:
+        return unreadable(what, directory, error)
+    behind, days_of = [], GamingDays.of_facility(floor.facility)
+    for link, day in closed.items():
+        newest = last[link]
+        if newest is None:
+            _, closed_at = days_of.bounds(date.fromisoformat(day))
+            if now() - closed_at > _FIRST_WITHIN:
+                behind.append(f"{link} has none, and {day} is closed")
+        elif (days := (date.fromisoformat(day) - newest).days) > _BEHIND_MAX:
+            behind.append(f"{link} is {days} days behind, its last file is {newest}")
+    if behind:
+        more = [f"and {len(behind) - _NAMED_MAX} links more"] * (len(behind) > _NAMED_MAX)
+        seen = "; ".join([*behind[:_NAMED_MAX], *more, "run `pitlink archive`"])
+        return warning(what, seen)
+    days_held = sorted({day for day in last.values() if day is not None})
+    seen = f"up to {days_held[0]}" if days_held else "none yet"
+    waiting = [link for link, day in closed.items() if str(last[link]) != day]
+    return passed(what, seen + "; one closed day waits" * bool(waiting))
+
+
+def disk_checks(floor: Floor) -> Iterator[Check]:
+    """Yield a check of the free space for data and archive; one if both are on the same disk."""
+    places = {"data": Path(floor.service.data), "archive": Path(floor.archive.directory)}
+    disks: dict[int, list[str]] = {}
+    for name, place in places.items():
+        try:
+            disks.setdefault(nearest_existing(place).stat().st_dev, []).append(name)
+        except OSError as error:
+            yield unreadable(f"disk of {name}", place, error)
+    for names in disks.values():
+        what, place = f"disk of {' and '.join(names)}", nearest_existing(places[names[0]])
+        try:
+            disk = shutil.disk_usage(place)
+        except OSError as error:
+            yield unreadable(what, place, error)
+            continue
+        free = disk.free / disk.total
+        seen = f"{decimal(disk.free)} of {decimal(disk.total)} free, {free:.0%}"
+        yield Check(what, holds=free >= _FILLS, seen=seen, warns=free >= _FULL)
+
+
+def unreadable(what: str, place: Path | None, error: OSError) -> Check:
+    return warning(what, f"{place} cannot be read: {error.strerror or error}")

@@ -2,12 +2,12 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from redis.asyncio import Redis
-from redis.exceptions import RedisError
+from redis.exceptions import AuthenticationError, NoPermissionError, RedisError, ResponseError
 
 from bonus.errors import UserError
 from meters.books.audit import LinkAudit
@@ -24,12 +24,10 @@ from meters.mqtt.connect import connect_broker
 from meters.mqtt.connection import BrokerConnection, BrokerError, prove_size
 from meters.redis_client.health import redis_problem, redis_warnings
 from meters.redis_client.replication import read_replication
-from meters.redis_client.shards import AnyRedis, every_redis
-from meters.redis_client.user_keys import USERS_TAG
+from meters.redis_client.shards import AnyRedis, every_redis, redis_of
+from meters.redis_client.user_keys import USERS_TAG, UserKeys
 from meters.selfcheck.approval_checks import Configuration
-from meters.selfcheck.check_result import Check
-from meters.selfcheck.redis_users import check_redis_users
-from meters.selfcheck.redis_weaknesses import check_weaknesses
+from meters.selfcheck.check_result import Check, failure, judged, passed, warning
 from meters.users.errors import UsersError
 from meters.users.log_audit import check_log
 from meters.users.log_macs import LogSecrets
@@ -45,6 +43,41 @@ _NO_ACCESS_LIST: Final = (
     "anybody may publish and read everything there, because its access list is not in force: let"
     " mosquitto read broker/acl, and restart it"
 )
+_OTHER_LIST: Final = (
+    "Redis refuses its user for users and the operators' log, so nobody can sign in: its list of"
+    " users was not written together with services/: copy redis/ from where `pitlink keys` was"
+    " run, and restart Redis"
+)
+_BUNDLE_LACKS: Final = (
+    "Redis denies the service's user access to users and the operators' log, and services/ has no"
+    " redis-people-password, so nobody can sign in: copy services/ from where `pitlink keys` was"
+    " run, and restart the services"
+)
+_LIST_ALLOWS: Final = (
+    "the Redis user of the links' data may read users and the operators' log, because Redis's"
+    " list of users allows it: run `pitlink keys`, copy redis/, and restart Redis"
+)
+
+_PROBE: Final = """
+local strings = getmetatable('')
+if strings and pcall(function() strings.__index = strings.__index end) then return 1 end
+return 0
+"""
+"""A script that returns 1 if it may change what the scripts of all Redis users share: the methods
+of strings. It sets the present value again, so nothing changes."""
+
+_FIXED: Final[Mapping[str, Mapping[tuple[int, int], int]]] = {
+    "Redis": {
+        (6, 2): 24, (7, 2): 16, (7, 4): 11, (8, 2): 9, (8, 4): 6, (8, 6): 6, (8, 8): 2, (8, 10): 1,
+    },
+    "Valkey": {(8, 0): 11, (8, 1): 9, (9, 0): 6, (9, 1): 1},
+}  # fmt: skip
+"""For each line of versions that its makers correct, the first one without the weaknesses that were
+known in November 2026. The worst are CVE-2025-49844 (scripts), and CVE-2026-81934 of Redis and
+CVE-2026-56684 of Valkey (TLS)."""
+
+_OF_DISTRIBUTIONS: Final = frozenset({("Redis", "7.0.15"), ("Redis", "8.0.2"), ("Valkey", "8.1.1")})
+"""Versions in Debian 12 and 13. Debian corrects them, and keeps the number."""
 
 
 async def store_checks(floor: Floor, redis: AnyRedis) -> AsyncIterator[Check]:
@@ -55,36 +88,41 @@ async def store_checks(floor: Floor, redis: AnyRedis) -> AsyncIterator[Check]:
     """
     tags = [SLIPS_TAG, *(link.id for link in floor.link)]
     async with asyncio.timeout(WITHIN_S):
-        users = await check_redis_users(redis, floor.link[0].id)
+        users = await _check_redis_users(redis, floor.link[0].id)
     users_readable = users is None or not users.fails
     async with asyncio.timeout(WITHIN_S):
         everywhere = every_redis(redis, [USERS_TAG, *tags] if users_readable else tags)
-        found = [await redis_problem(each, tag) for each, tag in everywhere.items()]
-    problem = "; ".join(dict.fromkeys(filter(None, found))) or None
-    yield Check("redis", problem is None, problem or "keeps every write")
-    weaknesses = await check_weaknesses(everywhere)
-    if weaknesses is not None:
+        check = await redis_check(everywhere)
+    yield check
+    if (weaknesses := await check_weaknesses(everywhere)) is not None:
         yield weaknesses
     # If Redis does not answer, the line above says so.
     with contextlib.suppress(RedisError, OSError):
         warnings = [each for one in everywhere for each in await redis_warnings(one)]
-        if problem is None and warnings:
-            seen = "; ".join(dict.fromkeys(warnings))
-            yield Check("disk and memory of redis", holds=False, seen=seen, warns=True)
-        for check in await check_replicas(everywhere):
-            yield check
-    if problem is None:
+        if check.holds and warnings:
+            yield warning("disk and memory of redis", "; ".join(dict.fromkeys(warnings)))
+        for each in await check_replicas(everywhere):
+            yield each
+    if check.holds:
         if users is not None:
             yield users
-        yield await _check_services(floor, redis)
+        # No two services may connect to the broker with the same key bundle.
+        same = "; ".join(await refusals(redis, floor.link[0].id))
+        yield judged("services", same, "no two of them use the same keys")
         if users_readable:
-            yield await _check_users(UserStore(redis))
+            yield await _check_schema("schema of the people", UserStore(redis).schema())
             yield await _check_log(redis, floor)
         for link in floor.link:
             store = LinkStore(redis, link)
-            yield await _check_link_schema(store)
+            yield await _check_schema(f"schema of {link.id}", store.schema())
             yield await Configuration(floor, store).check()
             yield await _check_books(store, Path(floor.service.data))
+
+
+async def redis_check(everywhere: Mapping[Redis, str]) -> Check:
+    """Check that every Redis answers, writes, and has the required settings."""
+    found = [await redis_problem(each, tag) for each, tag in everywhere.items()]
+    return judged("redis", "; ".join(dict.fromkeys(filter(None, found))), "keeps every write")
 
 
 async def check_replicas(everywhere: Iterable[Redis]) -> Sequence[Check]:
@@ -111,19 +149,92 @@ async def check_replicas(everywhere: Iterable[Redis]) -> Sequence[Check]:
     ]
 
 
-async def _check_services(floor: Floor, redis: AnyRedis) -> Check:
-    """Check that no two services connect to the broker with the same key bundle."""
-    found = await refusals(redis, floor.link[0].id)
-    seen = "; ".join(found) or "no two of them use the same keys"
-    return Check("services", holds=not found, seen=seen)
+async def _check_redis_users(redis: AnyRedis, link: str) -> Check | None:
+    """Check that one Redis user, and no other, can use the data of pitlink's users (D20).
 
-
-async def _check_users(store: UserStore) -> Check:
-    """Check that the data of users has the layout (schema version) of this release."""
+    Return None if there is no such Redis user, or if Redis does not answer, which other checks
+    report.
+    """
+    what, books, users = "users at redis", redis_of(redis, link), redis_of(redis, USERS_TAG)
     try:
-        return _check_schema("schema of the people", await store.schema())
-    except UsersError as error:
-        return Check("schema of the people", holds=False, seen=error.message)
+        try:
+            await users.exists(UserKeys().log_head)
+        except AuthenticationError:
+            return None if users is books else failure(what, _OTHER_LIST)
+        except NoPermissionError:
+            return failure(what, _BUNDLE_LACKS if users is books else _OTHER_LIST)
+        if users is books or _user_of(users) == _user_of(books):
+            return None
+        try:
+            await books.exists(UserKeys().log_head)
+        except NoPermissionError:
+            return passed(what, "the links' data and the users each have their own Redis user")
+        except ResponseError:
+            """A cluster node without these keys answers so to a user with access to them."""
+    except (RedisError, OSError):
+        return None
+    return warning(what, _LIST_ALLOWS)
+
+
+def _user_of(redis: Redis) -> object:
+    return redis.connection_pool.connection_kwargs.get("username")
+
+
+async def check_weaknesses(everywhere: Iterable[Redis]) -> Check | None:
+    """Check the versions of all primaries. A weakness is a warning: the floor continues.
+
+    Return None if Redis does not answer or refuses the script, which other checks report.
+    """
+    try:
+        async with asyncio.timeout(WITHIN_S):
+            found = [await _read_weakness(each) for each in everywhere]
+    except (RedisError, OSError):
+        return None
+    wrong = [seen for seen, is_weak in found if is_weak]
+    seen = "; ".join(dict.fromkeys(wrong or (seen for seen, _ in found)))
+    return Check("redis version", holds=not wrong, seen=seen, warns=True)
+
+
+async def _read_weakness(redis: Redis) -> tuple[str, bool]:
+    """Return what is known of a server, and if that is a weakness."""
+    facts: Mapping[str, Any] = await redis.info("server")
+    is_writable = bool(await redis.register_script(_PROBE)())
+    # Valkey also says the version of Redis that it is compatible with.
+    maker = "Valkey" if "valkey_version" in facts else "Redis"
+    return weakness(maker, str(facts[f"{maker.lower()}_version"]), is_writable=is_writable)
+
+
+def weakness(maker: str, version: str, *, is_writable: bool) -> tuple[str, bool]:
+    """Return what is known of a version, and if that is a weakness.
+
+    >>> weakness("Redis", "7.2.16", is_writable=False)
+    ('Redis 7.2.16: no weakness known in November 2026', False)
+    """
+    name = f"{maker} {version}"
+    if is_writable:
+        seen = (
+            f"{name} lets a script of one Redis user change the scripts of the others"
+            " (CVE-2025-46818), and has other known weaknesses: install a later version"
+        )
+        return seen, True
+    if (maker, version) in _OF_DISTRIBUTIONS:
+        seen = (
+            f"{name} of Debian or Ubuntu, with their corrections. It does not say which: install"
+            " their updates"
+        )
+        return seen, False
+    numbers = [int(part) for part in version.split(".") if part.isdecimal()]
+    major, minor, patch = [*numbers, 0, 0, 0][:3]
+    line, fixed = (major, minor), _FIXED[maker]
+    newest = max(fixed)
+    if line > newest or (line in fixed and patch >= fixed[line]):
+        return f"{name}: no weakness known in November 2026", False
+    better = line if line in fixed else newest
+    seen = (
+        f"{name} has known weaknesses, unless its distribution corrected them, which it does not"
+        f" say: install {better[0]}.{better[1]}.{fixed[better]} or later"
+    )
+    return seen, True
 
 
 async def _check_log(redis: AnyRedis, floor: Floor) -> Check:
@@ -133,57 +244,47 @@ async def _check_log(redis: AnyRedis, floor: Floor) -> Check:
     finding = await check_log(redis, seen, LogSecrets.of(floor.service))
     lost = mark.problem(finding.entries, seen.entries)
     problems = "; ".join([*([lost] if lost else []), *finding.problems])
-    return Check(
-        "operators' log", not problems, problems or f"{finding.entries} entries, unaltered"
-    )
+    return judged("operators' log", problems, f"{finding.entries} entries, unaltered")
 
 
-async def _check_link_schema(store: LinkStore) -> Check:
-    what = f"schema of {store.link.id}"
-    try:
-        return _check_schema(what, await store.schema())
-    except ValueError as error:
-        return Check(what, holds=False, seen=str(error))
-
-
-def _check_schema(what: str, version: int | None) -> Check:
+async def _check_schema(what: str, schema: Awaitable[int | None]) -> Check:
     """Check that data has the layout (schema version) of this release (duty D10)."""
-    if problem := schema_problem("it is", version):
-        return Check(what, holds=False, seen=problem)
-    return Check(what, holds=True, seen=f"version {version}" if version else "not begun yet")
+    try:
+        version = await schema
+    except (UsersError, ValueError) as error:
+        return failure(what, str(error))
+    good = f"version {version}" if version else "not begun yet"
+    return judged(what, schema_problem("it is", version), good)
 
 
 async def _check_books(store: LinkStore, data: Path) -> Check:
     """Check the terms in Redis against the floor file, and the balances against the ledger."""
-    link = store.link.id
-    mark = LedgerMark(data, link)
+    what, mark = f"data of {store.link.id}", LedgerMark(data, store.link.id)
     snapshot = await store.snapshot()
     held = mark.seen
     if lost := mark.problem(snapshot.last_entry, held.entries):
-        return Check(f"data of {link}", holds=False, seen=lost)
+        return failure(what, lost)
     if not snapshot.meters:
-        return Check(f"data of {link}", holds=True, seen="not opened yet")
+        return passed(what, "not opened yet")
     for meter in adopted(store.link, snapshot.meters).meter:
         stored = snapshot.meters.get(f"terms:{meter.meter_id}")
         if stored is not None and stored != terms_text(meter):
-            seen = f"meter {meter.meter_id} has other terms in Redis: {stored}"
-            return Check(f"data of {link}", holds=False, seen=seen)
+            return failure(what, f"meter {meter.meter_id} has other terms in Redis: {stored}")
     finding = await LinkAudit(store).run(held)
     good = f"{finding.entries} ledger entries balance to the micro"
     if not held.entries:
         good += "; no mark of them was kept here to compare with"
-    seen = "; ".join(finding.problems) or good
-    return Check(f"data of {link}", finding.balanced, seen)
+    return Check(what, finding.balanced, "; ".join(finding.problems) or good)
 
 
 async def broker_check(floor: Floor, *, listens: bool = True) -> Check:
     """Check that the broker answers, and with `listens`, that its access list is in force."""
     if floor.service.broker == "embedded":
-        return Check("broker", holds=True, seen="embedded: started with the service")
+        return passed("broker", "embedded: started with the service")
     try:
         address = broker_address(floor.service, CHECK)
     except UserError as error:
-        return Check("broker", holds=False, seen=str(error))
+        return failure("broker", str(error))
     address_text = f"{address.host}:{address.port}"
     try:
         async with asyncio.timeout(WITHIN_S), connect_broker(address, "pitlink-check") as broker:
@@ -194,14 +295,12 @@ async def broker_check(floor: Floor, *, listens: bool = True) -> Check:
             )
             await prove_size(broker, _FORBIDDEN)
             if ours and await _hears_itself(broker):
-                return Check("broker", holds=False, seen=f"{address_text}: {_NO_ACCESS_LIST}")
-            return Check("broker", holds=True, seen=f"answers at {address_text}")
+                return failure("broker", f"{address_text}: {_NO_ACCESS_LIST}")
+            return passed("broker", f"answers at {address_text}")
     except TimeoutError:
-        return Check(
-            "broker", holds=False, seen=f"{address_text}: no answer within {WITHIN_S:.0f} s"
-        )
+        return failure("broker", f"{address_text}: no answer within {WITHIN_S:.0f} s")
     except BrokerError as error:
-        return Check("broker", holds=False, seen=f"{address_text}: {error}")
+        return failure("broker", f"{address_text}: {error}")
 
 
 async def _hears_itself(broker: BrokerConnection) -> bool:

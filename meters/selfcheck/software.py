@@ -1,10 +1,12 @@
-"""Comparison of the installed programs with the digests that the wheel recorded (duty D9).
+"""The self-check of a running service, and of the installed programs (duty D9).
 
-The wheel has a file RECORD with a digest of every file, written when it was built. A person who can
-change the installed files can also change RECORD. So pitlink also shows one digest over all files,
-which people compare with that of the submitted wheel, kept in another place.
+The programs are compared with the digests that the wheel recorded. The wheel has a file RECORD with
+a digest of every file, written when it was built. A person who can change the installed files can
+also change RECORD. So pitlink also shows one digest over all files, which people compare with that
+of the submitted wheel, kept in another place.
 """
 
+import asyncio
 import base64
 import csv
 import hashlib
@@ -17,8 +19,16 @@ from pathlib import Path
 from typing import Final
 
 import msgspec
+import structlog
 
-from meters.selfcheck.check_result import Check
+from meters.floor.floor_file import Floor
+from meters.selfcheck.check_result import Check, failure, passed, warning
+from meters.selfcheck.floor_checks import date_checks, facility_checks
+
+log = structlog.get_logger()
+
+SOFTWARE_EVERY_S: Final = 3_600.0
+UNDER_WAY: Final = "the self-check is under way"
 
 _ROOMS: Final = ("bonus", "meters", "controllers")
 _PROGRAM: Final = frozenset(
@@ -60,11 +70,11 @@ class Software:
             problems = "; ".join(self.problems[:_NAMED_MOST]) + (
                 f"; and {more} more" if more > 0 else ""
             )
-            return Check("software", holds=False, seen=f"{problems} ({seen})")
+            return failure("software", f"{problems} ({seen})")
         if not self.recorded:
             seen = f"a checkout, without digests to compare with: install the wheel ({seen})"
-            return Check("software", holds=False, seen=seen, warns=True)
-        return Check("software", holds=True, seen=f"as the wheel recorded it: {seen}")
+            return warning("software", seen)
+        return passed("software", f"as the wheel recorded it: {seen}")
 
 
 def read_software() -> Software:
@@ -197,3 +207,53 @@ def is_of_its_source(source: Path, text: bytes) -> bool:
         return held == compile(text, str(source), "exec", dont_inherit=True)
     except (ValueError, EOFError, TypeError, SyntaxError):
         return False
+
+
+class SelfCheck:
+    """The checks of the whole service. `pitlink check` makes the same checks.
+
+    After one failure, every link is inoperable until the service is restarted, even if somebody
+    restores an altered file of the software: nobody knows which contents of the file this process
+    has loaded.
+    """
+
+    def __init__(self, floor: Floor) -> None:
+        self._floor = floor
+        self.problem: str | None = UNDER_WAY
+
+    async def run(self) -> None:
+        """Check everything once, then the software and the games' dates every hour (D9, D10).
+
+        Dates are logged only when a game has come to one of them.
+        """
+        started = await asyncio.to_thread(read_software)
+        dates = date_checks(self._floor)
+        checks = [started.check, *await asyncio.to_thread(facility_checks, self._floor)]
+        self._settle(checks)
+        while self.problem is None:
+            await asyncio.sleep(SOFTWARE_EVERY_S)
+            software = since(started, await asyncio.to_thread(read_software))
+            before, dates = dates, date_checks(self._floor)
+            self._settle([software, *(check for check in dates if check not in before)])
+        await asyncio.Event().wait()
+
+    def _settle(self, checks: list[Check]) -> None:
+        for check in checks:
+            if check.fails:
+                log.error("self-check failed", what=check.what, seen=check.seen)
+            elif check.holds:
+                log.info("self-check holds", what=check.what, seen=check.seen)
+            else:
+                log.warning("self-check warns", what=check.what, seen=check.seen)
+        failed = [f"{check.what}: {check.seen}" for check in checks if check.fails]
+        self.problem = f"self-check failed: {'; '.join(failed)}" if failed else None
+
+
+def since(started: Software, now: Software) -> Check:
+    """Check that the installed software has not changed since this process started (D9)."""
+    check = now.check
+    if check.holds and now.digest != started.digest:
+        return failure(
+            check.what, "another release was installed since the start: restart the service"
+        )
+    return check

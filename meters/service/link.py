@@ -29,7 +29,7 @@ from meters.redis_client.health import (
 )
 from meters.redis_client.replicated import ReplicatedRedis
 from meters.selfcheck.approval_checks import Configuration
-from meters.selfcheck.periodic_check import UNDER_WAY
+from meters.selfcheck.software import UNDER_WAY
 from meters.service.announcer import COALESCE_S, Announcer
 from meters.service.batches_in_work import BatchesInWork
 from meters.service.jackpots import JackpotDisplay

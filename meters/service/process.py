@@ -9,8 +9,7 @@ from typing import Any, Final
 import structlog
 
 from bonus.errors import UserError
-from meters.embedded.broker import embedded_address
-from meters.embedded.servers import embedded_broker
+from meters.embedded.broker import embedded_address, embedded_broker
 from meters.floor.addresses import BrokerAddress
 from meters.floor.credentials import broker_address, own_identity
 from meters.floor.floor_file import Floor

@@ -41,7 +41,7 @@ from meters.process.logs import ThrottledLog
 from meters.redis_client.credentials import session_secret
 from meters.redis_client.shards import AnyRedis
 from meters.selfcheck.approval_checks import Configuration
-from meters.selfcheck.periodic_check import SelfCheck
+from meters.selfcheck.software import SelfCheck
 from meters.service.announcer import Announcer
 from meters.service.batches_in_work import BatchesInWork
 from meters.service.link import LinkService

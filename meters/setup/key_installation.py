@@ -1,4 +1,7 @@
-"""Installation of key bundles: each program's directory of keys, which only this program reads."""
+"""The keys of an installed floor: made once, completed, and each copied to where it is used.
+
+Only the program that uses a directory of keys can read its copy.
+"""
 
 import contextlib
 import errno
@@ -11,14 +14,28 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeAlias
 
+from cryptography import x509
+
 from bonus.errors import UserError
-from meters.floor.key_bundle import SENTINELS, SERVICES
-from meters.process.private_files import opened_directory
-from meters.setup.file_writing import make_open_directory
-from meters.setup.places import BROKER_KEYS, INSTALLED_KEYS, REDIS_KEYS, below, owner_ids
+from meters.floor.addresses import hosts_of
+from meters.floor.credentials import service_numbers
+from meters.floor.floor_file import Floor
+from meters.floor.key_bundle import AUTHORITY_FILE, SENTINELS, SERVICES
+from meters.keys.keyring import AUTHORITY, BROKER, Keyring, holders
+from meters.process.printing import print_text
+from meters.process.private_files import (
+    make_open_directory,
+    opened_directory,
+    read_bytes,
+    write_new,
+)
+from meters.setup.places import BROKER_KEYS, INSTALLED_KEYS, MADE_KEYS, REDIS_KEYS, below, owner_ids
 
 TABLE_USER: Final = "pitlink-table"
 SERVICE_USER: Final = "pitlink"
+WORKERS: Final = 2
+"""Number of services, as the units of `pitlink setup`."""
+
 _TABLES: Final = "tables"
 _WITH_SERVICES: Final = ("check", "display", "archive")
 """Directories that every machine of services needs."""
@@ -37,6 +54,54 @@ _Files: TypeAlias = "Mapping[str, bytes | _Files]"
 """Files and directories by their names."""
 
 
+def check_authority(root: Path) -> None:
+    """Refuse to replace installed keys with keys of another authority.
+
+    Nothing signed by the earlier authority could connect then: no table, and no other machine.
+    """
+    made = below(root, MADE_KEYS)
+    ours = read_bytes(made / AUTHORITY / AUTHORITY_FILE)
+    for place in (below(root, BROKER_KEYS), below(root, REDIS_KEYS)):
+        installed = read_bytes(place / AUTHORITY_FILE)
+        if installed is not None and installed != ours:
+            raise UserError(
+                f"{place} has keys of an authority that is not in {made}. If {made} was moved to a"
+                " safe place, put it back while this command runs. If all keys were made again"
+                " there, run `pitlink install-keys` first"
+            )
+
+
+def make_keys(floor: Floor, directory: Path) -> Sequence[str]:
+    """Make the missing keys of a floor. Return the names of the directories that changed.
+
+    If the certificate of the broker lacks a host name of this machine, it is renewed.
+    """
+    workers = max([WORKERS, *service_numbers(directory)])
+    hosts = (*hosts_of(floor.service.broker), *floor.service.hosts)
+    held = holders(floor, workers, hosts, ())
+    known = server_names(directory / BROKER.place / f"{BROKER.stem}.crt")
+    lacks = known and any({*each.hosts} - known for each in held if each.party is BROKER)
+    renewed = [BROKER.username] if lacks else []
+    keyring = Keyring(directory, floor, broker_home=BROKER_KEYS, redis_home=REDIS_KEYS)
+    entries = keyring.fill(held, renewed)
+    return [entry.place for entry in entries if entry.act != "kept"]
+
+
+def server_names(certificate: Path) -> frozenset[str]:
+    """Return the host names and addresses in the certificate of a server; empty without a file."""
+    data = read_bytes(certificate)
+    if data is None:
+        return frozenset()
+    try:
+        names = x509.load_pem_x509_certificate(data).extensions.get_extension_for_class(
+            x509.SubjectAlternativeName
+        )
+    except (ValueError, x509.ExtensionNotFound):
+        raise UserError(f"{certificate} is not the certificate of a server") from None
+    addresses = names.value.get_values_for_type(x509.IPAddress)
+    return frozenset({*names.value.get_values_for_type(x509.DNSName), *map(str, addresses)})
+
+
 @dataclass(frozen=True, slots=True)
 class KeyDirectory:
     """Directory of keys, the place for its copy, and the system user who may read the copy."""
@@ -44,12 +109,6 @@ class KeyDirectory:
     source: Path
     target: Path
     owner: str
-
-
-@dataclass(frozen=True, slots=True)
-class InstalledKeys:
-    place: Path
-    act: str
 
 
 def directories_of(keys: Path, parts: Sequence[str]) -> Sequence[KeyDirectory]:
@@ -63,12 +122,13 @@ def directories_of(keys: Path, parts: Sequence[str]) -> Sequence[KeyDirectory]:
     there = [name for name in _PARTS if (keys / name).is_dir()]
     if not there and not (keys / _TABLES).is_dir():
         raise UserError(f"{keys} is no directory of keys: `pitlink keys` makes one")
-    named = parts or [*there, *_tables_in(keys)]
-    return [one for part in named for one in _part(keys, part)]
+    bundles = sorted(path.name for path in (keys / _TABLES).glob("*.*") if path.is_dir())
+    tables = dict.fromkeys(name.partition(".")[2] for name in bundles)
+    return [one for part in parts or [*there, *tables] for one in _part(keys, part)]
 
 
-def install_keys(root: Path, keys: Sequence[KeyDirectory]) -> Iterator[InstalledKeys]:
-    """Copy directories of keys to their places, and yield each result.
+def install_keys(root: Path, keys: Sequence[KeyDirectory]) -> None:
+    """Copy directories of keys to their places, and print each result.
 
     A directory that is installed already is not changed. An installed bundle of a table for another
     link is removed, because a table is on one link. If single services are given, bundles of other
@@ -86,13 +146,14 @@ def install_keys(root: Path, keys: Sequence[KeyDirectory]) -> Iterator[Installed
         try:
             _remove_left_overs(target)
             files = _read_directory(one.source)
-            done = _is_copy(files, target, owners[one.owner])
-            if not done:
+            if _is_copy(files, target, owners[one.owner]):
+                print_text(f"{target}  unchanged")
+            else:
                 _put(files, target, owners[one.owner])
-            yield InstalledKeys(target, "unchanged" if done else f"installed for {one.owner}")
+                print_text(f"{target}  installed for {one.owner}")
             for old in _unused(target, [below(root, each.target) for each in keys]):
                 shutil.rmtree(old)
-                yield InstalledKeys(old, "removed")
+                print_text(f"{old}  removed")
         except OSError as error:
             raise UserError(f"{error.filename}: cannot be installed: {error.strerror}") from None
 
@@ -107,11 +168,6 @@ def _unused(target: Path, targets: Sequence[Path]) -> Sequence[Path]:
     pattern = {_TABLES: f"*.{target.name.partition('.')[2]}", SERVICES: "*"}.get(target.parent.name)
     found = sorted(target.parent.glob(pattern)) if pattern else []
     return [path for path in found if path not in targets]
-
-
-def _tables_in(keys: Path) -> Sequence[str]:
-    names = sorted(path.name for path in (keys / _TABLES).glob("*.*") if path.is_dir())
-    return [*dict.fromkeys(name.partition(".")[2] for name in names)]
 
 
 def _part(keys: Path, part: str) -> Iterator[KeyDirectory]:
@@ -134,15 +190,12 @@ def _part(keys: Path, part: str) -> Iterator[KeyDirectory]:
                 f"table {part} has {len(found)} key bundles: {', '.join(map(str, found))}. Delete"
                 " the one that `pitlink keys` calls unused"
             )
-        link = found[0].name.partition(".")[0]
-        yield table_keys(found[0], link, part)
+        yield table_keys(found[0], found[0].name.partition(".")[0], part)
 
 
 def _of_services(keys: Path, bundles: str) -> Iterator[KeyDirectory]:
-    """Yield bundles of services, and what a machine of services needs besides.
-
-    Only keys of a floor with sentinels have the password of the sentinels.
-    """
+    """Yield bundles of services, and what a machine of services needs besides."""
+    # Only keys of a floor with sentinels have the password of the sentinels.
     sentinels = [SENTINELS] if (keys / SENTINELS).is_dir() else []
     for name in (bundles, *_WITH_SERVICES, *sentinels):
         yield KeyDirectory(keys / name, INSTALLED_KEYS / name, SERVICE_USER)
@@ -226,7 +279,8 @@ def _put(files: _Files, target: Path, owner: tuple[int, int]) -> None:
     new, old = _temporary(target)
     if target.parent.name in _SHARED_PLACES and not target.parent.is_dir():
         make_open_directory(target.parent.parent)
-        _make_directory(target.parent, owner)
+        target.parent.mkdir(mode=_DIRECTORY)
+        os.chown(target.parent, *owner)
     make_open_directory(target.parent)
     with _opened(target.parent) as parent:
         _write_directory(files, parent, new.name, owner)
@@ -248,11 +302,6 @@ def _remove_left_overs(target: Path) -> None:
             path.unlink(missing_ok=True)
 
 
-def _make_directory(path: Path, owner: tuple[int, int]) -> None:
-    path.mkdir(mode=_DIRECTORY)
-    os.chown(path, *owner)
-
-
 def _write_directory(files: _Files, parent: int, name: str, owner: tuple[int, int]) -> None:
     """Write files into a new directory in an open directory.
 
@@ -264,19 +313,10 @@ def _write_directory(files: _Files, parent: int, name: str, owner: tuple[int, in
     with _opened(name, parent) as home:
         for each, content in files.items():
             if isinstance(content, bytes):
-                _write_file(content, home, each, owner)
+                write_new(home, each, content, owner)
             else:
                 _write_directory(content, home, each, owner)
         os.fchown(home, *owner)
-
-
-def _write_file(content: bytes, parent: int, name: str, owner: tuple[int, int]) -> None:
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
-    with os.fdopen(os.open(name, flags, _FILE, dir_fd=parent), "wb") as file:
-        os.fchown(file.fileno(), *owner)
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
 
 
 @contextlib.contextmanager

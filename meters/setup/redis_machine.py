@@ -1,19 +1,36 @@
-"""Machine with one of several Redis servers and a sentinel: its addresses and its files."""
+"""Machine with one of several Redis servers and a sentinel: its addresses, files and installation.
 
-from collections.abc import Iterable, Mapping, Sequence
+What it refuses is a UserError that says what the person must do.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Final
+from typing import Final, cast
+
+from redis import Redis
+from redis.exceptions import AuthenticationError, RedisError
 
 from bonus.errors import UserError
 from meters.floor.addresses import HostPort, ReplicatedAddress, is_replicated, parse_replicated
 from meters.floor.floor_file import Floor
 from meters.keys.redis_files import REPLICA_ACCESS, SENTINEL_ACCESS
-from meters.setup.file_states import without_added
-from meters.setup.pieces import read_piece
-from meters.setup.places import REDIS_KEYS
-from meters.setup.wanted_files import REDIS, WantedFile
+from meters.process.printing import print_text
+from meters.setup import units
+from meters.setup.config_files import (
+    REDIS,
+    ConfigFiles,
+    FilePlan,
+    FileState,
+    WantedFile,
+    digest_of,
+    read_piece,
+    read_text,
+    without_added,
+)
+from meters.setup.key_installation import directories_of, install_keys, server_names
+from meters.setup.places import FLOOR_FILE, MADE_KEYS, REDIS_KEYS, SYSTEM, below
 
 SENTINEL: Final = "redis-sentinel"
 """Debian's package of the sentinel. The program and the unit have the same name."""
@@ -28,6 +45,19 @@ _INCLUDE_REPLICATED: Final = f"include {REPLICATED_CONF}"
 _BIND: Final = "bind 127.0.0.1"
 _DEBIAN_EXAMPLE: Final = "sentinel monitor mymaster 127.0.0.1 6379 2"
 """Line of the file that Debian's sentinel starts with, and rewrites at once."""
+_PART: Final = "redis"
+_DATA: Final = Path("/var/lib/redis")
+_APPEND_ONLY: Final = ("appendonlydir", "appendonly.aof")
+"""Append-only file of Redis 7, and of earlier versions."""
+_NEEDED: Final = (
+    "ca.crt", "redis.key", "tls.conf", "users.acl", REPLICA_ACCESS, SENTINEL_ACCESS,
+)  # fmt: skip
+_COPY_AGAIN: Final = (
+    f" on the machine with {MADE_KEYS}. If that is another machine, copy its directory {_PART} here"
+    " again"
+)
+_ANSWERS_WITHIN_S: Final = 3
+_PASSWORD: Final = "requirepass "  # noqa: S105  (the name of a setting)
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,3 +212,200 @@ def _with(text: str, *changes: tuple[str, str]) -> str:
             raise ValueError(f"{old!r} is missing")
         text = text.replace(old, new)
     return text
+
+
+def install_redis(
+    root: Path, machine: RedisMachine, keys: Path, may_write: Callable[[FilePlan], bool]
+) -> None:
+    """Install the keys and the files of a Redis server and its sentinel, and start both.
+
+    The servers restart only if a file or the keys differ from those of their last start by this
+    command. ``keys`` is a directory of `pitlink keys`, or one with its `redis/`.
+
+    Raises:
+        UserError: the keys are not those of this floor, the Redis has data that a replica would
+            delete, a file cannot be written or is to be completed by a person, or a server did not
+            start.
+    """
+    starts = root == SYSTEM and units.systemd_runs()
+    _check(root, machine, keys / _PART, starts=starts)
+    install_keys(root, directories_of(keys, [_PART]))
+    started = digest_of(sorted(below(root, REDIS_KEYS).glob("*")))
+    paths = (REPLICATED_CONF, REDIS_CONF, SENTINEL_CONF)
+    present = {path: read_text(below(root, path)) for path in paths}
+
+    def may_write_stopped(plan: FilePlan) -> bool:
+        """Stop the sentinel right before its file is written: it would write over the new one."""
+        agreed = may_write(plan)
+        if agreed and starts and plan.wanted.server == SENTINEL:
+            units.stop(SENTINEL)
+        return agreed
+
+    files = ConfigFiles(root, may_write_stopped)
+    servers = files.record.servers
+    is_changed = starts and servers.get(SENTINEL) != started
+    plans = [files.plan(each) for each in machine.files(present, renews=is_changed)]
+    if not is_changed and any(plan.state is not FileState.DONE for plan in plans):
+        is_changed = True
+        plans = [files.plan(each) for each in machine.files(present, renews=True)]
+    if is_changed:
+        # After an interruption, the next run starts the servers again.
+        servers.pop(SENTINEL, None)
+        files.save_record()
+    for plan in plans:
+        if not files.write(plan):
+            raise UserError(
+                f"Redis and its sentinel need {plan.place}. Neither was restarted. Complete the"
+                " file, or let this command write it. Then repeat the command"
+            )
+    if not starts:
+        print_text(f"systemd does not run here. With systemd: systemctl restart {REDIS} {SENTINEL}")
+    elif is_changed:
+        for server in (REDIS, SENTINEL):
+            print_text(f"starting {server}")
+            units.restart(server)
+        servers[SENTINEL] = started
+        files.save_record()
+    print_text("\n".join(_next_steps(machine)))
+
+
+def _check(root: Path, machine: RedisMachine, keys: Path, *, starts: bool) -> None:
+    """Refuse, before anything is written, what cannot work or would lose data."""
+    if root == SYSTEM:
+        units.check_programs([REDIS, SENTINEL])
+        units.check_address(machine.own)
+    if starts:
+        units.check_ports({REDIS_PORT: REDIS, machine.sentinel.port: SENTINEL})
+        units.check_redis()
+    _check_keys(keys, machine)
+    if root == SYSTEM:
+        check_primary(machine, keys, is_empty=_data(root) is None)
+    _check_no_data(root, machine)
+
+
+def _check_keys(keys: Path, machine: RedisMachine) -> None:
+    """Refuse keys that do not fit the floor file."""
+    again = f"pitlink keys --config {FLOOR_FILE} --out {MADE_KEYS} --renew redis"
+    if not (keys / "redis.crt").is_file():
+        raise UserError(
+            f"there is no {keys / 'redis.crt'}: copy {MADE_KEYS / _PART} to {keys.absolute()}, from"
+            " the machine where `pitlink keys` was run"
+        )
+    for name in _NEEDED:
+        if not (keys / name).is_file():
+            raise UserError(
+                f"there is no {keys / name}: when the floor file names the sentinels, run"
+                f" `{again}`{_COPY_AGAIN}"
+            )
+    known = server_names(keys / "redis.crt")
+    if missing := [place.host for place in machine.address.places if place.host not in known]:
+        raise UserError(
+            f"{keys / 'redis.crt'} is not for {', '.join(missing)}: run `{again}`{_COPY_AGAIN}"
+        )
+    if f"sentinel auth-user {machine.address.service} " not in read_text(keys / SENTINEL_ACCESS):
+        raise UserError(
+            f"{keys / SENTINEL_ACCESS} is not for {machine.address.service}, which the floor file"
+            f" names: run `{again}`{_COPY_AGAIN}"
+        )
+    if str(REDIS_KEYS) not in read_text(keys / "tls.conf"):
+        raise UserError(
+            f"{keys / 'tls.conf'} does not name {REDIS_KEYS}: run `{again} --redis-home"
+            f" {REDIS_KEYS}`{_COPY_AGAIN}"
+        )
+
+
+def _check_no_data(root: Path, machine: RedisMachine) -> None:
+    """Refuse to make a replica of a Redis that has data and was no replica before."""
+    conf = read_text(below(root, REDIS_CONF)).splitlines()
+    if machine.is_primary or any(line.startswith("replicaof ") for line in conf):
+        return
+    if (path := _data(root)) is not None:
+        raise UserError(
+            f"this Redis has data ({path}) and was no replica, and a replica deletes its own data."
+            f" If it is the ledger of the floor, stop redis-sentinel and redis-server on all other"
+            f" machines, and make this machine the primary: --primary {machine.own}. If it is only"
+            f" a copy, or nobody needs it, run `systemctl stop {REDIS}` and move {path} away. Then"
+            " repeat the command"
+        )
+
+
+def _data(root: Path) -> Path | None:
+    paths = [below(root, _DATA) / name for name in _APPEND_ONLY]
+    return next((path for path in paths if path.exists()), None)
+
+
+def _next_steps(machine: RedisMachine) -> Sequence[str]:
+    if not machine.is_primary:
+        return ["On a machine of the services, `pitlink check` says when this replica is in step."]
+    return [
+        f"Replica {other.host}: install pitlink, {REDIS} and {SENTINEL} on its machine. Copy"
+        f" {MADE_KEYS / _PART} to {MADE_KEYS.name}/{_PART} there, and {FLOOR_FILE}. There, run:"
+        f" pitlink setup --redis {other.host} --primary {machine.own} --keys {MADE_KEYS.name}"
+        f" --floor {FLOOR_FILE.name}"
+        for other in machine.other_sentinels
+    ]
+
+
+def check_primary(machine: RedisMachine, keys: Path, *, is_empty: bool) -> None:
+    """Refuse another primary than the one that the sentinels of the other machines name.
+
+    Two primaries of one floor, or a replica of a replica, would look well until a machine fails. An
+    empty primary would delete the data of its replicas. ``keys`` is the directory of the keys of
+    Redis, and ``is_empty`` says whether the Redis of this machine has no data.
+
+    Raises:
+        UserError: a sentinel names another primary, or this machine although its Redis is empty, or
+            none answers although this machine is not the primary.
+    """
+    named = _answers(machine, keys)
+    for place, host in named.items():
+        if host != machine.primary:
+            raise UserError(
+                f"--primary {machine.primary}: the sentinel at {place} names another primary,"
+                f" {host}. Give --primary {host}, or first correct the machine of that sentinel"
+            )
+    if named and machine.is_primary and is_empty:
+        raise UserError(
+            "this Redis is empty, and the sentinels name it as the primary: its replicas would"
+            " delete their data. Stop redis-sentinel and redis-server on all machines. Then"
+            " run this command with another --primary, first on that machine: the one with the"
+            " most data in /var/lib/redis"
+        )
+    if not named and not machine.is_primary:
+        others = ", ".join(str(place) for place in machine.other_sentinels)
+        raise UserError(
+            f"no sentinel answers at {others}: first run `pitlink setup --redis {machine.primary}"
+            f" --primary {machine.primary}` on the machine of the primary. Its address must be"
+            " reachable from here"
+        )
+
+
+def _answers(machine: RedisMachine, keys: Path) -> Mapping[HostPort, str]:
+    """Return the primary that each answering sentinel names; another password is a UserError."""
+    lines = read_text(keys / SENTINEL_ACCESS).splitlines()
+    given = [line.removeprefix(_PASSWORD) for line in lines if line.startswith(_PASSWORD)]
+    found: dict[HostPort, str] = {}
+    for place in machine.other_sentinels:
+        try:
+            with Redis(
+                host=place.host, port=place.port, password="".join(given),
+                socket_timeout=_ANSWERS_WITHIN_S, socket_connect_timeout=_ANSWERS_WITHIN_S,
+                ssl=True, ssl_ca_certs=str(keys / "ca.crt"),
+                ssl_certfile=str(keys / "redis.crt"), ssl_keyfile=str(keys / "redis.key"),
+            ) as sentinel:  # fmt: skip
+                row = cast(
+                    "list[bytes] | None",
+                    sentinel.execute_command(
+                        "SENTINEL", "get-master-addr-by-name", machine.address.service
+                    ),
+                )
+        except AuthenticationError:
+            raise UserError(
+                f"the sentinel at {place} has another password than the keys in {keys}: copy the"
+                " directory redis to this machine again"
+            ) from None
+        except (RedisError, OSError):
+            continue
+        if row is not None:
+            found[place] = row[0].decode()
+    return found

@@ -17,7 +17,7 @@ from redis import Redis
 from redis.exceptions import RedisError
 
 from bonus.errors import UserError
-from meters.setup.wanted_files import BROKER, MONITORING, PROXY, REDIS, SERVERS
+from meters.setup.config_files import BROKER, MONITORING, PROXY, REDIS, SERVERS
 
 SERVICES: Final = ("pitlink-serve@1", "pitlink-serve@2")
 FIRST_AUDIT: Final = "pitlink-audit.service"

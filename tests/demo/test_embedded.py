@@ -18,8 +18,8 @@ from redis.asyncio import Redis
 from redis.exceptions import ConnectionError as RedisConnectionError
 
 from bonus.errors import UserError
-from meters.embedded.broker import embedded_address
-from meters.embedded.servers import embedded_broker, embedded_redis
+from meters.embedded.broker import embedded_address, embedded_broker
+from meters.embedded.redis_server import embedded_redis
 from meters.embedded.supervisor import SUPERVISOR_LOCK, try_lock
 from meters.floor.addresses import BROKER_URL_FILE
 from meters.mqtt.connect import connect_broker
@@ -57,7 +57,8 @@ def user_process(data: Path) -> Iterator[subprocess.Popen[bytes]]:
     script = (
         "import asyncio, sys\n"
         "from pathlib import Path\n"
-        "from meters.embedded.servers import embedded_broker, embedded_redis\n"
+        "from meters.embedded.broker import embedded_broker\n"
+        "from meters.embedded.redis_server import embedded_redis\n"
         "async def main(data):\n"
         "    async with embedded_redis(data), embedded_broker(data):\n"
         "        print('ready', flush=True)\n"

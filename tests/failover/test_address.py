@@ -7,7 +7,7 @@ import pytest
 from meters.floor.addresses import HostPort, hosts_of, parse_replicated
 from meters.floor.facility import Service
 from meters.floor.floor_file import FloorError, read_floor
-from meters.keys.key_expiry import check_transport
+from meters.selfcheck.key_checks import check_transport
 from tests.mqtt.floors import many_tables_text
 
 SENTINELS = "redis+sentinel://a:26379,b/pitlink"

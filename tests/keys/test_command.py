@@ -20,10 +20,9 @@ from meters.floor.facility import Service
 from meters.floor.floor_file import Floor, read_floor
 from meters.floor.key_bundle import service_identity
 from meters.keys import authority, keyring
-from meters.keys.holders import holders
-from meters.keys.key_expiry import check_keys, check_transport
-from meters.keys.keyring import Keyring
+from meters.keys.keyring import Keyring, holders
 from meters.process.private_files import write_private
+from meters.selfcheck.key_checks import check_keys, check_transport
 from tests.keys.floor import ANOTHER_TABLE, make_keys, with_moved_table, write_floor
 from tests.processes import invoke_pitlink
 

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from meters.floor.floor_file import read_floor
-from meters.keys.holders import holders
-from meters.keys.keyring import Keyring
+from meters.keys.keyring import Keyring, holders
 from meters.redis_client.connect import open_redis
 from meters.redis_client.credentials import log_secrets
 from meters.redis_client.shards import ShardedRedis, redis_of

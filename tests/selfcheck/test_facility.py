@@ -9,9 +9,9 @@ import structlog
 
 from meters.floor import game_files
 from meters.floor.floor_file import parse_floor
-from meters.selfcheck import periodic_check
+from meters.selfcheck import software
 from meters.selfcheck.floor_checks import facility_checks
-from meters.selfcheck.periodic_check import SelfCheck
+from meters.selfcheck.software import SelfCheck
 from tests.floor.example import FLOOR
 from tests.games.dates import WEST, dated_floor
 from tests.waiting import eventually_async
@@ -94,7 +94,7 @@ async def test_an_expired_game_stops_no_link(tmp_path: Path) -> None:
 async def test_a_running_service_warns_once_of_a_game_that_comes_to_a_date(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(periodic_check, "SOFTWARE_EVERY_S", 0.01)
+    monkeypatch.setattr(software, "SOFTWARE_EVERY_S", 0.01)
     floor = parse_floor(dated_floor(tmp_path, WEST, expires="2999-01-31"))
     with structlog.testing.capture_logs() as lines:
         task = asyncio.create_task(SelfCheck(floor).run())

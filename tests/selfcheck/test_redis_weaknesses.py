@@ -6,7 +6,7 @@ from typing import Final
 import pytest
 from redis.asyncio import Redis
 
-from meters.selfcheck.redis_weaknesses import check_weaknesses, weakness
+from meters.selfcheck.server_checks import check_weaknesses, weakness
 from tests.deploy.tree import DEPLOY
 from tests.redis_versions import OldestRedis
 from tests.servers import RedisServer

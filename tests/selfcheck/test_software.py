@@ -16,12 +16,11 @@ from typing import Final
 
 import pytest
 
-import meters.selfcheck.periodic_check
+import meters.selfcheck.software
 from meters.floor.floor_file import parse_floor
 from meters.selfcheck import software
 from meters.selfcheck.check_result import Check
-from meters.selfcheck.periodic_check import SelfCheck, since
-from meters.selfcheck.software import read_software
+from meters.selfcheck.software import SelfCheck, read_software, since
 from tests.floor.example import FLOOR
 from tests.selfcheck.installed import ROOT, Installed, build_wheel
 from tests.waiting import eventually_async
@@ -216,7 +215,7 @@ def test_a_checkout_has_nothing_to_be_held_against() -> None:
 
 @pytest.fixture
 async def running(home: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[SelfCheck]:
-    monkeypatch.setattr(meters.selfcheck.periodic_check, "SOFTWARE_EVERY_S", 0.01)
+    monkeypatch.setattr(meters.selfcheck.software, "SOFTWARE_EVERY_S", 0.01)
     check = SelfCheck(parse_floor(FLOOR.replace('logo = "logo.svg"\n', "")))
     assert check.problem == "the self-check is under way"
     task = asyncio.create_task(check.run())

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bonus.errors import UserError
-from meters.setup import commands
+from meters.setup import floor_machine
 
 _PITLINK = """#!/bin/sh
 readlink /proc/self/fd/0 /proc/self/fd/1 /proc/self/fd/2
@@ -32,12 +32,12 @@ def test_a_command_of_the_services_has_nothing_of_the_terminal_of_root(
         program.write_text(_PITLINK)
         program.chmod(0o755)
         monkeypatch.setattr(sys, "executable", str(place / "python"))
-        monkeypatch.setattr(commands, "SERVICE_USER", "daemon")
-        monkeypatch.setattr(commands, "DATA", place)
-        assert not commands.run_check()
-        monkeypatch.setattr(commands, "_WITHIN_S", 0.1)
+        monkeypatch.setattr(floor_machine, "SERVICE_USER", "daemon")
+        monkeypatch.setattr(floor_machine, "DATA", place)
+        assert not floor_machine.run_check()
+        monkeypatch.setattr(floor_machine, "_WITHIN_S", 0.1)
         with pytest.raises(UserError, match="did not end"):
-            commands.approve_floor("Ada", "730482", answer="yes")
+            floor_machine.approve_floor("Ada", "730482", answer="yes")
     said = capfd.readouterr().out
     assert said.count("pipe:") == 3
     assert "\033" not in said

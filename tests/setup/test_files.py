@@ -9,9 +9,8 @@ import pytest
 
 from meters.floor.floor_file import read_floor
 from meters.setup import units
-from meters.setup.answers import Answers
-from meters.setup.floor_text import floor_text
-from meters.setup.run import Setup
+from meters.setup.floor_machine import Setup
+from meters.setup.floor_text import Answers, floor_text
 from tests.deploy.tree import DEPLOY
 from tests.servers import pitlink_command
 from tests.setup.machine import ANSWERS, Machine

@@ -10,8 +10,8 @@ import pytest
 
 from bonus.errors import UserError
 from meters.floor.floor_file import read_floor
-from meters.setup import redis_installation, units
-from meters.setup.file_states import ADDED, FilePlan, FileState, without_added
+from meters.setup import redis_machine, units
+from meters.setup.config_files import ADDED, FilePlan, FileState, without_added
 from meters.setup.redis_machine import RedisMachine
 from tests.floor_text import floor_text, link_text, meter_text, table_text
 from tests.keys.floor import make_keys as make_any_keys
@@ -224,14 +224,14 @@ def test_the_command_checks_first_and_starts_redis_before_its_sentinel(
     for name in (*checks, "restart", "stop"):
         monkeypatch.setattr(units, name, functools.partial(note, name))
     monkeypatch.setattr(units, "systemd_runs", lambda: True)
-    monkeypatch.setattr(redis_installation, "SYSTEM", host.root)
+    monkeypatch.setattr(redis_machine, "SYSTEM", host.root)
 
     def asked(*_: object, is_empty: bool) -> None:
         done.append(f"check_primary {is_empty}")
         if refuses:
             raise UserError("no")
 
-    monkeypatch.setattr(redis_installation, "check_primary", asked)
+    monkeypatch.setattr(redis_machine, "check_primary", asked)
     found = RedisMachine.of(read_floor(host.floor), "floor", ADDRESSES[1], ADDRESSES[0])
 
     def agree(plan: FilePlan) -> bool:
@@ -240,7 +240,7 @@ def test_the_command_checks_first_and_starts_redis_before_its_sentinel(
 
     def run() -> list[str]:
         done.clear()
-        redis_installation.install_redis(host.root, found, host.keys, agree)
+        redis_machine.install_redis(host.root, found, host.keys, agree)
         return [each.split()[0] for each in done]
 
     refuses, before = True, host.contents()

@@ -14,7 +14,7 @@ import pytest
 
 import meters.intake.draws
 import meters.links.links
-import meters.selfcheck.periodic_check
+import meters.selfcheck.software
 import meters.service.announcer
 import meters.service.jackpots
 import meters.service.meter_topics
@@ -71,7 +71,7 @@ def under_control(world: World) -> Iterator[None]:
         patch.setattr(meters.links.links, "secrets", _Tokens(world.chance("names")))
         patch.setattr(meters.service.outages, "secrets", _Tokens(world.chance("outages")))
         patch.setattr(meters.service.jackpots, "datetime", clock)
-        patch.setattr(meters.selfcheck.periodic_check, "read_software", read_program_files)
+        patch.setattr(meters.selfcheck.software, "read_software", read_program_files)
         patch.setattr(meters.service.meter_topics, "_jitter", world.chance("meter topics"))
         patch.setattr(meters.wire.broker_client, "_jitter", world.chance("broker client"))
         patch.setattr(MeterValues.__init__, "__kwdefaults__", {"clock_s": loop.time})

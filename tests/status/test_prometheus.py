@@ -14,7 +14,7 @@ import pytest
 import trustme
 
 from meters.http.middleware import ServerSettings
-from meters.status.http_client import get, open_client
+from meters.selfcheck.web_readings import get, open_client
 from tests.floor_text import Value, floor_text, link_text, table_text
 from tests.servers import run_pitlink
 

@@ -16,14 +16,19 @@ from typing import Final
 import pytest
 from rich.console import ConsoleDimensions
 
-import meters.status.file_reading
+import meters.selfcheck.record_checks
 from meters.floor.facility import GamingDays
 from meters.floor.floor_file import Floor, read_floor
 from meters.process.console import PlainConsole
 from meters.selfcheck.check_result import Check
-from meters.status.file_reading import check_archived_days
-from meters.status.floor_status import FloorStatus, LinkStatus
-from meters.status.screen import fitting_screen, status_lines
+from meters.selfcheck.record_checks import check_archived_days
+from meters.selfcheck.status_screen import (
+    FloorStatus,
+    LinkStatus,
+    StoredLink,
+    fitting_screen,
+    status_lines,
+)
 from tests.floor_text import Value, floor_text, link_text, section_text, table_text
 from tests.servers import eventually, free_port, pitlink_command
 from tests.waiting import LONG_S
@@ -36,10 +41,7 @@ _TODAY: Final = date(2026, 11, 20)
 def floor_of(links: int) -> FloorStatus:
     """Return a floor with two tables a link; one link is inoperable, and one check warns."""
     meters = (("Progressive", 112_362), ("Five-Card Progressive", 1_000_000))
-    each = LinkStatus(
-        link="", state="Open", reason="", tables=2, offline=(), wins=1, oldest_s=40.0, requests=0,
-        meters=meters,
-    )  # fmt: skip
+    each = LinkStatus("", "Open", "", 2, (), StoredLink(meters=meters, wins=1, oldest_s=40.0))
     made = [replace(each, link=f"link-{number}") for number in range(links)]
     made[1:2] = [replace(one, state="Inoperable", reason=_REASON) for one in made[1:2]]
     checks = (Check(f"check-{number}", number != 3, "as it is", warns=True) for number in range(9))
@@ -136,7 +138,7 @@ def test_the_first_gaming_day_has_an_hour_to_be_archived(
     _, closed_at = GamingDays.of_facility(floor.facility).bounds(_TODAY)
     for minutes, holds in ((59, True), (61, False)):
         moment = closed_at + timedelta(minutes=minutes)
-        monkeypatch.setattr(meters.status.file_reading, "now", lambda moment=moment: moment)
+        monkeypatch.setattr(meters.selfcheck.record_checks, "now", lambda moment=moment: moment)
         assert check_archived_days(floor, {"a": _TODAY.isoformat()}).holds is holds
 
 

@@ -1,7 +1,8 @@
-"""The screen of `pitlink status`: one line for each link and each check, as much as fits."""
+"""The state of a floor and its screen: a line for each link and each check, as much as fits."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Final
 from zoneinfo import ZoneInfo
 
@@ -10,10 +11,78 @@ from rich.table import Table
 from rich.text import Text
 
 from bonus.display import money
-from meters.status.floor_status import FloorStatus, LinkStatus, age_text
+from meters.selfcheck.check_result import Check, age_text
 
 _STYLES: Final = {"warn": "yellow", "FAIL": "bold red"}
 _NAMED_MAX: Final = 8
+WIN_WAITS_S: Final = 900
+"""Seconds for which a win can wait without a warning, as for the alert PitlinkClaimWaits."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredLink:
+    """The data of a link in Redis that the screen shows.
+
+    Attributes:
+        closure: who closed the link, when and why; None while the link is open.
+        meters: the title and the amount in cents of each meter; empty before the link opens.
+        wins: the count of wins that wait for a floorperson.
+        oldest_s: the age of the oldest of these wins; 0 if there is none.
+        requests: the count of correction requests that wait for a floorperson.
+        day_closed: the last closed gaming day; empty if none was closed.
+    """
+
+    closure: str | None = None
+    meters: tuple[tuple[str, int], ...] = ()
+    wins: int = 0
+    oldest_s: float = 0.0
+    requests: int = 0
+    day_closed: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LinkStatus:
+    """The state of a link, as the floor page shows it.
+
+    Attributes:
+        state: ``Open``, ``Closed``, ``Inoperable`` or ``Unknown``.
+        reason: why the link is closed or inoperable, in the words of the floor page.
+        tables: the count of tables in the floor file.
+        offline: the tables whose agents are not connected; None if no service answers.
+        stored: None if Redis cannot be read.
+    """
+
+    link: str
+    state: str
+    reason: str
+    tables: int
+    offline: tuple[str, ...] | None
+    stored: StoredLink | None
+
+    @property
+    def check(self) -> Check:
+        """The link as the result of a check: it fails if tables can accept no wagers."""
+        works = self.state in {"Open", "Closed"}
+        oldest_s = self.stored.oldest_s if self.stored else 0.0
+        waits = oldest_s > WIN_WAITS_S or bool(self.offline)
+        return Check(self.link, holds=works and not waits, seen=self.reason, warns=works)
+
+
+@dataclass(frozen=True, slots=True)
+class FloorStatus:
+    """The state of a floor at one moment, in UTC; the links are in the order of the floor file."""
+
+    facility: str
+    timezone: str
+    at: datetime
+    links: tuple[LinkStatus, ...]
+    checks: tuple[Check, ...]
+
+    @property
+    def problems(self) -> int:
+        """The count of links and checks that need a person."""
+        every = [*(link.check for link in self.links), *self.checks]
+        return sum(not check.holds for check in every)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +110,9 @@ def status_lines(
             yield from _link_lines(link, width, meters=meters)
     fine = [link for link in status.links if link.check.holds]
     if fine and not well:
-        wins = f"{sum(link.wins or 0 for link in fine)} wins wait"
-        yield ScreenLine("ok", f"{len(fine)} other links, with all their tables online, {wins}")
+        wins = sum(link.stored.wins for link in fine if link.stored)
+        seen = f"{len(fine)} other links, with all their tables online, {wins} wins wait"
+        yield ScreenLine("ok", seen)
     for check in status.checks:
         if well or not check.holds:
             yield ScreenLine(check.mark, f"{check.what}: {check.seen}")
@@ -55,28 +125,27 @@ def _link_lines(link: LinkStatus, width: int, *, meters: bool) -> Iterator[Scree
     offline = link.offline
     online = "?" if offline is None else link.tables - len(offline)
     tables = f"{online} of {link.tables} tables online"
-    yield ScreenLine(
-        link.check.mark, f"{link.link:<{width}}  {link.state:<10}  {tables}  {_waiting(link)}"
-    )
+    begin = f"{link.link:<{width}}  {link.state:<10}"
+    yield ScreenLine(link.check.mark, f"{begin}  {tables}  {_waiting(link.stored)}")
     if link.reason:
         yield ScreenLine("", link.reason)
     if offline:
         more = f", and {len(offline) - _NAMED_MAX} more" if len(offline) > _NAMED_MAX else ""
         yield ScreenLine("", f"not connected: {', '.join(offline[:_NAMED_MAX])}{more}")
-    if meters and link.meters:
-        amounts = (f"{title} {money(cents)}" for title, cents in link.meters)
+    if meters and link.stored and link.stored.meters:
+        amounts = (f"{title} {money(cents)}" for title, cents in link.stored.meters)
         yield ScreenLine("", ", ".join(amounts))
 
 
-def _waiting(link: LinkStatus) -> str:
-    if link.wins is None:
+def _waiting(stored: StoredLink | None) -> str:
+    if stored is None:
         return "wins not known"
     words = "no win waits"
-    if link.wins:
-        wins = f"{link.wins} win{'s wait' if link.wins > 1 else ' waits'}"
-        words = f"{wins}, oldest {age_text(link.oldest_s)}"
-    if link.requests:
-        words += f", {link.requests} request{'s wait' if link.requests > 1 else ' waits'}"
+    if stored.wins:
+        wins = f"{stored.wins} win{'s wait' if stored.wins > 1 else ' waits'}"
+        words = f"{wins}, oldest {age_text(stored.oldest_s)}"
+    if stored.requests:
+        words += f", {stored.requests} request{'s wait' if stored.requests > 1 else ' waits'}"
     return words
 
 

@@ -1,1 +1,0 @@
-"""The state of a whole floor on one screen, for the person on call. The package only reads."""
