@@ -31,7 +31,7 @@ from meters.books.store import LinkStore
 from meters.floor.floor_file import ConfigOption, Floor, read_own_floor
 from meters.process.console import PlainConsole, progress_bar
 from meters.process.private_files import make_private_directory
-from meters.selfcheck.opened_store import may_be_opened, never_opened, open_used_store
+from meters.selfcheck.opened_store import check_place, open_used_store
 from meters.wire.clock import now_text
 
 _READ_EVERY_S: Final = 20 * 3600
@@ -84,8 +84,7 @@ def archive(
     """
     floor = read_own_floor(config)
     directory = Path(floor.archive.directory)
-    if not may_be_opened(floor):
-        raise never_opened(floor)
+    check_place(floor)
     try:
         with _alone(directory):
             asyncio.run(_archive(floor, directory, delete_expired=delete_expired, lost=lost))

@@ -3,30 +3,28 @@
 To change a metric takes more time than to process a wager.
 """
 
+from collections import defaultdict
+
 from meters.books.script_steps import DueStep
 from meters.intake.repeated_wagers import AddedByWagers
-from meters.metrics.play_metrics import PlayMetrics, WinKind
+from meters.metrics.play_metrics import PlayMetrics, TableCount, WinKind
 
 
 class BatchCounts:
     def __init__(self) -> None:
-        self._events: dict[tuple[str, str], int] = {}
-        self._refusals: dict[str, int] = {}
+        self._events: defaultdict[tuple[str, str], int] = defaultdict(int)
+        self._refusals: defaultdict[str, int] = defaultdict(int)
         self._added: dict[str, tuple[AddedByWagers, int]] = {}
         self._tables: dict[str, list[int]] = {}
         self._wins: dict[tuple[str, WinKind], list[int]] = {}
-        self._voids: dict[str, int] = {}
-        self._reentered: dict[str, int] = {}
-        self._unconfirmed: dict[str, int] = {}
-        self._corrected: dict[str, int] = {}
+        self._at_table: defaultdict[tuple[TableCount, str], int] = defaultdict(int)
         self._dealt_twice = 0
 
     def event(self, event_type: str, status: str) -> None:
-        key = (event_type, status)
-        self._events[key] = self._events.get(key, 0) + 1
+        self._events[event_type, status] += 1
 
     def refusal(self, code: str) -> None:
-        self._refusals[code] = self._refusals.get(code, 0) + 1
+        self._refusals[code] += 1
 
     def wagers(self, table: str, added: AddedByWagers) -> None:
         # Many tables have the same wagers, so these are multiplied when the counts are written.
@@ -44,19 +42,19 @@ class BatchCounts:
 
     def void_after_cards(self, table: str) -> None:
         """Count the void of a round for which cards had already been entered."""
-        self._voids[table] = self._voids.get(table, 0) + 1
+        self._at_table["table_voids_after_cards", table] += 1
 
     def reentered(self, table: str, hands: int) -> None:
         """Count hands whose cards the dealer took back and entered differently."""
-        self._reentered[table] = self._reentered.get(table, 0) + hands
+        self._at_table["table_hands_reentered", table] += hands
 
     def unconfirmed(self, table: str) -> None:
         """Count a correction that was applied without a floorperson's confirmation."""
-        self._unconfirmed[table] = self._unconfirmed.get(table, 0) + 1
+        self._at_table["table_corrections_unconfirmed", table] += 1
 
     def corrected(self, table: str) -> None:
         """Count a wager that was added or taken back after lock-out."""
-        self._corrected[table] = self._corrected.get(table, 0) + 1
+        self._at_table["table_wagers_corrected", table] += 1
 
     def dealt_twice(self) -> None:
         """Count a result with the same round id and the same cards as another table's result."""
@@ -70,14 +68,8 @@ class BatchCounts:
         self._write_wagers(link, play)
         for (meter, kind), (wins, won_cents) in self._wins.items():
             play.count_wins(link, meter, kind, wins=wins, won_cents=won_cents)
-        for table, voids in self._voids.items():
-            play.count_void_after_cards(link, table, voids)
-        for table, hands in self._reentered.items():
-            play.count_reentered(link, table, hands)
-        for table, corrections in self._unconfirmed.items():
-            play.count_unconfirmed(link, table, corrections)
-        for table, wagers in self._corrected.items():
-            play.count_corrected(link, table, wagers)
+        for (name, table), number in self._at_table.items():
+            play.count_at_table(name, link, table, number)
         if self._dealt_twice:
             play.count_dealt_twice(link, self._dealt_twice)
 

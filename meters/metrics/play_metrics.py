@@ -11,6 +11,12 @@ _TYPES: Final = frozenset({"wagers", "correct_wager", "result", "void", "withdra
 _STATUSES: Final = frozenset({"accepted", "refused", "unconfirmed", "out_of_order", "repeated"})
 
 WinKind = Literal["odds", "percent"]
+TableCount = Literal[
+    "table_voids_after_cards",
+    "table_hands_reentered",
+    "table_corrections_unconfirmed",
+    "table_wagers_corrected",
+]
 Add = Callable[[float], None]
 
 _OF_METER: Final = ("wagers", "wagered_cents", "contributions_cents")
@@ -66,21 +72,7 @@ class PlayMetrics:
         for add, amount in zip(adding, (wagers, wagered_cents), strict=True):
             add(amount)
 
-    def count_void_after_cards(self, link: str, table: str, voids: int) -> None:
-        self._count_at_table("table_voids_after_cards", link, table, voids)
-
-    def count_reentered(self, link: str, table: str, hands: int) -> None:
-        """Count hands that the dealer took back and entered with other cards."""
-        self._count_at_table("table_hands_reentered", link, table, hands)
-
-    def count_unconfirmed(self, link: str, table: str, corrections: int) -> None:
-        """Count corrections that no floorperson confirmed."""
-        self._count_at_table("table_corrections_unconfirmed", link, table, corrections)
-
-    def count_corrected(self, link: str, table: str, wagers: int) -> None:
-        self._count_at_table("table_wagers_corrected", link, table, wagers)
-
-    def _count_at_table(self, name: str, link: str, table: str, number: int) -> None:
+    def count_at_table(self, name: TableCount, link: str, table: str, number: int) -> None:
         self._families.count(name, number, *self._families.known_table(link, table))
 
     def count_dealt_twice(self, link: str, results: int) -> None:

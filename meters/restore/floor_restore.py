@@ -36,7 +36,7 @@ from meters.restore.output import (
     print_restored,
 )
 from meters.restore.service_probe import probe_services
-from meters.selfcheck.opened_store import is_opened, may_be_opened, never_opened
+from meters.selfcheck.opened_store import check_opened, check_place
 
 _TABLES: Final = "tables"
 """The directory in the data directory with the outboxes of the tables on this machine."""
@@ -69,8 +69,8 @@ async def run_restore(floor: Floor, links: Sequence[Link], options: RestoreOptio
     """
     console = plain_console()
     sources = _has_sources(floor, options)
-    if not sources and not may_be_opened(floor):
-        raise never_opened(floor)
+    if not sources:
+        check_place(floor)
     running = await probe_services(floor) if options.listens else set()
     if running:
         raise RestoreError(
@@ -81,8 +81,8 @@ async def run_restore(floor: Floor, links: Sequence[Link], options: RestoreOptio
         for each, tag in every_redis(redis, [link.id for link in links]).items():
             if problem := await redis_problem(each, tag):
                 raise RestoreError(problem)
-        if not sources and not await is_opened(floor, redis, users_suffice=False):
-            raise never_opened(floor)
+        if not sources:
+            await check_opened(floor, redis)
         author = AuthorConfirmation(redis, floor, options.by)
         for link in links:
             good = await _restore(floor, link, redis, options, console, author=author) and good

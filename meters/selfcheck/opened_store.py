@@ -36,11 +36,9 @@ async def open_used_store(
         UserError: Redis never had data of a link of this floor, nor, with `users_suffice`, a user.
             With `only_reads`, another reason is that another release wrote the data.
     """
-    if not may_be_opened(floor):
-        raise never_opened(floor)
+    check_place(floor)
     async with open_redis(floor, only_reads=only_reads, archives=archives) as redis:
-        if not await is_opened(floor, redis, users_suffice=users_suffice):
-            raise never_opened(floor)
+        await check_opened(floor, redis, users_suffice=users_suffice)
         if only_reads:
             await check_release(floor, redis)
         yield redis
@@ -61,38 +59,41 @@ async def check_release(floor: Floor, redis: AnyRedis) -> None:
             raise UserError(problem)
 
 
+async def check_opened(floor: Floor, redis: AnyRedis, *, users_suffice: bool = False) -> None:
+    """Refuse (UserError) a Redis that never had data of the floor."""
+    if not await is_opened(floor, redis, users_suffice=users_suffice):
+        raise _never_opened(floor)
+
+
 async def is_opened(floor: Floor, redis: AnyRedis, *, users_suffice: bool) -> bool:
-    """Check if Redis has, or has lost, data of the floor; with `users_suffice`, or users."""
-    if _was_opened_here(floor):
-        return True
-    for link in floor.link:
-        if await _has_books(LinkStore(redis, link)):
-            return True
-    return users_suffice and await has_users(redis)
-
-
-async def has_users(redis: AnyRedis) -> bool:
-    """Check if a user was ever added to this Redis.
+    """Check if Redis has, or has lost, data of the floor; with `users_suffice`, or users.
 
     Raises:
         UsersError: Redis failed (``store_failed``).
     """
+    if _was_opened_here(floor):
+        return True
     try:
-        return await UserStore(redis).schema() is not None
+        for link in floor.link:
+            if await LinkStore(redis, link).schema() is not None:
+                return True
+        return users_suffice and await UserStore(redis).schema() is not None
     except UsersError as error:
         if error.code == "store_failed":
             raise
-        return True
+    except ValueError:
+        pass
+    return True  # damaged: the code that reads this data later reports the error
 
 
-def may_be_opened(floor: Floor) -> bool:
-    """Check if the floor's Redis can have data. Call this before an embedded Redis is started."""
-    if floor.service.redis != _EMBEDDED or _was_opened_here(floor):
-        return True
-    return (Path(floor.service.data) / "redis").is_dir()
+def check_place(floor: Floor) -> None:
+    """Refuse (UserError) a place without data. Call this before an embedded Redis is started."""
+    used = floor.service.redis != _EMBEDDED or _was_opened_here(floor)
+    if not used and not (Path(floor.service.data) / "redis").is_dir():
+        raise _never_opened(floor)
 
 
-def never_opened(floor: Floor) -> UserError:
+def _never_opened(floor: Floor) -> UserError:
     return UserError(
         f"{store_address(floor)} was never opened: `pitlink serve` opens it. If there should be"
         " one, the floor file names another place than the service's"
@@ -113,10 +114,3 @@ def _was_opened_here(floor: Floor) -> bool:
     """
     data = Path(floor.service.data)
     return any(LedgerMark(data, link.id).seen.entries for link in floor.link)
-
-
-async def _has_books(store: LinkStore) -> bool:
-    try:
-        return await store.schema() is not None
-    except ValueError:  # The code that reads this data later reports the error.
-        return True
