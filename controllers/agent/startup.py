@@ -1,9 +1,14 @@
-"""How agents start: addresses, files, and the first error of their tasks."""
+"""How programs run agents: addresses, files, pages, and the first error of a task."""
 
+import asyncio
 import socket
+from collections.abc import AsyncIterator, Callable, Collection, Coroutine
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
+from typing import Any, Self, TypeVar
+
+import uvloop
 
 from bonus.errors import UserError
 from controllers.agent.delivery import BrokerPlace
@@ -11,6 +16,8 @@ from meters.floor.addresses import embedded_broker_url, parse_broker_url
 from meters.floor.credentials import broker_address
 from meters.floor.floor_file import Floor, Link, Table
 from meters.floor.key_bundle import table_identity
+
+_Result = TypeVar("_Result")
 
 
 def outbox_path(floor: Floor, table_id: str) -> Path:
@@ -37,14 +44,42 @@ def broker_of(floor: Floor, link: Link, table: Table) -> BrokerPlace:
     return lambda: broker_address(service, party)
 
 
-def user_error_in(group: BaseExceptionGroup[BaseException]) -> UserError | None:
-    found = group.subgroup(UserError)
-    while found is not None:
-        first = found.exceptions[0]
-        if isinstance(first, UserError):
-            return first
-        found = first if isinstance(first, BaseExceptionGroup) else None
-    return None
+def run_agents(main: Coroutine[None, None, _Result]) -> _Result:
+    """Run a program with agents; raise the `UserError` with which one of their tasks ends."""
+    try:
+        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+            return runner.run(main)
+    except BaseExceptionGroup as group:
+        found: BaseException | None = group.subgroup(UserError)
+        while isinstance(found, BaseExceptionGroup):
+            found = found.exceptions[0]
+        raise found or group from None
+
+
+@asynccontextmanager
+async def served(
+    serve: Callable[[asyncio.Event], Coroutine[None, None, None]],
+) -> AsyncIterator[asyncio.Task[None]]:
+    """Serve pages in a task while the block runs, which begins when they can be reached.
+
+    Raises:
+        UserError: an address or the certificate cannot be used.
+    """
+    ready = asyncio.Event()
+    serving, waiting = asyncio.create_task(serve(ready)), asyncio.create_task(ready.wait())
+    try:
+        await asyncio.wait({serving, waiting}, return_when=asyncio.FIRST_COMPLETED)
+        if serving.done():
+            serving.result()
+        yield serving
+    finally:
+        await cancel_all([serving, waiting])
+
+
+async def cancel_all(tasks: Collection["asyncio.Task[Any]"]) -> None:
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
 
 
 @dataclass(frozen=True, slots=True)

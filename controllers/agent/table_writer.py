@@ -3,7 +3,7 @@
 import asyncio
 import dataclasses
 import sqlite3
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -30,6 +30,7 @@ from controllers.table.device_events import (
 from controllers.table.replies import absorb, reconcile
 from controllers.table.state import Layout, Phase, TableState
 from controllers.table.transitions import (
+    DEVICE_EVENT,
     AnsweredStep,
     SentStep,
     Stamp,
@@ -48,12 +49,9 @@ from meters.wire.messages import (
     HelloReply,
     Jackpot,
     MoneyEvent,
-    Result,
     TableEvent,
-    Void,
     WagerCorrection,
     Wagers,
-    Withdrawal,
 )
 
 _log: Final = structlog.get_logger(__name__)
@@ -65,13 +63,6 @@ _PAID: Final = frozenset({"next", "done"})
 
 They report payments, which the dealer must not be asked to make again after a power failure.
 """
-_ASKED_BY: Final[Mapping[type[MoneyEvent], str]] = {
-    Wagers: "lockout",
-    Result: "settle",
-    Void: "void",
-    WagerCorrection: "correct_wager",
-    Withdrawal: "withdraw_correction",
-}
 
 _Given = ParamSpec("_Given")
 _Got = TypeVar("_Got")
@@ -148,7 +139,7 @@ class TableWriter:
 
     @property
     def awaiting(self) -> str | None:
-        return None if self.pending is None else _ASKED_BY[type(self.pending.event)]
+        return None if self.pending is None else DEVICE_EVENT[type(self.pending.event)]
 
     def unanswered_s(self) -> float:
         if self.pending is None:

@@ -45,4 +45,4 @@ def bots(
     check_listening_address("--metrics", metrics)
     stack_every = STACK_OFTEN if stack_deck else STACK_EVERY
     at = ListeningAddress.of(metrics) if metrics else None
-    run_bot_tables(config, BotOptions(tuple(table or ()), speed, for_s, stack_every, at))
+    run_bot_tables(config, table or (), BotOptions(speed, for_s, stack_every), at)

@@ -7,8 +7,7 @@ from bonus.errors import UserError
 from controllers.agent.startup import ListeningAddress
 from controllers.cli.addresses import check_listening_address
 from controllers.cli.table_process import run_agent
-from controllers.panel.access import renew_panel_key
-from controllers.panel.app import panel_key_path
+from controllers.panel.access import panel_key_path, renew_panel_key
 from meters.floor.floor_file import ConfigOption, read_own_floor
 from meters.process.logs import LogLevel, LogLevelOption, LogOption, log_to_stderr
 from meters.process.printing import print_text

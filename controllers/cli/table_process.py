@@ -6,19 +6,28 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from contextlib import AsyncExitStack
+from functools import partial
 from pathlib import Path
-from typing import Final, TextIO
-
-import uvloop
+from typing import Any, Final, TextIO
 
 from bonus.errors import UserError
 from bonus.printable import escape_in_json
 from controllers.agent.agent import Agent
-from controllers.agent.startup import ListeningAddress, broker_of, outbox_path, user_error_in
-from controllers.panel.app import TablePages
+from controllers.agent.metrics import AgentMetrics, serve_metrics
+from controllers.agent.startup import (
+    ListeningAddress,
+    broker_of,
+    outbox_path,
+    run_agents,
+    served,
+)
+from controllers.panel.access import panel_key, panel_key_path
+from controllers.panel.app import serve_panel
 from controllers.table.device_events import LINE_BYTES_MAX, DeviceAnswer, encode_answer
 from meters.floor.floor_file import Floor, Link, Table, read_own_floor
+from meters.http.middleware import ServerSettings
 from meters.process.signals import on_stop
 
 LIVE_WITHIN_S: Final = 30.0
@@ -45,14 +54,11 @@ def run_agent(
         raise UserError(f"{config}: there is no table {table_id}")
     path = outbox or outbox_path(floor, table_id)
     try:
-        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-            return runner.run(
-                _serve(floor, found, path, events=events, panel=panel, metrics=metrics)
-            )
+        return run_agents(
+            _serve(floor, found, path, events=events, panel=panel, metrics_at=metrics)
+        )
     except asyncio.CancelledError:
         return True
-    except BaseExceptionGroup as group:
-        raise user_error_in(group) or group from None
     except KeyboardInterrupt:
         if events:
             raise
@@ -68,34 +74,39 @@ async def _serve(
     *,
     events: bool,
     panel: ListeningAddress | None,
-    metrics: ListeningAddress | None,
+    metrics_at: ListeningAddress | None,
 ) -> bool:
     task = asyncio.current_task()
     if task is not None:
         on_stop(task.cancel, [signal.SIGTERM])
-    facility = floor.facility
-    async with Agent(
-        *found,
-        broker_of(floor, *found),
-        path,
-        require_all_hands=facility.require_all_hands,
-        timezone=facility.timezone,
-    ) as agent:
-        if panel is None and metrics is None:
-            return await _read_lines(agent)
-        pages = TablePages(floor, agent, panel, metrics)
-        serving = asyncio.create_task(pages.serve(), name="pages")
-        try:
-            await _until(serving, pages.ready())
-            if panel is not None:
-                _print_address(agent, panel, pages, sys.stderr if events else sys.stdout)
-            if not events:
-                await serving
-                return True
-            return await _until(serving, _read_lines(agent))
-        finally:
-            serving.cancel()
-            await asyncio.wait({serving})
+    facility, settings = floor.facility, ServerSettings.of(floor.service)
+    async with AsyncExitStack() as stack:
+        agent = await stack.enter_async_context(
+            Agent(
+                *found,
+                broker_of(floor, *found),
+                path,
+                require_all_hands=facility.require_all_hands,
+                timezone=facility.timezone,
+            )
+        )
+        metrics = AgentMetrics()
+        metrics.add(agent)
+        serving = []
+        if panel is not None:
+            key = panel_key(panel_key_path(floor, agent.layout.table))
+            serve = partial(serve_panel, floor, agent, panel.host, panel.port, key=key,
+                            metrics=metrics, demonstration=facility.demonstration,
+                            settings=settings)  # fmt: skip
+            serving.append(await stack.enter_async_context(served(serve)))
+        if metrics_at is not None:
+            serve = partial(serve_metrics, metrics, metrics_at.host, metrics_at.port,
+                            settings=settings)  # fmt: skip
+            serving.append(await stack.enter_async_context(served(serve)))
+        if panel is not None:
+            address = panel.panel(key, settings.scheme)
+            _print_address(agent, panel, address, sys.stderr if events else sys.stdout)
+        return await _until(serving, _read_lines(agent) if events else asyncio.Event().wait())
 
 
 async def _read_lines(agent: Agent) -> bool:
@@ -103,22 +114,20 @@ async def _read_lines(agent: Agent) -> bool:
     return await answer_lines(agent.handle, sys.stdin.fileno(), sys.stdout.fileno())
 
 
-async def _until(serving: asyncio.Task[None], done: Coroutine[None, None, bool]) -> bool:
-    """Wait for `done`, or raise the error with which `serving` ends first."""
+async def _until(serving: Sequence[asyncio.Task[None]], done: Coroutine[Any, Any, bool]) -> bool:
+    """Wait for `done`, or raise the error with which a task of `serving` ends first."""
     task = asyncio.create_task(done)
     try:
-        await asyncio.wait({serving, task}, return_when=asyncio.FIRST_COMPLETED)
-        if serving.done():
-            serving.result()
+        await asyncio.wait({*serving, task}, return_when=asyncio.FIRST_COMPLETED)
+        for ended in serving:
+            if ended.done():
+                ended.result()
         return await task
     finally:
         task.cancel()
 
 
-def _print_address(
-    agent: Agent, panel: ListeningAddress, pages: TablePages, stream: TextIO
-) -> None:
-    address = panel.panel(pages.key, pages.front.scheme)
+def _print_address(agent: Agent, panel: ListeningAddress, address: str, stream: TextIO) -> None:
     stream.write(f"Panel of table {agent.layout.table}: {address}\n")
     if panel.is_local:
         stream.write(

@@ -2,20 +2,26 @@
 
 import asyncio
 import random
-from collections.abc import Sequence
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
-import uvloop
 from msgspec import UNSET
 
 from bonus.errors import UserError, nearest
 from controllers.agent.agent import Agent
 from controllers.agent.delivery import BrokerPlace
 from controllers.agent.metrics import AgentMetrics, serve_metrics
-from controllers.agent.startup import ListeningAddress, broker_of, outbox_path, user_error_in
-from controllers.demo.dealer_bots import ROUND_S, STACK_EVERY, end_rounds, run_bot
+from controllers.agent.startup import (
+    ListeningAddress,
+    broker_of,
+    cancel_all,
+    outbox_path,
+    run_agents,
+)
+from controllers.demo.dealer_bots import ROUND_S, RoundPlayed, end_rounds, run_bot
 from controllers.table.device_events import DeviceAnswer
 from controllers.table.state import PlacedWager
 from meters.floor.floor_file import Floor, Link, Table, read_own_floor
@@ -23,6 +29,19 @@ from meters.http.middleware import ServerSettings
 from meters.process.logs import LogLevel, log_to_stderr
 from meters.process.printing import print_text
 from meters.process.signals import on_stop
+
+
+@dataclass(frozen=True, slots=True)
+class BotOptions:
+    """How bots play.
+
+    `speed` is relative to a real table. Without `for_s`, there is no limit. One deck of every
+    `stack_every` is stacked on average; with 0, none.
+    """
+
+    speed: float
+    for_s: float | None
+    stack_every: int
 
 
 @dataclass(slots=True)
@@ -92,23 +111,72 @@ class BookedAgent(Agent):
                 self._books.contributions_micros += cents * rate_bps
 
 
-@dataclass(frozen=True, slots=True)
-class BotOptions:
-    """Options of bots; without `tables`, they play at all tables of the floor file.
+@asynccontextmanager
+async def booked_agents(
+    floor: Floor, tables: Iterable[tuple[Link, Table]], books: TableBooks, metrics: AgentMetrics
+) -> AsyncIterator[list[BookedAgent]]:
+    """Run the agents of tables while the block runs.
 
-    `speed` is relative to a real table. Without `for_s`, there is no limit. One deck of every
-    `stack_every` is stacked on average; with 0, none.
+    Raises:
+        UserError: the broker's address, the keys of a table, or an outbox cannot be used.
     """
+    async with AsyncExitStack() as stack:
+        agents = []
+        for link, table in tables:
+            path = outbox_path(floor, table.id)
+            agent = BookedAgent(link, table, broker_of(floor, link, table), path, books)
+            agents.append(await stack.enter_async_context(agent))
+            metrics.add(agent)
+        yield agents
 
-    tables: tuple[str, ...] = ()
-    speed: float = 1.0
-    for_s: float | None = None
-    stack_every: int = STACK_EVERY
-    metrics: ListeningAddress | None = None
+
+async def play_tables(
+    agents: Sequence[BookedAgent],
+    stopping: asyncio.Event,
+    ended: "asyncio.Task[None]",
+    options: BotOptions,
+    on_round: Callable[[BookedAgent, RoundPlayed], None] | None = None,
+) -> None:
+    """Let bots deal until `stopping` is set, the time is over, or `ended` or a bot ends.
+
+    The current rounds are then played to their end; the error of a task is raised.
+    """
+    bots = [
+        asyncio.create_task(
+            run_bot(
+                agent,
+                random.Random(),  # noqa: S311  (a simulation)
+                round_s=ROUND_S / options.speed,
+                stack_every=options.stack_every,
+                stopping=stopping,
+                on_round=on_round and partial(on_round, agent),
+            )
+        )
+        for agent in agents
+    ]
+    stopped = asyncio.create_task(stopping.wait())
+    try:
+        await asyncio.wait(
+            {*bots, ended, stopped}, timeout=options.for_s, return_when=asyncio.FIRST_COMPLETED
+        )
+        stopping.set()
+        await end_rounds(agents, bots, ended)
+        for task in (ended, *bots):
+            if task.done():
+                task.result()
+    finally:
+        await cancel_all([*bots, ended, stopped])
 
 
-def run_bot_tables(config: Path, options: BotOptions) -> None:
+def run_bot_tables(
+    config: Path,
+    tables: Sequence[str],
+    options: BotOptions,
+    metrics_at: ListeningAddress | None,
+) -> None:
     """Let bots play until they are stopped, and print the totals.
+
+    Without `tables`, they play at all tables of the floor file.
 
     Raises:
         UserError: the floor is not a demonstration, a table is not on the floor, or the floor's
@@ -121,86 +189,42 @@ def run_bot_tables(config: Path, options: BotOptions) -> None:
             f"{config} does not say `demonstration = true` under [facility]. Bots may play only on"
             " such a floor, because their wagers stay in the ledger"
         )
-    chosen = _chosen(floor, options.tables)
+    everywhere = {table.id: (link, table) for link in floor.link for table in link.table}
+    for name in tables:
+        if name not in everywhere:
+            raise UserError(f"--table: the floor has no table {name}{nearest(name, everywhere)}")
+    chosen = [everywhere[name] for name in dict.fromkeys(tables or everywhere)]
     books = TableBooks()
-    try:
-        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-            runner.run(_play(floor, chosen, options, books))
-    except BaseExceptionGroup as group:
-        raise user_error_in(group) or group from None
+    run_agents(_play(floor, chosen, options, metrics_at, books))
     print_text(
         f"{counted(len(chosen), 'table')}: {counted(books.rounds, 'round')} with progressive"
         f" wagers, {counted(books.wagers, 'wager')}, {counted(books.wins, 'win')}"
     )
 
 
-def _chosen(floor: Floor, tables: Sequence[str]) -> Sequence[tuple[Link, Table]]:
-    everywhere = {table.id: (link, table) for link in floor.link for table in link.table}
-    for name in tables:
-        if name not in everywhere:
-            raise UserError(f"--table: the floor has no table {name}{nearest(name, everywhere)}")
-    return [everywhere[name] for name in dict.fromkeys(tables or everywhere)]
-
-
 async def _play(
-    floor: Floor, chosen: Sequence[tuple[Link, Table]], options: BotOptions, books: TableBooks
+    floor: Floor,
+    chosen: Sequence[tuple[Link, Table]],
+    options: BotOptions,
+    metrics_at: ListeningAddress | None,
+    books: TableBooks,
 ) -> None:
     """Play until SIGINT, SIGTERM or the time limit, then wait for the current rounds to end."""
-    stopping = asyncio.Event()
+    stopping, metrics = asyncio.Event(), AgentMetrics()
     on_stop(stopping.set)
-    async with AsyncExitStack() as stack:
-        agents = [
-            await stack.enter_async_context(
-                BookedAgent(
-                    link, table, broker_of(floor, link, table), outbox_path(floor, table.id), books
-                )
-            )
-            for link, table in chosen
-        ]
-        bots = [asyncio.create_task(_deal(agent, options, stopping)) for agent in agents]
-        stopped = asyncio.create_task(stopping.wait())
-        serving = asyncio.create_task(_serve_metrics(floor, agents, options.metrics))
-        try:
-            await asyncio.wait(
-                {*bots, stopped, serving},
-                timeout=options.for_s,
-                return_when=asyncio.FIRST_COMPLETED,
-            )
-            stopping.set()
-            await end_rounds(agents, bots)
-            for ended in (serving, *bots):
-                if ended.done():
-                    ended.result()
-        finally:
-            for task in (*bots, serving, stopped):
-                task.cancel()
-            await asyncio.gather(*bots, serving, stopped, return_exceptions=True)
+    async with booked_agents(floor, chosen, books, metrics) as agents:
+        serving = asyncio.create_task(_serve_metrics(floor, metrics, metrics_at))
+        await play_tables(agents, stopping, serving, options)
 
 
-async def _serve_metrics(
-    floor: Floor, agents: Sequence[BookedAgent], at: ListeningAddress | None
-) -> None:
+async def _serve_metrics(floor: Floor, metrics: AgentMetrics, at: ListeningAddress | None) -> None:
     """Serve the metrics of all agents until canceled; without an address, only wait."""
-    metrics = AgentMetrics()
-    for agent in agents:
-        metrics.add(agent)
     ready = asyncio.Event()
     if at is None:
         await ready.wait()
     else:
-        await serve_metrics(
-            metrics, at.host, at.port, ready, settings=ServerSettings.of(floor.service)
-        )
-
-
-async def _deal(agent: BookedAgent, options: BotOptions, stopping: asyncio.Event) -> None:
-    await run_bot(
-        agent,
-        random.Random(),  # noqa: S311  (a simulation)
-        round_s=ROUND_S / options.speed,
-        stack_every=options.stack_every,
-        stopping=stopping,
-    )
+        settings = ServerSettings.of(floor.service)
+        await serve_metrics(metrics, at.host, at.port, ready, settings=settings)
 
 
 def counted(number: int, noun: str) -> str:

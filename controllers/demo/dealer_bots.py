@@ -8,7 +8,7 @@ better, and with a pair of tens or better they wager three times the stake.
 import asyncio
 import random
 from collections.abc import Callable, Collection, Generator, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 import structlog
@@ -80,16 +80,12 @@ _PAUSES: Final[dict[type[DeviceEvent], float]] = {
 
 @dataclass(frozen=True, slots=True)
 class RoundPlayed:
-    """Result of a round at a simulated table: accepted progressive wagers, and lines that pay.
+    """Result of a round at a simulated table, with its accepted progressive wagers.
 
     `record` is None if the round was not settled, or `pitlink settle` cannot settle it.
     """
 
-    wagers: int
-    wagered_cents: int
-    wins: int = 0
-    won_cents: int = 0
-    void: bool = False
+    wagered_cents: Collection[int]
     record: RoundRecord | None = None
 
 
@@ -120,29 +116,23 @@ class DealerBot:
         wagers = yield from self._place_wagers()
         locked = yield BettingLocked()
         if isinstance(locked.error, ErrorDetail) and locked.error.code == HELD:
-            return RoundPlayed(0, 0)  # no card was dealt: the wagers were returned
+            return RoundPlayed(())  # no card was dealt: the wagers were returned
         if not locked.ok:
             wagers = {}
         yield ChipsCounted(count=sum(not self._layout.is_electronic(wager) for _, wager in wagers))
-        played = RoundPlayed(len(wagers), sum(wagers.values()))
         if self._rng.random() < _MISDEALS:
-            void = yield VoidPressed(reason="misdeal")
-            return replace(played, void=void.ok)
+            yield VoidPressed(reason="misdeal")
+            return RoundPlayed(wagers.values())
         for (position, wager), cents in wagers.items():
             laid[position][wager] = cents
         dealt = self._deal(laid)
         folded = self._decide(laid, dealt)
         yield from self._read_hands(laid, dealt, folded)
         settled = yield SettlePressed()
-        if not settled.ok or settled.lines is UNSET:
-            return played
-        paid = [line.paid for line in settled.lines if line.paid]
-        return replace(
-            played,
-            wins=len(paid),
-            won_cents=sum(paid),
-            record=self._record(laid, dealt, folded, locked, settled.lines),
-        )
+        record = None
+        if settled.ok and settled.lines is not UNSET:
+            record = self._record(laid, dealt, folded, locked, settled.lines)
+        return RoundPlayed(wagers.values(), record)
 
     def _change_seats(self) -> None:
         for position in range(1, self._layout.positions + 1):
@@ -344,7 +334,7 @@ async def run_bot(
 async def end_rounds(
     agents: Sequence[Agent],
     bots: Sequence["asyncio.Task[None]"],
-    ended: "asyncio.Task[None] | None" = None,
+    ended: "asyncio.Task[None]",
 ) -> None:
     """Wait until the bots have ended their current rounds, for a limited time.
 
@@ -352,8 +342,7 @@ async def end_rounds(
     """
     loop = asyncio.get_running_loop()
     end_s = loop.time() + _LAST_ROUNDS_WITHIN_S
-    over = {ended} if ended is not None else set()
-    while not any(task.done() for task in over) and loop.time() < end_s:
+    while not ended.done() and loop.time() < end_s:
         playing = {
             bot
             for agent, bot in zip(agents, bots, strict=True)
@@ -362,7 +351,7 @@ async def end_rounds(
         if not playing:
             return
         await asyncio.wait(
-            {*playing, *over}, timeout=_LOOK_EVERY_S, return_when=asyncio.FIRST_COMPLETED
+            {*playing, ended}, timeout=_LOOK_EVERY_S, return_when=asyncio.FIRST_COMPLETED
         )
 
 

@@ -2,21 +2,25 @@
 
 import asyncio
 import fcntl
-import random
 from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-import uvloop
 from rich.live import Live
 
 from bonus.errors import UserError
 from controllers.agent.metrics import AgentMetrics
-from controllers.agent.startup import broker_of, outbox_path
-from controllers.demo.bot_tables import BookedAgent, TableBooks
-from controllers.demo.dealer_bots import ROUND_S, STACK_EVERY, RoundPlayed, end_rounds, run_bot
+from controllers.agent.startup import cancel_all, run_agents, served
+from controllers.demo.bot_tables import (
+    BookedAgent,
+    BotOptions,
+    TableBooks,
+    booked_agents,
+    play_tables,
+)
+from controllers.demo.dealer_bots import STACK_EVERY, RoundPlayed
 from controllers.demo.demo_floor import PANEL_TABLE, playing_tables, write_demo_floor
 from controllers.demo.report import (
     progress_line,
@@ -35,8 +39,8 @@ from controllers.demo.service import (
     check_port,
     demo_service,
 )
-from controllers.panel.access import panel_key
-from controllers.panel.app import panel_key_path, serve_panel
+from controllers.panel.access import panel_key, panel_key_path
+from controllers.panel.app import serve_panel
 from meters.floor.floor_file import Floor
 from meters.process.console import PlainConsole
 from meters.process.logs import log_to
@@ -89,8 +93,7 @@ def run_demo(options: DemoOptions) -> bool:
     """
     with _alone_in(options.data), _logging_to(options.data / "logs" / "tables.log"):
         floor_file, floor = write_demo_floor(options.data, options.tables, options.port)
-        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-            return runner.run(_Demo(options, floor_file, floor).run())
+        return run_agents(_Demo(options, floor_file, floor).run())
 
 
 class _Demo:
@@ -116,10 +119,15 @@ class _Demo:
             if not await self._start(service):
                 return True
             with RoundFiles.under(options.data) as rounds:
-                async with demo_panel(
-                    self._floor, options.panel_at, self._books, self._metrics
-                ) as panel_url:
-                    self._show_where(service, panel_url)
+                async with self._panel() as panel_url:
+                    show_addresses(
+                        self._console,
+                        service.base_url,
+                        panel_url,
+                        tables=options.tables,
+                        stack_every=options.stack_every,
+                    )
+                    show_users(self._console, options.auto_floor_after_s)
                     await self._play(service, rounds)
         report = await audit(self._floor_file)
         show_summary(self._console, self._books, report)
@@ -141,78 +149,58 @@ class _Demo:
                 return False
             ready.result()
         finally:
-            await _cancel([ready, stopped])
+            await cancel_all([ready, stopped])
         return True
 
-    def _show_where(self, service: DemoService, panel_url: str) -> None:
-        options = self._options
-        show_addresses(
-            self._console,
-            service.base_url,
-            panel_url,
-            tables=options.tables,
-            stack_every=options.stack_every,
-        )
-        show_users(self._console, options.auto_floor_after_s)
+    @asynccontextmanager
+    async def _panel(self) -> AsyncIterator[str]:
+        """Run the agent of the table that has no bot, and yield the URL that opens its panel."""
+        floor, port = self._floor, self._options.panel_at
+        found = floor.find_table(PANEL_TABLE)
+        if found is None:
+            raise UserError(f"the demonstration's floor has no table {PANEL_TABLE}")
+        key = panel_key(panel_key_path(floor, PANEL_TABLE))
+        async with (
+            booked_agents(floor, [found], self._books, self._metrics) as (agent,),
+            served(
+                lambda ready: serve_panel(
+                    floor,
+                    agent,
+                    LOOPBACK,
+                    port,
+                    ready,
+                    key=key,
+                    metrics=self._metrics,
+                    demonstration=True,
+                )
+            ) as serving,
+        ):
+            yield f"http://{LOOPBACK}:{port}/?key={key}"
+            if serving.done():
+                serving.result()
 
     async def _play(self, service: DemoService, rounds: RoundFiles) -> None:
         """Let all tables play until the end or a `UserError` of the service, and end the rounds."""
-        async with AsyncExitStack() as stack:
-            agents = [await stack.enter_async_context(agent) for agent in self._agents()]
-            for agent in agents:
-                self._metrics.add(agent)
-            bots = [asyncio.create_task(self._play_table(agent, rounds)) for agent in agents]
+
+        def write(agent: BookedAgent, played: RoundPlayed) -> None:
+            if played.record is not None:
+                link = agent.layout.link
+                shown = {meter.meter: meter.amount for meter in self._meters if meter.link == link}
+                rounds.write(played.record, shown)
+
+        options = self._options
+        playing = playing_tables(self._floor, options.tables)
+        async with booked_agents(self._floor, playing, self._books, self._metrics) as agents:
             ended = asyncio.create_task(service.ended())
-            stopped = asyncio.create_task(self._stopping.wait())
+            showing = asyncio.create_task(self._show(service))
+            bots = BotOptions(options.speed, options.for_s, options.stack_every)
             try:
-                async with self._shown(service):
-                    await asyncio.wait(
-                        {*bots, ended, stopped},
-                        timeout=self._options.for_s,
-                        return_when=asyncio.FIRST_COMPLETED,
-                    )
-                    self._stopping.set()
-                    await end_rounds(agents, bots, ended)
-                for task in (ended, *bots):
-                    if task.done():
-                        task.result()
+                await play_tables(agents, self._stopping, ended, bots, write)
             finally:
-                await _cancel([*bots, ended, stopped])
-
-    def _agents(self) -> Iterator[BookedAgent]:
-        for link, table in playing_tables(self._floor, self._options.tables):
-            path = outbox_path(self._floor, table.id)
-            broker = broker_of(self._floor, link, table)
-            yield BookedAgent(link, table, broker, path, self._books)
-
-    async def _play_table(self, agent: BookedAgent, rounds: RoundFiles) -> None:
-        await run_bot(
-            agent,
-            random.Random(),  # noqa: S311  (a simulation)
-            round_s=ROUND_S / self._options.speed,
-            stack_every=self._options.stack_every,
-            stopping=self._stopping,
-            on_round=lambda played: self._write(agent, played, rounds),
-        )
-
-    def _write(self, agent: BookedAgent, played: RoundPlayed, rounds: RoundFiles) -> None:
-        if played.record is None:
-            return
-        shown_cents = {
-            meter.meter: meter.amount for meter in self._meters if meter.link == agent.layout.link
-        }
-        rounds.write(played.record, shown_cents)
-
-    @asynccontextmanager
-    async def _shown(self, service: DemoService) -> AsyncIterator[None]:
-        """Show the progress: live on a terminal, elsewhere as a line at intervals."""
-        task = asyncio.create_task(self._show(service))
-        try:
-            yield
-        finally:
-            await _cancel([task])
+                await cancel_all([showing])
 
     async def _show(self, service: DemoService) -> None:
+        """Show the progress: live on a terminal, elsewhere as a line at intervals."""
         loop = asyncio.get_running_loop()
         begun_s = loop.time()
         if not self._console.is_terminal:
@@ -227,12 +215,6 @@ class _Demo:
                 view = progress_view(loop.time() - begun_s, self._books, self._meters)
                 live.update(view, refresh=True)
                 await asyncio.sleep(_SHOW_EVERY_S)
-
-
-async def _cancel(tasks: Sequence["asyncio.Task[object]"]) -> None:
-    for task in tasks:
-        task.cancel()
-    await asyncio.gather(*tasks, return_exceptions=True)
 
 
 @contextmanager
@@ -260,38 +242,3 @@ def _logging_to(path: Path) -> Iterator[None]:
     with path.open("w", buffering=1, encoding="utf-8") as file:
         log_to(file)
         yield
-
-
-@asynccontextmanager
-async def demo_panel(
-    floor: Floor, port: int, books: TableBooks, metrics: AgentMetrics
-) -> AsyncIterator[str]:
-    """Run the agent of the table that has no bot, and yield the URL that opens its panel.
-
-    Raises:
-        UserError: the floor has no such table, or the port cannot be used.
-    """
-    found = floor.find_table(PANEL_TABLE)
-    if found is None:
-        raise UserError(f"the demonstration's floor has no table {PANEL_TABLE}")
-    key = panel_key(panel_key_path(floor, PANEL_TABLE))
-    path = outbox_path(floor, PANEL_TABLE)
-    ready = asyncio.Event()
-    async with BookedAgent(*found, broker_of(floor, *found), path, books) as agent:
-        metrics.add(agent)
-        serving = asyncio.create_task(
-            serve_panel(
-                floor, agent, LOOPBACK, port, ready, key=key, demonstration=True, metrics=metrics
-            )
-        )
-        waiting = asyncio.create_task(ready.wait())
-        try:
-            await asyncio.wait({serving, waiting}, return_when=asyncio.FIRST_COMPLETED)
-            if not serving.done():
-                yield f"http://{LOOPBACK}:{port}/?key={key}"
-            if serving.done():
-                serving.result()
-        finally:
-            for task in (serving, waiting):
-                task.cancel()
-            await asyncio.wait({serving, waiting})

@@ -12,6 +12,7 @@ from typing import Final
 from litestar import MediaType, Response
 
 from bonus.errors import UserError
+from meters.floor.floor_file import Floor
 from meters.http.strict_requests import WebRequest
 from meters.process.private_files import make_private_directory
 
@@ -31,6 +32,10 @@ _WHAT_TO_DO: Final = (
     "address. Ask a technician for the address.\n"
 )
 _TOO_MANY: Final = "Too many wrong keys from this address: try again in a minute.\n"
+
+
+def panel_key_path(floor: Floor, table_id: str) -> Path:
+    return Path(floor.service.data) / "tables" / f"{table_id}.panel-key"
 
 
 def panel_key(path: Path) -> str:

@@ -2,7 +2,6 @@
 
 import asyncio
 import http
-from pathlib import Path
 from typing import Final
 
 import msgspec
@@ -14,9 +13,8 @@ from litestar.response import Stream
 from bonus.printable import escape_in_json
 from bonus.settling.rounds import RoundError
 from controllers.agent.agent import Agent
-from controllers.agent.metrics import AgentMetrics, metrics_route, serve_metrics
-from controllers.agent.startup import ListeningAddress
-from controllers.panel.access import PanelAccess, panel_key
+from controllers.agent.metrics import AgentMetrics, metrics_route
+from controllers.panel.access import PanelAccess
 from controllers.panel.tablets import STREAMS_MAX, PanelEvents, PanelUpdates
 from controllers.table.device_events import LINE_BYTES_MAX, encode_answer, name_in
 from meters.floor.facility import DEMONSTRATION_MARK
@@ -40,50 +38,25 @@ async def serve_panel(
     ready: asyncio.Event,
     *,
     key: str,
+    metrics: AgentMetrics,
     demonstration: bool = False,
     settings: ServerSettings | None = None,
-    metrics: AgentMetrics | None = None,
 ) -> None:
-    """Serve the panel of one table until canceled.
-
-    Without `metrics`, it serves those of the table's own agent only; without `settings`, plain HTTP
-    and the default host names.
+    """Serve the panel of one table until canceled; without `settings`, with plain HTTP.
 
     Raises:
         UserError: the address or the certificate cannot be used.
     """
     feed, touch = PanelUpdates(agent, demonstration=demonstration), PanelEvents(agent)
     access = PanelAccess(key, agent.layout.table)
-    if metrics is None:
-        metrics = AgentMetrics()
-        metrics.add(agent)
-    looking = asyncio.create_task(feed.keep_current(), name="panel feed")
-    try:
-        app = create_app(floor, agent, feed, touch, access=access, metrics=metrics)
-        await serve_web(app, host, port, ready, feed.close, settings=settings, any_port=False)
-    finally:
-        touch.close()
-        looking.cancel()
-        await asyncio.wait({looking})
-
-
-def create_app(
-    floor: Floor,
-    agent: Agent,
-    feed: PanelUpdates,
-    touch: PanelEvents,
-    *,
-    access: PanelAccess,
-    metrics: AgentMetrics,
-) -> Litestar:
     assets = Assets.load((_PACKAGE, SHARED))
-    return Litestar(
+    app = Litestar(
         route_handlers=[
             _page_route(access, assets.version, agent.layout.table),
             *_view_routes(feed, access, assets.version),
             _touch_route(feed, touch),
             metrics_route(metrics),
-            *settle_routes(floor, agent, assets.version),
+            *_settle_routes(floor, agent, assets.version),
             asset_route(assets),
         ],
         before_request=access.refuse,
@@ -92,6 +65,13 @@ def create_app(
         request_max_body_size=LINE_BYTES_MAX,
         logging_config=None,
     )
+    looking = asyncio.create_task(feed.keep_current(), name="panel feed")
+    try:
+        await serve_web(app, host, port, ready, feed.close, settings=settings, any_port=False)
+    finally:
+        touch.close()
+        looking.cancel()
+        await asyncio.wait({looking})
 
 
 def _page_route(access: PanelAccess, version: str, table: str) -> HTTPRouteHandler:
@@ -162,7 +142,7 @@ def _on_http_error(_: WebRequest, error: HTTPException) -> Response[bytes]:
     return _json(msgspec.json.encode(body), error.status_code)
 
 
-def settle_routes(floor: Floor, agent: Agent, version: str) -> list[HTTPRouteHandler]:
+def _settle_routes(floor: Floor, agent: Agent, version: str) -> list[HTTPRouteHandler]:
     page = SettlePage(floor.facility, version, home="/", home_name="Panel", signs_in=False)
     link_id = agent.layout.link
     found = floor.find_table(agent.layout.table)
@@ -183,60 +163,6 @@ def settle_routes(floor: Floor, agent: Agent, version: str) -> list[HTTPRouteHan
             first, *_ = found = problems_of(error)
             problem = {**msgspec.structs.asdict(first), "all": found}
             body, status = msgspec.json.encode({"error": problem}), 400
-        shown = escape_in_json(body.decode()).encode()
-        return Response(shown, status_code=status, media_type=MediaType.JSON)
+        return _json(body, status)
 
     return [show_settle_page, settle]
-
-
-def panel_key_path(floor: Floor, table_id: str) -> Path:
-    return Path(floor.service.data) / "tables" / f"{table_id}.panel-key"
-
-
-class TablePages:
-    def __init__(
-        self,
-        floor: Floor,
-        agent: Agent,
-        panel: ListeningAddress | None,
-        metrics: ListeningAddress | None,
-    ) -> None:
-        self._floor, self._agent, self._panel, self._metrics_at = floor, agent, panel, metrics
-        self.front = ServerSettings.of(floor.service)
-        self.key = panel_key(panel_key_path(floor, agent.layout.table)) if panel else ""
-        self._metrics = AgentMetrics()
-        self._metrics.add(agent)
-        self._panel_ready, self._metrics_ready = asyncio.Event(), asyncio.Event()
-
-    async def ready(self) -> bool:
-        if self._panel:
-            await self._panel_ready.wait()
-        if self._metrics_at:
-            await self._metrics_ready.wait()
-        return True
-
-    async def serve(self) -> None:
-        """Serve the table's pages until canceled.
-
-        Raises:
-            UserError: an address cannot be used; the error is in an exception group.
-        """
-        async with asyncio.TaskGroup() as group:
-            if (at := self._panel) is not None:
-                panel = serve_panel(
-                    self._floor,
-                    self._agent,
-                    at.host,
-                    at.port,
-                    self._panel_ready,
-                    key=self.key,
-                    demonstration=self._floor.facility.demonstration,
-                    settings=self.front,
-                    metrics=self._metrics,
-                )
-                group.create_task(panel, name="panel")
-            if (at := self._metrics_at) is not None:
-                ready = self._metrics_ready
-                metrics = serve_metrics(self._metrics, at.host, at.port, ready, settings=self.front)
-                group.create_task(metrics, name="metrics")
-            await asyncio.Event().wait()

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from bonus.display import hand_words, item_words
+from bonus.display import hand_words
 from bonus.law.chapter_file import Validation
 from bonus.settling.settlement_lines import Line, Outcome
 from bonus.wagers import LUCKY_BONUS, MAGIC_CARD, PaidFrom, is_envy
@@ -23,7 +23,6 @@ from controllers.table.open_settlements import (
     open_lines,
 )
 from controllers.table.state import Layout, SettledRound, TableState
-from meters.wire.messages import ClaimOpened
 
 _DRAWS: Final[Mapping[str, LineKind]] = {MAGIC_CARD: "magic_card", LUCKY_BONUS: "lucky"}
 _SOURCES: Final[Mapping[PaidFrom, str]] = {
@@ -49,8 +48,6 @@ _PAYERS: Final[Mapping[PaidFrom, str]] = {
     PaidFrom.HAND_PAY: "a floorperson pays it by hand",
 }
 
-_DEALERS_PART: Final = {"pay": "pay", "credit": "credit"}
-"""What the dealer does with the lines that they pay now."""
 _DUE: Final = ("pay", "credit", "wait", "hand_pay", "ask")
 
 
@@ -85,49 +82,39 @@ def settled_view(layout: Layout, settled: SettledRound) -> SettledView:
 def _payment_view(settled: SettledRound, lines: Sequence[LineView]) -> str:
     """Return the dealer's next task in words, only what is to be done."""
     states = {"pay" if line.state == "nothing" else line.state for line in lines if line.amount}
-    due = [name for state, name in _DEALERS_PART.items() if state in states]
-    rest = " and ".join(due)
+    due = " and ".join(state for state in ("pay", "credit") if state in states).capitalize()
+    rest = f" {due} the rest." if due else ""
     if settled.undecided:
-        first = "A win waits for a floorperson."
-        return f"{first} {rest.capitalize()} the rest." if due else first
+        return f"A win waits for a floorperson.{rest}"
     if "ask" in states:
-        first = "A win was rejected: ask the floorperson about the Envy Bonus."
-        return f"{first} {rest.capitalize()} the rest." if due else first
+        return f"A win was rejected: ask the floorperson about the Envy Bonus.{rest}"
     if "rejected" in states:
-        then = f"{rest.capitalize()} the rest, then begin" if due else "Begin"
+        then = f"{due} the rest, then begin" if due else "Begin"
         return f"A win was rejected: do not pay it. {then} the next round."
-    if due:
-        return f"{rest.capitalize()}, then begin the next round."
-    return "Nothing is due. Begin the next round."
+    return f"{due}, then begin the next round." if due else "Nothing is due. Begin the next round."
 
 
 def held_views(layout: Layout, state: TableState) -> list[HeldView]:
-    return [
-        _held_view(layout, claim, *(state.holding(claim) or (None, None))) for claim in state.held
-    ]
-
-
-def _held_view(
-    layout: Layout, claim: str, opened: ClaimOpened | None, decided: str | None
-) -> HeldView:
-    validated = decided == "validated"
-    message = (
-        "Do not pay. A floorperson must validate the win. Then another floorperson pays it by hand."
-    )
-    if validated:
-        message = (
-            "Do not pay. The win is validated. Another floorperson pays it by hand and records the"
-            " payment."
+    views = []
+    for claim in state.held:
+        opened, decided = state.holding(claim) or (None, None)
+        then = "A floorperson must validate the win. Then another floorperson pays it by hand."
+        if decided == "validated":
+            then = (
+                "The win is validated. Another floorperson pays it by hand and records the payment."
+            )
+        views.append(
+            HeldView(
+                claim=claim,
+                position=opened.position if opened else None,
+                item=layout.words(opened.item) if opened else "A win",
+                amount=opened.amount if opened else None,
+                validated=decided == "validated",
+                told=f"Do not pay. {then}",
+                rule=_validation(layout, opened.item if opened else "").stays,
+            )
         )
-    return HeldView(
-        claim=claim,
-        position=opened.position if opened else None,
-        item=item_words(opened.item, layout.games.titles) if opened else "A win",
-        amount=opened.amount if opened else None,
-        validated=validated,
-        told=message,
-        rule=_validation(layout, opened.item if opened else "").stays,
-    )
+    return views
 
 
 def _line_view(layout: Layout, settled: SettledRound, number: int) -> LineView:
@@ -145,8 +132,7 @@ def _line_view(layout: Layout, settled: SettledRound, number: int) -> LineView:
         line=number,
         position=line.position,
         kind="envy" if is_envy(line.item) else _DRAWS.get(line.item, "wager"),
-        item=item_words(line.item, layout.games.titles)
-        + {"dealer": ", dealer's hand", None: ""}.get(line.on, ""),
+        item=layout.words(line.item) + (", dealer's hand" if line.on == "dealer" else ""),
         hand=hand_words(line.hand or ""),
         amount=line.paid + line.returned,
         state=state,

@@ -5,7 +5,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from bonus.display import hand_words, item_words, money, wager_text
+from bonus.display import hand_words, money, wager_text
 from controllers.panel.settlement_view import held_views, settled_view
 from controllers.panel.views import (
     AskingView,
@@ -15,7 +15,6 @@ from controllers.panel.views import (
     LitView,
     MeterView,
     PositionView,
-    RefusalView,
     ReturnedPositionView,
     ReturnedView,
     View,
@@ -24,7 +23,7 @@ from controllers.panel.views import (
 from controllers.table.card_entry import declared_wins
 from controllers.table.device_events import NOT_PASSED_ON, DeviceRefusal
 from controllers.table.open_settlements import WAITING_MAX
-from controllers.table.state import Layout, Phase, Returned, TableState, WagerToCorrect
+from controllers.table.state import Asking, Layout, Phase, Returned, TableState
 from meters.floor.game_files import GAME_NOT_IN_EFFECT
 from meters.wire.messages import MeterValue
 
@@ -78,7 +77,7 @@ def view_table(
         shut=_closed_view(state, fault, unanswered) if layout.meters else None,
         unanswered=unanswered,
         waiting=[settled_view(layout, settled) for settled in state.waiting],
-        meters=[] if not layout.meters else _meters(layout, values, fault),
+        meters=list(_meters(layout, values, fault)),
         wagers=wagers,
         positions=[
             _position(layout, state, position, busy=unanswered is not None or asking is not None)
@@ -87,7 +86,7 @@ def view_table(
         draw=state.draw,
         chips=state.chips_due(layout),
         chips_returned=state.returned_chips,
-        lit=_lit(layout, state),
+        lit=list(_lit(layout, state)),
         hand_cards=layout.deal.hand,
         dealer_cards=layout.deal.dealer,
         community_cards=layout.deal.community,
@@ -103,7 +102,7 @@ def view_table(
                 position=win.position,
                 cards=win.cards,
                 entered_at=win.entered_at,
-                wager=item_words(win.line.item, layout.games.titles),
+                wager=layout.words(win.line.item),
                 hand=hand_words(win.line.hand or ""),
             )
             for win in declared_wins(layout, state)
@@ -113,23 +112,10 @@ def view_table(
         settled=settled_view(layout, state.settled) if state.settled else None,
         last=settled_view(layout, state.last_settled) if state.last_settled else None,
         returned=_returned(layout, state.returned) if state.returned else None,
-        refusal=(
-            RefusalView(event=state.refusal.event, message=state.refusal.message)
-            if state.refusal
-            else None
-        ),
+        refusal=state.refusal,
         differs=None if state.differs is None else DiffersView(counted=state.differs),
         held=held_views(layout, state),
-        asking=(
-            AskingView(
-                event=asking.event,
-                wager=_asked_wager(layout, asking.wager) if asking.wager else "",
-                reason=asking.reason,
-                since=asking.since,
-            )
-            if asking
-            else None
-        ),
+        asking=_asking(layout, asking) if asking else None,
     )
 
 
@@ -139,16 +125,19 @@ def _wagers(layout: Layout) -> Iterator[WagerView]:
         if amount_cents is not None:
             yield WagerView(
                 wager=wager,
-                name=item_words(wager, layout.games.titles),
+                name=layout.words(wager),
                 short=tables.short[tables.names.index(wager)],
                 amount=amount_cents,
                 correctable=not (tables.electronic or tables.draws),
             )
 
 
-def _asked_wager(layout: Layout, asked: WagerToCorrect) -> str:
-    act = "Add" if asked.action == "add" else "Take back"
-    return f"{act}: position {asked.position}, {item_words(asked.wager, layout.games.titles)}"
+def _asking(layout: Layout, asking: Asking) -> AskingView:
+    words = ""
+    if (wager := asking.wager) is not None:
+        act = "Add" if wager.action == "add" else "Take back"
+        words = f"{act}: position {wager.position}, {layout.words(wager.wager)}"
+    return AskingView(event=asking.event, wager=words, reason=asking.reason, since=asking.since)
 
 
 def _controller(fault: DeviceRefusal | None) -> str:
@@ -172,12 +161,8 @@ def _closed_view(
     closed = fault.code in {"closed", GAME_NOT_IN_EFFECT}
     then = "Lit wagers may be withdrawn."
     if unanswered is not None:
-        then = "The event that was sent is completed"
-        then += (
-            "." if closed
-            else " when the broker passes it on." if fault.code == NOT_PASSED_ON
-            else " when the link is back."
-        )  # fmt: skip
+        when = "the broker passes it on" if fault.code == NOT_PASSED_ON else "the link is back"
+        then = f"The event that was sent is completed{'' if closed else f' when {when}'}."
     elif state.phase in {Phase.LOCKED, Phase.DEALT}:
         then = "This round continues: enter it. "
         then += "It is settled now." if closed else "It is settled when the link is back."
@@ -186,33 +171,27 @@ def _closed_view(
         then = f"The table is released {when}."
     elif state.phase is Phase.LOCKED_OUT:
         then = "Leave the cards on the table, and call a floorperson."
-    title = _TITLES.get(fault.code, "Shut")
-    reason = fault.message
+    reason = f"{fault.message[:1].upper()}{fault.message[1:]}"
     if fault.code == "link_down":
         # The text omits the seconds, which would change the page every second.
-        reason = "no heartbeat arrives from the progressive controller"
-    reason = f"{reason[:1].upper()}{reason[1:]}"
+        reason = "No heartbeat arrives from the progressive controller"
+    title = _TITLES.get(fault.code, "Shut")
     return ClosedView(code=fault.code, title=title, reason=reason, then=then)
 
 
 def _meters(
     layout: Layout, values: Mapping[str, MeterValue], fault: DeviceRefusal | None
-) -> list[MeterView]:
-    """Return the meters, with an amount only while it is known to be current (D1)."""
-    views: list[MeterView] = []
+) -> Iterator[MeterView]:
+    """Yield the meters, with an amount only while it is known to be current (D1)."""
     for meter in layout.meters:
         value = values.get(meter.meter_id) if fault is None else None
-        current = value is not None and value.state in _CURRENT
-        views.append(
-            MeterView(
-                meter=meter.meter_id,
-                name=meter.title,
-                wager=wager_text(meter.wager),
-                amount=value.amount if value is not None and current else None,
-                pending=value is not None and value.state == "pending",
-            )
+        yield MeterView(
+            meter=meter.meter_id,
+            name=meter.title,
+            wager=wager_text(meter.wager),
+            amount=value.amount if value is not None and value.state in _CURRENT else None,
+            pending=value is not None and value.state == "pending",
         )
-    return views
 
 
 def _position(layout: Layout, state: TableState, position: int, *, busy: bool) -> PositionView:
@@ -220,23 +199,19 @@ def _position(layout: Layout, state: TableState, position: int, *, busy: bool) -
     declared, entered = position in state.no_win, state.is_entered(position)
     stays = state.keeps_cards(layout, position)
     lit = [placed.wager for placed in state.wagers_at(position)]
-    can: list[str] = []
+    joined, open_hand = position in state.joined, not folded and not declared
+    can: dict[str, bool] = {}
     if state.phase is Phase.DEALT and not busy:
-        if cards is None and not folded and not declared:
-            can.append("hand")
-        if not folded and not declared and not stays and (cards is not None or lit):
-            can.append("fold")
-        if not folded and cards is not None:
-            can.append("fold stay")
-        if declared:
-            can.append("retract no_win")
-        if folded:
-            can.append("retract fold")
-        elif cards is not None:
-            can.append("retract hand")
-    joined = position in state.joined
+        can = {
+            "hand": not entered,
+            "fold": open_hand and not stays and (cards is not None or bool(lit)),
+            "fold stay": not folded and cards is not None,
+            "retract no_win": declared,
+            "retract fold": folded,
+            "retract hand": cards is not None and not folded,
+        }
     if state.phase in _JOINABLE and not busy and layout.meters and position < layout.positions:
-        can.append("part" if joined else "join")
+        can["part" if joined else "join"] = True
     return PositionView(
         position=position,
         lit=lit,
@@ -247,46 +222,41 @@ def _position(layout: Layout, state: TableState, position: int, *, busy: bool) -
         stays=stays,
         lucky=state.draw is not None and state.draw.lucky_position == position,
         joined_next=joined,
-        can=can,
+        can=[act for act, allowed in can.items() if allowed],
     )
 
 
 def _returned(layout: Layout, returned: Returned) -> ReturnedView:
     """Return the returned wagers by position; electronic wagers become credits (649a.7(d)(7))."""
-    positions = []
-    for position in sorted({placed.position for placed in returned.wagers}):
-        here = [placed for placed in returned.wagers if placed.position == position]
-        credits_cents = [
-            placed.amount_cents for placed in here if layout.is_electronic(placed.wager)
-        ]
-        items = [
-            f"{item_words(placed.wager, layout.games.titles)}: "
-            + (
-                f"credit {money(placed.amount_cents)} to the game account"
-                if layout.is_electronic(placed.wager)
-                else "1 chip"
-            )
-            for placed in here
-        ]
-        chips = len(here) - len(credits_cents)
-        positions.append(
-            ReturnedPositionView(
-                position=position, chips=chips, credit_cents=sum(credits_cents), items=items
-            )
+    items: dict[int, list[str]] = {}
+    credits_cents: dict[int, list[int]] = {}
+    for placed in returned.wagers:
+        electronic = layout.is_electronic(placed.wager)
+        back = (
+            f"credit {money(placed.amount_cents)} to the game account" if electronic else "1 chip"
         )
-    others = _EVERY_OTHER if returned.void else ""
-    return ReturnedView(reason=returned.reason, others=others, positions=positions)
+        items.setdefault(placed.position, []).append(f"{layout.words(placed.wager)}: {back}")
+        credits_cents.setdefault(placed.position, []).extend([placed.amount_cents] * electronic)
+    return ReturnedView(
+        reason=returned.reason,
+        others=_EVERY_OTHER if returned.void else "",
+        positions=[
+            ReturnedPositionView(
+                position=position,
+                chips=len(items[position]) - len(credits_cents[position]),
+                credit_cents=sum(credits_cents[position]),
+                items=items[position],
+            )
+            for position in sorted(items)
+        ],
+    )
 
 
-def _lit(layout: Layout, state: TableState) -> list[LitView]:
-    by_position: dict[int, list[str]] = {}
-    for placed in state.wagers:
-        if not layout.is_electronic(placed.wager):
-            name = item_words(placed.wager, layout.games.titles)
-            by_position.setdefault(placed.position, []).append(name)
-    return [
-        LitView(position=position, wagers=by_position[position]) for position in sorted(by_position)
-    ]
+def _lit(layout: Layout, state: TableState) -> Iterator[LitView]:
+    for position in state.lit:
+        wagers = (placed.wager for placed in state.wagers_at(position))
+        if chips := [layout.words(wager) for wager in wagers if not layout.is_electronic(wager)]:
+            yield LitView(position=position, wagers=chips)
 
 
 def _missing(unread: Sequence[str | int]) -> Iterator[str]:

@@ -11,6 +11,7 @@ import msgspec
 
 from bonus.settling.settlement_lines import WrittenPercent
 from controllers.table.open_settlements import LineState
+from controllers.table.state import Refused
 from meters.wire.messages import DrawMade
 
 
@@ -189,11 +190,6 @@ class ReturnedView(_View, frozen=True):
     positions: Sequence[ReturnedPositionView]
 
 
-class RefusalView(_View, frozen=True):
-    event: str
-    message: str
-
-
 class DiffersView(_View, frozen=True):
     """The dealer's count of chips, if it differs from the accepted chip wagers (649a.8(b))."""
 
@@ -311,7 +307,7 @@ class View(_View, frozen=True):
     settled: SettledView | None
     last: SettledView | None
     returned: ReturnedView | None
-    refusal: RefusalView | None
+    refusal: Refused | None
     differs: DiffersView | None
     held: Sequence[HeldView]
     asking: AskingView | None

@@ -190,25 +190,30 @@ class Repeated(_DeviceEvent, frozen=True, tag="repeat"):
     """Request to repeat the wagers of the previous round; an extension of the contract."""
 
 
-DeviceEvent = (
+EntryEvent = (
     WagerPlaced
     | WagerWithdrawn
-    | BettingLocked
     | ChipsCounted
     | HandRead
     | HandFolded
-    | NoWinDeclared
     | DealerRead
     | CommunityRead
-    | SettlePressed
-    | VoidPressed
-    | WagerCorrected
-    | CorrectionWithdrawn
     | Retracted
     | NextRound
     | RoundDone
     | SamePlayer
     | Repeated
+)
+"""Events that the table decides without the service."""
+
+DeviceEvent = (
+    EntryEvent
+    | BettingLocked
+    | NoWinDeclared
+    | SettlePressed
+    | VoidPressed
+    | WagerCorrected
+    | CorrectionWithdrawn
 )
 
 

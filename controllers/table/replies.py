@@ -1,6 +1,6 @@
 """Changes of a table's state by the service: its replies to events and hellos."""
 
-from typing import Final, Literal
+from typing import Final
 
 from msgspec import UNSET
 from msgspec.structs import replace
@@ -17,11 +17,17 @@ from controllers.table.state import (
     TableState,
     WagerToCorrect,
 )
-from controllers.table.transitions import EVENTS_LOST, UNCONFIRMED, AnsweredStep, corrected, voided
+from controllers.table.transitions import (
+    DEVICE_EVENT,
+    EVENTS_LOST,
+    UNCONFIRMED,
+    AnsweredStep,
+    corrected,
+    voided,
+)
 from meters.wire.clock import text_of
 from meters.wire.messages import (
     HELD,
-    ClaimOpened,
     ErrorDetail,
     HelloReply,
     MoneyEvent,
@@ -34,6 +40,8 @@ from meters.wire.messages import (
     holds_table,
 )
 
+_Sent = Wagers | WagerCorrection | Result | Void
+
 _OTHER_EVENT: Final = frozenset({"seq_reused", "seq_passed"})
 """The service has already used the number for another event."""
 
@@ -44,130 +52,56 @@ def absorb(layout: Layout, state: TableState, sent: MoneyEvent, reply: Reply) ->
     If the service already had another event with this number in an open round, the table has lost
     an event of the round, and is locked out.
     """
-    step = _absorbed(layout, state, sent, reply)
+    if isinstance(sent, Withdrawal):
+        # A refused withdrawal has the same effect as an accepted one: the table no longer has a
+        # correction request.
+        answer = DeviceAnswer(event=DEVICE_EVENT[Withdrawal], ok=True)
+        step = AnsweredStep(replace(state, asking=None), answer)
+    elif reply.status == "accepted":
+        step = _accepted(layout, state, sent, reply)
+    else:
+        step = _refused(layout, state, sent, reply)
     error, round_id = reply.error, step.state.round
     if error is None or error.code not in _OTHER_EVENT or round_id is None:
         return step
     return AnsweredStep(reconcile(step.state, round_id, behind=True), step.answer)
 
 
-def _absorbed(layout: Layout, state: TableState, sent: MoneyEvent, reply: Reply) -> AnsweredStep:
+def _accepted(layout: Layout, state: TableState, sent: _Sent, reply: Reply) -> AnsweredStep:
+    answer = DeviceAnswer(event=DEVICE_EVENT[type(sent)], ok=True)
     match sent:
         case Wagers():
-            return _wagers(layout, state, sent, reply)
+            state = replace(state, draw=reply.draw)
+            chips = state.chips_due(layout)
+            answer = replace(answer, round=sent.round, draw=reply.draw, chips=chips)
         case Result():
-            return _result(state, sent, reply)
+            return _settled(state, reply, answer)
         case Void():
-            return _void(state, sent, reply)
+            state = voided(state, sent.reason)
         case WagerCorrection():
-            return _correction(layout, state, sent, reply)
-        case Withdrawal():
-            # A refused withdrawal has the same effect as an accepted one: the table no longer has a
-            # correction request.
-            return AnsweredStep(
-                replace(state, asking=None), DeviceAnswer(event="withdraw_correction", ok=True)
+            state = corrected(state, sent)
+            answer = replace(
+                answer,
+                position=sent.position,
+                wager=sent.wager,
+                light=state.lit_wager(sent.position, sent.wager) is not None,
+                chips=state.chips_due(layout),
             )
+    return AnsweredStep(state, answer)
 
 
-def _refusal_of(reply: Reply) -> ErrorDetail:
-    return reply.error or ErrorDetail(code="refused", message="the service gave no reason")
+def _settled(state: TableState, reply: Reply, answer: DeviceAnswer) -> AnsweredStep:
+    """Show the settlement of a round.
 
-
-def _wagers(layout: Layout, state: TableState, sent: Wagers, reply: Reply) -> AnsweredStep:
-    """Apply the reply: refused wagers are returned, and the round goes on without progressives."""
-    if reply.status == "accepted":
-        answer = DeviceAnswer(
-            event="lockout",
-            ok=True,
-            round=sent.round,
-            draw=reply.draw,
-            chips=state.chips_due(layout),
-        )
-        return AnsweredStep(replace(state, draw=reply.draw), answer)
-    error = _refusal_of(reply)
-    if error.code == HELD and reply.claims:
-        return _held_elsewhere(state, error, reply.claims)
-    returned = replace(
-        _refused(state, "lockout", error),
-        round=None,
-        wagers=(),
-        returned_chips=state.chips_due(layout),
-        returned=Returned(f"The service refused the wagers: {error.message}", state.wagers),
-    )
-    return AnsweredStep(returned, DeviceAnswer(event="lockout", ok=False, error=error))
-
-
-def _held_elsewhere(
-    state: TableState, error: ErrorDetail, claims: tuple[ClaimOpened, ...]
-) -> AnsweredStep:
-    """Hold the table for wins that only the service knows, because the table's outbox was lost.
-
-    No card was dealt in the new round. Its wagers are returned, and the table waits until the
-    documents of the wins are complete.
+    A hand pay holds the table until its documents are complete (649a.11(c)(5)(iv)).
     """
-    returned = Returned(f"The service refused the wagers: {error.message}", state.wagers)
-    held = tuple(claim.claim for claim in claims)
-    state = replace(state, held=())  # the service has named all of them
-    waits = replace(
-        end(state, returned=returned, held=held),
-        hold=SettledRound(round="", lines=(), claims=claims),
-        refusal=Refused("lockout", error.message),
-    )
-    return AnsweredStep(waits, DeviceAnswer(event="lockout", ok=False, error=error, held=held))
-
-
-def _refused(state: TableState, event: str, error: ErrorDetail) -> TableState:
-    """Record a refusal for the panel, which shows it even if no tablet waits for the answer."""
-    return replace(state, asking=None, refusal=Refused(event, error.message))
-
-
-def _asked(
-    state: TableState,
-    event: Literal["settle", "void", "correct_wager"],
-    sent: Result | Void | WagerCorrection,
-    error: ErrorDetail,
-) -> AnsweredStep:
-    """Record a correction request, whose event the table repeats until the request ends."""
-    wager = None
-    if isinstance(sent, WagerCorrection):
-        at = (one.patron for one in sent.positions if one.position == sent.position)
-        wager = WagerToCorrect(sent.action, sent.position, sent.wager, next(at, None))
-    asking = state.asking or Asking(
-        event,
-        text_of(sent.at),
-        "" if isinstance(sent, Result) else sent.reason,
-        isinstance(sent, WagerCorrection) or sent.confirm,
-        wager,
-    )
-    return AnsweredStep(
-        replace(state, asking=asking), DeviceAnswer(event=event, ok=False, error=error)
-    )
-
-
-def _result(state: TableState, sent: Result, reply: Reply) -> AnsweredStep:
-    """Apply the reply to the result of a round.
-
-    A hand pay holds the table until its documents are complete (649a.11(c)(5)(iv)). If the result
-    is refused, the hands do not change: the dealer can settle the round again or void it.
-    """
-    if reply.status != "accepted":
-        error = _refusal_of(reply)
-        if error.code == UNCONFIRMED:
-            return _asked(replace(state, phase=Phase.DEALT), "settle", sent, error)
-        dealt = replace(_refused(state, "settle", error), phase=Phase.DEALT)
-        return AnsweredStep(dealt, DeviceAnswer(event="settle", ok=False, error=error))
     lines, claims = reply.lines or (), reply.claims or ()
     by_hand = {(line.position, str(line.item)) for line in lines if holds_table(line.paid_from)}
     held = tuple(claim.claim for claim in claims if (claim.position, claim.item) in by_hand)
-    # The answer names the round. So a stored answer to a repeated event cannot be mistaken for the
-    # answer about another round.
-    answer = DeviceAnswer(
-        event="settle", ok=True, round=state.round or "", lines=lines, claims=claims
-    )
     settled = SettledRound(
         round=state.round or "",
-        lines=tuple(lines),
-        claims=tuple(claims),
+        lines=lines,
+        claims=claims,
         hands=state.hands,
         dealer=state.dealer,
         community=state.community,
@@ -176,33 +110,57 @@ def _result(state: TableState, sent: Result, reply: Reply) -> AnsweredStep:
         no_win=state.no_win,
     )
     over = end(state, settled, held=held)
-    return AnsweredStep(over, replace(answer, held=over.held or UNSET))
-
-
-def _void(state: TableState, sent: Void, reply: Reply) -> AnsweredStep:
-    if reply.status == "accepted":
-        return AnsweredStep(voided(state, sent.reason), DeviceAnswer(event="void", ok=True))
-    error = _refusal_of(reply)
-    if error.code == UNCONFIRMED:
-        return _asked(state, "void", sent, error)
-    return AnsweredStep(
-        _refused(state, "void", error), DeviceAnswer(event="void", ok=False, error=error)
+    # The answer names the round. So a stored answer to a repeated event cannot be mistaken for the
+    # answer about another round.
+    answer = replace(
+        answer, round=settled.round, lines=lines, claims=claims, held=over.held or UNSET
     )
+    return AnsweredStep(over, answer)
 
 
-def _correction(
-    layout: Layout, state: TableState, sent: WagerCorrection, reply: Reply
-) -> AnsweredStep:
-    answer = DeviceAnswer(event="correct_wager", ok=True, position=sent.position, wager=sent.wager)
-    if reply.status == "accepted":
-        state = corrected(state, sent)
-        light = state.lit_wager(sent.position, sent.wager) is not None
-        return AnsweredStep(state, replace(answer, light=light, chips=state.chips_due(layout)))
-    error = _refusal_of(reply)
-    if error.code == UNCONFIRMED:
-        return _asked(state, "correct_wager", sent, error)
-    refused = _refused(state, "correct_wager", error)
-    return AnsweredStep(refused, DeviceAnswer(event="correct_wager", ok=False, error=error))
+def _refused(layout: Layout, state: TableState, sent: _Sent, reply: Reply) -> AnsweredStep:
+    """Apply a refusal, or record a correction request that waits for a floorperson.
+
+    The panel shows a refusal even if no tablet waits for the answer. If wagers are refused, they
+    are returned, and the round goes on without progressives. If a result is refused, the hands do
+    not change: the dealer can settle the round again or void it.
+    """
+    error = reply.error or ErrorDetail(code="refused", message="the service gave no reason")
+    name = DEVICE_EVENT[type(sent)]
+    answer = DeviceAnswer(event=name, ok=False, error=error)
+    refusal = Refused(name, error.message)
+    if isinstance(sent, Wagers):
+        returned = Returned(f"The service refused the wagers: {error.message}", state.wagers)
+        if error.code == HELD and reply.claims:
+            # The table's outbox was lost: only the service knows the wins that hold it, and has
+            # named all of them. No card was dealt, so the table waits without a round.
+            held = tuple(claim.claim for claim in reply.claims)
+            hold = SettledRound(round="", lines=(), claims=reply.claims)
+            over = end(replace(state, held=()), returned=returned, held=held)
+            return AnsweredStep(
+                replace(over, hold=hold, refusal=refusal), replace(answer, held=held)
+            )
+        chips = state.chips_due(layout)
+        state = replace(state, round=None, wagers=(), returned_chips=chips, returned=returned)
+    elif isinstance(sent, Result):
+        state = replace(state, phase=Phase.DEALT)
+    if error.code == UNCONFIRMED and not isinstance(sent, Wagers):
+        return AnsweredStep(replace(state, asking=state.asking or _request(sent)), answer)
+    return AnsweredStep(replace(state, asking=None, refusal=refusal), answer)
+
+
+def _request(sent: Result | Void | WagerCorrection) -> Asking:
+    """Return the correction request whose event the table repeats until the request ends."""
+    since = text_of(sent.at)
+    match sent:
+        case Result():
+            return Asking("settle", since, confirm=sent.confirm)
+        case Void():
+            return Asking("void", since, sent.reason, sent.confirm)
+        case WagerCorrection():
+            at = (one.patron for one in sent.positions if one.position == sent.position)
+            wager = WagerToCorrect(sent.action, sent.position, sent.wager, next(at, None))
+            return Asking("correct_wager", since, sent.reason, wager=wager)
 
 
 def has_lost_events(hello: HelloReply, *, last_seq: int, pending: bool) -> bool:

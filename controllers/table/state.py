@@ -9,6 +9,7 @@ from typing import Final, Literal, Self
 import msgspec
 from msgspec.structs import replace
 
+from bonus.display import item_words
 from bonus.law.chapter_file import OF_COMMUNITY, Deal
 from bonus.law.choices import Choices
 from bonus.law.games import Games
@@ -65,6 +66,10 @@ class Layout:
     @property
     def deal(self) -> Deal:
         return self.rules.chapter.deal
+
+    def words(self, item: str) -> str:
+        """Return the name of a wager or another item for people."""
+        return item_words(item, self.games.titles)
 
     def amount_cents(self, wager: str) -> int | None:
         """Return a wager's amount, or None if the table has no meter for it."""

@@ -3,6 +3,7 @@
 An event is refused, or accepted by the table alone, or sent to the service.
 """
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Final, NamedTuple
 
@@ -23,14 +24,11 @@ from controllers.table.card_entry import check_dealt, declare, enter, retract
 from controllers.table.device_events import (
     BettingLocked,
     ChipsCounted,
-    CommunityRead,
     CorrectionWithdrawn,
-    DealerRead,
     DeviceAnswer,
     DeviceEvent,
     DeviceRefusal,
-    HandFolded,
-    HandRead,
+    EntryEvent,
     NextRound,
     NoWinDeclared,
     Repeated,
@@ -66,23 +64,6 @@ from meters.wire.messages import (
     Withdrawal,
 )
 
-_Entry = (
-    WagerPlaced
-    | WagerWithdrawn
-    | ChipsCounted
-    | HandRead
-    | HandFolded
-    | DealerRead
-    | CommunityRead
-    | Retracted
-    | NextRound
-    | RoundDone
-    | SamePlayer
-    | Repeated
-)
-"""Events that the table decides without the service."""
-
-
 EVENTS_LOST: Final = "events_lost"
 """The service has lost events to which it had replied."""
 
@@ -95,6 +76,16 @@ _UNKNOWN_WAGERS: Final = (
     "The table does not know which progressive wagers were accepted: return every chip on the"
     " layout, and every electronic wager"
 )
+
+
+DEVICE_EVENT: Final[Mapping[type[MoneyEvent], str]] = {
+    Wagers: "lockout",
+    Result: "settle",
+    Void: "void",
+    WagerCorrection: "correct_wager",
+    Withdrawal: "withdraw_correction",
+}
+"""The device events that cause the events for the service."""
 
 
 class AnsweredStep(msgspec.Struct, frozen=True):
@@ -187,7 +178,7 @@ def play_alone(
 
 
 def _enter(
-    layout: Layout, state: TableState, event: _Entry, fault: DeviceRefusal | None
+    layout: Layout, state: TableState, event: EntryEvent, fault: DeviceRefusal | None
 ) -> TableState:
     match event:
         case WagerPlaced():

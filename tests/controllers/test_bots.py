@@ -88,7 +88,7 @@ def test_whole_rounds_are_taken_event_by_event(seed: int) -> None:
     assert sent[Wagers] == sent[Result] + sent[Void]
     wagers = [event for event in table.sent if isinstance(event, Wagers)]
     counted = Counter(wager for event in wagers for at in event.positions for wager in at.wagers)
-    assert sum(counted.values()) == sum(played.wagers for played in rounds)
+    assert sum(counted.values()) == sum(len(played.wagered_cents) for played in rounds)
     assert all(counted[wager] > 50 for wager in table.layout.rules.meters.terms)
     assert any(
         dealt.folded and dealt.cards is None
@@ -165,6 +165,6 @@ async def test_a_bot_waits_for_a_lost_link_and_its_events_reach_the_service_unch
         for at in event["positions"]  # type: ignore[attr-defined]
         for cents in at["wagers"].values()
     ]
-    assert sum(played.wagers for played in rounds) == len(wagered_cents)
-    assert sum(played.wagered_cents for played in rounds) == sum(wagered_cents)
+    assert sum(len(played.wagered_cents) for played in rounds) == len(wagered_cents)
+    assert sum(sum(played.wagered_cents) for played in rounds) == sum(wagered_cents)
     assert service.open_round is None

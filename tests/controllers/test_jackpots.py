@@ -160,7 +160,7 @@ def test_each_stacked_round_wins_for_a_player(table: str) -> None:
     layout = LAYOUTS[table]
     bot, at = DealerBot(layout, random.Random(9), stack_every=1), HandTable(layout=layout)
     rounds = [played_out(at, bot) for _ in range(12)]
-    records = [one.record for one in rounds if one.record is not None and one.wagers]
+    records = [one.record for one in rounds if one.record is not None and one.wagered_cents]
     assert len(records) > 8
     for record in records:
         line = json.dumps({**record.fields, "meters": meters_of(layout)}).encode()

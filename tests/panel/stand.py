@@ -10,6 +10,7 @@ import httpx
 from playwright.async_api import Locator, Page, expect
 
 from controllers.agent.agent import Agent
+from controllers.agent.metrics import AgentMetrics
 from controllers.panel.access import PanelAccess
 from controllers.panel.app import serve_panel
 from meters.floor.floor_file import parse_floor
@@ -56,10 +57,12 @@ async def serving(stand: PanelStand) -> AsyncIterator[PanelStand]:
     assert found is not None
     async with Agent(*found, stand.broker_url, stand.outbox, timing=SWIFT) as agent:
         stand.working = agent
+        metrics = AgentMetrics()
+        metrics.add(agent)
         async with served(
             lambda ready: serve_panel(
                 parse_floor(stand.floor_text), agent, "127.0.0.1", stand.port, ready,
-                key=stand.key, demonstration=True, settings=stand.settings,
+                key=stand.key, metrics=metrics, demonstration=True, settings=stand.settings,
             )
         ):  # fmt: skip
             yield stand
