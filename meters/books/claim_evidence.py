@@ -12,6 +12,7 @@ from typing import Final
 import msgspec
 
 from bonus.settling.settlement_lines import WrittenPercent
+from meters.books.checkpoint import RESTORING
 from meters.books.claim_changes import ReturnedAmounts, paid_by_house
 from meters.books.claim_records import ClaimRecord, Records
 from meters.books.entered_cards import is_act
@@ -64,12 +65,6 @@ CLAIM_ACTS: Final = frozenset(
 """The kinds of the ledger entries that change a claim."""
 
 
-class _Restored(msgspec.Struct, frozen=True):
-    """The slip numbers that a restore keeps for claims, in the ledger entry of the restore."""
-
-    kept: dict[str, str] = {}
-
-
 class _Approval(msgspec.Struct, frozen=True):
     text: str
 
@@ -91,7 +86,6 @@ class _Indexed(msgspec.Struct, frozen=True):
 
 _FLOOR: Final = msgspec.json.Decoder(_ApprovedFloor)
 DECIDED: Final = msgspec.json.Decoder(LedgerDecision)
-_RESTORED: Final = msgspec.json.Decoder(_Restored)
 _APPROVAL: Final = msgspec.json.Decoder(_Approval)
 
 
@@ -171,7 +165,7 @@ class Evidence:
             case b"approve":
                 self.add_approval(fields["event"])
             case b"restore":
-                kept = _RESTORED.decode(fields["event"]).kept
+                kept = RESTORING.decode(fields["event"]).kept
                 self.slips |= {slip: kept_for(claim, number) for slip, claim in kept.items()}
                 self.slips_in_order += kept
 

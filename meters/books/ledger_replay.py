@@ -16,6 +16,7 @@ from meters.books.chain import CHAIN, link_and_seal
 from meters.books.checkpoint import (
     ARCHIVED,
     EXPIRED,
+    RESTORING,
     Archived,
     Checkpoint,
     NotedApproval,
@@ -64,14 +65,9 @@ class _Changed(msgspec.Struct, frozen=True):
     amount: int = 0
 
 
-class _Restored(msgspec.Struct, frozen=True):
-    confirmed: bool = False
-
-
 _UNCONFIRMED: Final = (
     "entry {entry}: {by} restored the data of the link, and nobody could confirm this name"
 )
-_RESTORED: Final = msgspec.json.Decoder(_Restored)
 _DECIDED: Final = msgspec.json.Decoder(_Decided)
 _CHANGED: Final = msgspec.json.Decoder(_Changed)
 _FIELDS: Final = ("kind", "at", "by", "table", "round", "seq", "transfers", "event", "reply")
@@ -129,6 +125,7 @@ class Replay:
         if approval := checkpoint.approval:
             evidence.add_approval(approval.event)
             link.add_approval(approval.entry, approval.by, approval.event)
+        link.seeded |= checkpoint.terms.keys()
         books = checkpoint.books()
         if approval:
             books.approved = approved_settings(approval.event)
@@ -370,7 +367,7 @@ class Replay:
                 return correction_moved(books, table, correction_of_wager(event), transfers)
             case kind:
                 by = fields["by"].decode()
-                if kind == b"restore" and not _RESTORED.decode(event).confirmed:
+                if kind == b"restore" and not RESTORING.decode(event).confirmed:
                     self.notes.append(_UNCONFIRMED.format(entry=self.entries, by=by))
                 return self._act_due(kind, by, event, transfers)
 
@@ -488,13 +485,6 @@ class Replay:
                     balances[account] = after
                 if account.startswith(_TABLES):
                     self._contributed_micros -= micros
-
-
-class BalanceReplay(Replay):
-    """A replay that calculates the balances and undecided claims, and no evidence for an audit."""
-
-    def _add_evidence(self, number: int, fields: Mapping[str, bytes]) -> None:
-        """Nothing, on purpose."""
 
 
 def _text_of(transfers: Counter[Transfer]) -> str:

@@ -5,6 +5,7 @@ from typing import Final
 
 from meters.books.claim_evidence import shown
 from meters.books.ledger_replay import PROBLEMS_MAX, Replay
+from meters.books.link_evidence import NOT_YET
 from meters.books.link_state import Snapshot
 from meters.books.money_terms import terms_as_text, terms_digest
 from meters.books.store import LinkStore
@@ -55,11 +56,7 @@ class LinkStateAudit:
 def _state_difference(replay: Replay, meters: Mapping[str, str]) -> Iterable[str]:
     due = dict(replay.link.standing)
     if replay.begins_after == 0:
-        due = dict.fromkeys(("closed", "closed_by", "closed_at", "outage")) | due
-    if replay.archived:
-        due["archived"] = str(max(one.last for one in replay.archived))
-    elif replay.begins_after == 0:
-        due["archived"] = None
+        due = dict.fromkeys(NOT_YET) | due
     if replay.books.terms:
         texts = {meter: terms_as_text(terms) for meter, terms in replay.books.terms.items()}
         due["terms"] = terms_digest(texts)

@@ -12,10 +12,14 @@ from typing import Final
 
 import msgspec
 
+from meters.books.approved_configuration import approved_terms
+from meters.books.checkpoint import ARCHIVED, RESTORING
 from meters.books.entered_cards import OF_TABLES
 from meters.books.expected_transfers import transfers_in
 
 _CLOSED: Final = ("closed", "closed_by", "closed_at")
+NOT_YET: Final = (*_CLOSED, "outage", "archived", "archived_at", "reading", "reading_at")
+"""The fields that the link's Redis hash of meters does not have before an entry sets them."""
 _TOUCHING_ALL: Final = frozenset({b"close", b"open", b"restore"})
 _KEPT_BY_METER: Final = frozenset({"meter", "reserve", "overflow"})
 
@@ -58,7 +62,8 @@ class LinkEvidence:
     None for a field that must not exist. `approved` are the fields of the last approved
     configuration, and the entry of the first of two approvals that waits for the second. `open` has
     for each undecided proposal the number of the entry that made it. `versions` are the lowest
-    version numbers that the meters can have.
+    version numbers that the meters can have; `versions_raised` is the sum by which restores raised
+    the number of every meter.
     """
 
     standing: dict[str, str | None] = field(default_factory=dict)
@@ -66,9 +71,10 @@ class LinkEvidence:
     proposals: dict[str, dict[str, str]] = field(default_factory=dict)
     open: dict[str, int] = field(default_factory=dict)
     versions: dict[str, int] = field(default_factory=dict)
+    versions_raised: int = 0
     restored: bool = False
+    seeded: set[str] = field(default_factory=set)
     _touched_at: dict[str, bytes] = field(default_factory=dict)
-    _seeded: set[str] = field(default_factory=set)
     _percents: dict[str, str] = field(default_factory=dict)
 
     def add_approval(self, entry: int, by: str, event: bytes | str) -> None:
@@ -85,57 +91,93 @@ class LinkEvidence:
             ValueError, msgspec.DecodeError: the entry cannot be read.
         """
         kind, at = fields["kind"], fields["at"].decode()
-        self._raise_versions(fields)
+        touched = self._raise_versions(fields)
         if kind in OF_TABLES:
             return
         event, by = fields["event"], fields["by"].decode()
         match kind:
-            case b"close":
-                closure = (_SWITCHED.decode(event).reason, by, at)
-                self.standing |= dict(zip(_CLOSED, closure, strict=True))
-            case b"open":
-                self.standing |= dict.fromkeys(_CLOSED)
+            case b"seed":
+                filed = self._filed()
+                for meter in touched:
+                    self.standing[f"file:{meter}"] = filed.get(meter, event.decode())
             case b"approve_first":
                 self.approved["first"] = str(number)
             case b"approve":
                 self.add_approval(number, by, event)
                 self.approved["at"] = at
-            case b"inoperable":
-                self.standing["outage"] = _OUTAGE.decode(event).id
-            case b"propose":
-                made = _PROPOSED.decode(event)
-                self.open[made.proposal] = number
-                self.proposals[made.proposal] = {
-                    "record": event.decode(), "kind": made.kind, "by": by, "at": at,
-                    "state": "open",
-                }  # fmt: skip
-            case b"withdraw" | b"adjust" | b"parameter":
-                proposal = _PROPOSED.decode(event).proposal
-                self.open.pop(proposal, None)
-                state = "withdrawn" if kind == b"withdraw" else "confirmed"
-                decided = {"state": state, "decided_by": by, "decided_at": at}
-                self.proposals[proposal] = self.proposals.get(proposal, {}) | decided
+                self.file_terms()
+            case b"propose" | b"withdraw" | b"adjust" | b"parameter":
+                self._add_proposal(kind, number, by, fields)
             case b"restore":
                 self.restored = True
+                self.versions_raised += RESTORING.decode(event).versions_raised
+            case _:
+                self.standing |= _changed_fields(kind, number, by, fields)
 
-    def _raise_versions(self, fields: Mapping[str, bytes]) -> None:
-        """Raise the lowest version of each meter that an entry affects, also without a transfer."""
+    def _add_proposal(self, kind: bytes, number: int, by: str, fields: Mapping[str, bytes]) -> None:
+        event, at = fields["event"], fields["at"].decode()
+        made = _PROPOSED.decode(event)
+        if kind == b"propose":
+            self.open[made.proposal] = number
+            self.proposals[made.proposal] = {
+                "record": event.decode(), "kind": made.kind, "by": by, "at": at, "state": "open",
+            }  # fmt: skip
+            return
+        self.open.pop(made.proposal, None)
+        state = "withdrawn" if kind == b"withdraw" else "confirmed"
+        decided = {"state": state, "decided_by": by, "decided_at": at}
+        self.proposals[made.proposal] = self.proposals.get(made.proposal, {}) | decided
+
+    def file_terms(self) -> None:
+        """Note the terms of each meter in the floor file that was approved last."""
+        filed = self._filed().items()
+        self.standing |= {f"file:{meter}": one for meter, one in filed if meter in self.seeded}
+
+    def _filed(self) -> Mapping[str, str]:
+        """Return the terms of the meters in the last approved floor file."""
+        return approved_terms(self.approved["text"]) if self.approved else {}
+
+    def _raise_versions(self, fields: Mapping[str, bytes]) -> frozenset[str]:
+        """Raise the lowest version of each meter that an entry affects, and return these meters.
+
+        An entry can affect a meter without a transfer.
+        """
         kind, (touched, percents) = fields["kind"], _meters_in(fields["transfers"])
         match kind:
             case b"seed":
-                self._seeded |= touched
+                self.seeded |= touched
             case b"parameter":
                 touched |= {_PROPOSED.decode(fields["event"]).meter}
             case b"validate" | b"reject":
                 touched |= {self._percents.pop(_DECIDED.decode(fields["event"]).claim, "")} - {""}
             case _ if kind in _TOUCHING_ALL:
-                touched |= self._seeded
+                touched |= self.seeded
         self._percents.update(percents)
         at = fields["at"]
         for meter in touched:
             if self._touched_at.get(meter) != at:
                 self._touched_at[meter] = at
                 self.versions[meter] = self.versions.get(meter, 0) + 1
+        return touched
+
+
+def _changed_fields(
+    kind: bytes, number: int, by: str, fields: Mapping[str, bytes]
+) -> Mapping[str, str | None]:
+    """Return the fields of the link's Redis hash of meters that an act sets or removes."""
+    event, at = fields["event"], fields["at"].decode()
+    match kind:
+        case b"close":
+            return dict(zip(_CLOSED, (_SWITCHED.decode(event).reason, by, at), strict=True))
+        case b"open":
+            return dict.fromkeys(_CLOSED)
+        case b"inoperable":
+            return {"outage": _OUTAGE.decode(event).id}
+        case b"archive":
+            return {"archived": str(ARCHIVED.decode(event).last), "archived_at": at}
+        case b"reading":
+            return {"reading": str(number), "reading_at": at}
+    return {}
 
 
 @lru_cache(4_096)

@@ -5,14 +5,13 @@ from typing import Final
 
 import msgspec
 
-from meters.books.accounts import meter_account, overflow_account, reserve_account
 from meters.books.claim_evidence import shown, table_of
 from meters.books.correction_requests import StoredAsk, known_cards, merged, stored_asks
-from meters.books.expected_transfers import Added
 from meters.books.later_entries import LaterEntries
 from meters.books.ledger_replay import Replay
+from meters.books.link_rows import stored_contribution
 from meters.books.link_state import Snapshot
-from meters.books.script_steps import PackedTable, RoundContribution
+from meters.books.script_steps import PackedTable
 from meters.books.store import LinkStore
 from meters.books.stored_tables import DIGEST, REPLIES_KEPT, StoredTable, read_kept
 from meters.books.table_evidence import DecidedAsk
@@ -288,20 +287,6 @@ def _is_draw(held: str, due: DrawMade | None) -> bool:
         return bool(_DRAW.decode(held) == due)
     except ValueError:
         return False
-
-
-def stored_contribution(one: Added) -> RoundContribution:
-    """Make the contribution of a round to one meter, in the form that `apply_events` stores."""
-    return RoundContribution(
-        meter=one.meter,
-        wagers=one.wagers,
-        wagered_cents=one.wagered_cents,
-        meter_micros=one.micros.get(meter_account(one.meter), 0),
-        reserve_micros=one.micros.get(reserve_account(one.meter), 0),
-        overflow_micros=one.micros.get(overflow_account(one.meter), 0),
-        cycle=one.cycle,
-        wager=one.wager,
-    )
 
 
 def _other_hold(replay: Replay, due: Sequence[str], held: str) -> Iterable[str]:

@@ -84,14 +84,14 @@ class LedgerReply(msgspec.Struct, frozen=True, gc=False):
 
 @dataclass
 class TableEvidence:
-    """The state of a link's tables according to the replayed ledger entries.
+    """The state of a link's tables according to their ledger entries.
 
     `last` are the sequence numbers of the tables' last events. `rounds` are the open rounds whose
-    wagers were replayed, and `decided` the last decisions on correction requests for open rounds.
+    wagers are known, and `decided` the last decisions on correction requests for open rounds.
+    `known` are the entered cards of the correction requests of the open round on which somebody
+    decided: a later void of the round needs a confirmation, and so does a result with other cards.
     `unconfirmed` is the text about the last correction that needed a confirmation and has none:
-    only a restore can apply one, and the entry of the restore follows it. `known` are the entered
-    cards of the correction requests of the open round on which somebody decided: a later void of
-    the round needs a confirmation, and so does a result with other cards. `over` is the last
+    only a restore can apply one, and the entry of the restore follows it. `over` is the last
     finished round. `repeated_claims` are those whose state the service reports again when the table
     sends a hello event, the oldest first. Redis must have the `replies` to the last events, which
     are by sequence number.
@@ -106,6 +106,40 @@ class TableEvidence:
     repeated_claims: dict[str, list[str]] = field(default_factory=dict)
     replies: dict[str, dict[int, LedgerReply]] = field(default_factory=dict)
 
+    def open_round(self, table: str, number: int, fields: Mapping[str, bytes]) -> None:
+        """Apply ledger entry `number`: wagers, or a correction that leaves some."""
+        seq = self._pass(table, fields)
+        self.rounds[table] = OpenedRound(
+            number, seq, fields["round"].decode(), fields["event"], fields["reply"]
+        )
+
+    def end_round(self, table: str, fields: Mapping[str, bytes]) -> OpenedRound | None:
+        """Apply a ledger entry that ends a round. Return this round, if its wagers are known."""
+        self._pass(table, fields)
+        self.over[table] = fields["round"].decode()
+        return self.rounds.pop(table, None)
+
+    def decide(self, fields: Mapping[str, bytes]) -> None:
+        """Apply the entry of a floorperson's decision on a correction request."""
+        decision = ASK_DECISION.decode(fields["event"])
+        state = "confirmed" if fields["kind"] == CONFIRMS else "refused"
+        table, entered = fields["table"].decode(), decision.entered
+        self.decided[table] = DecidedAsk(
+            state, decision.round, decision.digest, fields["by"].decode(), entered
+        )
+        self.know_entered(table, entered)
+
+    def know_entered(self, table: str, entered: Sequence[EnteredCards]) -> None:
+        """Note the cards that a correction request of the open round named."""
+        self.known[table] = merged(self.known.get(table, ()), entered)
+
+    def repeat_claims(self, table: str, claims: Sequence[str]) -> None:
+        """List claims, each once, whose state the service reports to a table again."""
+        known = self.repeated_claims.get(table, [])
+        if not frozenset(claims).isdisjoint(known):
+            known = [claim for claim in known if claim not in claims]
+        self.repeated_claims[table] = [*known, *claims][-REPEATED_CLAIMS_MAX:]
+
     def add_entry(
         self, number: int, fields: Mapping[str, bytes], books: ExpectedBooks
     ) -> Sequence[str]:
@@ -119,29 +153,24 @@ class TableEvidence:
         """
         kind, table = fields["kind"], fields["table"].decode()
         if kind not in OF_TABLES:
-            self._add_decision(fields)
-            if kind == b"restore":
+            if kind in ASK_ACTS:
+                self.decide(fields)
+            elif kind == b"restore":
                 # A restore applies corrections from outboxes, whose confirmations can be lost.
-                self.known.clear()
                 self.unconfirmed.clear()
-            if kind in _DECISIONS:
-                self._repeat_claims(table, [_DECIDED.decode(fields["event"]).claim])
+            elif kind in _DECISIONS:
+                self.repeat_claims(table, [_DECIDED.decode(fields["event"]).claim])
             return self._never_confirmed() if kind == b"reading" else ()
         seq = int(fields["seq"])
         faults = [*_other_fields(fields, seq), *self._confirmed_wrongly(table, number, fields)]
         if kind == b"correct_wager":
             faults += self._corrected(table, number, fields)
-        self.decided.pop(table, None)
-        self.known.pop(table, None)
+        before = self.last.get(table, 0)
         if kind == b"wagers" or (kind == b"correct_wager" and table in books.rounds):
-            self.rounds[table] = OpenedRound(
-                number, seq, fields["round"].decode(), fields["event"], fields["reply"]
-            )
+            self.open_round(table, number, fields)
         else:
             faults += self._end_round(table, fields, books)
         self._keep_reply(table, number, seq, fields)
-        before = self.last.get(table, 0)
-        self.last[table] = max(seq, before)
         if seq <= before:
             message = f"event {seq} of table {table} follows its event {before}"
             faults.append(f"{message}: it was counted again")
@@ -194,8 +223,7 @@ class TableEvidence:
         self, table: str, fields: Mapping[str, bytes], books: ExpectedBooks
     ) -> list[str]:
         """Add the data of an event that ends a round, and return a result's errors, as texts."""
-        opened = self.rounds.pop(table, None)
-        self.over[table] = fields["round"].decode()
+        opened = self.end_round(table, fields)
         if fields["kind"] != b"result":
             return []
         settled = settled_in(fields["reply"])
@@ -204,17 +232,10 @@ class TableEvidence:
             owed = envy_of_result(books, table, int(fields["seq"]))
             won += [claim for claim in owed if owed[claim].state == "validated"]
         if won:
-            self._repeat_claims(table, won)
+            self.repeat_claims(table, won)
         if opened is None:
             return []
         return _other_lines(opened, settled.reply.lines or (), books.wagers)
-
-    def _repeat_claims(self, table: str, claims: Sequence[str]) -> None:
-        """List claims, each once, whose state the service reports to a table again."""
-        known = self.repeated_claims.get(table, [])
-        if not frozenset(claims).isdisjoint(known):
-            known = [claim for claim in known if claim not in claims]
-        self.repeated_claims[table] = [*known, *claims][-REPEATED_CLAIMS_MAX:]
 
     def _keep_reply(
         self, table: str, number: int, seq: int, fields: Mapping[str, bytes]
@@ -224,16 +245,12 @@ class TableEvidence:
         while (first := next(iter(replies))) <= seq - REPLIES_KEPT:
             del replies[first]
 
-    def _add_decision(self, fields: Mapping[str, bytes]) -> None:
-        if fields["kind"] not in ASK_ACTS:
-            return
-        decision = ASK_DECISION.decode(fields["event"])
-        state = "confirmed" if fields["kind"] == CONFIRMS else "refused"
-        table, entered = fields["table"].decode(), decision.entered
-        self.decided[table] = DecidedAsk(
-            state, decision.round, decision.digest, fields["by"].decode(), entered
-        )
-        self.known[table] = merged(self.known.get(table, ()), entered)
+    def _pass(self, table: str, fields: Mapping[str, bytes]) -> int:
+        seq = int(fields["seq"])
+        self.last[table] = max(seq, self.last.get(table, 0))
+        self.decided.pop(table, None)
+        self.known.pop(table, None)
+        return seq
 
     def _confirmed_wrongly(self, table: str, number: int, fields: Mapping[str, bytes]) -> list[str]:
         """Return an error if an event names a confirmer whose decision is in no earlier entry.

@@ -159,6 +159,10 @@ class LinkKeys:
         """Hash: for each key bundle of a service, the processes that use it or wait for it."""
         return self._key("services")
 
+    @property
+    def sorted_sets(self) -> frozenset[str]:
+        return frozenset({self.waiting, self.wins, self.acts, self.proposals})
+
     def proposal(self, proposal: str) -> str:
         """Return the key of a hash: a proposed change, and the decision on it."""
         return self._key(f"proposal:{proposal}")

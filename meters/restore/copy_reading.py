@@ -13,16 +13,13 @@ from meters.archive.day_file import DayFile
 from meters.archive.day_lines import EntryLine
 from meters.archive.verification import Verification
 from meters.books.checkpoint import Checkpoint
+from meters.books.link_rows import LatestEntries, LinkRows
 from meters.floor.facility import GamingDays
 from meters.floor.floor_file import Floor, Link
-from meters.redis_client.link_keys import LinkKeys
 from meters.restore.errors import RestoreError
 from meters.restore.ledger_copy import LedgerCopy
-from meters.restore.openings import opening_rows
-from meters.restore.rebuild import Rebuild, RebuildError
-from meters.restore.restored_link import NotedDay
+from meters.restore.rebuild import NotedDay, Rebuild, RebuildError, replay_after
 from meters.restore.sealed_days import SealedDays
-from meters.restore.store_snapshot import StoreSnapshot
 
 Advance = Callable[[str, int, int], None]
 """Shows progress, from the name of the work, and the numbers of finished units (such as ledger
@@ -46,11 +43,11 @@ class TrimmedDay:
 class LinkCopy:
     """The data of a link that results from a copy of its ledger.
 
-    `snapshot` is without the ledger. `trimmed` is None if all entries are written into Redis.
+    `rows` are without the ledger. `trimmed` is None if all entries are written into Redis.
     `chain` is the digest of the entry that the copy and Redis have in common.
     """
 
-    snapshot: StoreSnapshot
+    rows: LinkRows
     trimmed: TrimmedDay | None
     chain: str
 
@@ -85,7 +82,7 @@ class CopyReader:
             # be in Redis.
             self._work = "reading the archive again, entry by entry"
             rebuild, trimmed = await self._read_after(())
-        return LinkCopy(rebuild.snapshot(), trimmed, self._chain)
+        return LinkCopy(rebuild.rows(), trimmed, self._chain)
 
     def _sealed_days(self) -> Sequence[DayFile]:
         days = self._copy.days
@@ -97,19 +94,18 @@ class CopyReader:
 
     async def _read_after(self, sealed: Sequence[DayFile]) -> tuple[Rebuild, TrimmedDay | None]:
         """Read the whole copy, and replay only the entries after the gaming days `sealed`."""
-        copy, opening, keys = self._copy, self._copy.opening, LinkKeys(self._link.id)
+        copy = self._copy
         noted: Mapping[int, NotedDay] = {}
-        rows = opening_rows(keys, opening)
+        replay, latest = replay_after(self._link, copy.opening), LatestEntries()
         if sealed:
-            closing = sealed[-1].day.closing
-            reader = SealedDays(self._link, self._days, opening, closing)
+            reader = SealedDays(self._link, copy.opening, sealed[-1].day.closing)
             with Verification(sealed) as verification:
                 for file in sealed:
                     reader.read(file, verification.lines(file), self._pass_line)
-            opening, noted, rows = closing, reader.noted, reader.rows()
-        rebuild = Rebuild(self._link, self._days, opening, rows)
+            noted, replay, latest = reader.noted, reader.replay(), reader.latest
+        rebuild = Rebuild(self._link, self._days, replay, latest)
         ends = {file.head.last: file for file in copy.days}
-        async for number, fields in copy.entries(opening.entries):
+        async for number, fields in copy.entries(rebuild.entries):
             rebuild.apply_entry(number, fields)
             if number in ends:
                 _hold_against_close(ends[number], rebuild)
@@ -137,13 +133,13 @@ class CopyReader:
                         f" the digest {archived.digest}"
                     )
 
-    def _trimmed_day(self, open_day: str, noted: Mapping[int, NotedDay]) -> TrimmedDay | None:
+    def _trimmed_day(self, open_day: date, noted: Mapping[int, NotedDay]) -> TrimmedDay | None:
         """Find the last gaming day whose entries are not written into Redis.
 
         The entries of older gaming days remain only in the archive, as after `pitlink archive`.
         """
         days, opening = self._copy.days, self._copy.opening
-        newest = date.fromisoformat(open_day) - timedelta(days=1 + self._live_days)
+        newest = open_day - timedelta(days=1 + self._live_days)
         for file in (file for file in reversed(days) if file.head.day <= newest):
             if one := noted.get(file.head.last):
                 return TrimmedDay(file.day.closing, one.entry)

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from enum import StrEnum, auto
 from typing import Final
 
+from meters.books.checkpoint import RESTORING
 from meters.books.ledger_mark import Mark
-from meters.books.restore_entries import RESTORING
+from meters.books.link_rows import event_digest
 from meters.books.store import LinkStore
 from meters.redis_client.link_keys import LinkKeys
 from meters.restore.errors import RestoreError
 from meters.restore.outboxes import OutboxCopy
-from meters.restore.restored_tables import digest_of
 from meters.wire.messages import UNREADABLE
 
 
@@ -145,7 +145,7 @@ def _inspect_table(table: str, stand: TableFindings, outbox: OutboxCopy | None) 
         return TableFound(table, last, None, f"the events after {last}")
     payload = outbox.payload(last) if last else None
     if payload is not None and stand.kept is not None:
-        digest = digest_of(payload)
+        digest = event_digest(payload)
         if not stand.kept.startswith(digest):
             raise RestoreError(
                 f"{outbox.path}: its event {last} is not the one that the ledger of"

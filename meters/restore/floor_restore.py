@@ -11,9 +11,9 @@ from rich.progress import TaskID
 
 from bonus.errors import UserError
 from meters.archive.archive_days import archived_links
+from meters.books.checkpoint import RESTORING
 from meters.books.claim_evidence import DECIDED
 from meters.books.ledger_mark import LedgerMark, marked_links
-from meters.books.restore_entries import RESTORING
 from meters.books.slip_numbers import SlipRegister
 from meters.books.store import LinkStore, TermsError
 from meters.floor.floor_file import Floor, Link

@@ -22,11 +22,13 @@ from meters.books.approved_configuration import (
     approved_tables,
 )
 from meters.books.audit import Finding, LinkAudit
+from meters.books.checkpoint import RestoreEntry
 from meters.books.ledger_mark import LedgerMark
 from meters.books.link_changes import ChangeBook
-from meters.books.restore_entries import RestoreEntries, RestoreEntry
+from meters.books.link_rows import LinkRows
+from meters.books.restore_entries import RestoreEntries
 from meters.books.store import LinkStore
-from meters.books.stored_tables import StoredTable
+from meters.books.stored_tables import StoredTable, reply_fields
 from meters.floor.facility import GamingDays
 from meters.floor.floor_file import Floor
 from meters.links.act_rows import SwitchRecord
@@ -43,10 +45,9 @@ from meters.restore.findings import (
     missing_outboxes,
 )
 from meters.restore.ledger_copy import LedgerCopy
-from meters.restore.outbox_replay import OutboxReplay, Replayed, in_order
+from meters.restore.outbox_replay import OutboxReplay, Replayed, in_order, put_events
 from meters.restore.outboxes import Answered, OutboxCopy
 from meters.restore.rebuild import RebuildError
-from meters.restore.restored_tables import TableSnapshot
 from meters.restore.store_writing import StoreWriter
 from meters.wire.clock import now_text
 from meters.wire.messages import UNREADABLE, WagerCorrection, Wagers
@@ -145,7 +146,7 @@ class LinkRestore:
             raise RestoreError(problem)
         read = self._read_copy
         if writes and read and self._copy:
-            before = _approved_tables(read.snapshot.at(store.keys.approved).get("text", b""))
+            before = _approved_tables(read.rows.at(store.keys.approved).get("text", b""))
             findings = self._stands_made(self._copy, read, self._tables(before))
         else:
             text = cast("bytes | None", await store.redis.hget(store.keys.approved, "text"))
@@ -280,17 +281,16 @@ class LinkRestore:
     async def _write(
         self, writer: StoreWriter, copy: LedgerCopy, read: LinkCopy, advance: Advance
     ) -> None:
-        image, keys, after = read.snapshot, self._store.keys, 0
+        rows, keys, after = read.rows, self._store.keys, 0
         if trimmed := read.trimmed:
             after = trimmed.closing.entries
-            image.put(keys.checkpoint, {"entries": after, "by": trimmed.by})
-            image.put(keys.checkpoint, {"text": trimmed.closing.text})
-            old = [act for act in image.at(keys.acts) if int(act) <= after]
-            image.drop(keys.acts, *old)
+            rows.put(keys.checkpoint, {"entries": after, "by": trimmed.by})
+            rows.put(keys.checkpoint, {"text": trimmed.closing.text})
+            rows.drop(keys.acts, [act for act in rows.at(keys.acts) if int(act) <= after])
         await writer.clear()
         async for number in writer.write_ledger(copy.entries(after), copy.last):
             advance("writing the data", number - after, copy.last - after)
-        await writer.write_keys(image)
+        await writer.write_rows(rows)
         # If all of Redis was lost, the reservations of the slip numbers were lost too.
         await self._store.slip_register.reserve_all_of(self._store.link.id)
 
@@ -363,8 +363,8 @@ class LinkRestore:
     def _stands_made(
         self, copy: LedgerCopy, read: LinkCopy, tables: Collection[str]
     ) -> dict[str, TableFindings]:
-        made = TableSnapshot(self._store.keys, read.snapshot)
-        found = {table: _stand(made.stored(table)) for table in tables}
+        rows = read.rows
+        found = {table: _stand(_stored(rows, table)) for table in tables}
         moment = self._middle_of(copy)
         for table, outbox in self._outboxes.items():
             if table not in found or found[table].last:
@@ -377,8 +377,9 @@ class LinkRestore:
             last = outbox.last_before(moment)
             if last:
                 events = (one for one in outbox.after(0) if one.seq <= last)
-                made.take_events(table, events, copy.opening.rounds.get(table))
-            found[table] = replace(_stand(made.stored(table)), before_archive=not last)
+                put_events(rows, table, events, copy.opening.rounds.get(table))
+            stand = _stand(_stored(rows, table))
+            found[table] = replace(stand, before_archive=not last)
         return found
 
     def _middle_of(self, copy: LedgerCopy) -> datetime | None:
@@ -406,6 +407,13 @@ def _approved_tables(text: bytes | None) -> Mapping[str, ApprovedTable]:
         return approved_tables((text or b"").decode())
     except UNREADABLE:
         return {}
+
+
+def _stored(rows: LinkRows, table: str) -> StoredTable:
+    keys = rows.keys
+    replies = rows.at(keys.replies)
+    kept = [replies.get(field) for field in reply_fields(table)]
+    return StoredTable(rows.at(keys.tables).get(table), kept=kept)
 
 
 def _stand(stored: StoredTable) -> TableFindings:

@@ -19,16 +19,19 @@ from datetime import datetime
 from typing import Final
 
 from meters.books.correction_requests import Correction, ask_step, known_cards
+from meters.books.entered_cards import entered_in
+from meters.books.expected_transfers import Added
+from meters.books.link_rows import LatestEntries, LinkRows, event_digest, put_table
 from meters.books.script_steps import AskStep, Kind, ReplyWork, ScriptStep, Status
 from meters.books.store import LinkStore
+from meters.books.table_evidence import TableEvidence
 from meters.floor.floor_file import Floor
 from meters.intake.batches import Arrival, LinkIntake
 from meters.intake.table_catalog import CatalogTable, table_topics
 from meters.metrics import Metrics
 from meters.restore.errors import RestoreError
 from meters.restore.outboxes import Answered
-from meters.restore.restored_tables import digest_of
-from meters.wire.messages import DrawMade, Wagers
+from meters.wire.messages import DrawMade, WagerCorrection, Wagers, Withdrawal
 
 _AT_ONCE: Final = 200
 
@@ -106,7 +109,7 @@ class OutboxReplay:
         step = ScriptStep(
             table=table,
             seq=answered.seq,
-            digest=digest_of(answered.payload).decode(),
+            digest=event_digest(answered.payload).decode(),
             kind=Kind.REFUSED,
             round=answered.event.round,
             basis=None,
@@ -162,3 +165,35 @@ def _timed(events: Iterator[Answered]) -> Iterator[tuple[datetime, str, Answered
 
 def _place(timed: tuple[datetime, str, Answered]) -> tuple[datetime, str]:
     return timed[:2]
+
+
+def put_events(
+    rows: LinkRows,
+    table: str,
+    events: Iterable[Answered],
+    added: Sequence[Added] | None,
+) -> None:
+    """Put the rows of a table whose last events are only in its outbox.
+
+    `events` are all events of the table. `added` has the contributions of its open round; None if
+    no round is open.
+    """
+    tables, latest = TableEvidence(), LatestEntries()
+    for one in events:
+        event = one.event
+        latest.keep_reply(table, one.seq, one.payload, one.reply_payload)
+        tables.last[table] = one.seq
+        if one.requested:
+            tables.know_entered(table, entered_in(event))
+        if one.reply.status != "accepted" or isinstance(event, Withdrawal):
+            continue
+        fields = {
+            "seq": b"%d" % one.seq, "round": event.round.encode(),
+            "event": one.payload, "reply": one.reply_payload,
+        }  # fmt: skip
+        if isinstance(event, Wagers | WagerCorrection) and event.positions:
+            tables.open_round(table, 0, fields)
+        else:
+            tables.end_round(table, fields)
+    put_table(rows, table, tables, added)
+    latest.put(rows)

@@ -14,9 +14,9 @@ from redis.asyncio.client import Pipeline
 
 from meters.books import ledger_blocks
 from meters.books.ledger_blocks import make_block
+from meters.books.link_rows import LinkRows
 from meters.books.stored_entries import Entry, pack_entries
 from meters.redis_client.link_keys import LinkKeys
-from meters.restore.store_snapshot import StoreSnapshot
 
 _FIELDS_AT_ONCE: Final = 500
 _PACKED_AT_ONCE: Final = 10
@@ -85,22 +85,22 @@ class StoreWriter:
             some = []
             yield number
 
-    async def write_keys(self, snapshot: StoreSnapshot) -> None:
+    async def write_rows(self, rows: LinkRows) -> None:
         """Write all Redis keys except the ledger. The hash of the meters is written last."""
         keys, pipe = self._keys, self._pipeline()
-        for key, fields in snapshot:
+        for key, fields in rows:
             if key == keys.meters:
                 continue
             pipe.delete(key)
             for some in _parts(fields.items(), _FIELDS_AT_ONCE):
-                if key in snapshot.sorted_sets:
+                if key in keys.sorted_sets:
                     pipe.zadd(key, {member: int(score) for member, score in some})
                 else:
                     pipe.hset(key, mapping=dict(some))
                 if len(pipe) >= _COMMANDS_AT_ONCE:
                     await pipe.execute()
         await pipe.execute()
-        pipe.hset(keys.meters, mapping=dict(snapshot.at(keys.meters).items()))
+        pipe.hset(keys.meters, mapping=dict(rows.at(keys.meters).items()))
         await pipe.execute()
 
     def _pipeline(self) -> Pipeline:

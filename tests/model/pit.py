@@ -282,7 +282,7 @@ class Pit:
 
     async def check_sound(self) -> None:
         assert (await self.audit()).problems == ()
-        keys, made = self.store.keys, keys_of((await self.rebuild()).snapshot())
+        keys, made = self.store.keys, keys_of((await self.rebuild()).rows())
         hold_alike(made, await read_store(self.redis, keys), keys)
 
 

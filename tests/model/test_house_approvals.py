@@ -216,7 +216,7 @@ async def test_a_restore_needs_no_game_file(keeping_redis: Redis, games: Path) -
     (games / "first.toml").write_text(five)
     more = await approved(pit, text.replace("wager = 100", "wager = 500"))
     meters = (await more.store.snapshot()).meters
-    rebuilt = (await more.rebuild()).snapshot().at(more.store.keys.meters)
+    rebuilt = (await more.rebuild()).rows().at(more.store.keys.meters)
     for field in ("terms:m", "file:m"):
         assert rebuilt[field].decode() == meters[field]
     filed = await more.redis.hget(more.store.keys.approved, "text")

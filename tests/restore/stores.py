@@ -6,6 +6,7 @@ from redis.asyncio import Redis
 
 from meters.books.checkpoint import EMPTY
 from meters.books.ledger_reading import read_entries_at
+from meters.books.link_rows import LinkRows
 from meters.books.store import LinkStore
 from meters.books.stored_entries import Entry
 from meters.books.stored_tables import (
@@ -20,7 +21,6 @@ from meters.books.stored_tables import (
 )
 from meters.redis_client.link_keys import LinkKeys
 from meters.restore.rebuild import Rebuild
-from meters.restore.store_snapshot import StoreSnapshot
 
 Keys = dict[str, dict[str, bytes]]
 
@@ -51,11 +51,10 @@ class Copy:
 
 async def read_store(redis: Redis, keys: LinkKeys) -> Keys:
     """Return every key of a link except its ledger; of sorted sets the scores."""
-    sorted_sets = StoreSnapshot(keys).sorted_sets
     found: Keys = {}
     async for name in redis.scan_iter(match=f"{keys.claim('').removesuffix('claim:')}*"):
         key = name.decode()
-        if key in sorted_sets:
+        if key in keys.sorted_sets:
             rows = await redis.zrange(key, 0, -1, withscores=True)
             members = cast("list[tuple[bytes, float]]", rows)
             found[key] = {member.decode(): b"%d" % int(score) for member, score in members}
@@ -81,8 +80,8 @@ async def _put_texts(redis: Redis, keys: LinkKeys, found: Keys) -> None:
             found[keys.replies][field] = kept_text(seq, stored[:DIGEST] + fields["reply"])
 
 
-def keys_of(image: StoreSnapshot) -> Keys:
-    return {key: dict(fields) for key, fields in image}
+def keys_of(rows: LinkRows) -> Keys:
+    return {key: dict(fields) for key, fields in rows}
 
 
 def hold_alike(made: Keys, was: Keys, keys: LinkKeys) -> None:
@@ -177,7 +176,7 @@ def _fields_of(stored: StoredTable) -> dict[str, bytes]:
             "basis": b"%d" % state.basis,
             "wagers": stored.wagers,
             "draw": state.draw.encode(),
-            "contributed": msgspec.msgpack.encode(state.contributed),
+            "contributed": msgspec.msgpack.encode(sorted(state.contributed)),
         }
     if state.over or stored.repeated:
         found["claims"] = stored.repeated or b""

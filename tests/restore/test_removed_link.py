@@ -6,7 +6,8 @@ from typing import Final
 import pytest
 from redis.asyncio import Redis
 
-from meters.books.restore_entries import RestoreEntries, RestoreEntry
+from meters.books.checkpoint import RestoreEntry
+from meters.books.restore_entries import RestoreEntries
 from meters.books.slip_numbers import SLIPS_KEY
 from tests.model.days import A_DAY
 from tests.model.kept import Kept

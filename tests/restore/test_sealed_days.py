@@ -18,12 +18,10 @@ from meters.archive import archiver, verification
 from meters.archive.day_file import ArchiveError, DayFile
 from meters.floor.floor_file import Floor as FloorFile
 from meters.redis_client.link_keys import LinkKeys
-from meters.restore import sealed_wins
+from meters.restore import decided_wins
 from meters.restore.copy_reading import CopyReader, LinkCopy
 from meters.restore.errors import RestoreError
 from meters.restore.ledger_copy import ArchivedLedger
-from meters.restore.restored_tables import TableSnapshot
-from meters.restore.store_snapshot import StoreSnapshot
 from tests.archive.day_content import DayContent, edit
 from tests.model.days import A_DAY, Days
 from tests.model.machine import Floor
@@ -42,7 +40,7 @@ pytestmark = [pytest.mark.duty("D11"), pytest.mark.slow]
 def _few_wins(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let Redis keep so few wins that some of a short test are deleted."""
     monkeypatch.setattr(archiver, "WINS_KEPT", 2)
-    monkeypatch.setattr(sealed_wins, "_FORGET_FROM", 4)
+    monkeypatch.setattr(decided_wins, "_FORGET_FROM", 4)
 
 
 class EachEntryReader(CopyReader):
@@ -69,7 +67,7 @@ async def read_both_ways(floor: FloorFile, directory: Path) -> tuple[LinkCopy, L
 def hold_both_alike(sealed: LinkCopy, each: LinkCopy, keys: LinkKeys) -> None:
     """Check that both ways gave the same data, except wins that `pitlink archive` deletes."""
     assert (sealed.trimmed, sealed.chain) == (each.trimmed, each.chain)
-    made, was = keys_of(sealed.snapshot), keys_of(each.snapshot)
+    made, was = keys_of(sealed.rows), keys_of(each.rows)
     after = each.trimmed.closing.entries if each.trimmed else 0
     for store in (made, was):
         acts = store.pop(keys.acts, {})
@@ -88,19 +86,18 @@ def hold_both_alike(sealed: LinkCopy, each: LinkCopy, keys: LinkKeys) -> None:
 
 def _gone(each: LinkCopy, keys: LinkKeys) -> set[str]:
     assert each.trimmed
-    snapshot, closing = each.snapshot, each.trimmed.closing
-    remain = {*closing.waiting, *snapshot.at(keys.waiting)}
-    tables = TableSnapshot(keys, snapshot)
-    for table in snapshot.at(keys.repeated_claims):
-        remain.update(tables.stored(table).repeated_claims)
+    rows, closing = each.rows, each.trimmed.closing
+    remain = {*closing.waiting, *rows.at(keys.waiting)}
+    for claims in rows.at(keys.repeated_claims).values():
+        remain.update(claims.decode().split())
     lists: dict[str, list[tuple[int, str]]] = {}
-    for member in snapshot.at(keys.wins):
+    for member in rows.at(keys.wins):
         head, _, claim = member.rpartition(":")
         lists.setdefault(head[:-16], []).append((int(head[-16:]), claim))
     for wins in lists.values():
         remain.update(claim for _, claim in sorted(wins)[-archiver.WINS_KEPT :])
     every = {_claim_of(member): int(member.rpartition(":")[0][-16:]) for member in
-             snapshot.at(keys.wins)}  # fmt: skip
+             rows.at(keys.wins)}  # fmt: skip
     return {claim for claim, entry in every.items() if entry <= closing.entries} - remain
 
 
@@ -296,14 +293,11 @@ async def test_a_process_that_dies_while_it_verifies_is_replaced_by_this_one(
 @pytest.mark.parametrize("order", [1, -1])
 def test_the_latest_wins_of_each_meter_and_those_of_tables_remain(order: int) -> None:
     """Two of each list: all wins of a meter, and its wins of a percentage."""
-    keys, wins = LinkKeys("pit"), sealed_wins.DecidedWins()
+    wins = decided_wins.DecidedWins()
     for entry in range(1, 10)[::order]:
         record = {"meter": "main", "percent": 10 if entry in {2, 3, 4} else None}
         fields = {"entry": str(entry), "record": json.dumps(record)}
         wins.add(f"c{entry}", json.dumps(fields))
         wins.forget([["c1"]])
     wins.forget([["c1"]], now=True)
-    image = StoreSnapshot(keys)
-    wins.put(image, keys)
-    remain = {f"c{entry}" for entry in (1, 3, 4, 8, 9)}
-    assert {key.removeprefix(keys.claim("")) for key, _ in image} == remain
+    assert wins.claims().keys() == {f"c{entry}" for entry in (1, 3, 4, 8, 9)}

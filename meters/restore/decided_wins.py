@@ -1,6 +1,6 @@
 """The wins that Redis still has at the close of an archived gaming day, from the archive files."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Mapping
 from heapq import heappush, heappushpop
 from typing import Final, NamedTuple
 
@@ -8,15 +8,7 @@ import msgspec
 
 from bonus.settling.settlement_lines import WrittenPercent
 from meters.archive import archiver
-from meters.archive.day_file import DayFile
-from meters.archive.day_lines import EntryLine
-from meters.books.checkpoint import Checkpoint
 from meters.books.claim_evidence import CORRECTION_FIELDS
-from meters.books.stored_tables import STATE
-from meters.redis_client.link_keys import LinkKeys
-from meters.restore.rebuild import Rebuild
-from meters.restore.restored_tables import claim_of_hold
-from meters.restore.store_snapshot import Row, StoreSnapshot
 
 
 class _Record(msgspec.Struct, frozen=True):
@@ -54,7 +46,7 @@ class DecidedWins:
 
     def __init__(self) -> None:
         self._fields: dict[str, str] = {}
-        self._corrections: dict[str, EntryLine] = {}
+        self._corrections: dict[str, Mapping[str, bytes]] = {}
         self._latest: dict[tuple[str, bool], list[_Place]] = {}
         self._forget_from = _FORGET_FROM
 
@@ -76,8 +68,8 @@ class DecidedWins:
             else:
                 heappushpop(latest, place)
 
-    def correct_slip(self, claim: str, line: EntryLine) -> None:
-        self._corrections[claim] = line
+    def correct_slip(self, claim: str, entry: Mapping[str, bytes]) -> None:
+        self._corrections[claim] = entry
 
     def forget(self, repeated: Iterable[Iterable[str]], *, now: bool = False) -> None:
         """Forget the wins that Redis no longer has, if there are many of them, or with `now`.
@@ -94,59 +86,17 @@ class DecidedWins:
             self._corrections.pop(claim, None)
         self._forget_from = max(_FORGET_FROM, 2 * len(self._fields))
 
-    def put(self, image: StoreSnapshot, keys: LinkKeys) -> None:
+    def claims(self) -> dict[str, dict[str, str]]:
+        """Return the fields of the wins that remain."""
+        found = dict[str, dict[str, str]]()
         for claim, text in self._fields.items():
             fields = _FIELDS.decode(text)
             # The file can have a correction that was made before the file was written, but after
             # the close of the last gaming day.
-            kept = {name: value for name, value in fields.items() if name not in CORRECTION_FIELDS}
-            if line := self._corrections.get(claim):
-                corrected = (line.event, line.by, line.at)
-                kept |= dict(zip(CORRECTION_FIELDS, corrected, strict=True))
-            image.put(keys.claim(claim), kept)
-
-
-class UndecidedWins:
-    """The wins that wait for a decision at the close of the last of some gaming days.
-
-    `results` are those that opened them, each as ``TABLE-SEQ``. `held` has for each table that such
-    wins hold the text in its state.
-    """
-
-    def __init__(self, keys: LinkKeys, closing: Checkpoint) -> None:
-        self.claims: Final = frozenset(closing.waiting)
-        self.results: Final = frozenset(
-            claim.partition(".")[2].rpartition("-")[0] for claim in self.claims
-        )
-        self.held: dict[str, str] = {}
-        self._keys = keys
-        self._snapshot = StoreSnapshot(keys)
-
-    def rows(self) -> Iterator[Row]:
-        return self._snapshot.rows()
-
-    def take_day(self, file: DayFile, rebuild: Rebuild) -> None:
-        """Rebuild a gaming day entry by entry, and take the waiting wins from the result.
-
-        `rebuild` must have the rows of this class, the open rounds, and the approved floor file
-        before the day.
-
-        Raises:
-            ArchiveError: the file cannot be read.
-            RebuildError: an entry is wrong, or cannot be read.
-        """
-        for number, fields in file.entries():
-            rebuild.apply_entry(number, fields)
-        keys, made = self._keys, StoreSnapshot(self._keys, rebuild.rows())
-        image = self._snapshot = StoreSnapshot(keys)
-        for claim in self.claims:
-            if fields := made.at(keys.claim(claim)):
-                image.put(keys.claim(claim), fields)
-        self.held = {
-            table: held
-            for table, packed in made.at(keys.tables).items()
-            if (held := self._held_by_these(STATE.decode(packed).held))
-        }
-
-    def _held_by_these(self, held: str) -> str:
-        return "\n".join(line for line in held.splitlines() if claim_of_hold(line) in self.claims)
+            found[claim] = {
+                name: value for name, value in fields.items() if name not in CORRECTION_FIELDS
+            }
+            if entry := self._corrections.get(claim):
+                corrected = (entry[name].decode() for name in ("event", "by", "at"))
+                found[claim] |= dict(zip(CORRECTION_FIELDS, corrected, strict=True))
+        return found
