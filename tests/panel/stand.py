@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 import httpx
-from playwright.async_api import Locator, Page, expect
+from playwright.async_api import Locator, Page, Request, expect
 
 from controllers.agent.agent import Agent
 from controllers.agent.metrics import AgentMetrics
@@ -17,7 +17,7 @@ from meters.floor.floor_file import parse_floor
 from meters.http.middleware import ServerSettings
 from tests.controllers.floors import FLOOR
 from tests.controllers.scripted import SWIFT
-from tests.waiting import free_port, served
+from tests.waiting import eventually_async, free_port, served
 
 KEY: Final = "key-of-the-test"
 STANDS: Final = ":not([data-fresh])"
@@ -74,6 +74,10 @@ class Hand:
     def __init__(self, page: Page, url: str) -> None:
         self.page = page
         self._url = url
+        self._unanswered = set[Request]()
+        page.on("request", self._note_sent)
+        for ended in ("requestfinished", "requestfailed"):
+            page.on(ended, self._note_ended)
 
     async def open(self) -> None:
         await self.page.goto(f"{self._url}/?key={KEY}")
@@ -90,9 +94,21 @@ class Hand:
         """Return a button by its whole name, once a touch on it counts."""
         return self.button(name).and_(self.page.locator(STANDS))
 
+    def _note_sent(self, request: Request) -> None:
+        if request.url.endswith("/api/v1/events"):
+            self._unanswered.add(request)
+
+    def _note_ended(self, request: Request) -> None:
+        self._unanswered.discard(request)
+
+    async def answered(self) -> None:
+        """Wait for the answers to all events: the page does not send one that waits a second."""
+        await eventually_async(lambda: not self._unanswered)
+
     async def touch(self, *names: str) -> None:
         """Touch buttons one after the other, each once it has stayed in its place for a while."""
         for name in names:
+            await self.answered()
             # The effect of the touch before may still move the buttons under the finger.
             await expect(self.page.locator("button[data-fresh]")).to_have_count(0)
             await self.standing(name).click()
@@ -147,5 +163,6 @@ class Hand:
 
     async def type(self, title: str, cards: str) -> None:
         await expect(self.heading(title)).to_be_visible()
+        await self.answered()
         await self.page.get_by_label("Or type the cards").fill(cards)
         await self.page.keyboard.press("Enter")

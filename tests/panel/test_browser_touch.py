@@ -172,8 +172,11 @@ async def test_a_frozen_agent_is_a_lost_one_and_what_is_touched_meanwhile_is_not
         await hand.standing("Position 5 Progressive").wait_for()
         os.kill(table.process.pid, signal.SIGSTOP)
         try:
-            await hand.touch("Position 4 Progressive", "Position 5 Progressive")
-            await hand.touch("Lock-out: no more bets")
+            for name in (
+                *(f"Position {at} Progressive" for at in (4, 5)),
+                "Lock-out: no more bets",
+            ):
+                await hand.standing(name).click()
             await expect(lost).to_be_visible()
             await expect(page.locator("#toast")).to_contain_text("Not sent")
             await expect(meter).to_contain_text("Not available")
@@ -187,6 +190,19 @@ async def test_a_frozen_agent_is_a_lost_one_and_what_is_touched_meanwhile_is_not
             "aria-pressed", "false"
         )
         await expect(page.locator("#standing")).to_contain_text("Betting open")
+        await hand.touch("Lock-out: no more bets")
+        counted = page.get_by_label("Chips counted")
+        await expect(counted).to_be_visible()
+        os.kill(table.process.pid, signal.SIGSTOP)
+        try:
+            for count in ("3", "1"):
+                await counted.fill(count)
+                await hand.standing("Confirm count").click()
+            await expect(lost).to_be_visible()
+        finally:
+            os.kill(table.process.pid, signal.SIGCONT)
+        await expect(lost).to_be_hidden()
+        await expect(counted).to_have_value("1")
 
 
 @pytest.mark.slow

@@ -75,7 +75,8 @@ const count = async (event) => {
   const { counted } = current();
   if (!counted) return;
   update({ counted: "" });
-  await press({ event: "chips", count: Number(counted) }, { quiet: ["chips_differ"] });
+  const { error } = await press({ event: "chips", count: Number(counted) }, { quiet: ["chips_differ"] });
+  if (error?.code === "not_sent" && !current().counted) update({ counted });
 };
 
 const enter = (text) => update({ counted: text.replace(/\D/g, "").slice(0, 3) });
