@@ -122,10 +122,10 @@ class Replay:
         given checkpoint itself is that of the last closed gaming day.
         """
         evidence, link = Evidence(), LinkEvidence()
+        link.know_meters(checkpoint.terms)
         if approval := checkpoint.approval:
             evidence.add_approval(approval.event)
             link.add_approval(approval.entry, approval.by, approval.event)
-        link.seeded |= checkpoint.terms.keys()
         books = checkpoint.books()
         if approval:
             books.approved = approved_settings(approval.event)

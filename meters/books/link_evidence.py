@@ -5,7 +5,7 @@ old values. Each call of a Lua script adds one to the version number of each met
 All entries of one script call have the same time, so they are counted as one call.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final
@@ -74,12 +74,14 @@ class LinkEvidence:
     versions_raised: int = 0
     restored: bool = False
     seeded: set[str] = field(default_factory=set)
+    _filed: list[tuple[str, str]] = field(default_factory=list)
     _touched_at: dict[str, bytes] = field(default_factory=dict)
     _percents: dict[str, str] = field(default_factory=dict)
 
     def add_approval(self, entry: int, by: str, event: bytes | str) -> None:
         """Note the approval of a floor file that a ledger entry records."""
         approved = _APPROVED.decode(event)
+        self._filed.append(("", approved.text))
         self.approved = {
             "digest": approved.digest, "text": approved.text, "by": by, "entry": str(entry),
         }  # fmt: skip
@@ -97,15 +99,12 @@ class LinkEvidence:
         event, by = fields["event"], fields["by"].decode()
         match kind:
             case b"seed":
-                filed = self._filed()
-                for meter in touched:
-                    self.standing[f"file:{meter}"] = filed.get(meter, event.decode())
+                self._filed += [(meter, event.decode()) for meter in touched]
             case b"approve_first":
                 self.approved["first"] = str(number)
             case b"approve":
                 self.add_approval(number, by, event)
                 self.approved["at"] = at
-                self.file_terms()
             case b"propose" | b"withdraw" | b"adjust" | b"parameter":
                 self._add_proposal(kind, number, by, fields)
             case b"restore":
@@ -128,14 +127,28 @@ class LinkEvidence:
         decided = {"state": state, "decided_by": by, "decided_at": at}
         self.proposals[made.proposal] = self.proposals.get(made.proposal, {}) | decided
 
-    def file_terms(self) -> None:
-        """Note the terms of each meter in the floor file that was approved last."""
-        filed = self._filed().items()
-        self.standing |= {f"file:{meter}": one for meter, one in filed if meter in self.seeded}
+    def know_meters(self, meters: Collection[str]) -> None:
+        """Note meters that were seeded before the first replayed entry."""
+        self.seeded.update(meters)
+        self._filed += [(meter, "") for meter in meters]
 
-    def _filed(self) -> Mapping[str, str]:
-        """Return the terms of the meters in the last approved floor file."""
-        return approved_terms(self.approved["text"]) if self.approved else {}
+    def file_terms(self) -> dict[str, str]:
+        """Return the terms that each meter had in the last approved floor file that names it.
+
+        A service stores them when it opens the link with this floor file. Without an approval they
+        are those of the seed, if its entry was replayed.
+
+        Raises:
+            ValueError, msgspec.DecodeError: an approval cannot be read.
+        """
+        found, approved = dict[str, str](), dict[str, str]()
+        for meter, text in self._filed:
+            if meter:
+                found[meter] = approved.get(meter, text)
+            else:
+                approved = approved_terms(text)
+                found |= {known: terms for known, terms in approved.items() if known in found}
+        return {meter: terms for meter, terms in found.items() if terms}
 
     def _raise_versions(self, fields: Mapping[str, bytes]) -> frozenset[str]:
         """Raise the lowest version of each meter that an entry affects, and return these meters.

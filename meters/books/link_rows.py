@@ -68,7 +68,7 @@ class LatestEntries:
     """What Redis keeps of only the latest entries: the tables' replies, and the dealt cards."""
 
     def __init__(self) -> None:
-        self._replies: dict[str, deque[tuple[int, bytes]]] = {}
+        self._replies: dict[str, deque[tuple[int, bytes, bytes]]] = {}
         self._dealt: dict[str, str] = {}
 
     def add(self, number: int, fields: Mapping[str, bytes]) -> None:
@@ -85,7 +85,7 @@ class LatestEntries:
     def keep_reply(self, table: str, seq: int, event: bytes, reply: bytes) -> None:
         if (kept := self._replies.get(table)) is None:
             kept = self._replies[table] = deque(maxlen=REPLIES_KEPT)
-        kept.append((seq, event_digest(event) + reply))
+        kept.append((seq, event, reply))
 
     def put(self, rows: LinkRows) -> None:
         keys = rows.keys
@@ -93,8 +93,8 @@ class LatestEntries:
         for table, kept in self._replies.items():
             last = kept[-1][0]
             rows.put(keys.replies, {
-                reply_field(table, seq): kept_text(seq, stored)
-                for seq, stored in kept if seq > last - REPLIES_KEPT
+                reply_field(table, seq): kept_text(seq, event_digest(event) + reply)
+                for seq, event, reply in kept if seq > last - REPLIES_KEPT
             })  # fmt: skip
 
 
@@ -115,6 +115,8 @@ def link_rows(keys: LinkKeys, replay: Replay, latest: LatestEntries, open_day: s
         one.meter for one in claims.values() if one.percent and one.state == "pending"
     )
     rows.put(keys.meters, {name: one for name, one in link.standing.items() if one is not None})
+    filed = link.file_terms().items()
+    rows.put(keys.meters, {f"file:{meter}": one for meter, one in filed})
     for meter in terms:
         rows.put(keys.meters, {
             f"terms:{meter}": texts[meter],

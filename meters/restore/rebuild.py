@@ -99,12 +99,16 @@ class Rebuild:
         """Return all rows that Redis must hold, except the ledger entries.
 
         Raises:
-            RebuildError: a claim is undecided, but no ledger entry contains it.
+            RebuildError: a claim is undecided, but no ledger entry contains it; or an approved
+                floor file cannot be read.
         """
         replay = self._replay
         if unknown := sorted(replay.books.waiting - replay.evidence.claims.keys()):
             raise RebuildError(f"win {unknown[0]} waits, and its entry is not in the archive")
-        return link_rows(self._keys, replay, self._latest, self._day.isoformat())
+        try:
+            return link_rows(self._keys, replay, self._latest, self._day.isoformat())
+        except (*UNREADABLE, ValueError) as error:
+            raise RebuildError(f"an approved floor file cannot be read: {error}") from None
 
     def _open_day(self, at: str) -> None:
         day, closed = self._days.of(datetime.fromisoformat(at)), self._replay.closed_day
@@ -136,6 +140,4 @@ def replay_after(link: Link, checkpoint: Checkpoint = EMPTY) -> Replay:
         state.standing |= {"closed": f"before {next_day}", "closed_by": ""}
     if state.approved:
         state.approved["at"] = ""
-        # People can have changed a term by proposal since, and left the floor file as it was.
-        state.file_terms()
     return replay
