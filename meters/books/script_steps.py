@@ -256,9 +256,9 @@ class PaidDue(msgspec.Struct, frozen=True, array_like=True):
 class ScriptAnswer(msgspec.Struct, frozen=True, array_like=True):
     """The answer of the script `apply_events` to one event.
 
-    `text` is the reply to the event, empty for an accepted one, whose reply `reply_of` makes. If an
-    earlier event of the table is missing, it is the sequence number (`seq`) of that event. `asked`
-    says that the script stored a new correction request. `entry` is the number of the ledger entry
+    `text` is the reply to the event, empty for an accepted one (see `reply_text`). If an earlier
+    event of the table is missing, it is the sequence number (`seq`) of that event. `asked` says
+    that the script stored a new correction request. `entry` is the number of the ledger entry
     with the event and its reply. If another table has a result with the same round id and cards,
     `elsewhere` is the id of that table, a blank, and the number of the ledger entry of that result.
     `confirmed_by` is the person who confirmed the correction in the event.
@@ -298,13 +298,6 @@ def contributions_text(contributions: Sequence[Contribution]) -> str:
     '[["progressive",1,100,140000,0,0]]'
     """
     return msgspec.json.encode(contributions).decode()
-
-
-def reply_of(parts: ReplyParts, answer: ScriptAnswer) -> bytes:
-    """Return the reply to an event, with the amounts of the answer; empty if there is none."""
-    if answer.status is not Status.ACCEPTED:
-        return answer.text.encode()
-    return reply_text(parts, [due.amount_cents for due in answer.paid])
 
 
 def chained_texts(event: bytes, parts: ReplyParts) -> bytes:

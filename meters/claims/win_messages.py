@@ -8,7 +8,6 @@ import msgspec
 from meters.books.claim_records import ClaimRecord, OwedEnvy
 from meters.books.script_steps import PaidDue
 from meters.claims.claim_rows import record_of
-from meters.intake.result_steps import OpenedClaim
 from meters.wire.clock import now_text
 from meters.wire.messages import Jackpot, envy_message_claim
 
@@ -25,9 +24,9 @@ def is_reopened(fields: Mapping[str, str]) -> bool:
     return fields["state"] == "pending" and "reopen_at" in fields
 
 
-def hit_message(opened: OpenedClaim, paid: PaidDue) -> Jackpot:
+def hit_message(record: ClaimRecord, paid: PaidDue) -> Jackpot:
     """Make the message that announces a win to all displays at the same time (duty D8)."""
-    return win_message("hit", opened.record, paid.amount_cents, paid.meter_after_cents)
+    return win_message("hit", record, paid.amount_cents, paid.meter_after_cents)
 
 
 def current_jackpot(fields: Mapping[str, str]) -> Jackpot | None:

@@ -1,4 +1,8 @@
-"""Batches of table events of one link: validated, applied in one script call, and answered."""
+"""Batches of table events of one link: validated, applied in one script call, and answered.
+
+The way of an event: its bytes are read (`event_reading`), judged (`wager_judging`,
+`result_judging`), applied to Redis with the other events of the batch, and answered.
+"""
 
 import hashlib
 import logging
@@ -13,12 +17,7 @@ import structlog
 from meters.books.claim_records import ClaimRecord
 from meters.books.correction_requests import Correction, ask_step, known_cards
 from meters.books.entered_cards import count_hands, entered_in
-from meters.books.refusals import (
-    EventRefusal,
-    out_of_order,
-    refused,
-    refused_by_script,
-)
+from meters.books.refusals import EventRefusal, out_of_order, refused, refused_by_script
 from meters.books.script_steps import (
     Kind,
     PaidDue,
@@ -28,27 +27,24 @@ from meters.books.script_steps import (
     ScriptAnswer,
     ScriptStep,
     Status,
+    WagersWork,
     Work,
-    reply_of,
+    reply_text,
 )
 from meters.books.store import APPLY_KEYS, LinkStore
-from meters.intake.batch_counts import BatchCounts
-from meters.intake.decoding import read_event
-from meters.intake.draws import draw_for
-from meters.intake.repeated_wagers import AddedByWagers, RepeatedWagers
-from meters.intake.result_steps import OpenedClaim, OpenRound
+from meters.floor.game_files import GAME_NOT_IN_EFFECT, problem_now
+from meters.intake.event_reading import EventReader, check_texts
+from meters.intake.result_judging import ValidatedResult, check_declared, judge_result
 from meters.intake.table_catalog import CatalogTable
-from meters.intake.text_checks import check_round_id, check_texts
-from meters.intake.validation import (
-    ValidatedResult,
-    check_declared,
-    check_game_dates,
+from meters.intake.wager_judging import (
+    AddedWagers,
+    OpenRound,
+    draw_for,
     judge_correction,
-    judge_result,
     judge_wagers,
-    wagers_work,
 )
 from meters.metrics import Metrics
+from meters.metrics.play_metrics import PlayMetrics, WinKind
 from meters.process.logs import ThrottledLog
 from meters.wire.messages import (
     DrawMade,
@@ -60,8 +56,8 @@ from meters.wire.messages import (
     Result,
     Void,
     WagerCorrection,
-    WageredPosition,
     Wagers,
+    WagersAccepted,
     Withdrawal,
 )
 from meters.wire.topics import TableAddress
@@ -71,6 +67,15 @@ log = structlog.get_logger()
 _STORED_WAGERS: Final = msgspec.json.Decoder(Wagers | WagerCorrection)
 _STORED_DRAW: Final = msgspec.json.Decoder(DrawMade | None)
 _ROUNDS_REMEMBERED: Final = 65_536
+_COUNTED: Final = {
+    Status.ACCEPTED: "accepted",
+    Status.WITHDRAWN: "accepted",
+    Status.AGAIN: "repeated",
+    Status.GAP: "out_of_order",
+    # The table repeats its event every few seconds. This refusal is normal and is not logged.
+    Status.UNCONFIRMED: "unconfirmed",
+}
+"""The names in the metrics of an event's status; that of every other one is ``refused``."""
 
 Draw = Callable[[CatalogTable, Wagers], DrawMade | None]
 """A function that makes the bonus draws of a round. Its arguments are the table and the wagers."""
@@ -84,6 +89,44 @@ class Arrival(msgspec.Struct, frozen=True):
     correlation: bytes | None = None
 
 
+class _Counts:
+    """Counts of a batch, added to the metrics all at once.
+
+    To change a metric takes more time than to process a wager.
+    """
+
+    def __init__(self) -> None:
+        self._events: dict[tuple[str, str], int] = {}
+        self._added: dict[str, tuple[AddedWagers, int]] = {}
+        self._tables: dict[str, tuple[int, int]] = {}
+
+    def event(self, event_type: str, status: str) -> None:
+        key = (event_type, status)
+        self._events[key] = self._events.get(key, 0) + 1
+
+    def wagers(self, table: str, added: AddedWagers) -> None:
+        # Many tables have the same wagers, so these are multiplied when the counts are written.
+        _, events = self._added.get(added.text, (added, 0))
+        self._added[added.text] = added, events + 1
+        wagers, cents = self._tables.get(table, (0, 0))
+        self._tables[table] = wagers + added.wagers, cents + added.wagered_cents
+
+    def write(self, link: str, play: PlayMetrics) -> None:
+        for (event_type, status), events in self._events.items():
+            play.count_event(link, event_type, status, events)
+        for added, events in self._added.values():
+            for one in added.contributions:
+                play.count_wagers(
+                    link,
+                    one.meter,
+                    wagers=events * one.wagers,
+                    wagered_cents=events * one.wagered_cents,
+                    contributed_micros=events * (one.meter_micros + one.reserve_micros),
+                )
+        for table, (wagers, cents) in self._tables.items():
+            play.count_table(link, table, wagers=wagers, wagered_cents=cents)
+
+
 @dataclass(slots=True)
 class BatchResult:
     """The result of a batch of events.
@@ -95,14 +138,14 @@ class BatchResult:
     """
 
     replies: list[tuple[TableAddress, bytes]] = field(default_factory=list)
-    hits: list[tuple[OpenedClaim, PaidDue]] = field(default_factory=list)
+    hits: list[tuple[ClaimRecord, PaidDue]] = field(default_factory=list)
     hellos: list[tuple[TableAddress, tuple[str, ...]]] = field(default_factory=list)
-    counts: BatchCounts = field(default_factory=BatchCounts)
+    counts: _Counts = field(default_factory=_Counts)
     changed: bool = False
     asked: bool = False
 
     def add(self, other: "BatchResult") -> None:
-        """Add the result of another part of the batch, except the counts."""
+        """Add the result of another part of the batch."""
         self.replies += other.replies
         self.hits += other.hits
         self.hellos += other.hellos
@@ -113,10 +156,11 @@ class BatchResult:
 class _Judged(msgspec.Struct, frozen=True):
     """An event after its validation, with the work for the Lua script `apply_events`.
 
-    `reply` is for an accepted event, and empty if the event cannot be accepted. `opened` is set
-    only for a wagers event, `added` for wagers or a correction that adds one, `result` for a result
-    that could be settled. `entered` are the cards that were entered and taken back, as the void,
-    the result or an earlier correction request of the round names them.
+    `reply` is for an accepted event, and empty if the event cannot be accepted; then `refusal` is
+    the code of the reason, if it is known. `opened` is set only for a wagers event, `added` for
+    wagers or a correction that adds one, `result` for a result that could be settled. `entered` are
+    the cards that were entered and taken back, as the void, the result or an earlier correction
+    request of the round names them.
     """
 
     known: CatalogTable
@@ -124,8 +168,9 @@ class _Judged(msgspec.Struct, frozen=True):
     step: ScriptStep
     payload: bytes = b""
     reply: ReplyParts = ()
+    refusal: str = ""
     opened: OpenRound | None = None
-    added: AddedByWagers | None = None
+    added: AddedWagers | None = None
     result: ValidatedResult | None = None
     entered: Sequence[EnteredCards] = ()
 
@@ -155,17 +200,11 @@ class LinkIntake:
         self._store = store
         self._replays = replays
         self._draw = draw
-        self._metrics = metrics
+        self._running, self._play = metrics.running, metrics.play
         self._rounds: dict[str, OpenRound] = {}
-        self._repeated = RepeatedWagers()
+        self._reader = EventReader()
         self._refusals = ThrottledLog()
         self._log = log.bind(link=store.link.id)
-
-    @property
-    def _follows(self) -> bool:
-        """Log each event? Asked before log fields are made, because making them takes time."""
-        follows: bool = self._log.is_enabled_for(logging.DEBUG)
-        return follows
 
     async def apply_batch(self, arrivals: Sequence[Arrival]) -> BatchResult:
         """Validate, apply and answer a batch of events.
@@ -181,52 +220,41 @@ class LinkIntake:
                 and get the stored replies if it was.
         """
         outcome = BatchResult()
-        events: list[tuple[CatalogTable, bytes, MoneyEvent | EventRefusal, int]] = []
-        hellos: list[CatalogTable] = []
-        follows = self._follows
+        read: list[tuple[Arrival, MoneyEvent | EventRefusal, int, AddedWagers | None]] = []
+        unnumbered: list[tuple[CatalogTable, MoneyEvent | Hello | EventRefusal]] = []
+        # Asked before log fields are made, because making them takes time.
+        follows = self._log.is_enabled_for(logging.DEBUG)
         for arrival in arrivals:
-            event, seq = self._read(arrival)
+            known = arrival.known
+            event, seq, added = self._reader.read(known, arrival.payload)
             if follows:
-                self._log_arrived(arrival.known, event, seq)
-            if isinstance(event, Hello):
-                hellos.append(arrival.known)
-            elif seq is None:
-                self._refuse_unread(arrival.known, event, outcome)
+                self._log_arrived(known, event, seq)
+            if seq is None or isinstance(event, Hello):
+                unnumbered.append((known, event))
             else:
-                events.append((arrival.known, arrival.payload, event, seq))
-        await self._look_up([(known, event) for known, _, event, _ in events])
-        if events:
-            await self._apply([self._judge(*event, outcome) for event in events], outcome)
-        if hellos:
-            await self._greet(hellos, outcome)
-        outcome.counts.write(self._store.link.id, self._metrics.play)
+                read.append((arrival, event, seq, added))
+        await self._read_rounds([(one.known, event) for one, event, _, _ in read])
+        if judged := [self._judge(*one) for one in read]:
+            steps, keys = self._place(judged)
+            # The ledger has no entry of an event that cannot be accepted, so no text of it.
+            texts = [(one.payload, one.reply) for one in judged]
+            began = time.perf_counter()
+            answers = await self._store.apply(steps, texts, keys)
+            self._running.observe_step(len(steps), time.perf_counter() - began)
+            for one, answer in zip(judged, answers, strict=True):
+                if follows:
+                    self._log_judged(one, answer)
+                self._answer(one, answer, outcome)
+        if unnumbered:
+            await self._answer_unnumbered(unnumbered, outcome)
+        outcome.counts.write(self._store.link.id, self._play)
         return outcome
 
     def forget(self) -> None:
         """Forget the remembered rounds, because another process can have changed them in Redis."""
         self._rounds.clear()
 
-    def _read(self, arrival: Arrival) -> tuple[MoneyEvent | Hello | EventRefusal, int | None]:
-        repeated = self._repeated.read(arrival.known, arrival.payload)
-        return (repeated, repeated.seq) if repeated else read_event(arrival.payload)
-
-    def _log_arrived(
-        self, known: CatalogTable, event: MoneyEvent | Hello | EventRefusal, seq: int | None
-    ) -> None:
-        round_id = event.round if isinstance(event, MoneyEvent) else None
-        self._log.debug(
-            "event arrived", table=known.table.id, round=round_id, seq=seq, type=_type_of(event)
-        )
-
-    def _refuse_unread(
-        self, known: CatalogTable, event: MoneyEvent | EventRefusal, outcome: BatchResult
-    ) -> None:
-        if isinstance(event, EventRefusal):
-            reply = refused(None, event.code, event.message, event.field)
-            outcome.replies.append((_address(known), reply))
-            self._count_refusal(known, event.code, None, outcome)
-
-    async def _look_up(
+    async def _read_rounds(
         self, events: Sequence[tuple[CatalogTable, MoneyEvent | EventRefusal]]
     ) -> None:
         """For the ends of rounds in `events`, read the rounds from Redis that are not remembered.
@@ -237,7 +265,7 @@ class LinkIntake:
             known.table.id
             for known, event in events
             if isinstance(event, Result | Void | WagerCorrection)
-            and not self._remembers(known, event)
+            and self._remembered(known, event) is None
         ]
         if not tables:
             return
@@ -245,20 +273,15 @@ class LinkIntake:
             if state.open_round is None:
                 self._rounds.pop(table, None)
             else:
-                self._remember(
-                    table,
-                    OpenRound(
-                        state.basis,
-                        _STORED_WAGERS.decode(state.wagers),
-                        _STORED_DRAW.decode(state.draw),
-                        state.fed,
-                        state.known,
-                    ),
-                )
+                wagers, draw = _STORED_WAGERS.decode(state.wagers), _STORED_DRAW.decode(state.draw)
+                opened = OpenRound(state.basis, wagers, draw, state.fed, state.known)
+                self._remember(table, opened)
 
-    def _remembers(self, known: CatalogTable, event: Result | Void | WagerCorrection) -> bool:
+    def _remembered(
+        self, known: CatalogTable, event: Result | Void | WagerCorrection
+    ) -> OpenRound | None:
         opened = self._rounds.get(known.table.id)
-        return opened is not None and opened.wagers.round == event.round
+        return opened if opened is not None and opened.wagers.round == event.round else None
 
     def _remember(self, table: str, opened: OpenRound) -> None:
         if len(self._rounds) >= _ROUNDS_REMEMBERED:
@@ -267,16 +290,17 @@ class LinkIntake:
 
     def _judge(
         self,
-        known: CatalogTable,
-        payload: bytes,
+        arrival: Arrival,
         event: MoneyEvent | EventRefusal,
         seq: int,
-        outcome: BatchResult,
+        added: AddedWagers | None,
     ) -> _Judged:
+        """Validate an event. `added` is what wagers add, if they are repeated."""
+        known, payload = arrival.known, arrival.payload
         try:
             match event:
                 case Wagers():
-                    return self._judge_wagers(known, event, payload)
+                    return self._judge_wagers(known, event, payload, added)
                 case EventRefusal():
                     raise event
             check_texts(event)
@@ -300,51 +324,51 @@ class LinkIntake:
             step = _step(known, seq, payload, Kind.REFUSED, "", work=ReplyWork(reply), basis=basis)
             if isinstance(event, WagerCorrection):  # the script ends the request for it
                 step, _ = self._with_ask(known, event, step)
-            self._count_refusal(known, refusal.code, seq, outcome)
-            return _Judged(known, _type_of(event), step)
+            return _Judged(known, _type_of(event), step, refusal=refusal.code)
 
-    def _judge_wagers(self, known: CatalogTable, event: Wagers, payload: bytes) -> _Judged:
-        added = self._repeated.added(known, event)
+    def _judge_wagers(
+        self, known: CatalogTable, event: Wagers, payload: bytes, added: AddedWagers | None
+    ) -> _Judged:
         if not self._replays:
-            check_game_dates(known)
-        # The patrons of repeated wagers are already checked.
-        check_round_id(event.round) if added else check_texts(event)
+            _check_game_dates(known)
+        if added is None:
+            check_texts(event)
         draw = self._draw(known, event)
         if added is None:
-            added = AddedByWagers(judge_wagers(known, event.positions), event.positions)
-            self._repeated.note(known, payload, event, added)
-        opened = OpenRound(event.seq, event, draw, added.meters)
-        reply, work = wagers_work(event, draw, added.text, despite_hold=self._replays)
+            added = judge_wagers(known, event.positions)
+            self._reader.note(known, payload, event, added)
+        reply = msgspec.json.encode(WagersAccepted(seq=event.seq, draw=draw)).decode()
+        work = WagersWork(msgspec.json.encode(draw).decode(), added.text, self._replays)
         step = _step(known, event.seq, payload, Kind.WAGERS, event.round, work=work)
-        return _Judged(known, "wagers", step, payload, (reply,), opened, added)
+        opened = OpenRound(event.seq, event, draw, added.meters)
+        return _Judged(known, "wagers", step, payload, (reply,), opened=opened, added=added)
 
     def _judge_correction(
         self, known: CatalogTable, event: WagerCorrection, payload: bytes
     ) -> _Judged:
         """Judge the correction of a wager, which a floorperson must always confirm."""
         kind, basis = Kind.CORRECT_WAGER, self._basis(known)
-        if not self._remembers(known, event):
+        opened = self._remembered(known, event)
+        if opened is None:
             # The Lua script decides if the round is unknown, or is already over.
             step = _step(known, event.seq, payload, kind, event.round, basis=basis)
             return _Judged(known, kind.value, step)
-        opened = self._rounds[known.table.id]
         if event.adds and not self._replays:
-            check_game_dates(known)
+            _check_game_dates(known)
         fed = known.feeding(self._store.link, opened.fed)
-        (reply, work), contributions = judge_correction(fed, event, opened)
+        reply, work, added = judge_correction(fed, event, opened)
         step = _step(known, event.seq, payload, kind, event.round, work=work, basis=basis)
         step, _ = self._with_ask(known, event, msgspec.structs.replace(step, act=True))
-        placed = WageredPosition(position=event.position, wagers={event.wager: event.amount})
-        added = AddedByWagers(contributions, [placed]) if event.adds else None
-        return _Judged(known, kind.value, step, payload, (reply,), added=added)
+        return _Judged(
+            known, kind.value, step, payload, (reply,), added=added if event.adds else None
+        )
 
     def _judge_result(self, known: CatalogTable, event: Result, payload: bytes) -> _Judged:
-        basis = self._basis(known)
-        if not self._remembers(known, event):
+        basis, opened = self._basis(known), self._remembered(known, event)
+        if opened is None:
             # The Lua script decides if the round is unknown, or is already over.
             step = _step(known, event.seq, payload, Kind.RESULT, event.round, basis=basis)
             return _Judged(known, "result", step)
-        opened = self._rounds[known.table.id]
         if not self._replays:
             check_declared(known, event)
         judged = judge_result(known.feeding(self._store.link, opened.fed), event, opened)
@@ -366,7 +390,8 @@ class LinkIntake:
         if self._replays:
             entered = entered_in(event)
             return replace(step, act=step.act or bool(entered)), entered
-        text = self._rounds[table].known if self._remembers(known, event) else ""
+        opened = self._remembered(known, event)
+        text = opened.known if opened else ""
         cards = known_cards(text)
         correction = Correction.of(event, cards)
         if correction is None:
@@ -374,26 +399,13 @@ class LinkIntake:
         step = replace(step, known=text, act=True)
         always = known.confirm_corrections or isinstance(event, WagerCorrection) or cards
         if always or (isinstance(event, Void | Result) and event.confirm):
-            ask = f"{known.link}.{table}-{event.seq}"
+            ask = f"{known.address.link}.{table}-{event.seq}"
             step = replace(step, ask=ask_step(ask, table, correction, cards))
         return step, correction.entered
 
     def _basis(self, known: CatalogTable) -> int:
         opened = self._rounds.get(known.table.id)
         return opened.basis if opened else 0
-
-    async def _apply(self, judged: Sequence[_Judged], outcome: BatchResult) -> None:
-        steps, keys = self._place(judged)
-        # The ledger has no entry of an event that cannot be accepted, so no text of it.
-        texts = [(one.payload, one.reply) for one in judged]
-        began = time.perf_counter()
-        answers = await self._store.apply(steps, texts, keys)
-        self._metrics.running.observe_step(len(steps), time.perf_counter() - began)
-        follows = self._follows
-        for one, answer in zip(judged, answers, strict=True):
-            if follows:
-                self._log_judged(one, answer)
-            self._settle_answer(one, answer, outcome)
 
     def _place(self, judged: Sequence[_Judged]) -> tuple[list[ScriptStep], list[str]]:
         """Return the events for the Lua script, and the Redis keys of the claims that they open.
@@ -423,46 +435,116 @@ class LinkIntake:
             envy=tuple(replace(envy, claim_key=positions[envy.claim]) for envy in work.envy),
         )
 
-    def _settle_answer(self, one: _Judged, answer: ScriptAnswer, outcome: BatchResult) -> None:
+    def _answer(self, one: _Judged, answer: ScriptAnswer, outcome: BatchResult) -> None:
+        """Add the reply to an event, and note what the script did with the event."""
         known, seq, status = one.known, one.step.seq, answer.status
+        if one.refusal:
+            self._count_refusal(known, one.refusal, seq)
+        if status is Status.MOVED:
+            self._rounds.pop(known.table.id, None)
+            return
+        reply = answer.text.encode()
         match status:
-            case Status.MOVED:
-                self._rounds.pop(known.table.id, None)
-                return
             case Status.ACCEPTED:
-                reply, counted = reply_of(one.reply, answer), "accepted"
+                reply = reply_text(one.reply, [due.amount_cents for due in answer.paid])
                 outcome.changed = True
                 self._note_accepted(one, answer, outcome)
             case Status.WITHDRAWN:
-                reply, counted = answer.text.encode(), "accepted"
                 outcome.asked = True
-            case Status.UNCONFIRMED:
-                # The table repeats its event every few seconds. This refusal is normal and is not
-                # logged.
-                reply, counted = answer.text.encode(), "unconfirmed"
-                if answer.asked:
-                    self._rounds.pop(known.table.id, None)
-                    outcome.asked = True
-                    self._announce_ask(one)
-            case Status.AGAIN:
-                reply, counted = answer.text.encode(), "repeated"
+            case Status.UNCONFIRMED if answer.asked:
+                self._rounds.pop(known.table.id, None)
+                outcome.asked = True
+                self._log.info(
+                    "confirmation asked",
+                    table=known.table.id,
+                    round=one.step.round,
+                    seq=seq,
+                    type=one.event_type,
+                )
             case Status.GAP:
-                reply, counted = out_of_order(seq, int(answer.text)), "out_of_order"
-            case _:
-                reply = answer.text.encode() or refused_by_script(seq, status)
-                counted = "refused"
-                if status is not Status.REFUSED:
-                    self._count_refusal(known, status.value, seq, outcome)
+                reply = out_of_order(seq, int(answer.text))
+            case _ if status not in _COUNTED and status is not Status.REFUSED:
+                reply = reply or refused_by_script(seq, status)
+                self._count_refusal(known, status.value, seq)
+        counted = _COUNTED.get(status, "refused")
         outcome.counts.event(one.event_type, counted)
-        outcome.replies.append((_address(known), reply))
+        outcome.replies.append((known.address, reply))
 
-    def _announce_ask(self, one: _Judged) -> None:
-        self._log.info(
-            "confirmation asked",
-            table=one.known.table.id,
-            round=one.step.round,
-            seq=one.step.seq,
-            type=one.event_type,
+    def _note_accepted(self, one: _Judged, answer: ScriptAnswer, outcome: BatchResult) -> None:
+        (link, table), play = one.known.address, self._play
+        if one.opened is not None and one.added is not None:
+            self._remember(table, one.opened)
+            outcome.counts.wagers(table, one.added)
+            return
+        self._rounds.pop(table, None)
+        if one.step.kind is Kind.CORRECT_WAGER:
+            play.count_at_table("table_wagers_corrected", link, table, 1)
+            if one.added is not None:
+                outcome.counts.wagers(table, one.added)
+            self._log.info(
+                "wager corrected",
+                action="take_back" if one.added is None else "add",
+                table=table,
+                round=one.step.round,
+                seq=one.step.seq,
+                entry=answer.entry,
+                confirmed_by=answer.confirmed_by or None,
+            )
+            return
+        self._note_entered(one, answer)
+        if one.result is not None:
+            for due, paid in zip(one.result.work.dues, answer.paid, strict=True):
+                kind: WinKind = "percent" if due.take else "odds"
+                play.count_wins(link, due.meter, kind, wins=1, won_cents=paid.amount_cents)
+            for claim in one.result.claims:
+                record, paid = claim.record, answer.paid[claim.due]
+                outcome.hits.append((record, paid))
+                self._log.info(
+                    "claim opened",
+                    table=table,
+                    round=one.step.round,
+                    seq=one.step.seq,
+                    claim=record.claim,
+                    meter=record.meter,
+                    item=record.item,
+                    amount_cents=paid.amount_cents,
+                    entry=paid.entry,
+                )
+
+    def _note_entered(self, one: _Judged, answer: ScriptAnswer) -> None:
+        """Count and log two unusual cases of a void or result.
+
+        Either cards of the round were entered and taken back, or another table has reported a
+        result with the same cards.
+        """
+        (link, table), play = one.known.address, self._play
+        hands, by = count_hands(one.entered), answer.confirmed_by
+        if not hands and not answer.elsewhere:
+            return
+        round_log = self._log.bind(
+            table=table, round=one.step.round, seq=one.step.seq, entry=answer.entry
+        )
+        if hands and not by:
+            play.count_at_table("table_corrections_unconfirmed", link, table, 1)
+        if hands and one.event_type == "void":
+            play.count_at_table("table_voids_after_cards", link, table, 1)
+            round_log.info("round void after cards", hands=hands, confirmed_by=by or None)
+        elif hands:
+            play.count_at_table("table_hands_reentered", link, table, hands)
+            round_log.info("hands entered again", hands=hands, confirmed_by=by or None)
+        if answer.elsewhere:
+            other_table, _, other_entry = answer.elsewhere.partition(" ")
+            play.count_dealt_twice(link, 1)
+            round_log.warning(
+                "cards dealt twice", other_table=other_table, other_entry=int(other_entry)
+            )
+
+    def _log_arrived(
+        self, known: CatalogTable, event: MoneyEvent | Hello | EventRefusal, seq: int | None
+    ) -> None:
+        round_id = event.round if isinstance(event, MoneyEvent) else None
+        self._log.debug(
+            "event arrived", table=known.table.id, round=round_id, seq=seq, type=_type_of(event)
         )
 
     def _log_judged(self, one: _Judged, answer: ScriptAnswer) -> None:
@@ -476,105 +558,48 @@ class LinkIntake:
             entry=answer.entry,
         )
 
-    def _note_accepted(self, one: _Judged, answer: ScriptAnswer, outcome: BatchResult) -> None:
-        table = one.known.table.id
-        if one.opened is not None and one.added is not None:
-            self._remember(table, one.opened)
-            outcome.counts.wagers(table, one.added)
+    async def _answer_unnumbered(
+        self,
+        events: Sequence[tuple[CatalogTable, MoneyEvent | Hello | EventRefusal]],
+        outcome: BatchResult,
+    ) -> None:
+        """Answer hellos, and events that are refused because their number cannot be read."""
+        for known, event in events:
+            if isinstance(event, EventRefusal):
+                reply = refused(None, event.code, event.message, event.field)
+                outcome.replies.append((known.address, reply))
+                self._count_refusal(known, event.code, None)
+        hellos = [known for known, event in events if isinstance(event, Hello)]
+        if not hellos:
             return
-        self._rounds.pop(table, None)
-        if one.step.kind is Kind.CORRECT_WAGER:
-            self._note_corrected(one, answer, outcome)
-            return
-        self._note_entered(one, answer, outcome)
-        if one.result is not None:
-            for due, paid in zip(one.result.work.dues, answer.paid, strict=True):
-                outcome.counts.win(due, paid.amount_cents)
-            opened = [(claim, answer.paid[claim.due]) for claim in one.result.claims]
-            outcome.hits += opened
-            for claim, paid in opened:
-                self._log_opened(one.step.seq, claim.record, paid)
-
-    def _note_corrected(self, one: _Judged, answer: ScriptAnswer, outcome: BatchResult) -> None:
-        table = one.known.table.id
-        outcome.counts.corrected(table)
-        if one.added is not None:
-            outcome.counts.wagers(table, one.added)
-        self._log.info(
-            "wager corrected",
-            action="take_back" if one.added is None else "add",
-            table=table,
-            round=one.step.round,
-            seq=one.step.seq,
-            entry=answer.entry,
-            confirmed_by=answer.confirmed_by or None,
-        )
-
-    def _note_entered(self, one: _Judged, answer: ScriptAnswer, outcome: BatchResult) -> None:
-        """Count and log two unusual cases of a void or result.
-
-        Either cards of the round were entered and taken back, or another table has reported a
-        result with the same cards.
-        """
-        table, hands, by = one.known.table.id, count_hands(one.entered), answer.confirmed_by
-        if not hands and not answer.elsewhere:
-            return
-        round_log = self._log.bind(
-            table=table, round=one.step.round, seq=one.step.seq, entry=answer.entry
-        )
-        if hands and not by:
-            outcome.counts.unconfirmed(table)
-        if hands and one.event_type == "void":
-            outcome.counts.void_after_cards(table)
-            round_log.info("round void after cards", hands=hands, confirmed_by=by or None)
-        elif hands:
-            outcome.counts.reentered(table, hands)
-            round_log.info("hands entered again", hands=hands, confirmed_by=by or None)
-        if answer.elsewhere:
-            other_table, _, other_entry = answer.elsewhere.partition(" ")
-            outcome.counts.dealt_twice()
-            round_log.warning(
-                "cards dealt twice", other_table=other_table, other_entry=int(other_entry)
-            )
-
-    def _log_opened(self, seq: int, record: ClaimRecord, paid: PaidDue) -> None:
-        self._log.info(
-            "claim opened",
-            table=record.table,
-            round=record.round,
-            seq=seq,
-            claim=record.claim,
-            meter=record.meter,
-            item=record.item,
-            amount_cents=paid.amount_cents,
-            entry=paid.entry,
-        )
-
-    async def _greet(self, hellos: Sequence[CatalogTable], outcome: BatchResult) -> None:
         tables = [known.table.id for known in hellos]
         # After a failure of the network, many tables say hello at once.
         states = await self._store.table_states(tables, wagers=False)
         for known, state in zip(hellos, states, strict=True):
-            reply = HelloReply(last_seq=state.last_seq, open_round=state.open_round)
-            outcome.replies.append((_address(known), msgspec.json.encode(reply)))
-            outcome.hellos.append((_address(known), state.claims))
+            hello = HelloReply(last_seq=state.last_seq, open_round=state.open_round)
+            outcome.replies.append((known.address, msgspec.json.encode(hello)))
+            outcome.hellos.append((known.address, state.claims))
             outcome.counts.event("hello", "accepted")
 
-    def _count_refusal(
-        self, known: CatalogTable, code: str, seq: int | None, outcome: BatchResult
-    ) -> None:
-        outcome.counts.refusal(code)
+    def _count_refusal(self, known: CatalogTable, code: str, seq: int | None) -> None:
+        self._play.count_refusal(known.address.link, code)
         table = known.table.id
         if (more := self._refusals.due((table, code))) is not None:
             self._log.warning("event refused", table=table, seq=seq, code=code, kept_back=more)
 
 
-def _address(known: CatalogTable) -> TableAddress:
-    return TableAddress(known.link, known.table.id)
-
-
 def _type_of(event: MoneyEvent | Hello | EventRefusal) -> str:
     return "unknown" if isinstance(event, EventRefusal) else str(event.__struct_config__.tag)
+
+
+def _check_game_dates(known: CatalogTable) -> None:
+    """Refuse new wagers if the table's game cannot be played today.
+
+    Raises:
+        EventRefusal: ``game_not_in_effect``.
+    """
+    if problem := problem_now(known.rules.chapter, known.timezone):
+        raise EventRefusal(GAME_NOT_IN_EFFECT, problem, None)
 
 
 def _accepted(seq: int) -> str:

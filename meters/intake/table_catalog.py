@@ -48,7 +48,7 @@ class CatalogTable:
     `timezone` decides the dates of the game.
     """
 
-    link: str
+    address: TableAddress
     table: Table
     meters: Mapping[str, Meter]
     terms: Mapping[str, MeterTerms]
@@ -66,7 +66,7 @@ class CatalogTable:
         rules = meter_rules(table.game, table.games)
         facility = floor.facility
         return cls(
-            link.id,
+            TableAddress(link.id, table.id),
             table,
             meters,
             terms,

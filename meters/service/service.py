@@ -426,7 +426,7 @@ class MeterService:
                 self._handle_other(message)
             else:
                 arrival = Arrival(known, message.payload, message.correlation)
-                by_link.setdefault(known.link, []).append(arrival)
+                by_link.setdefault(known.address.link, []).append(arrival)
         return by_link
 
     def _lane(self, topic: str) -> str:
@@ -450,7 +450,7 @@ class MeterService:
     def _count_dropped(self, topic: str) -> None:
         """Count a message that was dropped because its topic had too many. Log only a few drops."""
         known = self._by_topic.get(topic)
-        self._metrics.running.count_dropped(known.link if known else "")
+        self._metrics.running.count_dropped(known.address.link if known else "")
         lane = self._lane(topic)
         if (more := self._dropped.due(lane)) is not None:
             log.warning("flooded", topic=lane or "strangers", kept_back=more)
@@ -497,15 +497,15 @@ class MeterService:
         link.log_answered(outcome.replies, sent=self._connection is not None)
         # A batch has at most one event of a table, because each table has its own lane.
         correlations = {
-            (one.known.link, one.known.table.id): one.correlation
+            (one.known.address.link, one.known.table.id): one.correlation
             for one in arrivals
             if one.correlation is not None
         }
         for address, reply in outcome.replies:
             self._reply(address, reply, correlations.get(address))
-        for opened, paid in outcome.hits:
-            of_meter = opened.record.percent is not None
-            link.announcer.publish_jackpot(hit_message(opened, paid), of_meter=of_meter)
+        for record, paid in outcome.hits:
+            of_meter = record.percent is not None
+            link.announcer.publish_jackpot(hit_message(record, paid), of_meter=of_meter)
             self._bell.ring()
         if outcome.asked:
             self._bell.ring()

@@ -7,11 +7,14 @@ from typing import Any, Final
 
 from meters.books.refusals import EventRefusal, refused
 from meters.floor.floor_file import parse_floor
-from meters.intake.decoding import read_event
-from meters.intake.repeated_wagers import AddedByWagers, RepeatedWagers
-from meters.intake.result_steps import OpenRound
+from meters.intake.event_reading import EventReader, read_event
+from meters.intake.result_judging import judge_result
 from meters.intake.table_catalog import CatalogTable, table_topics
-from meters.intake.validation import judge_correction, judge_result, judge_wagers
+from meters.intake.wager_judging import (
+    OpenRound,
+    judge_correction,
+    judge_wagers,
+)
 from meters.wire.messages import (
     EVENT_BYTES_MAX,
     TABLE_EVENT,
@@ -88,20 +91,21 @@ def opened_round() -> OpenRound:
 
 _KNOWN: Final = known_table()
 _OPEN: Final = opened_round()
-_REPEATED: Final = RepeatedWagers()
+_READER: Final = EventReader()
 _WAGERS: Final = _OPEN.wagers
 assert isinstance(_WAGERS, Wagers)
-_REPEATED.note(_KNOWN, EVENTS[0], _WAGERS, AddedByWagers((), ()))
+_READER.note(_KNOWN, EVENTS[0], _WAGERS, judge_wagers(_KNOWN, _WAGERS.positions))
 
 
 def check_event(payload: bytes) -> bool:
     """Parse and judge an event; return whether it may change something."""
     event, seq = read_event(payload)
-    assert _REPEATED.read(_KNOWN, payload) in (None, event)
     assert seq is None or 1 <= seq <= SEQ_MAX
     if isinstance(event, EventRefusal):
+        assert isinstance(_READER.read(_KNOWN, payload)[0], EventRefusal)
         check_refusal(refused(seq, event.code, event.message, event.field), seq)
         return False
+    assert _READER.read(_KNOWN, payload)[:2] == (event, seq)
     assert len(payload) <= EVENT_BYTES_MAX
     fields = plain(payload)
     assert fields["type"] == event.__struct_config__.tag
@@ -120,7 +124,7 @@ def check_event(payload: bytes) -> bool:
 def _judge(event: MoneyEvent, fields: dict[str, Any]) -> None:
     match event:
         case Wagers():
-            contributions = judge_wagers(_KNOWN, event.positions)
+            contributions = judge_wagers(_KNOWN, event.positions).contributions
             cents = check_wagers(fields)
             assert sum(one.wagered_cents for one in contributions) == cents
             assert sum(one.wagers for one in contributions) * 100 == cents
@@ -134,7 +138,7 @@ def _judge(event: MoneyEvent, fields: dict[str, Any]) -> None:
             check_entered(fields.get("entered", []))
         case WagerCorrection():
             if event.round == _OPEN.wagers.round:
-                (_, work), _ = judge_correction(_KNOWN, event, _OPEN)
+                _, work, _ = judge_correction(_KNOWN, event, _OPEN)
                 assert work.adds is (fields["action"] == "add")
         case Withdrawal():
             assert set(fields) == {"seq", "at", "type", "round"}

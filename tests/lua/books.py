@@ -26,7 +26,7 @@ from meters.books.script_steps import (
     WagersWork,
     Work,
     contributions_text,
-    reply_of,
+    reply_text,
 )
 from meters.books.store import APPLY_KEYS, BooksError, LinkStore
 from meters.floor.floor_file import Link, parse_floor
@@ -99,7 +99,12 @@ class Books:
         texts = list(zip(events, replies, strict=True))
         answers = await self.store.apply(placed, texts, keys)
         return [
-            msgspec.structs.replace(answer, text=reply_of(reply, answer).decode())
+            msgspec.structs.replace(
+                answer,
+                text=reply_text(reply, [due.amount_cents for due in answer.paid]).decode(),
+            )
+            if answer.status is Status.ACCEPTED
+            else answer
             for reply, answer in zip(replies, answers, strict=True)
         ]
 

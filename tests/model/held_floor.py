@@ -14,7 +14,7 @@ from redis.asyncio import Redis
 import meters.books.store
 import meters.books.stored_tables
 import meters.books.table_audit
-import meters.intake.draws
+import meters.intake.wager_judging
 from meters.wire.clock import now
 from tests.model.days import Days
 from tests.model.model_floor import POKER, REPLIES_KEPT, WORKERS, Chance, ModelFloor
@@ -64,7 +64,7 @@ class HeldFloor(RuleBasedStateMachine):
 
     @initialize(seed=st.integers(0, 2**32))
     def open(self, seed: int) -> None:
-        self.patch.setattr(meters.intake.draws, "secrets", Chance(seed))
+        self.patch.setattr(meters.intake.wager_judging, "secrets", Chance(seed))
         for module in (meters.books.store, meters.books.stored_tables, meters.books.table_audit):
             self.patch.setattr(module, "REPLIES_KEPT", REPLIES_KEPT)
         self.runner.run(self._open())

@@ -159,7 +159,7 @@ class Pit:
         outcome = await self.intakes[worker].apply_batch(
             [Arrival(self.known[table], payload) for table, payload in events]
         )
-        self.published += [hit_message(opened, paid) for opened, paid in outcome.hits]
+        self.published += [hit_message(record, paid) for record, paid in outcome.hits]
         return outcome
 
     async def send(self, table: str, payload: bytes, *, worker: int = 0) -> bytes | None:

@@ -9,7 +9,7 @@ from redis.asyncio import Redis
 from structlog.testing import capture_logs
 
 from meters.archive.day_file import ArchiveError
-from meters.intake import validation
+from meters.intake import batches
 from meters.wire.messages import Reply
 from tests.floor_text import floor_text, link_text, meter_text, table_text
 from tests.games.texts import DRAWN
@@ -176,7 +176,7 @@ async def test_a_request_ends_when_its_correction_is_refused(
         if refusal == "link_closed":
             await pit.link_acts.close("pit", "sue", "shift change")
         else:
-            patched.setattr(validation, "problem_now", lambda *_: "it is not played today")
+            patched.setattr(batches, "problem_now", lambda *_: "it is not played today")
         assert code(await correct(pit, "add", 2, both)) == refusal
         if refusal == "link_closed":
             await pit.link_acts.open("pit", "sue")

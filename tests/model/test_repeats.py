@@ -10,9 +10,8 @@ from redis.asyncio import Redis
 
 from meters.books.refusals import EventRefusal
 from meters.books.script_steps import Contribution
-from meters.intake.decoding import read_event
-from meters.intake.repeated_wagers import AddedByWagers, RepeatedWagers
-from meters.intake.validation import judge_wagers
+from meters.intake.event_reading import EventReader, read_event
+from meters.intake.wager_judging import judge_wagers
 from meters.wire.messages import EVENT_BYTES_MAX, Wagers
 from tests.fuzz.service_targets import BOXES, known_table
 from tests.model.pit import Pit
@@ -87,14 +86,12 @@ def changed(old: bytes, new: bytes) -> bytes:
 
 
 @pytest.fixture
-def repeated() -> RepeatedWagers:
+def reader() -> EventReader:
     event = decoded(FIRST)
-    read = RepeatedWagers()
-    assert read.read(KNOWN, FIRST) is None
-    read.note(
-        KNOWN, FIRST, event, AddedByWagers(judge_wagers(KNOWN, event.positions), event.positions)
-    )
-    return read
+    reader = EventReader()
+    assert reader.read(KNOWN, FIRST) == (event, 1, None)
+    reader.note(KNOWN, FIRST, event, judge_wagers(KNOWN, event.positions))
+    return reader
 
 
 def decoded(payload: bytes) -> Wagers:
@@ -103,13 +100,12 @@ def decoded(payload: bytes) -> Wagers:
     return event
 
 
-def test_repeated_wagers_are_those_of_the_new_event(repeated: RepeatedWagers) -> None:
+def test_repeated_wagers_are_those_of_the_new_event(reader: EventReader) -> None:
     payload = encode(wagers(7, "R7", at="2026-11-20T03:14:07Z", positions=BOXES))
-    event = repeated.read(KNOWN, payload)
+    event, seq, added = reader.read(KNOWN, payload)
     assert event == decoded(payload) != decoded(FIRST)
-    added = repeated.added(KNOWN, event)
-    assert added is not None
-    assert added.contributions == judge_wagers(KNOWN, event.positions)
+    assert seq == 7
+    assert added == judge_wagers(KNOWN, decoded(payload).positions)
     assert msgspec.json.decode(added.text, type=list[Contribution]) == [*added.contributions]
 
 
@@ -133,27 +129,25 @@ def test_repeated_wagers_are_those_of_the_new_event(repeated: RepeatedWagers) ->
         b"x" + FIRST,
     ],
 )
-def test_other_events_are_left_to_the_decoder(repeated: RepeatedWagers, payload: bytes) -> None:
+def test_other_events_are_left_to_the_decoder(reader: EventReader, payload: bytes) -> None:
     assert payload != FIRST
-    assert repeated.read(KNOWN, payload) is None
+    assert reader.read(KNOWN, payload)[2] is None
 
 
-def test_wagers_are_validated_again_after_a_change_of_the_floor(repeated: RepeatedWagers) -> None:
+def test_wagers_are_validated_again_after_a_change_of_the_floor(reader: EventReader) -> None:
     dearer = {
         name: tuple(replace(fed, wager_cents=500) for fed in offer)
         for name, offer in KNOWN.offers.items()
     }
     known = replace(KNOWN, offers=dearer)
-    event = repeated.read(known, FIRST)
-    assert event is not None
-    assert repeated.added(known, event) is None
+    assert reader.read(known, FIRST) == (decoded(FIRST), 1, None)
     with pytest.raises(EventRefusal, match="is offered at 500 cents"):
-        judge_wagers(known, event.positions)
+        judge_wagers(known, decoded(FIRST).positions)
 
 
-def test_tables_do_not_share_their_wagers(repeated: RepeatedWagers) -> None:
+def test_tables_do_not_share_their_wagers(reader: EventReader) -> None:
     other = replace(KNOWN, table=msgspec.structs.replace(KNOWN.table, id="T-2"))
-    assert repeated.read(other, FIRST) is None
+    assert reader.read(other, FIRST)[2] is None
 
 
 @pytest.mark.parametrize("round_id", ["R\x1b[2J2", " "])

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import pytest
 
-import meters.intake.draws
+import meters.intake.wager_judging
 import meters.links.links
 import meters.selfcheck.software
 import meters.service.announcer
@@ -67,7 +67,7 @@ def under_control(world: World) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(meters.wire.clock, "datetime", clock)
         patch.setattr(meters.service.announcer, "time", clock)
-        patch.setattr(meters.intake.draws, "secrets", Chance(world.seed))
+        patch.setattr(meters.intake.wager_judging, "secrets", Chance(world.seed))
         patch.setattr(meters.links.links, "secrets", _Tokens(world.chance("names")))
         patch.setattr(meters.service.outages, "secrets", _Tokens(world.chance("outages")))
         patch.setattr(meters.service.jackpots, "datetime", clock)

@@ -1,4 +1,4 @@
-"""A settled round for the Lua script: the reply, the amounts due to winners, and new claims."""
+"""Validation and settlement of a result: its work for the Lua script, its reply, its claims."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -7,28 +7,29 @@ from typing import Final
 
 import msgspec
 
+from bonus.law.paytables import percent_bps
+from bonus.settling.round_checks import check_round
+from bonus.settling.rounds import (
+    Draw,
+    Round,
+    RoundError,
+    RoundPosition,
+    kept_wagers,
+    one_card,
+    read_cards,
+)
+from bonus.settling.settlement import settle_round
 from bonus.settling.settlement_lines import Due, Line, encode_line
+from bonus.wagers import MICROS_PER_CENT
 from meters.books.claim_records import ClaimRecord, Records
-from meters.books.script_steps import DueStep, EnvyStep, ReplyParts
+from meters.books.dealt_cards import dealt_digest
+from meters.books.refusals import EventRefusal
+from meters.books.script_steps import DueStep, EnvyStep, PercentStep, ReplyParts, ResultWork
 from meters.intake.table_catalog import CatalogTable
-from meters.wire.messages import ClaimOpened, DrawMade, Result, WagerCorrection, Wagers, holds_table
+from meters.intake.wager_judging import OpenRound, check_position
+from meters.wire.messages import ClaimOpened, Result, holds_table
 
 _AMOUNT: Final = '"amount":'
-
-
-class OpenRound(msgspec.Struct, frozen=True):
-    """A round with accepted wagers and without a result.
-
-    `wagers` is the last event that changed them, the wagers event or a correction, and `basis` is
-    its sequence number (`seq`). `fed` are the ids of the meters to which the wagers contributed.
-    `known` are the cards that correction requests of the round named, as `known_text` writes them.
-    """
-
-    basis: int
-    wagers: Wagers | WagerCorrection
-    draw: DrawMade | None
-    fed: tuple[str, ...]
-    known: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +38,123 @@ class OpenedClaim:
 
     record: ClaimRecord
     due: int
+
+
+@dataclass(frozen=True, slots=True)
+class ValidatedResult:
+    """The settlement of a result, before the Lua script applies it.
+
+    An amount that is a percentage of a meter is not known yet. The script computes it from the
+    meter, and subtracts it there.
+    """
+
+    work: ResultWork
+    reply: ReplyParts
+    claims: tuple[OpenedClaim, ...]
+
+
+def judge_result(known: CatalogTable, event: Result, opened: OpenRound) -> ValidatedResult:
+    """Settle a round by the rules of the game, and return the work for the Lua script.
+
+    Raises:
+        EventRefusal: positions, cards or patrons of the result are impossible, or differ from the
+            wagers.
+    """
+    rules = known.rules
+    try:
+        dealt = _round_of(known, event, opened)
+        check_round(dealt, rules, known.terms)
+    except RoundError as error:
+        raise EventRefusal(error.code, error.message, error.field) from None
+    settlement = settle_round(dealt, rules, known.terms)
+    takes = tuple(
+        PercentStep(
+            known.meters[take.meter].meter_id,
+            percent_bps(take.percent),
+            take.shares,
+            known.terms[take.meter].reseed_cents * MICROS_PER_CENT,
+            known.terms[take.meter].reserve_bps > 0,
+            (known.meters[take.meter].limit or 0) * MICROS_PER_CENT,
+        )
+        for take in settlement.takes
+    )
+    writer = ResultWriter(known, event, opened, settlement.dues)
+    for due in settlement.dues:
+        writer.put(due)
+    reply = writer.reply()
+    gaps = reply if len(reply) > 1 else ()
+    work = ResultWork(takes, tuple(writer.dues), writer.envy, dealt_digest(event), gaps)
+    return ValidatedResult(work, reply, tuple(writer.claims))
+
+
+def check_declared(known: CatalogTable, event: Result) -> None:
+    """Refuse a hand that was declared to win nothing, if the floor file requires all hands.
+
+    Raises:
+        EventRefusal: ``no_win_not_allowed``.
+    """
+    if not known.require_all_hands:
+        return
+    for index, dealt in enumerate(event.positions):
+        if dealt.declared:
+            raise EventRefusal(
+                "no_win_not_allowed",
+                f"the floor file requires all hands: enter the cards of position {dealt.position}",
+                f"positions[{index}].no_win",
+            )
+
+
+def _round_of(known: CatalogTable, event: Result, opened: OpenRound) -> Round:
+    deal = known.rules.chapter.deal
+    wagered = {position.position: position for position in opened.wagers.positions}
+    seen: set[int] = set()
+    positions: list[RoundPosition] = []
+    for index, dealt in enumerate(event.positions):
+        check_position(known, dealt.position, seen, index)
+        bet = wagered.pop(dealt.position, None)
+        patron = dealt.patron
+        if bet is not None and bet.patron is not None:
+            if patron is not None and patron != bet.patron:
+                raise EventRefusal(
+                    "patron_differs",
+                    f"position {dealt.position} wagered as {bet.patron}, not as {patron}",
+                    f"positions[{index}].patron",
+                )
+            patron = bet.patron
+        positions.append(
+            RoundPosition(
+                position=dealt.position,
+                patron=patron,
+                cards=read_cards(dealt.cards, deal.hand, f"positions[{index}].cards")
+                if dealt.cards
+                else None,
+                folded=dealt.folded,
+                wagers=kept_wagers(bet.wagers if bet else {}),
+                # A result does not have cards that the dealer has collected. So if a result has the
+                # cards of a folded hand, the dealer has not collected them (reading T8).
+                kept=bool(dealt.folded and dealt.cards),
+                no_win=dealt.declared,
+            )
+        )
+    if wagered:
+        raise EventRefusal(
+            "position_missing",
+            f"position {min(wagered)} has a wager in this round and no hand",
+            "positions",
+        )
+    return Round(
+        positions=tuple(positions),
+        dealer=read_cards(event.dealer, deal.dealer, "dealer") or None,
+        community=read_cards(event.community, deal.community, "community")
+        if event.community
+        else None,
+        draw=Draw(
+            magic_card=one_card(draw.magic_card, "draw") if draw.magic_card else None,
+            lucky_position=draw.lucky_position,
+        )
+        if (draw := opened.draw)
+        else Draw(),
+    )
 
 
 class ResultWriter:
@@ -69,7 +187,7 @@ class ResultWriter:
             self._opened_round.wagers.positions,
             [due.line for due in settled],
             [due.line for due in settled if self._waits(due)],
-            link=known.link,
+            link=known.address.link,
             table=known.table.id,
             asset=known.table.asset,
             meter_of=self._meter_id,

@@ -1,0 +1,227 @@
+"""Validation of wagers and of their corrections, and the draws of a round."""
+
+import secrets
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from bonus.cards import DECK, card_name
+from bonus.wagers import MICROS_PER_CENT
+from meters.books.refusals import EventRefusal
+from meters.books.script_steps import Contribution, CorrectionWork, contributions_text
+from meters.intake.table_catalog import CatalogTable
+from meters.wire.messages import (
+    DrawMade,
+    WagerCorrection,
+    WageredPosition,
+    Wagers,
+    WagersAccepted,
+    corrected_wagers,
+)
+
+
+class OpenRound(msgspec.Struct, frozen=True):
+    """A round with accepted wagers and without a result.
+
+    `wagers` is the last event that changed them, the wagers event or a correction, and `basis` is
+    its sequence number (`seq`). `fed` are the ids of the meters to which the wagers contributed.
+    `known` are the cards that correction requests of the round named, as `known_text` writes them.
+    """
+
+    basis: int
+    wagers: Wagers | WagerCorrection
+    draw: DrawMade | None
+    fed: tuple[str, ...]
+    known: str = ""
+
+
+class AddedWagers(msgspec.Struct, frozen=True):
+    """What an event's wagers add to the meters; `text` is for the Lua script.
+
+    `wagered_cents` is not the sum of the contributions: a wager can contribute to several meters.
+    """
+
+    contributions: tuple[Contribution, ...]
+    text: str
+    meters: tuple[str, ...]
+    wagers: int
+    wagered_cents: int
+
+
+def judge_wagers(known: CatalogTable, positions: Sequence[WageredPosition]) -> AddedWagers:
+    """Return the contribution of wagers to each meter in micros: cents times basis points.
+
+    Raises:
+        EventRefusal: the table does not have a position or a wager of the event; a position appears
+            twice; a wager has the wrong amount (reading T22); or the contribution is above the
+            largest contribution that is allowed (duty D3).
+    """
+    seen: set[int] = set()
+    counts: dict[str, int] = {}
+    offers, wagered_cents = known.offers, 0
+    for index, position in enumerate(positions):
+        check_position(known, position.position, seen, index)
+        for wager, cents in position.wagers.items():
+            offer = offers.get(wager)
+            if offer is None or cents != offer[0].wager_cents:
+                raise _wager_refusal(known, wager, cents, index)
+            counts[wager] = counts.get(wager, 0) + 1
+            wagered_cents += cents
+    by_meter: dict[str, Contribution] = {}
+    for wager, count in counts.items():
+        for fed in offers[wager]:
+            cents = count * fed.wager_cents
+            wagers, to_meter, to_reserve = count, cents * fed.primary_bps, cents * fed.reserve_bps
+            if before := by_meter.get(fed.meter):
+                wagers += before.wagers
+                cents += before.wagered_cents
+                to_meter += before.meter_micros
+                to_reserve += before.reserve_micros
+            most = fed.contribution_max_micros
+            if most and to_meter + to_reserve > most:
+                raise EventRefusal(
+                    "unreasonable_contribution",
+                    f"{wagers} wagers in one event add more to {fed.meter} than its largest"
+                    f" contribution of {most // MICROS_PER_CENT} cents",
+                    "positions",
+                )
+            by_meter[fed.meter] = Contribution(
+                fed.meter, wagers, cents, to_meter, to_reserve, fed.limit_micros
+            )
+    added = tuple(by_meter.values())
+    return AddedWagers(
+        added, contributions_text(added), tuple(by_meter), sum(counts.values()), wagered_cents
+    )
+
+
+def check_position(known: CatalogTable, position: int, seen: set[int], index: int) -> None:
+    """Refuse a position that the table does not have, or that was `seen` before; note it there."""
+    field = f"positions[{index}].position"
+    if position > known.table.positions:
+        raise EventRefusal(
+            "unknown_position",
+            f"table {known.table.id} has positions 1 to {known.table.positions}, not {position}",
+            field,
+        )
+    if position in seen:
+        raise EventRefusal("position_twice", f"position {position} appears twice", field)
+    seen.add(position)
+
+
+def _wager_refusal(known: CatalogTable, wager: str, cents: int, index: int) -> EventRefusal:
+    field = f"positions[{index}].wagers.{wager}"
+    tables = known.table.games.meters.terms.get(wager)
+    if tables is None:
+        return EventRefusal("unknown_wager", f"{wager} is not a wager that feeds a meter", field)
+    offer = known.offers.get(wager)
+    if offer is None:
+        lacking = [kind for kind in tables.fed if kind not in known.meters]
+        if not lacking:
+            reason = f"{wager} is not a wager of {known.table.game}"
+            return EventRefusal("unknown_wager", reason, field)
+        return EventRefusal(
+            "unknown_meter",
+            f"table {known.table.id} feeds no {lacking[0]} meter: {wager} refused",
+            field,
+        )
+    return EventRefusal(
+        "wrong_amount", f"{wager} is offered at {offer[0].wager_cents} cents, not {cents}", field
+    )
+
+
+def draw_for(known: CatalogTable, event: Wagers) -> DrawMade | None:
+    """Make the bonus draws of a round: Magic Card and Lucky position (649a.12(i)(3)).
+
+    In most rounds, nothing is drawn: the floor file sets the average number of rounds per draw.
+    Return None if the table offers no draws, or if nobody made a wager with draws (readings T19 and
+    T20).
+    """
+    meters = known.meters.values()
+    meter = next((each for each in meters if each.magic_card_every or each.lucky_every), None)
+    if meter is None:
+        return None
+    placings = known.rules.placings
+    drawn = {wager for wager in known.offers if placings[wager].draws}
+    if not any(drawn & position.wagers.keys() for position in event.positions):
+        return None
+    return DrawMade(
+        magic_card=card_name(secrets.choice(DECK)) if _falls(meter.magic_card_every) else None,
+        lucky_position=(
+            secrets.choice((*range(1, known.table.positions + 1), "dealer"))
+            if _falls(meter.lucky_every)
+            else None
+        ),
+    )
+
+
+def _falls(every: int) -> bool:
+    return every > 0 and secrets.randbelow(every) == 0
+
+
+def judge_correction(
+    known: CatalogTable, event: WagerCorrection, opened: OpenRound
+) -> tuple[str, CorrectionWork, AddedWagers]:
+    """Return the reply to a valid correction of a wager, its work, and what the wager adds.
+
+    Raises:
+        EventRefusal: cards of the round are known; the wager has no value chip, or the draw can
+            decide it; the round has the wager already, or does not have it; the table does not
+            offer it at this position or for this amount; or `positions` are not the round's wagers
+            after the correction.
+    """
+    if opened.known:
+        raise EventRefusal(
+            "cards_entered",
+            f"cards of round {event.round} were entered: its wagers can no longer be corrected",
+        )
+    wager, at = event.wager, {one.position: one for one in opened.wagers.positions}
+    tables = known.rules.meters.terms.get(wager)
+    if tables is not None and tables.electronic:
+        raise EventRefusal(
+            "electronic_wager",
+            f"{wager} is an electronic wager without a value chip: it cannot be corrected",
+            "wager",
+        )
+    if tables is not None and tables.draws:
+        raise EventRefusal(
+            "drawn_wager",
+            f"the draw of this round was made, and decides {wager}: it cannot be corrected",
+            "wager",
+        )
+    placed = WageredPosition(position=event.position, wagers={wager: event.amount})
+    try:
+        added = judge_wagers(known, [placed])
+    except EventRefusal as refusal:
+        fields = {"unknown_position": "position", "wrong_amount": "amount"}
+        field = fields.get(refusal.code, "wager")
+        raise EventRefusal(refusal.code, refusal.message, field) from None
+    before = at[event.position].wagers if event.position in at else {}
+    if event.adds and wager in before:
+        message = f"position {event.position} has its {wager} wager already"
+        raise EventRefusal("wager_twice", message, "wager")
+    if not event.adds and wager not in before:
+        message = f"position {event.position} has no {wager} wager in this round"
+        raise EventRefusal("no_wager", message, "wager")
+    _check_corrected(event, at)
+    reply = msgspec.json.encode(WagersAccepted(seq=event.seq, draw=opened.draw)).decode()
+    return reply, CorrectionWork(added.text, f"{event.position}:{wager}", event.adds), added
+
+
+def _check_corrected(event: WagerCorrection, before: Mapping[int, WageredPosition]) -> None:
+    """Check that the positions of a correction are the wagers of the round after it."""
+    after = {one.position: one for one in event.positions}
+    if len(after) < len(event.positions):
+        raise EventRefusal("position_twice", "a position appears twice", "positions")
+    due = corrected_wagers(before, event)
+    own = after.get(event.position)
+    if own is not None and event.position not in before and event.position in due:
+        # A position without a wager so far can name its patron now.
+        due[event.position] = msgspec.structs.replace(due[event.position], patron=own.patron)
+    for position in sorted(after.keys() | due.keys()):
+        if after.get(position) != due.get(position):
+            raise EventRefusal(
+                "wagers_differ",
+                "positions must have the round's wagers after the correction: they differ at"
+                f" position {position}",
+                "positions",
+            )
