@@ -83,13 +83,10 @@ class Branding(Config, frozen=True, kw_only=True):
 
 
 def branding_problems(branding: Branding) -> Iterator[Problem]:
-    bad = [
-        key for key in ("ground", "ink", "accent") if not _COLOUR.fullmatch(getattr(branding, key))
-    ]
-    for key in bad:
-        yield ("signage", key), f'{key} is a color in quotes: {key} = "#rrggbb"'
-    if bad:
-        return
+    """Yield what is wrong with the colors; the contrast is checked only if all are colors."""
+    for key in ("ground", "ink", "accent"):
+        if not _COLOUR.fullmatch(getattr(branding, key)):
+            yield ("signage", key), f'{key} is a color in quotes: {key} = "#rrggbb"'
     for key, least in (("ink", READABLE), ("accent", SEEN)):
         found = contrast(getattr(branding, key), branding.ground)
         if found < least:

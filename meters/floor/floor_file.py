@@ -3,8 +3,8 @@
 import os
 import pwd
 import re
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -18,7 +18,7 @@ from bonus.law.chapter_file import Chapter
 from bonus.law.choices import choice_problem
 from bonus.law.games import Games, chapter_games
 from bonus.law.meter_terms import MeterTerms, meter_terms, paytable_choices
-from meters.floor.branding import Branding, BrandingText, branding_problems
+from meters.floor.branding import Branding, branding_problems
 from meters.floor.facility import (
     SERVICE_PATHS,
     ArchiveSettings,
@@ -32,13 +32,7 @@ from meters.floor.facility import (
     service_problems,
 )
 from meters.floor.game_files import read_games
-from meters.floor.toml_errors import (
-    SourceLines,
-    Vocabulary,
-    field_path,
-    toml_problem,
-    unprintable_texts,
-)
+from meters.floor.toml_errors import read_file, read_toml, unprintable_texts
 from meters.wire.topics import IDENTIFIER, METER_IDENTIFIER
 
 Identifier = Annotated[str, msgspec.Meta(pattern=rf"\A{IDENTIFIER}\Z")]
@@ -50,6 +44,13 @@ _ASSET_WRONG: Final = (
     "asset has only letters, digits and signs of ASCII, and single blanks between them"
 )
 
+
+Pools = dict[str, dict[str, str | None]]
+"""The games of the tables that feed each meter of one link, each with why it does not fit.
+
+All must have the same seed, reseed and rates as the first. A link can have thousands of tables, so
+a game is compared only once for each meter.
+"""
 
 _PATHS: Final = frozenset({*SERVICE_PATHS, "directory", "logo", "games"})
 
@@ -185,17 +186,14 @@ def _terms_problems(meter: Meter, spot: tuple[str | int, ...]) -> Iterator[Probl
         known = ", ".join(kinds)
         reason = f"there is no kind {meter.kind}{nearest(meter.kind, kinds)}: write one of {known}"
         yield (*spot, "kind"), reason
-        return
     try:
-        wrong = limit_problem(meter)
+        if wrong := limit_problem(meter):
+            yield (*spot, "limit"), wrong
     except ValueError as error:
         if _offered_at(meter):
             yield (*spot, "paytable"), str(error)
         else:
             yield (*spot, "wager"), f"{error}; wager is in cents: $1 is 100"
-    else:
-        if wrong:
-            yield (*spot, "limit"), wrong
 
 
 def paytables_of_meters(table: Table, meters: Iterable[Meter]) -> dict[str, str]:
@@ -242,24 +240,6 @@ class Floor(FloorSettings, frozen=True, kw_only=True):
         return None
 
 
-_WORDS: Final = Vocabulary(
-    keys={
-        (): FloorSettings.__struct_fields__,
-        ("facility",): Facility.__struct_fields__,
-        ("archive",): ArchiveSettings.__struct_fields__,
-        ("service",): Service.__struct_fields__,
-        ("signage",): Branding.__struct_fields__,
-        ("signage", "wording"): BrandingText.__struct_fields__,
-        ("link",): LinkSettings.__struct_fields__,
-        ("link", "meter"): MeterSettings.__struct_fields__,
-        ("link", "table"): TableSettings.__struct_fields__,
-    },
-    choices={
-        "rotate": ["fit", "links", "meters"],
-    },
-)
-
-
 def parse_floor(text: str, name: str = "floor file", directory: Path | None = None) -> Floor:
     """Parse and check the text of a whole floor file.
 
@@ -269,21 +249,11 @@ def parse_floor(text: str, name: str = "floor file", directory: Path | None = No
         GameError: a game file of the house has an error.
         FloorError: the text has an error. The message has the line and the reason.
     """
-    try:
-        raw = tomllib.loads(text)
-    except (ValueError, RecursionError) as error:
-        line, reason = toml_problem(error, text)
-        raise FloorError(f"{name}:{line}: {reason}") from None
-    source_lines = SourceLines(text)
-    try:
-        read = msgspec.convert(raw, FloorSettings)
-    except msgspec.ValidationError as error:
-        path, reason = _WORDS.problem(*field_path(str(error)))
-        raise FloorError(f"{name}:{source_lines.line_of(path)}: {reason}") from None
+    read, raw, source_lines = read_toml(text, name, FloorSettings, FloorError)
     named = read.facility.games
     games = chapter_games() if named is None else read_games((directory or Path()) / named)
     floor = _floor_of(read, games)
-    for path, reason in (*_problems(floor), *unprintable_texts(raw, (), besides=_PATHS)):
+    for path, reason in chain(_problems(floor), unprintable_texts(raw, (), besides=_PATHS)):
         raise FloorError(f"{name}:{source_lines.line_of(path)}: {reason}")
     return floor
 
@@ -318,17 +288,8 @@ def read_floor(path: Path) -> Floor:
         FloorError: the file is missing or cannot be used.
         GameError: a game file of the house cannot be used.
     """
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise FloorError(f"{path}: cannot be read: {error.strerror}") from None
-    try:
-        text = data.decode("utf-8-sig").replace("\r\n", "\n")
-    except UnicodeDecodeError as error:
-        line = data[: error.start].count(b"\n") + 1
-        raise FloorError(f"{path}:{line}: the file is not UTF-8: save it as UTF-8") from None
     directory = path.absolute().parent
-    floor = parse_floor(text, str(path), directory)
+    floor = parse_floor(read_file(path, FloorError), str(path), directory)
     archive, signage = floor.archive, floor.signage
     logo = signage.logo and str(directory / signage.logo)
     return msgspec.structs.replace(
@@ -376,7 +337,10 @@ def _check_account(*directories: str) -> None:
 
 
 def _problems(floor: Floor) -> Iterator[Problem]:
-    """Yield the errors that the field types cannot detect, in the order of the floor file."""
+    """Yield the errors that the field types cannot detect, in the order of the floor file.
+
+    Only the first is read: each check may rely on those before it.
+    """
     yield from facility_problems(floor.facility)
     yield from archive_problems(floor.archive)
     yield from service_problems(floor.service)
@@ -390,28 +354,27 @@ def _problems(floor: Floor) -> Iterator[Problem]:
             yield (*here, "id"), f"link {link.id} is in the file twice"
         links.add(link.id)
         yield from _meter_problems(link, here)
-        pools = _Pools()
+        pools: Pools = {}
         for at, table in enumerate(link.table):
             spot = (*here, "table", at)
             if table.id in tables:
                 yield (*spot, "id"), f"table {table.id} is already on link {tables[table.id]}"
             tables[table.id] = link.id
-            if not _ASSET.fullmatch(table.asset):
+            asset = table.asset
+            if not _ASSET.fullmatch(asset):
                 yield (*spot, "asset"), _ASSET_WRONG
-            if table.asset in assets:
-                yield (
-                    (*spot, "asset"),
-                    f"asset {table.asset} is already table {assets[table.asset]}",
-                )
-            assets[table.asset] = table.id
+            if asset in assets:
+                yield (*spot, "asset"), f"asset {asset} is already table {assets[asset]}"
+            assets[asset] = table.id
+            yield from _game_problems(table, spot)
             yield from _table_problems(link, table, pools, spot)
 
 
 def tier_problem(link: Link) -> str | None:
-    for table in differing_tables(link):
-        for _, reason in _tier_problems(table, link.meters_of(table), ()):
-            return reason
-    return None
+    problems = (
+        _tier_problems(table, link.meters_of(table), ()) for table in differing_tables(link)
+    )
+    return next((reason for _, reason in chain.from_iterable(problems)), None)
 
 
 def feeding_problem(link: Link) -> str | None:
@@ -420,7 +383,7 @@ def feeding_problem(link: Link) -> str | None:
     All games of the link's tables that feed a meter must allow its terms, and must have the same
     seed, reseed and rates for it.
     """
-    pools = _Pools()
+    pools: Pools = {}
     for table in differing_tables(link):
         for _, reason in _pool_problems(table, link.meters_of(table).values(), pools, ()):
             return reason
@@ -439,25 +402,6 @@ def differing_tables(link: Link) -> tuple[Table, ...]:
     return tuple({(table.game, table.meters): table for table in link.table}.values())
 
 
-class _Pools:
-    """The games of the tables that feed each meter of one link.
-
-    All must have the same seed, reseed and rates for it. A link can have thousands of tables, so a
-    game is compared only once for each meter.
-    """
-
-    def __init__(self) -> None:
-        self._first: dict[str, str] = {}
-        self._problems: dict[tuple[str, str], str | None] = {}
-
-    def problem(self, meter: Meter, game: str) -> str | None:
-        first = self._first.setdefault(meter.meter_id, game)
-        feeding = meter.meter_id, game
-        if feeding not in self._problems:
-            self._problems[feeding] = _pool_problem(meter, game, first)
-        return self._problems[feeding]
-
-
 def _meter_problems(link: Link, here: tuple[str | int, ...]) -> Iterator[Problem]:
     seen: set[str] = set()
     for at, meter in enumerate(link.meter):
@@ -467,13 +411,10 @@ def _meter_problems(link: Link, here: tuple[str | int, ...]) -> Iterator[Problem
             yield (*spot, "id"), reason
         seen.add(meter.meter_id)
         yield from _terms_problems(meter, spot)
-        if not meter.has_draws:
-            for draw in ("magic_card_every", "lucky_every"):
-                if getattr(meter, draw):
-                    yield (
-                        (*spot, draw),
-                        (f"{draw} goes with five_card_hand_bonus only (649a.12(i)(3))"),
-                    )
+        for draw in ("magic_card_every", "lucky_every"):
+            if getattr(meter, draw) and not meter.has_draws:
+                reason = f"{draw} goes with five_card_hand_bonus only (649a.12(i)(3))"
+                yield (*spot, draw), reason
 
 
 def limit_problem(meter: Meter) -> str | None:
@@ -514,11 +455,10 @@ def _offered_at(meter: Meter) -> bool:
 
 def _game_problems(table: Table, spot: tuple[str | int, ...]) -> Iterator[Problem]:
     """Yield an error for each table setting that the regulations of the game do not allow."""
-    chapter = table.games.get(table.game)
-    if chapter is None:
+    if table.game not in table.games:
         reason = f"there is no game {table.game}{nearest(table.game, table.games)}"
         yield (*spot, "game"), reason
-        return
+    chapter = table.chapter
     positions_max = chapter.deal.positions
     if table.positions > positions_max:
         yield (*spot, "positions"), f"{table.game} has no more than {positions_max} positions"
@@ -531,40 +471,34 @@ def _game_problems(table: Table, spot: tuple[str | int, ...]) -> Iterator[Proble
 
 
 def _table_problems(
-    link: Link, table: Table, pools: _Pools, spot: tuple[str | int, ...]
+    link: Link, table: Table, pools: Pools, spot: tuple[str | int, ...]
 ) -> Iterator[Problem]:
-    kinds: dict[str, str] = {}
     by_id = {meter.meter_id: meter for meter in link.meter}
-    yield from _game_problems(table, spot)
+    fed: dict[str, Meter] = {}
     for at, meter_id in enumerate(table.meters):
-        meter = by_id.get(meter_id)
-        if meter is None:
+        place = (*spot, "meters", at)
+        if meter_id not in by_id:
             reason = f"link {link.id} has no meter {meter_id}{nearest(meter_id, by_id)}"
-            yield (*spot, "meters", at), reason
-        elif kinds.get(meter.kind) == meter_id:
-            yield (*spot, "meters", at), f"{meter_id} is listed twice"
-        elif meter.kind in kinds:
-            yield (
-                (*spot, "meters", at),
-                f"{meter_id} and {kinds[meter.kind]} are both {meter.kind}: one of a kind a table",
-            )
-        else:
-            kinds[meter.kind] = meter_id
-    for meter_id in kinds.values():
-        for wager in by_id[meter_id].wagers:
-            chosen, letter = table.paytables.get(wager), by_id[meter_id].paytable
-            if chosen and chosen != letter:
-                reason = f"paytable {chosen}, but meter {meter_id} is for {letter}"
+            yield place, reason
+        if meter_id in table.meters[:at]:
+            yield place, f"{meter_id} is listed twice"
+        kind = by_id[meter_id].kind
+        other = fed.setdefault(kind, by_id[meter_id]).meter_id
+        if other != meter_id:
+            yield place, f"{meter_id} and {other} are both {kind}: one of a kind a table"
+    for meter in fed.values():
+        for wager in meter.wagers:
+            chosen = table.paytables.get(wager)
+            if chosen and chosen != meter.paytable:
+                reason = f"paytable {chosen}, but meter {meter.meter_id} is for {meter.paytable}"
                 yield (*spot, "paytables", wager), reason
-    yield from _tier_problems(table, {kind: by_id[each] for kind, each in kinds.items()}, spot)
-    yield from _pool_problems(table, [by_id[each] for each in kinds.values()], pools, spot)
+    yield from _tier_problems(table, fed, spot)
+    yield from _pool_problems(table, fed.values(), pools, spot)
 
 
 def _tier_problems(
     table: Table, meters: Mapping[str, Meter], spot: tuple[str | int, ...]
 ) -> Iterator[Problem]:
-    if table.game not in table.games:
-        return
     for wager in table.chapter.wager:
         fed = [meters[kind] for kind in wager.fed if kind in meters]
         if not fed:
@@ -584,20 +518,19 @@ def _tier_problems(
 
 
 def _pool_problems(
-    table: Table, meters: Iterable[Meter], pools: _Pools, spot: tuple[str | int, ...]
+    table: Table, meters: Iterable[Meter], pools: Pools, spot: tuple[str | int, ...]
 ) -> Iterator[Problem]:
     """Yield an error for each meter that a table cannot feed with the link's other tables."""
-    if table.game not in table.games:
-        return
     own = {each.name for each in table.chapter.meter}
     for meter in meters:
         place = (*spot, "meters", table.meters.index(meter.meter_id))
         if meter.kind not in own:
-            if table.chapter.meter:
-                known = nearest(meter.kind, own)
-                yield place, f"{table.game} has no wager that feeds {meter.kind}{known}"
-            continue
-        if reason := pools.problem(meter, table.game):
+            known = nearest(meter.kind, own)
+            yield place, f"{table.game} has no wager that feeds {meter.kind}{known}"
+        games = pools.setdefault(meter.meter_id, {})
+        if table.game not in games:
+            games[table.game] = _pool_problem(meter, table.game, next(iter(games), table.game))
+        if reason := games[table.game]:
             yield place, reason
 
 
@@ -615,12 +548,11 @@ def _pool_problem(meter: Meter, game: str, first: str) -> str | None:
 
 def _pool_mismatch(game: str, terms: MeterTerms, other: str, others: MeterTerms) -> str:
     names = ("seed", "reseed", "primary rate", "reserve rate")
-    differing = [
-        (name, here, there)
-        for name, here, there in zip(names, terms.pool, others.pool, strict=True)
-        if here != there
-    ]
-    name, here, there = differing[0]
+    name, here, there = next(
+        differing
+        for differing in zip(names, terms.pool, others.pool, strict=True)
+        if differing[1] != differing[2]
+    )
     shown = money if name.endswith("seed") else rate_text
     return (
         f"{game} and {other} cannot feed the same {terms.kind} meter: its {name} is {shown(here)}"

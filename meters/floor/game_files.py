@@ -6,30 +6,19 @@ paid.
 """
 
 import hashlib
-import tomllib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import Final, get_args
+from typing import Final
 from zoneinfo import ZoneInfo
 
-import msgspec
-
 from bonus.errors import UserError
-from bonus.law import chapter_file
 from bonus.law.chapter_file import Chapter
 from bonus.law.games import Games, chapter_games
 from bonus.law.paytable_checks import check_chapter
 from bonus.law.paytables import ChapterError
-from bonus.wagers import PaidFrom
-from meters.floor.toml_errors import (
-    SourceLines,
-    Vocabulary,
-    field_path,
-    toml_problem,
-    unprintable_texts,
-)
+from meters.floor.toml_errors import SourceLines, read_file, read_toml, unprintable_texts
 
 FILES_MAX: Final = 100
 BYTES_MAX: Final = 262_144
@@ -105,17 +94,7 @@ def parse_game(text: str, name: str = "game file") -> Chapter:
     Raises:
         GameError: the text has an error. The message has the line and the reason.
     """
-    try:
-        raw = tomllib.loads(text)
-    except (ValueError, RecursionError) as error:
-        line, reason = toml_problem(error, text, of_game=True)
-        raise GameError(f"{name}:{line}: {reason}") from None
-    lines = SourceLines(text)
-    try:
-        game = msgspec.convert(raw, Chapter)
-    except msgspec.ValidationError as error:
-        path, reason = _WORDS.problem(*field_path(str(error)))
-        raise GameError(f"{name}:{lines.line_of(path)}: {reason}") from None
+    game, raw, lines = read_toml(text, name, Chapter, GameError, of_game=True)
     for path, problem in unprintable_texts(raw, ()):
         raise GameError(f"{name}:{lines.line_of(path)}: {problem}")
     for key in ("effective", "expires"):
@@ -163,14 +142,9 @@ def _read(path: Path) -> str:
     try:
         if path.stat().st_size > BYTES_MAX:
             raise GameError(f"{path}: the file is larger than {BYTES_MAX} bytes")
-        data = path.read_bytes()
     except OSError as error:
         raise GameError(f"{path}: cannot be read: {error.strerror}") from None
-    try:
-        return data.decode("utf-8-sig").replace("\r\n", "\n")
-    except UnicodeDecodeError as error:
-        line = data[: error.start].count(b"\n") + 1
-        raise GameError(f"{path}:{line}: the file is not UTF-8: save it as UTF-8") from None
+    return read_file(path, GameError)
 
 
 def _digest(text: str) -> str:
@@ -214,26 +188,3 @@ def _warning(game: Chapter, today: date) -> str:
 
 def _today(timezone: str, now: datetime | None) -> date:
     return (now or datetime.now(UTC)).astimezone(ZoneInfo(timezone)).date()
-
-
-_WORDS: Final = Vocabulary(
-    keys={
-        (): Chapter.__struct_fields__,
-        ("deal",): chapter_file.Deal.__struct_fields__,
-        ("meter",): chapter_file.MeterTitle.__struct_fields__,
-        ("main",): chapter_file.Main.__struct_fields__,
-        ("main", "bonus"): chapter_file.Bonus.__struct_fields__,
-        ("main", "bonus", "table"): chapter_file.PrintedTable.__struct_fields__,
-        ("wager",): chapter_file.WagerTables.__struct_fields__,
-        ("wager", "table"): chapter_file.PrintedTable.__struct_fields__,
-        ("wager", "table", "progression"): chapter_file.Progression.__struct_fields__,
-        ("wager", "envy"): chapter_file.Envy.__struct_fields__,
-        ("wager", "envy", "schedule"): chapter_file.EnvySchedule.__struct_fields__,
-        ("wager", "validation"): chapter_file.Validation.__struct_fields__,
-        ("wager", "draws"): chapter_file.DrawPays.__struct_fields__,
-        ("version",): chapter_file.Version.__struct_fields__,
-        ("limit",): chapter_file.Limit.__struct_fields__,
-        ("irregular",): chapter_file.Irregular.__struct_fields__,
-    },
-    choices={"cards": get_args(chapter_file.CardsOf), "paid_from": [*PaidFrom]},
-)

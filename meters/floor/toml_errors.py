@@ -1,16 +1,23 @@
 """Errors of a TOML file in words for the person who writes it, with the line of each."""
 
 import re
+import tomllib
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
-from typing import Final
+from pathlib import Path as PathOfFile
+from typing import Final, TypeVar
 
-from bonus.errors import nearest
+import msgspec
+from msgspec import inspect
+
+from bonus.errors import UserError, nearest
 from bonus.printable import unprintable_problem
 
 Path = tuple[str | int, ...]
+
+Document = TypeVar("Document", bound=msgspec.Struct)
 
 _MONEY: Final = frozenset({
     "wager", "validate_from", "payout_limit", "tax_documents_above", "celebrate_from",
@@ -47,11 +54,53 @@ _VALIDATION: Final = re.compile(r"^(?P<reason>.*?)(?: - at `\$(?P<path>.*)`)?$",
 _STEP: Final = re.compile(r"\.([A-Za-z0-9_\-]+)|\[(\d+)\]|\[\.\.\.\]")
 
 
-def toml_problem(error: Exception, text: str, *, of_game: bool = False) -> tuple[int, str]:
-    """Return the number of the line that is not valid TOML, and a text about the error.
+def read_toml(
+    text: str,
+    name: str,
+    document: type[Document],
+    refusal: type[UserError],
+    *,
+    of_game: bool = False,
+) -> tuple[Document, Mapping[str, object], "SourceLines"]:
+    """Return a TOML text as a document, as plain values, and the lines of these.
 
     `of_game` is true for a game file, in which amounts are texts such as "$1,000".
+
+    Raises:
+        UserError: the text is not such a document. It is a `refusal` with the line and the reason.
     """
+    try:
+        raw = tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        line, reason = _toml_problem(error, text, of_game=of_game)
+        raise refusal(f"{name}:{line}: {reason}") from None
+    lines = SourceLines(text)
+    try:
+        return msgspec.convert(raw, document), raw, lines
+    except msgspec.ValidationError as error:
+        path, reason = _problem(*field_path(str(error)), document)
+        raise refusal(f"{name}:{lines.line_of(path)}: {reason}") from None
+
+
+def read_file(path: PathOfFile, refusal: type[UserError]) -> str:
+    """Return the text of a file, without a byte order mark, with a line feed after each line.
+
+    Raises:
+        UserError: the file cannot be read. It is a `refusal` with the line, if it is not UTF-8.
+    """
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise refusal(f"{path}: cannot be read: {error.strerror}") from None
+    try:
+        return data.decode("utf-8-sig").replace("\r\n", "\n")
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        raise refusal(f"{path}:{line}: the file is not UTF-8: save it as UTF-8") from None
+
+
+def _toml_problem(error: Exception, text: str, *, of_game: bool) -> tuple[int, str]:
+    """Return the number of the line that is not valid TOML, and a text about the error."""
     found = _TOML.fullmatch(str(error))
     if found is None:
         return 1, f"this cannot be read as TOML: {error}"
@@ -102,34 +151,58 @@ def _advice(what: str, line: str, *, of_game: bool) -> str:
     return next((advice for holds, advice in checks if holds), "this line cannot be read")
 
 
-@dataclass(frozen=True, slots=True)
-class Vocabulary:
-    """The keys and choices that a floor file can have.
+def _problem(reason: str, path: Path, document: type[msgspec.Struct]) -> tuple[Path, str]:
+    """Return the path of an invalid value and a message, from those that msgspec reports."""
+    keys: dict[Path, Collection[str]] = {}
+    choices: dict[str, Collection[str]] = {}
+    _collect(inspect.type_info(document), (), keys, choices)
+    section = tuple(step for step in path if isinstance(step, str))
+    if named := _NAMED.search(reason):
+        key = named["key"]
+        if "unknown" in reason:
+            return (*path, key), f"there is no key {key} here{nearest(key, keys.get(section, ()))}"
+        return path, f"{_title((*section, key))} is missing"
+    key = section[-1] if section else "the file"
+    for pattern, words in _WORDS:
+        if found := pattern.fullmatch(reason):
+            if isinstance(words, str):
+                return path, words.format(key=key, title=_title(section))
+            return path, words(_Spot(key, section, found, choices.get(key, ())))
+    return path, f"{'.'.join(section)}: {reason}"
 
-    The path of a section in `keys` has no list positions: `link.meter`, not `link.0.meter`.
+
+def _collect(
+    kind: inspect.Type,
+    section: tuple[str, ...],
+    keys: dict[Path, Collection[str]],
+    choices: dict[str, Collection[str]],
+) -> None:
+    """Collect the keys of each section of a document, and the choices of each key.
+
+    The path of a section has no list positions: `link.meter`, not `link.0.meter`.
     """
-
-    keys: Mapping[Path, Collection[str]]
-    choices: Mapping[str, Collection[str]]
-
-    def problem(self, reason: str, path: Path) -> tuple[Path, str]:
-        """Return the path of an invalid value and a message, from those that msgspec reports."""
-        section = tuple(step for step in path if isinstance(step, str))
-        if named := _NAMED.search(reason):
-            key = named["key"]
-            if "unknown" in reason:
-                known = self.keys.get(section, ())
-                return (*path, key), f"there is no key {key} here{nearest(key, known)}"
-            return path, f"{_title((*section, key))} is missing"
-        for pattern, words in _WORDS:
-            if found := pattern.fullmatch(reason):
-                key = section[-1] if section else "the file"
-                return path, words(_Spot(key, section, found, self.choices.get(key, ())))
-        return path, f"{'.'.join(map(str, section))}: {reason}"
+    match kind:
+        case inspect.StructType(fields=fields):
+            keys[section] = [field.encode_name for field in fields]
+            for field in fields:
+                _collect(field.type, (*section, field.encode_name), keys, choices)
+        case inspect.LiteralType(values=values):
+            choices[section[-1]] = [str(value) for value in values]
+        case inspect.EnumType(cls=members):
+            choices[section[-1]] = [str(member.value) for member in members]
+        case inspect.ListType(item_type=item) | inspect.VarTupleType(item_type=item):
+            _collect(item, section, keys, choices)
+        case inspect.Metadata(type=kind):
+            _collect(kind, section, keys, choices)
+        case inspect.UnionType(types=kinds):
+            for each in kinds:
+                _collect(each, section, keys, choices)
 
 
 @dataclass(frozen=True, slots=True)
 class _Spot:
+    """Where a value is wrong, and the match of msgspec's reason."""
+
     key: str
     section: Path
     found: re.Match[str]
@@ -158,26 +231,10 @@ def _bound(spot: _Spot) -> str:
     return f"{spot.key} is at {end} {limit} {'cent' if limit == 1 else 'cents'}{dollars}"
 
 
-def _quoted(spot: _Spot) -> str:
-    return f'{spot.key} is a text and needs quotes: {spot.key} = "…"'
-
-
-def _choice(spot: _Spot) -> str:
-    return f'{spot.key}: a choice is a text in quotes, such as "A", or a whole number'
-
-
-def _cell(spot: _Spot) -> str:
-    return f'{spot.key} is a text in quotes, such as "10%", or a list of such texts'
-
-
 def _listed(spot: _Spot) -> str:
     if spot.section in _REPEATED:
         return f"{spot.key} has double brackets: {_title(spot.section)}"
     return f'{spot.key} is a list: {spot.key} = ["…", "…"]'
-
-
-def _sectioned(spot: _Spot) -> str:
-    return f"{spot.key} is a section of its own: {_title(spot.section)}"
 
 
 def _length(spot: _Spot) -> str:
@@ -188,12 +245,9 @@ def _length(spot: _Spot) -> str:
     return f"{spot.key} has {spot.found[3]} characters at most"
 
 
-_METER_ID: Final[Path] = ("link", "meter", "id")
-
-
 def _spelled(spot: _Spot) -> str:
     signs = "letters, digits and hyphens"
-    if spot.section == _METER_ID:
+    if spot.section == ("link", "meter", "id"):
         signs = "letters, digits, hyphens and underscores"
     return f"{spot.key} has {signs} only, 1 to 32 of them"
 
@@ -202,13 +256,22 @@ def _chosen(spot: _Spot) -> str:
     return f"there is no {spot.key} {spot.found[1]}{nearest(spot.found[1], spot.choices)}"
 
 
-_WORDS: Final[tuple[tuple[re.Pattern[str], Callable[[_Spot], str]], ...]] = (
-    (re.compile(r"Expected `str \| array`, got `.*`"), _cell),
-    (re.compile(r"Expected `int \| str \| object`, got `.*`"), _choice),
+_WORDS: Final[tuple[tuple[re.Pattern[str], str | Callable[[_Spot], str]], ...]] = (
+    (
+        re.compile(r"Expected `str \| array`, got `.*`"),
+        '{key} is a text in quotes, such as "10%", or a list of such texts',
+    ),
+    (
+        re.compile(r"Expected `int \| str \| object`, got `.*`"),
+        '{key}: a choice is a text in quotes, such as "A", or a whole number',
+    ),
     (re.compile(r"Expected `int(?: \| null)?`, got `.*`"), _number),
-    (re.compile(r"Expected `str(?: \| null)?`, got `.*`"), _quoted),
+    (
+        re.compile(r"Expected `str(?: \| null)?`, got `.*`"),
+        '{key} is a text and needs quotes: {key} = "…"',
+    ),
     (re.compile(r"Expected `array`, got `.*`"), _listed),
-    (re.compile(r"Expected `object`, got `.*`"), _sectioned),
+    (re.compile(r"Expected `object`, got `.*`"), "{key} is a section of its own: {title}"),
     (re.compile(r"Expected `int` ([<>]=) (\d+)"), _bound),
     (re.compile(r"Expected `(str|array)` of length ([<>]=) (\d+)"), _length),
     (re.compile(r"Expected `str` matching regex .*"), _spelled),

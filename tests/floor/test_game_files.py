@@ -3,12 +3,14 @@
 import re
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import get_args
 
 import msgspec
 import pytest
 
 from bonus.cards import RANKS
 from bonus.hands.rankings import RANKINGS
+from bonus.law import chapter_file
 from bonus.law.games import Games
 from bonus.settling.settle import settle_line
 from meters.floor import floor_file, game_files
@@ -56,7 +58,7 @@ def test_the_page_names_all_hands_and_cards() -> None:
     for name in ("five_card", "three_card", "four_card"):
         for hand in RANKINGS[name].names:
             assert f"`{hand}`" in page
-    for cards in game_files._WORDS.choices["cards"]:
+    for cards in get_args(chapter_file.CardsOf):
         assert f"`{cards}`" in page
 
 
