@@ -87,18 +87,8 @@ class MeterRow(_Row, frozen=True):
 
     @classmethod
     def of(cls, link: str, meter: Meter, value: MeterValue) -> Self:
-        return cls(
-            link=link,
-            meter=meter.meter_id,
-            kind=meter.kind,
-            name=meter.title,
-            wager=meter.wager,
-            amount=value.amount,
-            version=value.version,
-            cycle=value.cycle,
-            state=value.state,
-            at=value.at,
-        )
+        fields = msgspec.structs.asdict(value)
+        return cls(link=link, kind=meter.kind, name=meter.title, wager=meter.wager, **fields)
 
 
 class LinkRow(_Row, frozen=True):

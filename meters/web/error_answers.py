@@ -1,7 +1,7 @@
 """Error answers of the API: ``{"error": {"code", "message"}}``, never a traceback."""
 
 import http
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
@@ -25,21 +25,25 @@ from meters.web.display_state import TooManyWatchersError
 StaffRequest = Request[SignedIn, object, State]
 """A request of a signed-in user who has the right for the route."""
 
-_CONFLICTS: Final = frozenset({
-    "wrong_state", "same_person", "not_closed", "rounds_open", "no_change", "meter_short",
-    "meter_full", "stale", "below_seed", "limit_too_low", "above_limit", "barred", "slip_used",
-    "books_differ", "books_full", "envy_decided", "two_people", "no_request", "day_closed",
-    "slip_changed", "not_approved",
-})  # fmt: skip
-_ACT_STATUS: Final[Mapping[str, int]] = {"bad_value": 400, "link_inoperable": 503}
-_USERS_STATUS: Final[Mapping[str, int]] = {
-    "wrong_name_or_pin": 401, "pin_expired": 401, "session_ended": 401, "wrong_pin": 403,
-    "locked_out": 429, "slowed": 429, "busy": 503, "store_failed": 503, "other_schema": 503,
-    "other_keys": 503,
-    "bad_name": 400, "bad_pin": 400, "unknown_user": 404,
-    "name_taken": 409, "wrong_state": 409, "yourself": 409, "last_administrator": 409,
-    "same_person": 409,
+_CODES: Final[Mapping[int, Collection[str]]] = {
+    400: ("bad_value", "bad_name", "bad_pin"),
+    401: ("wrong_name_or_pin", "pin_expired", "session_ended"),
+    403: ("wrong_pin",),
+    409: (
+        "wrong_state", "same_person", "not_closed", "rounds_open", "no_change", "meter_short",
+        "meter_full", "stale", "below_seed", "limit_too_low", "above_limit", "barred", "slip_used",
+        "books_differ", "books_full", "envy_decided", "two_people", "no_request", "day_closed",
+        "slip_changed", "not_approved", "name_taken", "yourself", "last_administrator",
+    ),
+    429: ("locked_out", "slowed"),
+    503: ("busy", "store_failed", "other_schema", "other_keys", "link_inoperable"),
 }  # fmt: skip
+"""The status of an answer for the codes of refused acts and sign-ins.
+
+It is 404 for a code that begins with ``unknown_``, and 422 for all others.
+"""
+
+_STATUS_OF: Final = {code: status for status, codes in _CODES.items() for code in codes}
 _MEANINGS: Final[Mapping[int, str]] = {
     400: "The request is not valid.",
     401: "Nobody has signed in, or the name or PIN is wrong.",
@@ -130,17 +134,15 @@ def _on_users_error(_: WebRequest, error: UsersError) -> Response[ErrorBody]:
         ends = datetime.now(UTC) + timedelta(milliseconds=error.wait_ms)
         until = ends.isoformat(timespec="seconds").removesuffix("+00:00") + "Z"
     text = ErrorText(error.code, error.message, until)
-    return error_response(_USERS_STATUS.get(error.code, 422), text, headers)
+    return error_response(_status_of(error.code), text, headers)
 
 
 def _on_act_error(_: WebRequest, error: ActError) -> Response[ErrorBody]:
-    if error.code.startswith("unknown_"):
-        status = 404
-    elif error.code in _CONFLICTS:
-        status = 409
-    else:
-        status = _ACT_STATUS.get(error.code, 422)
-    return error_response(status, ErrorText(error.code, error.message))
+    return error_response(_status_of(error.code), ErrorText(error.code, error.message))
+
+
+def _status_of(code: str) -> int:
+    return 404 if code.startswith("unknown_") else _STATUS_OF.get(code, 422)
 
 
 def _on_displays_full(_: WebRequest, error: TooManyWatchersError) -> Response[ErrorBody]:

@@ -6,9 +6,8 @@ as its game pays.
 """
 
 import hashlib
-from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 from zoneinfo import ZoneInfo
 
 import msgspec
@@ -24,7 +23,7 @@ from meters.floor.facility import DEMONSTRATION_MARK
 from meters.floor.floor_file import Floor, Link, Meter
 from meters.http.page_files import A_YEAR, load_template
 from meters.web.display_state import DisplayState, JackpotRow, MeterRow
-from meters.web.paytable_text import Pays, pays_of, winners_of
+from meters.web.paytable_text import pays_of, winners_of
 
 _DIGITS_LEAST: Final = 6
 _DIGITS_MOST: Final = 12
@@ -38,39 +37,10 @@ current amount is not known.
 """
 
 
-@dataclass(frozen=True, slots=True)
-class _NoteView:
-    kind: str
-    heading: str
-    text: str
-
-
-_NO_NOTE: Final = _NoteView("", "", "")
-
-
-@dataclass(frozen=True, slots=True)
-class _MeterView:
-    meter_id: str
-    title: str
-    wager: str
-    wins: str
-    pays: Pays
-    shown: Shown
-    known: str
-    row: MeterRow | None
-    amount: str
-    label: str
-    note: _NoteView
-
-
-@dataclass(frozen=True, slots=True)
-class _LinkView:
-    id: str
-    name: str
-    state: str
-    age_ms: int
-    digits: int
-    meters: tuple[_MeterView, ...]
+class _Note(NamedTuple):
+    kind: str = ""
+    heading: str = ""
+    text: str = ""
 
 
 def signage_routes(
@@ -187,16 +157,16 @@ class Signage:
             instant=datetime.now(UTC).isoformat(timespec="seconds"),
         )
 
-    def _link(self, link: Link) -> _LinkView:
+    def _link(self, link: Link) -> dict[str, object]:
         row = self._links.get(link.id)
-        return _LinkView(
-            id=link.id,
-            name=link.name,
-            state="inoperable" if row is None else row.state,
-            age_ms=0 if row is None else row.age_ms,
-            digits=self._digits(link),
-            meters=tuple(self._meter(link, meter) for meter in link.meter),
-        )
+        return {
+            "id": link.id,
+            "name": link.name,
+            "state": "inoperable" if row is None else row.state,
+            "age_ms": 0 if row is None else row.age_ms,
+            "digits": self._digits(link),
+            "meters": [self._meter(link, meter) for meter in link.meter],
+        }
 
     def _digits(self, link: Link) -> int:
         """Return the number of digits in a link's largest amount in cents: at least 6, at most 12.
@@ -214,28 +184,30 @@ class Signage:
             return "unavailable"
         return "closed" if "closed" in states else "live"
 
-    def _meter(self, link: Link, meter: Meter) -> _MeterView:
-        row = self._rows.get((link.id, meter.meter_id))
+    def _meter(self, link: Link, meter: Meter) -> dict[str, object]:
+        key = (link.id, meter.meter_id)
+        row = self._rows.get(key)
         shown = self._shown(row)
         amount = money(row.amount) if row is not None and shown != "unavailable" else ""
-        key = (link.id, meter.meter_id)
         news = [*self._hits.get(key, ()), *self._validated.get(key, ())]
         words = self._branding.wording
-        return _MeterView(
-            meter_id=meter.meter_id,
-            title=meter.title,
-            wager=wager_text(row.wager if row else meter.wager) + _limit_text(meter),
-            wins=winners_of(meter),
-            pays=pays_of(meter),
-            shown=shown,
-            known=" ".join(hit.claim for hit in news if hit.news_ms),
-            row=row,
-            amount=amount,
-            label=f"{amount} {words.closed}" if shown == "closed" else amount or words.unavailable,
-            note=self._note(row) if row is not None and amount else _NO_NOTE,
-        )
+        label = f"{amount} {words.closed}" if shown == "closed" else amount or words.unavailable
+        limit = f" · up to {short_money(meter.limit)}" if meter.limit else ""
+        return {
+            "meter_id": meter.meter_id,
+            "title": meter.title,
+            "wager": wager_text(row.wager if row else meter.wager) + limit,
+            "wins": winners_of(meter),
+            "pays": pays_of(meter),
+            "shown": shown,
+            "known": " ".join(hit.claim for hit in news if hit.news_ms),
+            "row": row,
+            "amount": amount,
+            "label": label,
+            "note": self._note(row) if row is not None and amount else _Note(),
+        }
 
-    def _note(self, row: MeterRow) -> _NoteView:
+    def _note(self, row: MeterRow) -> _Note:
         """Return the text about a win that is shown next to a meter's amount (duty D8).
 
         It is about the highest win that waits for validation, or else the last one that was
@@ -246,12 +218,12 @@ class Signage:
         if hits := self._hits.get(key):
             first = max(hits, key=lambda hit: hit.amount)
             more = f" · 1 of {len(hits)}" if len(hits) > 1 else ""
-            return _NoteView("pending", words.pending, _won(first) + more)
+            return _Note("pending", words.pending, _won(first) + more)
         if good := self._validated.get(key):
-            return _NoteView("validated", words.validated, _won(good[-1]))
+            return _Note("validated", words.validated, _won(good[-1]))
         if row.state == "pending":
-            return _NoteView("pending", words.pending, "A win is being verified")
-        return _NO_NOTE
+            return _Note("pending", words.pending, "A win is being verified")
+        return _Note()
 
 
 def _by_meter(hits: list[JackpotRow]) -> dict[tuple[str, str], list[JackpotRow]]:
@@ -259,10 +231,6 @@ def _by_meter(hits: list[JackpotRow]) -> dict[tuple[str, str], list[JackpotRow]]
     for hit in hits:
         found.setdefault((hit.link, hit.meter), []).append(hit)
     return found
-
-
-def _limit_text(meter: Meter) -> str:
-    return f" · up to {short_money(meter.limit)}" if meter.limit else ""
 
 
 def _won(hit: JackpotRow) -> str:

@@ -41,9 +41,6 @@ from meters.web.security import (
 
 _READS: Final = (400, 401, 403, 503)
 Typed = Annotated[str, msgspec.Meta(max_length=200, pattern=PRINTABLE)]
-_ENDED: Final = Cookie(
-    COOKIE, value="", max_age=0, path="/", secure=True, httponly=True, samesite="strict"
-)
 _NO_BODY: Final = ResponseSpec(None, description="Done; there is nothing more to say.")
 
 
@@ -132,14 +129,9 @@ def _session_routes(floor: Floor, user_directory: UserDirectory) -> list[HTTPRou
             data.name, data.pin, caller, token_of(request)
         )
         cookies = [
-            Cookie(
-                COOKIE, value=opened.token, path="/", secure=True, httponly=True, samesite="strict"
-            ),
-            Cookie(
-                DEVICE_COOKIE, value=caller.device, path="/", secure=True, httponly=True,
-                samesite="strict", max_age=DEVICE_KNOWN_MS // 1000,
-            ),
-        ]  # fmt: skip
+            _cookie(COOKIE, opened.token),
+            _cookie(DEVICE_COOKIE, caller.device, DEVICE_KNOWN_MS // 1000),
+        ]
         return Response(_me(floor, opened.person), cookies=cookies)
 
     @post(
@@ -147,12 +139,9 @@ def _session_routes(floor: Floor, user_directory: UserDirectory) -> list[HTTPRou
         opt=for_whoever_signed_in() | {NEEDS_PIN: False}, security=SESSION,
         responses={204: _NO_BODY, **refusals(400, 401, 403, 413, 415, 503)}, status_code=204,
     )  # fmt: skip
-    async def sign_out(
-        data: JSONBody[Nothing],
-        request: StaffRequest,
-    ) -> Response[None]:
+    async def sign_out(data: JSONBody[Nothing], request: StaffRequest) -> Response[None]:
         await user_directory.sessions.sign_out(token_of(request), client_of(request))
-        return Response(None, cookies=[_ENDED])
+        return Response(None, cookies=[_cookie(COOKIE, "", 0)])
 
     return [sign_in, sign_out]
 
@@ -193,6 +182,12 @@ def _own_account_routes(floor: Floor, user_directory: UserDirectory) -> list[HTT
         return await user_directory.log.of_account(request.user.name, limit)
 
     return [show_me, choose_pin, list_own_acts]
+
+
+def _cookie(key: str, value: str, max_age_s: int | None = None) -> Cookie:
+    return Cookie(
+        key, value=value, max_age=max_age_s, path="/", secure=True, httponly=True, samesite="strict"
+    )
 
 
 def _me(floor: Floor, person: SignedIn) -> Me:
