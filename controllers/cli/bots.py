@@ -2,8 +2,7 @@ from typing import Annotated
 
 import typer
 
-from controllers.agent.startup import ListeningAddress
-from controllers.cli.addresses import check_listening_address
+from controllers.cli.table import listening_address
 from controllers.demo.bot_tables import BotOptions, run_bot_tables
 from controllers.demo.dealer_bots import STACK_EVERY, STACK_OFTEN
 from meters.floor.floor_file import ConfigOption
@@ -42,7 +41,6 @@ def bots(
     floor file must say `demonstration = true`. Ctrl-C, SIGTERM or the end of the time stops the
     bots after the current rounds. The command then prints how many rounds were played.
     """
-    check_listening_address("--metrics", metrics)
     stack_every = STACK_OFTEN if stack_deck else STACK_EVERY
-    at = ListeningAddress.of(metrics) if metrics else None
+    at = listening_address("--metrics", metrics) if metrics else None
     run_bot_tables(config, table or (), BotOptions(speed, for_s, stack_every), at)

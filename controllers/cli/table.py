@@ -1,16 +1,45 @@
+"""`pitlink table`: the agent of one table, with device events and pages."""
+
+import asyncio
+import concurrent.futures
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from contextlib import AsyncExitStack
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, Final, TextIO
 
 import typer
 
 from bonus.errors import UserError
-from controllers.agent.startup import ListeningAddress
-from controllers.cli.addresses import check_listening_address
-from controllers.cli.table_process import run_agent
-from controllers.panel.access import panel_key_path, renew_panel_key
-from meters.floor.floor_file import ConfigOption, read_own_floor
+from bonus.printable import escape_in_json
+from controllers.agent.agent import Agent
+from controllers.agent.metrics import AgentMetrics, serve_metrics
+from controllers.agent.startup import (
+    ListeningAddress,
+    broker_of,
+    outbox_path,
+    run_agents,
+    served,
+)
+from controllers.panel.access import panel_key, panel_key_path, replace_panel_key
+from controllers.panel.app import serve_panel
+from controllers.table.device_events import LINE_BYTES_MAX, DeviceAnswer, encode_answer
+from meters.floor.addresses import is_listening_address
+from meters.floor.floor_file import ConfigOption, Floor, Link, Table, read_own_floor
+from meters.http.middleware import ServerSettings
 from meters.process.logs import LogLevel, LogLevelOption, LogOption, log_to_stderr
 from meters.process.printing import print_text
+from meters.process.signals import on_stop
+
+LIVE_WITHIN_S: Final = 30.0
+"""How long the first device event waits for the link's state; then wagers are refused."""
+_CHUNK_BYTES: Final = 65_536
+
+DeviceHandler = Callable[[bytes], Coroutine[object, None, DeviceAnswer]]
 
 
 def table(
@@ -67,27 +96,180 @@ def table(
     The outbox stores each accepted event. So an agent that was killed and restarted continues where
     it stopped.
     """
-    if renew_panel_key:
-        _renew_panel_key(table, config)
-        if not (events or panel):
-            return
-    if not (events or panel):
+    if not (events or panel or renew_panel_key):
         raise typer.BadParameter(
             "give --panel for the dealer's page, --events for device events on standard input, or "
             "both"
         )
-    check_listening_address("--at", at)
-    check_listening_address("--metrics", metrics)
-    panel_at = ListeningAddress.of(at) if panel else None
-    metrics_at = ListeningAddress.of(metrics) if metrics else None
+    panel_at = listening_address("--at", at) if panel else None
+    metrics_at = listening_address("--metrics", metrics) if metrics else None
+    floor = read_own_floor(config)
+    found = floor.find_table(table)
+    if found is None:
+        raise UserError(f"{config}: there is no table {table}")
+    if renew_panel_key:
+        replace_panel_key(panel_key_path(floor, table))
+        print_text(f"{table}: the panel has a new key; restart its agent to use it")
+    if not (events or panel):
+        return
     log_to_stderr(log, log_level)
-    if not run_agent(table, config, outbox, events=events, panel=panel_at, metrics=metrics_at):
+    path = outbox or outbox_path(floor, table)
+    serving = _serve(floor, found, path, events=events, panel=panel_at, metrics_at=metrics_at)
+    if not _run(serving, events=events):
         raise typer.Exit(1)
 
 
-def _renew_panel_key(table: str, config: Path) -> None:
-    floor = read_own_floor(config)
-    if floor.find_table(table) is None:
-        raise UserError(f"{config}: there is no table {table}")
-    renew_panel_key(panel_key_path(floor, table))
-    print_text(f"{table}: the panel has a new key; restart its agent to use it")
+def listening_address(option: str, text: str) -> ListeningAddress:
+    """Return the address in an option; raise `typer.BadParameter` unless it is HOST:PORT."""
+    if not is_listening_address(text):
+        raise typer.BadParameter(
+            f'{option} {text}: write an address and a port, such as "127.0.0.1:8090"'
+        )
+    return ListeningAddress.of(text)
+
+
+def _run(serving: Coroutine[None, None, bool], *, events: bool) -> bool:
+    """Run an agent until its input ends or it is stopped; return False if it refused an event."""
+    try:
+        return run_agents(serving)
+    except asyncio.CancelledError:
+        return True
+    except KeyboardInterrupt:
+        if events:
+            raise
+        return True
+    except OSError as error:
+        raise UserError(f"device events: {error.strerror}") from None
+
+
+async def _serve(
+    floor: Floor,
+    found: tuple[Link, Table],
+    path: Path,
+    *,
+    events: bool,
+    panel: ListeningAddress | None,
+    metrics_at: ListeningAddress | None,
+) -> bool:
+    task = asyncio.current_task()
+    if task is not None:
+        on_stop(task.cancel, [signal.SIGTERM])
+    facility, settings = floor.facility, ServerSettings.of(floor.service)
+    async with AsyncExitStack() as stack:
+        agent = await stack.enter_async_context(
+            Agent(
+                *found,
+                broker_of(floor, *found),
+                path,
+                require_all_hands=facility.require_all_hands,
+                timezone=facility.timezone,
+            )
+        )
+        metrics = AgentMetrics()
+        metrics.add(agent)
+        serving = []
+        if panel is not None:
+            key = panel_key(panel_key_path(floor, agent.layout.table))
+            serve = partial(serve_panel, floor, agent, panel.host, panel.port, key=key,
+                            metrics=metrics, demonstration=facility.demonstration,
+                            settings=settings)  # fmt: skip
+            serving.append(await stack.enter_async_context(served(serve)))
+        if metrics_at is not None:
+            serve = partial(serve_metrics, metrics, metrics_at.host, metrics_at.port,
+                            settings=settings)  # fmt: skip
+            serving.append(await stack.enter_async_context(served(serve)))
+        if panel is not None:
+            address = panel.panel(key, settings.scheme)
+            _print_address(agent, panel, address, sys.stderr if events else sys.stdout)
+        return await _until(serving, _read_lines(agent) if events else asyncio.Event().wait())
+
+
+async def _read_lines(agent: Agent) -> bool:
+    await agent.wait_for_status(LIVE_WITHIN_S)
+    return await answer_lines(agent.handle, sys.stdin.fileno(), sys.stdout.fileno())
+
+
+async def _until(serving: Sequence[asyncio.Task[None]], done: Coroutine[Any, Any, bool]) -> bool:
+    """Wait for `done`, or raise the error with which a task of `serving` ends first."""
+    task = asyncio.create_task(done)
+    try:
+        await asyncio.wait({*serving, task}, return_when=asyncio.FIRST_COMPLETED)
+        for ended in serving:
+            if ended.done():
+                ended.result()
+        return await task
+    finally:
+        task.cancel()
+
+
+def _print_address(agent: Agent, panel: ListeningAddress, address: str, stream: TextIO) -> None:
+    stream.write(f"Panel of table {agent.layout.table}: {address}\n")
+    if panel.is_local:
+        stream.write(
+            "Only a browser on this machine reaches this panel. For a tablet, add --at"
+            f" 0.0.0.0:{panel.port}\n"
+        )
+    stream.flush()
+
+
+def read_lines(descriptor: int) -> Iterator[bytes]:
+    """Yield the lines of a file descriptor without their ends.
+
+    A line that is too long is cut just after the limit, so the caller can detect the excess.
+    """
+    held = b""
+    passing = False
+    while chunk := os.read(descriptor, _CHUNK_BYTES):
+        *lines, rest = (held + chunk).split(b"\n")
+        for line in lines:
+            if not passing:
+                yield line[: LINE_BYTES_MAX + 1]
+            passing = False
+        held = b"" if passing else rest
+        if len(held) > LINE_BYTES_MAX:
+            yield held[: LINE_BYTES_MAX + 1]
+            held, passing = b"", True
+    if held and not passing:
+        yield held
+
+
+async def answer_lines(handle: DeviceHandler, source: int, sink: int) -> bool:
+    """Answer the device events that file descriptor `source` gives, until its end.
+
+    Each line waits for the answer to the one before. A separate thread reads and writes, because
+    files, pipes and terminals can block. If this call is canceled, the thread is left running: a
+    blocked thread cannot be stopped.
+
+    Returns:
+        True if every line was accepted.
+
+    Raises:
+        OSError: the lines cannot be read, or the answers cannot be written.
+    """
+    loop = asyncio.get_running_loop()
+    ended: concurrent.futures.Future[bool] = concurrent.futures.Future()
+
+    def converse() -> bool:
+        all_taken = True
+        for line in read_lines(source):
+            answer = asyncio.run_coroutine_threadsafe(handle(line), loop).result()
+            text = escape_in_json(encode_answer(answer).decode())
+            _write_all(sink, f"{text}\n".encode())
+            all_taken = all_taken and answer.ok
+        return all_taken
+
+    def work() -> None:
+        # From here on, a cancellation of the waiting task does not stop this thread.
+        ended.set_running_or_notify_cancel()
+        try:
+            ended.set_result(converse())
+        except (OSError, RuntimeError, concurrent.futures.CancelledError) as error:
+            ended.set_exception(error)
+
+    threading.Thread(target=work, name="device-lines", daemon=True).start()
+    return await asyncio.wrap_future(ended)
+
+
+def _write_all(descriptor: int, data: bytes) -> None:
+    while data:
+        data = data[os.write(descriptor, data) :]

@@ -61,7 +61,7 @@ def panel_key(path: Path) -> str:
     return key
 
 
-def renew_panel_key(path: Path) -> None:
+def replace_panel_key(path: Path) -> None:
     """Replace the key of a panel.
 
     A running agent uses the old key until it is restarted; then the sessions that began with it
