@@ -161,6 +161,7 @@ class EventDelivery:
         self.too_long: DeviceRefusal | None = None
         self._repeat: asyncio.Future[None] | None = None
         self._heard_since = False
+        self._lost_at_s: list[float] = []
         self._log = _log.bind(link=link, table=table)
         self.heartbeat = Heartbeat(timing.silence_s)
         self.meter_values = MeterValues(meters)
@@ -177,7 +178,6 @@ class EventDelivery:
     async def stay_connected(self) -> None:
         pace = ConnectPace(self._timing.reconnect_first_s, self._timing.reconnect_cap_s)
         logged = False
-        losses = ConnectionLosses()
         while True:
             pace.begin()
             try:
@@ -187,12 +187,8 @@ class EventDelivery:
                     logged = False
                     await self._listen(client)
             except (aiomqtt.MqttError, UserError, OSError, ValueError) as error:
-                if self.connected and losses.count_loss(asyncio.get_running_loop().time()):
-                    self._log.warning(
-                        "broker lost repeatedly",
-                        ask="does another agent work this table, with a copy of its keys?",
-                        reason=str(error),
-                    )
+                if self.connected:
+                    self._note_loss(str(error))
                 if not logged:
                     self._log.warning("broker not reached", reason=str(error))
                 logged = True
@@ -200,6 +196,23 @@ class EventDelivery:
                 self._note_break()
                 self._client = None
             await pace.pause()
+
+    def _note_loss(self, reason: str) -> None:
+        """Warn of a second agent for the same table, if connections are lost again and again.
+
+        All agents of a table use the same client name, and the broker ends the older of two
+        connections with one name.
+        """
+        now_s = asyncio.get_running_loop().time()
+        recent = (at_s for at_s in self._lost_at_s if now_s - at_s < _LOSSES_WITHIN_S)
+        self._lost_at_s = [*recent, now_s]
+        if len(self._lost_at_s) >= _LOSSES_MAX:
+            self._lost_at_s = []
+            self._log.warning(
+                "broker lost repeatedly",
+                ask="does another agent work this table, with a copy of its keys?",
+                reason=reason,
+            )
 
     def _new_client(self) -> aiomqtt.Client:
         place = self._broker
@@ -395,15 +408,11 @@ class EventDelivery:
             if expected <= under_way.seq:
                 self._listener.on_behind(expected)
                 return
-            reply = _passed(reply, expected)
+            # The service has used this event's number for another event.
+            message = f"the service has already used the numbers before {expected} for other events"
+            error = ErrorDetail(code="seq_reused", message=message)
+            reply = Reply(seq=reply.seq, status="refused", error=error)
         under_way.answered.set_result(Delivered(reply, payload))
-
-
-def _passed(reply: Reply, expected: int) -> Reply:
-    """Return a refusal: the service has used this event's number for another event."""
-    message = f"the service has already used the numbers before {expected} for other events"
-    error = ErrorDetail(code="seq_reused", message=message)
-    return Reply(seq=reply.seq, status="refused", error=error)
 
 
 def encode_money_event(event: MoneyEvent) -> bytes:
@@ -421,23 +430,3 @@ def _without_none(value: object) -> object:
 
 _LOSSES_WITHIN_S: Final = 60.0
 _LOSSES_MAX: Final = 5
-
-
-class ConnectionLosses:
-    """Lost connections within a minute, of which two agents of one table have many.
-
-    All agents of a table use the same client name, and the broker ends the older of two connections
-    with one name.
-    """
-
-    def __init__(self) -> None:
-        self._at_s: list[float] = []
-
-    def count_loss(self, now_s: float) -> bool:
-        """Return whether this loss is one too many within a minute; if so, count from 0 again."""
-        recent = [at_s for at_s in self._at_s if now_s - at_s < _LOSSES_WITHIN_S]
-        self._at_s = [*recent, now_s]
-        if len(self._at_s) < _LOSSES_MAX:
-            return False
-        self._at_s = []
-        return True

@@ -5,7 +5,7 @@ not accounting records.
 """
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from importlib.metadata import version
 from itertools import accumulate
 from typing import Final, final
@@ -31,72 +31,42 @@ from meters.http.strict_requests import WebRequest
 
 STATES: Final = (*(phase.value for phase in Phase), "events_lost")
 _TABLE: Final = ("link", "table")
-_Figure = tuple[str, str, Callable[[Agent], float]]
-_GAUGES: Final[Sequence[_Figure]] = (
-    (
-        "broker_connected",
-        "1 while the agent is connected to the broker.",
-        lambda agent: agent.delivery.connected,
-    ),
-    (
-        "playable",
-        "1 while progressive wagers can be accepted.",
-        lambda agent: agent.fault() is None,
-    ),
-    (
-        "beat_age_seconds",
-        "Seconds since the service's last heartbeat.",
-        lambda agent: agent.delivery.heartbeat.age_s(asyncio.get_running_loop().time()),
-    ),
-    (
-        "unanswered_events",
-        "Events in the outbox without a reply.",
-        lambda agent: agent.writer.pending is not None,
-    ),
-    (
-        "unanswered_age_seconds",
-        "Age of the oldest event without a reply; 0 if there is none.",
-        lambda agent: agent.writer.unanswered_s(),
-    ),
-    (
-        "waiting_device_events",
-        "Device events that are not handled yet.",
-        lambda agent: agent.waiting,
-    ),
-    ("last_seq", "Number of the table's last event.", lambda agent: agent.writer.last_seq),
-    (
-        "outbox_bytes",
-        "Size of the outbox on the disk.",
-        lambda agent: agent.writer.outbox_bytes(),
-    ),
-)
-_COUNTERS: Final[Sequence[_Figure]] = (
-    (
-        "connections",
-        "How often the agent connected to the broker.",
-        lambda agent: agent.delivery.connections,
-    ),
-    (
-        "beats_missed",
-        "Heartbeats of the service that did not arrive when they were due.",
-        lambda agent: agent.delivery.heartbeat.missed,
-    ),
-    (
-        "repeats",
-        "How often an event was repeated because no reply had come.",
-        lambda agent: agent.delivery.repeats,
-    ),
-    (
-        "wagers",
-        "Progressive wagers accepted.",
-        lambda agent: agent.writer.accepted_wagers,
-    ),
-    (
-        "wagered_cents",
-        "Sum of the accepted progressive wagers, in cents.",
-        lambda agent: agent.writer.accepted_cents,
-    ),
-)
+_GAUGES: Final = {
+    "broker_connected": "1 while the agent is connected to the broker.",
+    "playable": "1 while progressive wagers can be accepted.",
+    "beat_age_seconds": "Seconds since the service's last heartbeat.",
+    "unanswered_events": "Events in the outbox without a reply.",
+    "unanswered_age_seconds": "Age of the oldest event without a reply; 0 if there is none.",
+    "waiting_device_events": "Device events that are not handled yet.",
+    "last_seq": "Number of the table's last event.",
+    "outbox_bytes": "Size of the outbox on the disk.",
+}
+_COUNTERS: Final = {
+    "connections": "How often the agent connected to the broker.",
+    "beats_missed": "Heartbeats of the service that did not arrive when they were due.",
+    "repeats": "How often an event was repeated because no reply had come.",
+    "wagers": "Progressive wagers accepted.",
+    "wagered_cents": "Sum of the accepted progressive wagers, in cents.",
+}
+
+
+def _figures(agent: Agent) -> Mapping[str, float]:
+    delivery, writer = agent.delivery, agent.writer
+    return {
+        "broker_connected": delivery.connected,
+        "playable": agent.fault() is None,
+        "beat_age_seconds": delivery.heartbeat.age_s(asyncio.get_running_loop().time()),
+        "unanswered_events": writer.pending is not None,
+        "unanswered_age_seconds": writer.unanswered_s(),
+        "waiting_device_events": agent.waiting,
+        "last_seq": writer.last_seq,
+        "outbox_bytes": writer.outbox_bytes(),
+        "connections": delivery.connections,
+        "beats_missed": delivery.heartbeat.missed,
+        "repeats": delivery.repeats,
+        "wagers": writer.accepted_wagers,
+        "wagered_cents": writer.accepted_cents,
+    }
 
 
 @final
@@ -157,11 +127,12 @@ class _Figures(Collector):
 
     def collect(self) -> Iterator[Metric]:
         found = [((agent.layout.link, agent.layout.table), agent) for agent in self._agents]
-        for kind, figures in ((GaugeMetricFamily, _GAUGES), (CounterMetricFamily, _COUNTERS)):
-            for name, description, figure_of in figures:
+        figures = [(labels, _figures(agent)) for labels, agent in found]
+        for kind, described in ((GaugeMetricFamily, _GAUGES), (CounterMetricFamily, _COUNTERS)):
+            for name, description in described.items():
                 family = kind(f"pitlink_agent_{name}", description, labels=_TABLE)
-                for labels, agent in found:
-                    family.add_metric(labels, figure_of(agent))
+                for labels, values in figures:
+                    family.add_metric(labels, values[name])
                 yield family
         state = GaugeMetricFamily(
             "pitlink_agent_state",

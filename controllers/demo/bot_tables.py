@@ -55,7 +55,6 @@ class TableBooks:
 
     rounds: int = 0
     wagers: int = 0
-    wagered_cents: int = 0
     meter_wagers: int = 0
     meter_wagered_cents: int = 0
     contributions_micros: int = 0
@@ -104,7 +103,6 @@ class BookedAgent(Agent):
         for placed in self._counted:
             cents = sign * placed.amount_cents
             self._books.wagers += sign
-            self._books.wagered_cents += cents
             for rate_bps in self._rates_bps[placed.wager]:
                 self._books.meter_wagers += sign
                 self._books.meter_wagered_cents += cents

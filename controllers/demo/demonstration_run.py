@@ -122,7 +122,7 @@ class _Demo:
                 async with self._panel() as panel_url:
                     show_addresses(
                         self._console,
-                        service.base_url,
+                        f"http://{LOOPBACK}:{options.port}",
                         panel_url,
                         tables=options.tables,
                         stack_every=options.stack_every,

@@ -51,8 +51,9 @@ def show_users(console: Console, auto_floor_after_s: float | None) -> None:
 def progress_line(elapsed_s: float, books: TableBooks, meters: Sequence[MeterShown]) -> str:
     highest = max(meters, key=lambda meter: meter.amount, default=None)
     top = f"; {highest.name} at {money(highest.amount)}" if highest else ""
+    minutes, seconds = divmod(int(elapsed_s), 60)
     return (
-        f"{_clock(elapsed_s)}  {counted(books.rounds, 'round')},"
+        f"{minutes:02d}:{seconds:02d}  {counted(books.rounds, 'round')},"
         f" {counted(books.wagers, 'wager')}, {counted(books.wins, 'win')}{top}"
     )
 
@@ -65,11 +66,7 @@ def progress_view(
     for meter in meters:
         state = "" if meter.state == "open" else meter.state
         table.add_row(meter.link, meter.name, Text(money(meter.amount), justify="right"), state)
-    line = (
-        f"{_clock(elapsed_s)}  {counted(books.rounds, 'round')},"
-        f" {counted(books.wagers, 'wager')}, {counted(books.wins, 'win')}"
-    )
-    return Group(Text(line), table)
+    return Group(Text(progress_line(elapsed_s, books, ())), table)
 
 
 def show_summary(console: Console, books: TableBooks, report: AuditReport) -> None:
@@ -126,8 +123,3 @@ def _own_command() -> str:
     if len(program.parts) > len(Path.cwd().parts) + 1 and program.is_relative_to(Path.cwd()):
         program = program.relative_to(Path.cwd())
     return quote(str(program))
-
-
-def _clock(elapsed_s: float) -> str:
-    minutes, seconds = divmod(int(elapsed_s), 60)
-    return f"{minutes:02d}:{seconds:02d}"

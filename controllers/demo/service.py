@@ -6,15 +6,13 @@ import errno
 import shutil
 import socket
 import sys
-import urllib.error
-import urllib.request
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from http import HTTPStatus
 from pathlib import Path
 from typing import Final
 
+import httpx
 import msgspec
 
 from bonus.errors import UserError
@@ -68,7 +66,7 @@ _AUDIT: Final = msgspec.json.Decoder(AuditReport)
 @dataclass(frozen=True, slots=True)
 class DemoService:
     process: asyncio.subprocess.Process
-    base_url: str
+    client: httpx.AsyncClient
     log: Path
 
     async def ended(self) -> None:
@@ -78,8 +76,9 @@ class DemoService:
 
     async def meters(self) -> tuple[MeterShown, ...]:
         """Return the meters; none if the service does not answer now."""
-        with contextlib.suppress(OSError, msgspec.DecodeError):
-            return _METERS.decode(await asyncio.to_thread(_get, f"{self.base_url}/api/v1/meters"))
+        with contextlib.suppress(httpx.HTTPError, msgspec.DecodeError):
+            answer = await self.client.get("/api/v1/meters")
+            return _METERS.decode(answer.raise_for_status().content)
         return ()
 
     async def become_ready(self) -> None:
@@ -91,13 +90,12 @@ class DemoService:
                     if self.process.returncode is not None:
                         await self.ended()
                     try:
-                        await asyncio.to_thread(_get, f"{self.base_url}/readyz")
-                    except urllib.error.HTTPError as error:
-                        last = f"{HTTPStatus(error.code).phrase}: {error.read().decode()[:400]}"
-                    except OSError as error:
+                        answer = await self.client.get("/readyz")
+                        if answer.is_success:
+                            return
+                        last = f"{answer.reason_phrase}: {answer.text[:400]}"
+                    except httpx.HTTPError as error:
                         last = str(error)
-                    else:
-                        return
                     await asyncio.sleep(_LOOK_EVERY_S)
         except TimeoutError:
             raise UserError(
@@ -131,8 +129,13 @@ async def demo_service(
             # Ctrl-C must reach only the demonstration, which stops the service after its tables.
             start_new_session=True,
         )
+    # A proxy does not reach our loopback.
+    client = httpx.AsyncClient(
+        base_url=f"http://{LOOPBACK}:{port}", timeout=_ANSWER_WITHIN_S, trust_env=False
+    )
     try:
-        yield DemoService(process, f"http://{LOOPBACK}:{port}", log)
+        async with client:
+            yield DemoService(process, client, log)
     finally:
         await _end(process)
 
@@ -190,11 +193,3 @@ def _ending_with_us(command: list[str]) -> list[str]:
     """Let the kernel (with `setpriv`) stop the command's process if this one is killed."""
     setpriv = shutil.which("setpriv") if sys.platform == "linux" else None
     return [setpriv, "--pdeathsig", "TERM", *command] if setpriv else command
-
-
-def _get(url: str) -> bytes:
-    # A proxy does not reach our loopback.
-    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    with opener.open(url, timeout=_ANSWER_WITHIN_S) as response:
-        body: bytes = response.read()
-        return body

@@ -92,15 +92,15 @@ class WrongShown:
         self._shown: dict[str, deque[float]] = {}
 
     def too_many(self, address: str) -> bool:
-        shown = self._shown.get(address, deque())
-        while shown and shown[0] <= time.monotonic() - _WRONG_WITHIN_S:
-            shown.popleft()
-        return len(shown) >= WRONG_MOST
+        shown = self._shown.get(address)
+        if shown is None or len(shown) < WRONG_MOST:
+            return False
+        return shown[0] > time.monotonic() - _WRONG_WITHIN_S
 
     def note(self, address: str) -> None:
         if address not in self._shown and len(self._shown) >= _ADDRESSES_MOST:
             del self._shown[next(iter(self._shown))]
-        self._shown.setdefault(address, deque()).append(time.monotonic())
+        self._shown.setdefault(address, deque(maxlen=WRONG_MOST)).append(time.monotonic())
 
 
 class PanelAccess:
@@ -146,10 +146,6 @@ class PanelAccess:
             return _refused(403, "Only the panel's own page may do this.\n")
         return None
 
-    def opens(self, key: str) -> bool:
-        """Return whether this is the panel's key, in constant time."""
-        return hmac.compare_digest(key.encode(), self._key)
-
     def begin_session(self, at_s: float | None = None) -> str:
         """Return a session that begins now, or at `at_s` (seconds since 1970)."""
         began = str(int(time.time() if at_s is None else at_s))
@@ -176,7 +172,7 @@ class PanelAccess:
         address = _address(request)
         if self._wrong_keys.too_many(address):
             return _refused(429, _TOO_MANY)
-        if not self.opens(key):
+        if not hmac.compare_digest(key.encode(), self._key):
             self._wrong_keys.note(address)
             return _refused(401, _WHAT_TO_DO)
         cookie = SimpleCookie({self._cookie: self.begin_session()})[self._cookie]

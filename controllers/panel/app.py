@@ -25,8 +25,9 @@ from meters.http.server import serve_web
 from meters.http.settle_page import SettlePage, problems_of, settle_body
 from meters.http.strict_requests import BODY_BYTES_MAX, WebRequest
 
-_BAD: Final = frozenset({"bad_event", "not_json", "line_too_long", "unprintable_text",
-                             "reason_missing"})  # fmt: skip
+_BAD: Final = frozenset(
+    {"bad_event", "not_json", "line_too_long", "unprintable_text", "reason_missing"}
+)
 _PACKAGE: Final = "controllers.panel"
 
 
@@ -52,9 +53,7 @@ async def serve_panel(
     assets = Assets.load((_PACKAGE, SHARED))
     app = Litestar(
         route_handlers=[
-            _page_route(access, assets.version, agent.layout.table),
-            *_view_routes(feed, access, assets.version),
-            _touch_route(feed, touch),
+            *_panel_routes(feed, touch, access, assets.version, agent.layout.table),
             metrics_route(metrics),
             *_settle_routes(floor, agent, assets.version),
             asset_route(assets),
@@ -74,10 +73,19 @@ async def serve_panel(
         await asyncio.wait({looking})
 
 
-def _page_route(access: PanelAccess, version: str, table: str) -> HTTPRouteHandler:
-    page = load_template(_PACKAGE, "page.html").render(
-        version=version, table=table, mark=DEMONSTRATION_MARK
-    )
+class PendingAnswer(msgspec.Struct, frozen=True):
+    """An accepted event to which the service has not replied yet."""
+
+    event: str | None
+    waiting: bool
+    message: str
+
+
+def _panel_routes(
+    feed: PanelUpdates, touch: PanelEvents, access: PanelAccess, version: str, table: str
+) -> list[HTTPRouteHandler]:
+    template = load_template(_PACKAGE, "page.html")
+    page = template.render(version=version, table=table, mark=DEMONSTRATION_MARK)
 
     @get("/", media_type=MediaType.HTML, sync_to_thread=False)
     def show_panel(request: WebRequest) -> Response[str]:
@@ -86,10 +94,6 @@ def _page_route(access: PanelAccess, version: str, table: str) -> HTTPRouteHandl
             return access.let_in(request, key)
         return Response(page, media_type=MediaType.HTML)
 
-    return show_panel
-
-
-def _view_routes(feed: PanelUpdates, access: PanelAccess, version: str) -> list[HTTPRouteHandler]:
     @get("/api/v1/table", media_type=MediaType.JSON, sync_to_thread=False)
     def show_view() -> Response[bytes]:
         return Response(feed.view, media_type=MediaType.JSON)
@@ -102,18 +106,6 @@ def _view_routes(feed: PanelUpdates, access: PanelAccess, version: str) -> list[
         shown = feed.stream(version, lambda: access.holds(session))
         return Stream(shown, media_type="text/event-stream")
 
-    return [show_view, follow_view]
-
-
-class PendingAnswer(msgspec.Struct, frozen=True):
-    """An accepted event to which the service has not replied yet."""
-
-    event: str | None
-    waiting: bool
-    message: str
-
-
-def _touch_route(feed: PanelUpdates, touch: PanelEvents) -> HTTPRouteHandler:
     @post("/api/v1/events", media_type=MediaType.JSON)
     async def take_event(request: WebRequest) -> Response[bytes]:
         line = await request.body()
@@ -128,7 +120,7 @@ def _touch_route(feed: PanelUpdates, touch: PanelEvents) -> HTTPRouteHandler:
         code = getattr(answer.error, "code", "")
         return _json(encode_answer(answer), 400 if code in _BAD else 409)
 
-    return take_event
+    return [show_panel, show_view, follow_view, take_event]
 
 
 def _json(body: bytes, status: int) -> Response[bytes]:

@@ -20,6 +20,7 @@ from bonus.wagers import is_on_dealer
 from meters.floor.floor_file import Link, Meter, Table, paytables_of_meters
 from meters.wire.messages import ClaimOpened, DrawMade, EnteredCards
 
+Decision = Literal["validated", "rejected", "paid"]
 FINAL: Final = frozenset({"paid", "rejected"})
 """The final decisions on a win."""
 
@@ -126,14 +127,14 @@ class Hand(_Record, frozen=True):
 
 class ClaimDecision(_Record, frozen=True):
     claim: str
-    event: Literal["validated", "rejected", "paid"]
+    event: Decision
 
 
 class EnvyDecision(_Record, frozen=True):
     """A floorperson's decision on an Envy Bonus; `line` is its settlement line, from 0."""
 
     line: int
-    event: Literal["validated", "rejected", "paid"]
+    event: Decision
 
 
 class SettledRound(_Record, frozen=True):
@@ -157,7 +158,7 @@ class SettledRound(_Record, frozen=True):
     envy: tuple[EnvyDecision, ...] = ()
     no_win: tuple[int, ...] = ()
 
-    def with_decision(self, claim: str, event: Literal["validated", "rejected", "paid"]) -> Self:
+    def with_decision(self, claim: str, event: Decision) -> Self:
         """Return the settlement with a decision; a late or repeated one changes nothing."""
         known = self.decision_on(claim)
         late = known is not None and not (known == "validated" and event in FINAL)

@@ -1,7 +1,6 @@
 """Decisions on wins and Envy Bonuses, and rejected wins that are reopened and wait again."""
 
 from collections.abc import Iterator
-from typing import Literal
 
 from msgspec.structs import replace
 
@@ -9,7 +8,15 @@ from bonus.settling.progressives import percent_of_item
 from bonus.settling.settlement_lines import Line, Outcome, written_percent
 from bonus.wagers import LUCKY_BONUS, MAGIC_CARD, PaidFrom
 from controllers.table.open_settlements import change_settlements, claim_under
-from controllers.table.state import FINAL, EnvyDecision, Layout, Phase, SettledRound, TableState
+from controllers.table.state import (
+    FINAL,
+    Decision,
+    EnvyDecision,
+    Layout,
+    Phase,
+    SettledRound,
+    TableState,
+)
 from meters.wire.messages import (
     ClaimOpened,
     Jackpot,
@@ -31,9 +38,7 @@ def hear_win(layout: Layout, state: TableState, jackpot: Jackpot) -> TableState:
     return state if jackpot.event == "hit" else decide(state, jackpot.claim, jackpot.event)
 
 
-def decide(
-    state: TableState, claim: str, event: Literal["validated", "rejected", "paid"]
-) -> TableState:
+def decide(state: TableState, claim: str, event: Decision) -> TableState:
     """Apply a floorperson's decision on a claim of any round in the table's state.
 
     When the last hand pay that held the table is paid or rejected, the table opens again. A

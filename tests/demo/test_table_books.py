@@ -58,7 +58,6 @@ async def test_rounds_of_devices_and_of_the_panel_are_counted(
         assert books == TableBooks(
             rounds=rounds,
             wagers=rounds,
-            wagered_cents=rounds * 100,
             meter_wagers=rounds,
             meter_wagered_cents=rounds * 100,
             contributions_micros=rounds * 100 * rate_bps,
@@ -77,7 +76,7 @@ async def test_a_void_that_a_floorperson_confirms_at_the_panel_is_subtracted(
     touches = PanelEvents(agent, within_s=20)
     await touches.submit(b'{"event":"retract","what":"hand","position":3,"reason":"Typed wrong"}')
     await touch_all(agent, "hand 3 9h 8h 7h; dealer 2c 7d 9s")
-    assert (books.wagers, books.wagered_cents) == (1, 100)
+    assert (books.wagers, books.meter_wagered_cents) == (1, 100)
     await touches.submit(line_of("void"))
     assert agent.table_state.asking is not None
     service.decided = "confirmed"
