@@ -175,9 +175,8 @@ class DealerBot:
         return deal(
             self._deck(laid, all_six=all_six),
             sorted(laid),
-            community=layout.deal.community if OF_COMMUNITY & cards else 0,
-            hand_cards=layout.deal.hand,
-            dealer_cards=layout.deal.dealer,
+            layout.deal,
+            community=bool(OF_COMMUNITY & cards),
             fourth=[
                 position
                 for position, wagers in laid.items()
@@ -276,24 +275,19 @@ class DealerBot:
         often = self._stack_every
         if not jackpots or not often or self._rng.randrange(often):
             return shuffle(self._rng)
+        main = self._layout.rules.chapter.main
         winner, wager, hands = self._rng.choice(jackpots)
         hand = self._rng.choice(hands)
-        stacked = stacked_hand(self._layout, wager, hand, self._rng, self._plays)
+        stacked = stacked_hand(
+            self._layout,
+            wager,
+            hand,
+            self._rng,
+            lambda cards: main is None or follow_times(main, cards) > 0,
+        )
         if stacked is None:
             return shuffle(self._rng)
-        return stack(
-            self._rng,
-            stacked,
-            sorted(laid),
-            winner,
-            hand_cards=self._layout.deal.hand,
-            dealer_cards=self._layout.deal.dealer,
-            all_six=all_six,
-        )
-
-    def _plays(self, cards: Sequence[Card]) -> bool:
-        main = self._layout.rules.chapter.main
-        return main is None or follow_times(main, cards) > 0
+        return stack(self._rng, stacked, sorted(laid), winner, self._layout.deal, all_six=all_six)
 
 
 def _names(cards: Sequence[Card]) -> list[str]:

@@ -3,11 +3,11 @@
 import random
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 from bonus.cards import DECK, RANKS, SUITS, Card, rank_of, suit_of
 from bonus.hands.rankings import RANKINGS
-from bonus.law.chapter_file import OF_COMMUNITY, OF_DEALER, CardsOf
+from bonus.law.chapter_file import OF_COMMUNITY, OF_DEALER, Deal
 from controllers.table.state import Layout
 
 
@@ -26,19 +26,14 @@ class DealtRound:
     all_six: Card | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class StackedHand:
-    """Cards that a stacked deck deals to one player, to the dealer, and as community cards."""
+class StackedCards(NamedTuple):
+    """Cards for a stacked deck, and how many of them each receives, in this order."""
 
-    hand: tuple[Card, ...] = ()
-    dealer: tuple[Card, ...] = ()
-    community: tuple[Card, ...] = ()
-    all_six: Card | None = None
-
-    @property
-    def cards(self) -> tuple[Card, ...]:
-        all_six = () if self.all_six is None else (self.all_six,)
-        return (*self.hand, *self.dealer, *self.community, *all_six)
+    cards: Sequence[Card]
+    hand: int
+    dealer: int
+    community: int
+    all_six: int
 
 
 def shuffle(rng: random.Random) -> list[Card]:
@@ -50,32 +45,25 @@ def shuffle(rng: random.Random) -> list[Card]:
 
 def stack(
     rng: random.Random,
-    stacked: StackedHand,
+    stacked: StackedCards,
     positions: Sequence[int],
     winner: int,
+    of: Deal,
     *,
-    hand_cards: int = 3,
-    dealer_cards: int = 3,
     all_six: bool = False,
 ) -> list[Card]:
     """Return a deck for `deal` with which the position `winner` receives the cards of a hand."""
     # If the deck is dealt in its own order, each card is the number of its turn.
-    turns = deal(
-        DECK,
-        positions,
-        community=len(stacked.community),
-        hand_cards=hand_cards,
-        dealer_cards=dealer_cards,
-        all_six=all_six,
-    )
-    places = StackedHand(
-        turns.hands[winner][: len(stacked.hand)],
-        turns.dealer[: len(stacked.dealer)],
-        turns.community or (),
-        None if stacked.all_six is None else turns.all_six,
-    )
+    turns = deal(DECK, positions, of, community=stacked.community > 0, all_six=all_six)
+    places = [
+        *turns.hands[winner][: stacked.hand],
+        *turns.dealer[: stacked.dealer],
+        *(turns.community or ()),
+    ]
+    if stacked.all_six and turns.all_six is not None:
+        places.append(turns.all_six)
     deck = shuffle(rng)
-    for turn, card in zip(places.cards, stacked.cards, strict=True):
+    for turn, card in zip(places, stacked.cards, strict=True):
         other = deck.index(card)
         deck[turn], deck[other] = deck[other], deck[turn]
     return deck
@@ -84,31 +72,30 @@ def stack(
 def deal(
     deck: Sequence[Card],
     positions: Sequence[int],
+    of: Deal,
     *,
-    community: int,
-    hand_cards: int = 3,
-    dealer_cards: int = 3,
+    community: bool,
     fourth: Collection[int] = (),
     all_six: bool = False,
 ) -> DealtRound:
     """Deal cards one at a time, clockwise from position 1; the dealer is last.
 
-    The dealer's cards in excess of `hand_cards`, and then the `community` cards, are dealt after
-    the hands (649a.8(d)). The positions in `fourth` receive an additional card (679a.8(c)). An
-    All-Six Bonus card comes before all other cards (682a.8(c)).
+    `of` has the numbers of cards. The dealer's cards in excess of a hand's, and then the community
+    cards, are dealt after the hands (649a.8(d)). The positions in `fourth` receive an additional
+    card (679a.8(c)). An All-Six Bonus card comes before all other cards (682a.8(c)).
     """
     hands: dict[int, list[Card]] = {position: [] for position in sorted(positions)}
     dealer: list[Card] = []
     cards = iter(deck)
     all_six_card = next(cards) if all_six else None
-    for _ in range(hand_cards):
+    for _ in range(of.hand):
         for hand in hands.values():
             hand.append(next(cards))
-        if len(dealer) < dealer_cards:
+        if len(dealer) < of.dealer:
             dealer.append(next(cards))
-    while len(dealer) < dealer_cards:
+    while len(dealer) < of.dealer:
         dealer.append(next(cards))
-    shared = tuple(next(cards) for _ in range(community)) if community else None
+    shared = tuple(next(cards) for _ in range(of.community)) if community else None
     return DealtRound(
         {position: tuple(hand) for position, hand in hands.items()},
         tuple(dealer),
@@ -144,7 +131,7 @@ def stacked_hand(
     hand: str,
     rng: random.Random,
     plays: Callable[[Sequence[Card]], bool],
-) -> StackedHand | None:
+) -> StackedCards | None:
     """Return random cards that form `hand` in the ranking of the wager, if any are found.
 
     `plays` says whether a player with these cards does not fold.
@@ -152,34 +139,18 @@ def stacked_hand(
     tables = layout.rules.meters.terms[wager]
     of = tables.cards[tables.names.index(wager)]
     judge = RANKINGS[tables.ranking].of
-    sizes = _sizes(layout, of)
-    for _ in range(_TRIES):
-        cards = _similar_cards(rng, sum(sizes))
-        if judge(cards) == hand:
-            stacked = _dealt_as(cards, sizes)
-            if not stacked.hand or plays(stacked.hand):
-                return stacked
-    return None
-
-
-def _sizes(layout: Layout, of: CardsOf) -> tuple[int, int, int, int]:
-    return (
+    sizes = (
         0 if of == "dealer_and_community" else layout.deal.hand,
         layout.deal.dealer if of in OF_DEALER else 0,
         layout.deal.community if of in OF_COMMUNITY else 0,
         1 if of == "hand_and_all_six" else 0,
     )
-
-
-def _dealt_as(cards: Sequence[Card], sizes: tuple[int, int, int, int]) -> StackedHand:
-    hand, dealer, community, all_six = sizes
-    rest = iter(cards)
-    return StackedHand(
-        tuple(next(rest) for _ in range(hand)),
-        tuple(next(rest) for _ in range(dealer)),
-        tuple(next(rest) for _ in range(community)),
-        next(rest) if all_six else None,
-    )
+    for _ in range(_TRIES):
+        cards = _similar_cards(rng, sum(sizes))
+        own = cards[: sizes[0]]
+        if judge(cards) == hand and (not own or plays(own)):
+            return StackedCards(cards, *sizes)
+    return None
 
 
 def _similar_cards(rng: random.Random, count: int) -> list[Card]:

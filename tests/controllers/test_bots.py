@@ -52,11 +52,11 @@ def test_a_third_of_all_hands_folds() -> None:
 
 @pytest.mark.section("649a.8(d)")
 def test_cards_are_dealt_one_at_a_time_from_position_1_the_dealer_last_then_the_community() -> None:
-    dealt = deal(DECK, [5, 2, 7], community=2)
+    dealt = deal(DECK, [5, 2, 7], HandTable().layout.deal, community=True)
     assert dict(dealt.hands) == {2: (0, 4, 8), 5: (1, 5, 9), 7: (2, 6, 10)}
     assert dealt.dealer == (3, 7, 11)
     assert dealt.community == (12, 13)
-    assert deal(DECK, [2], community=False).community is None
+    assert deal(DECK, [2], HandTable().layout.deal, community=False).community is None
 
 
 def test_a_shuffled_deck_has_every_card_once_and_its_seed_repeats_it() -> None:

@@ -63,14 +63,8 @@ def meters_of(layout: Layout, wager: str | None = None) -> dict[str, dict[str, i
 
 
 def settled(layout: Layout, wager: str, deck: list[int], stakes: Mapping[str, int]) -> list[Any]:
-    community = layout.deal.community if layout.rules.placings[wager].cards in OF_COMMUNITY else 0
-    dealt = deal(
-        [DECK[card] for card in deck],
-        POSITIONS,
-        community=community,
-        hand_cards=layout.deal.hand,
-        dealer_cards=layout.deal.dealer,
-    )
+    community = layout.rules.placings[wager].cards in OF_COMMUNITY
+    dealt = deal([DECK[card] for card in deck], POSITIONS, layout.deal, community=community)
     amount_cents = layout.amount_cents(wager)
     assert amount_cents is not None
     fields: dict[str, Any] = {
@@ -115,14 +109,7 @@ def test_a_stacked_deck_makes_the_hand_at_the_winner(table: str, wager: str, han
         rng = random.Random(seed)
         stacked = stacked_hand(layout, wager, hand, rng, lambda _: True)
         assert stacked is not None
-        deck = stack(
-            rng,
-            stacked,
-            POSITIONS,
-            WINNER,
-            hand_cards=layout.deal.hand,
-            dealer_cards=layout.deal.dealer,
-        )
+        deck = stack(rng, stacked, POSITIONS, WINNER, layout.deal)
         assert sorted(deck) == list(DECK)
         decks.add(tuple(deck))
         won = [
@@ -140,9 +127,10 @@ def test_a_deck_with_an_all_six_card_is_stacked_behind_it() -> None:
     rng = random.Random(3)
     stacked = stacked_hand(layout, "keystone_bonus", "straight_flush", rng, lambda _: True)
     assert stacked is not None
-    deck = stack(rng, stacked, POSITIONS, WINNER, hand_cards=2, dealer_cards=0, all_six=True)
-    dealt = deal(deck, POSITIONS, community=3, hand_cards=2, dealer_cards=0, all_six=True)
-    assert (dealt.hands[WINNER], dealt.community) == (stacked.hand, stacked.community)
+    deck = stack(rng, stacked, POSITIONS, WINNER, layout.deal, all_six=True)
+    dealt = deal(deck, POSITIONS, layout.deal, community=True, all_six=True)
+    assert dealt.community is not None
+    assert [*dealt.hands[WINNER], *dealt.community] == stacked.cards
 
 
 @pytest.mark.slow
@@ -150,7 +138,7 @@ def test_a_hand_with_which_the_player_would_fold_is_not_stacked() -> None:
     layout, rng = LAYOUTS["RD"], random.Random(5)
     kept = stacked_hand(layout, "keystone_bonus", "straight_flush", rng, lambda cards: 51 in cards)
     assert kept is not None
-    assert 51 in kept.hand
+    assert 51 in kept.cards[: kept.hand]
     assert stacked_hand(layout, "keystone_bonus", "royal_flush", rng, lambda _: False) is None
 
 
