@@ -1,5 +1,6 @@
 """Structure of a chapter's file: its game, its wagers, and their printed paytables."""
 
+from collections.abc import Iterator
 from typing import Annotated, Final, Literal
 
 import msgspec
@@ -8,6 +9,8 @@ from bonus.wagers import PaidFrom
 
 Name = Annotated[str, msgspec.Meta(pattern=r"\A[a-z][a-z0-9_]*\Z")]
 Day = Annotated[str, msgspec.Meta(pattern=r"\A[0-9]{4}-[0-9]{2}-[0-9]{2}\Z")]
+Rule = Annotated[str, msgspec.Meta(title="rule")]
+"""A subsection of the chapter, or of the house's own rules."""
 Cells = str | tuple[str, ...]
 """A row of a printed table: one cell for each paytable that a casino can choose."""
 
@@ -50,7 +53,7 @@ class Progression(_Part, frozen=True):
     (h)(3), ...).
     """
 
-    rule: str
+    rule: Rule
     seed: Cells
     reseed: Cells
     primary: Cells
@@ -69,7 +72,7 @@ class PrintedTable(_Part, frozen=True):
             several.
     """
 
-    rule: str
+    rule: Rule
     pays: dict[str, Cells]
     choices: tuple[str, ...] = ()
     version: bool = False
@@ -78,7 +81,7 @@ class PrintedTable(_Part, frozen=True):
 
 
 class OneTable(_Part, frozen=True):
-    rule: str
+    rule: Rule
     pays: dict[str, str]
 
 
@@ -88,7 +91,7 @@ class MiniRoyal(_Part, frozen=True):
     A casino table can add them to the paytables of the subsection ``among``.
     """
 
-    rule: str
+    rule: Rule
     among: str
     least: str
 
@@ -101,7 +104,7 @@ class EnvySchedule(_Part, frozen=True):
 class Envy(_Part, frozen=True):
     """The Envy Bonuses of a wager, for hands down to ``lowest``."""
 
-    rule: str
+    rule: Rule
     lowest: str
     schedule: tuple[EnvySchedule, ...]
 
@@ -115,15 +118,15 @@ class Validation(_Part, frozen=True):
     ``500 for 1``; empty if they validate every win.
     """
 
-    rule: str
-    stays: str
+    rule: Rule
+    stays: Rule
     least: str = ""
 
 
 class DrawPays(_Part, frozen=True):
     """Payouts that the draws add to a Five Card Hand Bonus wager (649a.12(i)(3))."""
 
-    rule: str
+    rule: Rule
     magic_card: str
     lucky_bonus: str
 
@@ -169,15 +172,15 @@ class WagerTables(_Part, frozen=True):
     names: tuple[Name, ...]
     ranking: str
     cards: tuple[CardsOf, ...]
-    placing: str
+    placing: Rule
     lowest: str
     paid_from: PaidFrom
     table: tuple[PrintedTable, ...]
     title: str = ""
     needs: tuple[Name, ...] = ()
-    forfeited: str = ""
-    collected: str = ""
-    divided: str = ""
+    forfeited: Rule = ""
+    collected: Rule = ""
+    divided: Rule = ""
     meter: str = ""
     meters: tuple[Name, ...] = ()
     short: tuple[str, ...] = ()
@@ -193,6 +196,12 @@ class WagerTables(_Part, frozen=True):
     def fed(self) -> tuple[str, ...]:
         return self.meters or ((self.meter,) if self.meter else ())
 
+    @property
+    def cells(self) -> Iterator[str]:
+        for table in self.table:
+            for row in table.pays.values():
+                yield from (row,) if isinstance(row, str) else row
+
 
 class NotQualified(_Part, frozen=True):
     """Rule for a dealer's hand below a queen high, which does not qualify.
@@ -200,7 +209,7 @@ class NotQualified(_Part, frozen=True):
     One main wager then wins, and the other, ``returns``, is returned.
     """
 
-    rule: str
+    rule: Rule
     below: Literal["queen"]
     returns: Name
 
@@ -212,7 +221,7 @@ class Tie(_Part, frozen=True):
     """
 
     pays: bool
-    rule: str = ""
+    rule: Rule = ""
 
 
 class Bonus(_Part, frozen=True):
@@ -241,7 +250,7 @@ class Bonus(_Part, frozen=True):
     lowest: str
     table: tuple[PrintedTable, ...]
     choice: str = ""
-    procedure: str = ""
+    procedure: Rule = ""
     returns: str = ""
     mini_royal: MiniRoyal | None = None
 
@@ -266,13 +275,13 @@ class Main(_Part, frozen=True):
     stake: Name
     follow: Name
     times: tuple[int, ...]
-    placing: str
-    asking: str
+    placing: Rule
+    asking: Rule
     ranking: str
     highest: str
     odds: str
-    odds_rule: str
-    lower: str
+    odds_rule: Rule
+    lower: Rule
     tie: Tie
     not_qualified: NotQualified | None = None
     follow_pays: OneTable | None = None
@@ -282,10 +291,10 @@ class Main(_Part, frozen=True):
 class Deal(_Part, frozen=True):
     """Numbers of positions and of cards from one deck; ``hand`` cards for each position."""
 
-    rule: str
-    deck_rule: str
+    rule: Rule
+    deck_rule: Rule
     positions: int
-    positions_rule: str
+    positions_rule: Rule
     hand: int
     dealer: int
     community: int = 0
@@ -314,7 +323,7 @@ class Version(_Part, frozen=True):
     """A version of the game that a casino can offer, and its limits for wagers (649a.7(e))."""
 
     name: str
-    rule: str
+    rule: Rule
     bounds: tuple[WagerLimit, ...]
 
 
@@ -329,9 +338,9 @@ class Limit(_Part, frozen=True):
     """
 
     choice: Name
-    rule: str
+    rule: Rule
     least: str
-    covers: tuple[str, ...]
+    covers: tuple[Rule, ...]
     excluded: tuple[str, ...] = ()
 
 
@@ -341,8 +350,8 @@ class Irregular(_Part, frozen=True):
     ``settled`` are the wagers that are settled although a dealer's card was exposed.
     """
 
-    void: str
-    dealer_exposed: str
+    void: Rule
+    dealer_exposed: Rule
     settled: tuple[Name, ...]
 
 

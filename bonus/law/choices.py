@@ -4,7 +4,7 @@ A choice is a paytable or another option that the law leaves to the casino, whic
 Rules Submission.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from bonus.errors import nearest
@@ -21,24 +21,25 @@ Choices = Mapping[str, str | int | Mapping[str, int]]
 """Choices of a casino table by name: the ``paytables`` of a round or of a floor file."""
 
 
-def offered(chapter: Chapter) -> dict[str, tuple[str, ...]]:
-    """Return the options of each choice that a chapter leaves to the casino.
+def offered(chapter: Chapter) -> dict[str, dict[str, str]]:
+    """Return the options of each choice that a chapter leaves to the casino, with their rules.
 
     The odds of a mini-royal and the payout limit are numbers, so they are not included.
     """
-    found: dict[str, tuple[str, ...]] = {}
-    for bonus in chapter.main_bonuses:
-        if bonus.choice:
-            found[bonus.choice] = _choices_of(bonus.table)
+    found = {bonus.choice: _options(bonus.table) for bonus in chapter.main_bonuses if bonus.choice}
     for wager in chapter.wager:
-        letters = _choices_of(wager.fourth_card.table if wager.fourth_card else wager.table)
-        if letters:
-            found[wager.names[0]] = letters
+        if options := _options((wager.fourth_card or wager).table):
+            found[wager.names[0]] = options
         if wager.readings:
-            found[wager.readings.choice] = tuple(wager.readings.rankings)
+            rules = ", ".join(dict.fromkeys(table.rule for table in wager.table))
+            found[wager.readings.choice] = dict.fromkeys(wager.readings.rankings, rules)
     if chapter.version:
-        found[VERSION] = tuple(version.name for version in chapter.version)
+        found[VERSION] = {version.name: version.rule for version in chapter.version}
     return found
+
+
+def _options(tables: Iterable[PrintedTable]) -> dict[str, str]:
+    return {choice: table.rule for table in tables for choice in table.choices}
 
 
 def mini_royals(chapter: Chapter) -> dict[str, MiniRoyal]:
@@ -65,7 +66,9 @@ def choice_problem(
         known = [*choices, *([chapter.limit.choice] if chapter.limit else [])]
         return f"{chapter.game} has no choice {name}{nearest(name, known)} ({chapter.chapter}.12)"
     if not isinstance(choice, str | int) or str(choice) not in choices[name]:
-        rules = _rules_of(chapter, name)
+        rules = ", ".join(dict.fromkeys(choices[name].values()))
+        if name == VERSION:
+            rules = _versions_rule(chapter)
         return f"{name} is offered as {', '.join(choices[name])}, not {choice} ({rules})"
     for bonus in chapter.main_bonuses:
         if bonus.choice == name:
@@ -86,7 +89,7 @@ def _version_problem(
     if not of_versions or table is None or table.version == (VERSION in chosen):
         return None
     names = [version.name for version in chapter.version]
-    versions = chapter.version[0].rule.rpartition("(")[0]
+    versions = _versions_rule(chapter)
     if table.version:
         needed = f"the tables of {table.rule} need a version of {versions}"
         return f"{needed}: choose version {_either(names)}"
@@ -95,7 +98,7 @@ def _version_problem(
     rules = _either(list(dict.fromkeys(each.rule for each in of_versions)))
     return (
         f"a table with a version of {versions} pays by {rules}: choose"
-        f" {_either(_choices_of(of_versions))}, or leave {VERSION} out"
+        f" {_either(list(_options(of_versions)))}, or leave {VERSION} out"
     )
 
 
@@ -147,20 +150,9 @@ def _mini_royal_problem(
     return None
 
 
-def _rules_of(chapter: Chapter, name: str) -> str:
-    if name == VERSION:
-        return chapter.version[0].rule.rpartition("(")[0]
-    tables = [
-        table for bonus in chapter.main_bonuses if bonus.choice == name for table in bonus.table
-    ]
-    for wager in chapter.wager:
-        of_wager = name in {wager.names[0], wager.readings.choice if wager.readings else ""}
-        tables += (wager.fourth_card or wager).table if of_wager else ()
-    return ", ".join(dict.fromkeys(table.rule for table in tables))
-
-
-def _choices_of(tables: Sequence[PrintedTable]) -> tuple[str, ...]:
-    return tuple(choice for table in tables for choice in table.choices)
+def _versions_rule(chapter: Chapter) -> str:
+    """Return the subsection that has the versions, each of which is a part of it."""
+    return chapter.version[0].rule.rpartition("(")[0]
 
 
 def _table_of(tables: Sequence[PrintedTable], choice: str) -> PrintedTable | None:

@@ -126,7 +126,8 @@ class GameMeters:
 
 
 def _items(tables: WagerTables, meter: str) -> Iterator[str]:
-    if len(tables.fed) > 1 or _pays_besides(tables):
+    # A hand can win a percentage of the only meter, and also a fixed amount.
+    if len(tables.fed) > 1 or any(" + " in cell for cell in tables.cells):
         yield jackpot_item(meter)
     if meter != tables.fed[0]:
         return
@@ -135,13 +136,6 @@ def _items(tables: WagerTables, meter: str) -> Iterator[str]:
         yield envy_item(tables.names[0])
     if tables.draws:
         yield from (MAGIC_CARD, LUCKY_BONUS)
-
-
-def _pays_besides(tables: WagerTables) -> bool:
-    """Return whether a hand wins a percentage of the only meter and also a fixed amount."""
-    rows = (row for table in tables.table for row in table.pays.values())
-    cells = (cell for row in rows for cell in ([row] if isinstance(row, str) else row))
-    return any(" + " in cell for cell in cells)
 
 
 _JACKPOT: Final = "Jackpot"

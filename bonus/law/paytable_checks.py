@@ -6,8 +6,11 @@ one, two kinds of odds in one paytable, or a choice that occurs twice.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from itertools import pairwise
 from typing import Final
+
+import msgspec
 
 from bonus.errors import nearest
 from bonus.hands.rankings import RANKINGS, Ranking
@@ -19,6 +22,7 @@ from bonus.law.chapter_file import (
     Main,
     MiniRoyal,
     PrintedTable,
+    Rule,
     WagerTables,
 )
 from bonus.law.paytables import (
@@ -54,7 +58,7 @@ def check_chapter(chapter: Chapter) -> None:
     check_consistency(chapter)
     if chapter.effective and chapter.expires and chapter.effective > chapter.expires:
         raise ChapterError("the game expires before it is effective", ("expires",))
-    for of, rule in _rules(chapter):
+    for of, rule in ((of, rule) for of, part in _parts(chapter) for rule in _rules(part)):
         if not re.fullmatch(rf"{re.escape(chapter.chapter)}\.[0-9]+(\([a-zA-Z0-9]+\))*", rule):
             message = f"{of}: {rule!r} names no subsection of {chapter.chapter}"
             raise ChapterError(message, text=rule)
@@ -350,54 +354,37 @@ def _ranking(of: str, name: str) -> Ranking:
     return ranking
 
 
-def _rules(chapter: Chapter) -> Iterator[tuple[str, str]]:
-    """Yield pairs: a part of a chapter's file, and a subsection that this part names."""
-    main, deal = chapter.main, chapter.deal
-    yield from (("deal", rule) for rule in (deal.rule, deal.positions_rule, deal.deck_rule))
+def _parts(chapter: Chapter) -> Iterator[tuple[str, msgspec.Struct]]:
+    """Yield the parts of a chapter that name subsections, each with its name in messages."""
+    main = chapter.main
+    yield "deal", chapter.deal
     if main:
-        yield from ((main.stake, rule) for rule in _main_rules(main))
-    for bonus in chapter.main_bonuses:
-        yield from ((bonus.item, table.rule) for table in bonus.table)
-        if bonus.procedure:
-            yield bonus.item, bonus.procedure
-        if bonus.mini_royal:
-            yield bonus.item, bonus.mini_royal.rule
-    for tables in chapter.wager:
-        yield from ((tables.names[0], rule) for rule in _wager_rules(tables))
-    for version in chapter.version:
-        yield version.name, version.rule
+        yield main.stake, msgspec.structs.replace(main, bonus=())
+    yield from ((bonus.item, bonus) for bonus in chapter.main_bonuses)
+    yield from ((tables.names[0], tables) for tables in chapter.wager)
+    yield from ((version.name, version) for version in chapter.version)
     if chapter.limit:
-        yield from (("limit", rule) for rule in (chapter.limit.rule, *chapter.limit.covers))
-    yield "irregular", chapter.irregular.void
-    yield "irregular", chapter.irregular.dealer_exposed
+        yield "limit", chapter.limit
+    yield "irregular", chapter.irregular
 
 
-def _main_rules(main: Main) -> Iterator[str]:
-    yield from (main.placing, main.asking, main.odds_rule, main.lower)
-    if main.tie.rule:
-        yield main.tie.rule
-    if main.not_qualified:
-        yield main.not_qualified.rule
-    if main.follow_pays:
-        yield main.follow_pays.rule
+def _rules(part: object) -> Iterator[str]:
+    """Yield every subsection in a part of a chapter's file, without those that are left out."""
+    if isinstance(part, dict | tuple):
+        for each in part.values() if isinstance(part, dict) else part:
+            yield from _rules(each)
+    elif isinstance(part, msgspec.Struct):
+        for name, type_, default in _fields(type(part)):
+            value = getattr(part, name)
+            if type_ == tuple[Rule, ...]:
+                yield from value
+            elif type_ != Rule:
+                yield from _rules(value)
+            elif value != default:
+                yield value
 
 
-def _wager_rules(tables: WagerTables) -> Iterator[str]:
-    yield tables.placing
-    yield from (rule for rule in (tables.forfeited, tables.collected) if rule)
-    fourth = tables.fourth_card.table if tables.fourth_card else ()
-    for table in (*tables.table, *fourth):
-        yield table.rule
-        if table.progression:
-            yield table.progression.rule
-        yield from (each.rule for each in table.progressions.values())
-    if tables.envy:
-        yield tables.envy.rule
-    if tables.draws:
-        yield tables.draws.rule
-    if tables.validation:
-        yield from (tables.validation.rule, tables.validation.stays)
-    if tables.divided:
-        yield tables.divided
-    if tables.mini_royal:
-        yield tables.mini_royal.rule
+@cache
+def _fields(struct: type[msgspec.Struct]) -> tuple[tuple[str, object, object], ...]:
+    found = msgspec.structs.fields(struct)
+    return tuple((field.name, field.type, field.default) for field in found)

@@ -10,22 +10,9 @@ from bonus.law.choices import MINI_ROYAL
 from bonus.law.paytables import Paytable, paytables_of, rows_of, with_mini_royal
 from bonus.odds.dealer_duels import Duel
 from bonus.odds.enumerations import Enumerator, duel
-from bonus.odds.hand_payouts import choose
-from bonus.odds.odds_entries import (
-    ByRank,
-    HandLine,
-    MixedHand,
-    OddsEntry,
-    OutcomeLine,
-)
-from bonus.odds.offers import Offer, main_choice, main_choices
-from bonus.odds.strategy import (
-    FOLD,
-    OUTCOMES,
-    Best,
-    play_best,
-    play_by_rank,
-)
+from bonus.odds.odds_entries import ByRank, HandLine, MixedHand, OddsEntry, OutcomeLine
+from bonus.odds.offers import Offer, choose, main_choice, main_choices
+from bonus.odds.strategy import FOLD, OUTCOMES, Best, play_best, play_by_rank
 from bonus.odds.strategy_text import mixed_hands, strategy_in_words
 from bonus.settling.table_rules import table_rules
 from bonus.settling.wagers_at_odds import MainWagers

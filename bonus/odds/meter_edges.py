@@ -28,18 +28,9 @@ from bonus.law.paytables import (
     read_times,
 )
 from bonus.odds.enumerations import Enumerator, all_hands, fives
-from bonus.odds.hand_payouts import PaidHand, paid_hands, paytable_of
 from bonus.odds.main_edges import folded_strengths
-from bonus.odds.odds_entries import (
-    Drawn,
-    Folding,
-    LongRun,
-    OddsEntry,
-    SharedWager,
-    TierOdds,
-    exact,
-)
-from bonus.odds.offers import OTHERS_MAX, Offer
+from bonus.odds.odds_entries import Drawn, Folding, LongRun, OddsEntry, SharedWager, TierOdds, exact
+from bonus.odds.offers import OTHERS_MAX, Offer, PaidHand, paid_hands, paytable_of
 
 PLAYERS_MAX: Final = 7
 _ONLY: Final = ""
@@ -144,9 +135,7 @@ class Metered:
 
 def has_tiers(tables: WagerTables) -> bool:
     """Return whether a wager feeds several meters, or also pays fixed sums."""
-    rows = (row for table in tables.table for row in table.pays.values())
-    cells = (cell for row in rows for cell in ([row] if isinstance(row, str) else row))
-    return bool(tables.meters) or any(read_payout(cell).sum_cents for cell in cells)
+    return bool(tables.meters) or any(read_payout(cell).sum_cents for cell in tables.cells)
 
 
 def meter_entry(offer: Offer, tables: WagerTables, counted: Enumerator) -> OddsEntry:

@@ -9,11 +9,10 @@ from msgspec.structs import replace
 from bonus.cards import DECK
 from bonus.law.chapter_file import WagerTables
 from bonus.odds.enumerations import Enumerator, all_hands, with_further_card
-from bonus.odds.hand_payouts import PaidHand, paid_hands, paytable_of
 from bonus.odds.main_edges import main_entry
 from bonus.odds.meter_edges import meter_entry
 from bonus.odds.odds_entries import HandLine, HitTimes, MeterTimes, OddsEntry, exact
-from bonus.odds.offers import Offer
+from bonus.odds.offers import Offer, PaidHand, paid_hands, paytable_of
 
 _RAREST: Final = 100_000_000
 

@@ -13,7 +13,7 @@ import msgspec
 
 from bonus.display import money
 from bonus.law import meter_terms
-from bonus.odds.hand_bonus_return import hand_bonus_return
+from bonus.law.meter_terms import hand_bonus_return
 from meters.claims.refusals import ActError
 from meters.floor.floor_file import (
     LIMIT_CENTS_MAX,

@@ -1,8 +1,8 @@
 from bonus.display import money
 from bonus.errors import UserError
 from bonus.law.chapter_file import Validation
+from bonus.law.meter_terms import hand_bonus_return, tenths_text
 from bonus.law.paytables import read_times
-from bonus.odds.hand_bonus_return import hand_bonus_return, tenths_text
 from bonus.settling.table_rules import table_rules
 from bonus.wagers import MICROS_PER_CENT
 from meters.floor.branding import read_logo

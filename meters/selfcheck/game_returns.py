@@ -7,7 +7,7 @@ from math import ceil
 import msgspec
 
 from bonus.display import money
-from bonus.odds.hand_bonus_return import tenths_text
+from bonus.law.meter_terms import tenths_text
 from bonus.odds.odds_entries import OddsEntry
 from bonus.odds.wager_odds import rare_top_award
 from meters.floor.floor_file import Floor, Meter

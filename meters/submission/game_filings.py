@@ -6,13 +6,11 @@ from importlib.resources import files
 from typing import Final
 
 from bonus.display import short_money
-from bonus.hands.rankings import RANKINGS
-from bonus.law.chapter_file import Chapter, WagerTables
-from bonus.law.choices import MINI_ROYAL, VERSION
-from bonus.law.paytables import Rates, chosen_of
+from bonus.law.chapter_file import Chapter
+from bonus.law.choices import mini_royals, offered
 from bonus.odds.odds_entries import OddsEntry, exact
 from bonus.odds.odds_words import GameNames
-from bonus.odds.offers import Offer
+from bonus.odds.offers import Offer, choose
 from meters.books.approved_configuration import LinkConfiguration
 from meters.floor.floor_file import Floor, Link, Meter, Table, paytables_of_meters
 from meters.floor.floor_offers import chance_ratio, meter_chances
@@ -124,7 +122,7 @@ def _choices(link: Link, table: Table) -> Iterator[TableChoice]:
     The paytable of a wager that feeds meters is the option of its meters.
     """
     chapter = table.chapter
-    rules = _choice_rules(chapter)
+    rules, royals = offered(chapter), mini_royals(chapter)
     meters = paytables_of_meters(table, link.meters_of(table).values())
     for name, option in {**table.paytables, **meters}.items():
         if isinstance(option, Mapping):
@@ -132,36 +130,12 @@ def _choices(link: Link, table: Table) -> Iterator[TableChoice]:
                 yield TableChoice(
                     name=f"{name}: {item}",
                     option=f"{times:,} to 1",
-                    rule=rules[name, item],
+                    rule=royals[item].rule,
                 )
         elif chapter.limit and name == chapter.limit.choice:
             yield TableChoice(name=name, option=short_money(int(option)), rule=chapter.limit.rule)
         else:
-            yield TableChoice(name=name, option=str(option), rule=rules[name, str(option)])
-
-
-def _choice_rules(chapter: Chapter) -> Mapping[tuple[str, str], str]:
-    """Return the subsection of each option of each choice of a chapter.
-
-    An option of a mini-royal is the wager or bonus that pays it.
-    """
-    found = {(VERSION, each.name): each.rule for each in chapter.version}
-    printed = [(bonus.choice, bonus.table) for bonus in chapter.main_bonuses]
-    for wager in chapter.wager:
-        printed.append(
-            (wager.names[0], wager.fourth_card.table if wager.fourth_card else wager.table)
-        )
-        if wager.readings:
-            rules = ", ".join(dict.fromkeys(table.rule for table in wager.table))
-            found |= {(wager.readings.choice, name): rules for name in wager.readings.rankings}
-        if wager.mini_royal:
-            found[MINI_ROYAL, wager.names[0]] = wager.mini_royal.rule
-    for bonus in chapter.main_bonuses:
-        if bonus.mini_royal:
-            found[MINI_ROYAL, bonus.item] = bonus.mini_royal.rule
-    for name, tables in printed:
-        found |= {(name, choice): table.rule for table in tables for choice in table.choices}
-    return found
+            yield TableChoice(name=name, option=str(option), rule=rules[name][str(option)])
 
 
 def _wager_filing(floor: Floor, offer: Offer, entry: OddsEntry) -> WagerFiling:
@@ -250,8 +224,9 @@ def _feeds(link: Link, meter: Meter) -> Iterator[MeterFeed]:
     """
     games = meter.fed_in or (meter.games.with_meter(meter.kind)[0].game,)
     for game in games:
-        wager = _feeding(meter.games[game], meter.kind)
-        rates = _rates(wager, meter)
+        wager = next(each for each in meter.games[game].wager if meter.kind in each.fed)
+        paytable = choose(wager.table, wager.ranking, meter.paytable)
+        rates = paytable.rates[meter.kind if wager.meters else ""]
         yield MeterFeed(
             game=game,
             wagers=wager.names,
@@ -267,18 +242,6 @@ def _feeds(link: Link, meter: Meter) -> Iterator[MeterFeed]:
             primary=rates.primary,
             reserve=rates.reserve,
         )
-
-
-def _feeding(chapter: Chapter, kind: str) -> WagerTables:
-    return next(wager for wager in chapter.wager if kind in wager.fed)
-
-
-def _rates(wager: WagerTables, meter: Meter) -> Rates:
-    """Return the printed seed and rates; the floor file's check ensures the paytable."""
-    paytable = chosen_of(wager.table, RANKINGS[wager.ranking].names, meter.paytable)
-    if paytable is None:
-        raise ValueError(f"{meter.kind} has no paytable {meter.paytable}")
-    return paytable.rates[meter.kind if wager.meters else ""]
 
 
 _BOXES: Final = {"649a": "649a.7(f)", "679a": "679a.7(e)", "682a": "682a.7(e)"}

@@ -7,10 +7,9 @@ from typing import Final
 from bonus.display import money
 from bonus.law.chapter_file import CardsOf, DrawPays, Envy, Main, WagerTables
 from bonus.law.paytables import read_cents
-from bonus.odds.hand_payouts import choose
 from bonus.odds.odds_entries import Folding, HandLine, OddsEntry, TierOdds, exact
 from bonus.odds.odds_words import one_in
-from bonus.odds.offers import Offer
+from bonus.odds.offers import Offer, choose
 from bonus.settling.settlement_lines import written_percent
 from meters.submission.contents import (
     AmountEdge,

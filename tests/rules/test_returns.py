@@ -5,9 +5,8 @@ from fractions import Fraction
 import pytest
 
 from bonus.law.games import chapters
-from bonus.law.meter_terms import meter_terms
+from bonus.law.meter_terms import hand_bonus_return, meter_terms
 from bonus.odds.enumerations import Enumerator
-from bonus.odds.hand_bonus_return import hand_bonus_return
 from bonus.odds.offers import DrawOdds, offers_of
 from bonus.odds.wager_odds import entry_of
 

@@ -29,7 +29,7 @@ pytestmark = pytest.mark.duty("D9")
 
 LUA: Final = "meters/books/scripts/decide_claim.lua"
 PAGE: Final = "meters/web/assets/signage.js"
-MODULE: Final = "bonus/odds/hand_bonus_return.py"
+MODULE: Final = "bonus/law/meter_terms.py"
 
 
 @pytest.fixture(scope="module")
@@ -104,7 +104,7 @@ def test_a_link_to_a_directory_is_named(home: Path, tmp_path: Path) -> None:
     (tmp_path / "returns").mkdir()
     (tmp_path / "returns" / "__init__.py").write_text("hurt = True\n")
     (home / MODULE).with_suffix("").symlink_to(tmp_path / "returns")
-    seen("bonus/odds/hand_bonus_return is a link to a directory")
+    seen("bonus/law/meter_terms is a link to a directory")
 
 
 def compile_into(home: Path, text: str) -> Path:
