@@ -6,10 +6,7 @@ again in small parts, and `pitlink audit` always replays all of them.
 """
 
 import asyncio
-import os
-import threading
 from collections.abc import Awaitable, Callable, Iterable, Iterator
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -21,7 +18,7 @@ from meters.books.expected_transfers import RejectedWin, Requested
 from meters.books.ledger_mark import Mark
 from meters.books.store import LinkStore
 from meters.books.table_evidence import LedgerReply, OpenedRound, TableEvidence
-from meters.process.private_files import make_private_directory, write_private_file
+from meters.process.private_files import replace_private_file
 from meters.wire.messages import UNREADABLE
 
 _FILE: Final = "audit-checkpoint.json"
@@ -118,15 +115,8 @@ class AuditCheckpointFile:
         await asyncio.to_thread(self._put, lines)
 
     def _put(self, lines: Iterable[bytes]) -> None:
-        make_private_directory(self._path.parent)
-        temporary = self._path.with_suffix(f".{os.getpid()}-{threading.get_ident()}.new")
-        try:
-            with write_private_file(temporary) as file:
-                file.writelines(b"\n" + line if place else line for place, line in enumerate(lines))
-            temporary.replace(self._path)
-        finally:
-            with suppress(OSError):
-                temporary.unlink()
+        parts = (b"\n" + line if place else line for place, line in enumerate(lines))
+        replace_private_file(self._path, parts)
 
 
 def decode_checkpoint(content: bytes) -> AuditCheckpoint:

@@ -4,7 +4,6 @@ Metrics, alerts and `pitlink check` use the notes. The note about an audit is in
 The note about an archive check is next to the archive files, so the services can read it.
 """
 
-import os
 from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import Final, TypeVar
 
 import msgspec
 
-from meters.process.private_files import write_private_file
+from meters.process.private_files import replace_private_file
 from meters.wire.clock import now_text
 
 AUDIT_NOTE: Final = "last-audit.json"
@@ -96,10 +95,7 @@ def read_note(path: Path, of: type[_AnyNote]) -> _AnyNote | None:
 
 
 def write_note(path: Path, note: AuditNote | ArchiveNote) -> None:
-    temporary = path.with_suffix(f".{os.getpid()}.new")
-    with write_private_file(temporary) as file:
-        file.write(msgspec.json.encode(note))
-    temporary.replace(path)
+    replace_private_file(path, [msgspec.json.encode(note)])
 
 
 def note_audit(

@@ -8,7 +8,6 @@ somebody rewrote a part of the ledger (duty D17).
 
 import fcntl
 import os
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
@@ -18,7 +17,7 @@ from typing import Final
 import msgspec
 
 from bonus.errors import UserError
-from meters.process.private_files import make_private_directory, write_private_file
+from meters.process.private_files import make_private_directory, replace_private_file
 from meters.wire.messages import UNREADABLE
 
 _FILE: Final = "ledger-mark.json"
@@ -153,11 +152,7 @@ class LedgerMark:
             if os.fstat(file.fileno()).st_size == len(content):
                 file.write(content)
                 return
-        temporary = self.path.with_suffix(f".{os.getpid()}-{threading.get_ident()}.new")
-        with write_private_file(temporary) as file:
-            file.write(content)
-        _sync(temporary)
-        temporary.replace(self.path)
+        replace_private_file(self.path, [content], syncs=True)
 
     def _turn_to_write(self) -> AbstractContextManager[None]:
         lock = self.path.with_suffix(".lock")

@@ -8,7 +8,8 @@ import contextlib
 import errno
 import os
 import stat
-from collections.abc import Iterator
+import threading
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -43,6 +44,28 @@ def write_private_file(path: Path) -> BinaryIO:
     """Open a private file for writing from its beginning."""
     make_private_file(path)
     return path.open("wb")
+
+
+def replace_private_file(path: Path, parts: Iterable[bytes], *, syncs: bool = False) -> None:
+    """Replace a private file in one step, even if several threads or processes do so at once.
+
+    With `syncs`, the content is on the disk before the file has its name.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    make_private_directory(path.parent)
+    temporary = path.with_suffix(f".{os.getpid()}-{threading.get_ident()}.new")
+    try:
+        with write_private_file(temporary) as file:
+            file.writelines(parts)
+            if syncs:
+                file.flush()
+                os.fsync(file.fileno())
+        temporary.replace(path)
+    finally:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
 
 
 def make_directory(path: Path) -> None:

@@ -16,7 +16,7 @@ import msgspec
 import structlog
 
 from meters.books.outage_entries import OUTAGE, Outage
-from meters.process.private_files import make_private_directory, write_private_file
+from meters.process.private_files import replace_private_file
 from meters.wire.clock import now_text
 from meters.wire.messages import UNREADABLE
 
@@ -72,14 +72,7 @@ class Outages:
 
     def _keep(self, outage: Outage) -> None:
         self._waiting = outage
-        self._try(lambda: self._write(outage))
-
-    def _write(self, outage: Outage) -> None:
-        make_private_directory(self._path.parent)
-        temporary = self._path.with_suffix(".new")
-        with write_private_file(temporary) as file:
-            file.write(msgspec.json.encode(outage))
-        temporary.replace(self._path)
+        self._try(lambda: replace_private_file(self._path, [msgspec.json.encode(outage)]))
 
     def _try(self, act: Callable[[], None]) -> None:
         """Run a file operation. If it fails, only log it, because the outage is also in memory."""

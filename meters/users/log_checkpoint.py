@@ -5,9 +5,6 @@ each nightly audit would read more entries than the one before. A service reads 
 again in small parts while it runs, and `pitlink audit` without `--since` reads all of them.
 """
 
-import os
-import threading
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -15,7 +12,7 @@ from typing import Final
 import msgspec
 
 from meters.books.ledger_mark import Mark
-from meters.process.private_files import make_private_directory, write_private_file
+from meters.process.private_files import replace_private_file
 from meters.users.expected_users import ExpectedUser, ExpectedUsers
 from meters.wire.messages import UNREADABLE
 
@@ -68,15 +65,7 @@ class LogCheckpointFile:
 
     def write(self, checkpoint: LogCheckpoint) -> None:
         """Replace the checkpoint in one step."""
-        make_private_directory(self._path.parent)
-        temporary = self._path.with_suffix(f".{os.getpid()}-{threading.get_ident()}.new")
-        try:
-            with write_private_file(temporary) as file:
-                file.write(msgspec.json.encode(checkpoint))
-            temporary.replace(self._path)
-        finally:
-            with suppress(OSError):
-                temporary.unlink()
+        replace_private_file(self._path, [msgspec.json.encode(checkpoint)])
 
 
 _DECODER: Final = msgspec.json.Decoder(LogCheckpoint)
