@@ -44,7 +44,7 @@ from meters.intake.wager_judging import (
     judge_wagers,
 )
 from meters.metrics import Metrics
-from meters.metrics.play_metrics import PlayMetrics, WinKind
+from meters.metrics.link_metrics import PlayMetrics, WinKind
 from meters.process.logs import ThrottledLog
 from meters.wire.messages import (
     DrawMade,

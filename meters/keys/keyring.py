@@ -30,15 +30,16 @@ from meters.floor.key_bundle import (
     table_identity,
 )
 from meters.keys.authority import Authority, Issued
-from meters.keys.broker_files import access_list, listeners, password_lines
-from meters.keys.redis_files import (
+from meters.keys.server_files import (
     REPLICA_ACCESS,
     SENTINEL_ACCESS,
-    RedisPasswords,
+    broker_access_list,
+    broker_listeners,
+    broker_passwords,
+    redis_tls,
+    redis_users,
     replica_access_text,
     sentinel_access_text,
-    tls,
-    users,
 )
 from meters.process.private_files import make_directory, read_bytes, write_private
 
@@ -286,14 +287,14 @@ class Keyring:
     def _write_broker_files(self, held: Sequence[Holder]) -> None:
         home = self._directory / BROKER.place
         services = sum(one.party.place.startswith(f"{SERVICES}/") for one in held)
-        write_private(home / "acl", access_list(self._floor, services))
+        write_private(home / "acl", broker_access_list(self._floor, services))
         before = (read_bytes(home / "passwords") or b"").decode(errors="replace")
         passwords = self._passwords(held, PASSWORD_FILE)
-        write_private(home / "passwords", password_lines(passwords, before))
+        write_private(home / "passwords", broker_passwords(passwords, before))
         if not (home / "revoked.crl").exists():
             self._write_revoked(self._signing(), self._revoked())
         if self._broker_home or not (home / "listeners.conf").exists():
-            write_private(home / "listeners.conf", listeners(self._broker_home or home))
+            write_private(home / "listeners.conf", broker_listeners(self._broker_home or home))
 
     def _write_redis_files(self, held: Sequence[Holder]) -> None:
         home = self._directory / REDIS.place
@@ -302,12 +303,17 @@ class Keyring:
         archive = books.pop(ARCHIVE.username)
         user_store = self._passwords(held, REDIS_USERS_PASSWORD_FILE)
         replica, sentinel = self._write_replication_files(home)
-        passwords = RedisPasswords(
-            [*books.values()], [*user_store.values()], archive, replica, sentinel
+        listed = redis_users(
+            books=[*books.values()],
+            users=[*user_store.values()],
+            archive=archive,
+            replica=replica,
+            sentinel=sentinel,
+            before=before,
         )
-        write_private(home / "users.acl", users(passwords, before))
+        write_private(home / "users.acl", listed)
         if self._redis_home or not (home / "tls.conf").exists():
-            write_private(home / "tls.conf", tls(self._redis_home or home))
+            write_private(home / "tls.conf", redis_tls(self._redis_home or home))
 
     def _write_replication_files(self, home: Path) -> tuple[str | None, str | None]:
         """Write the files of replicas and sentinels. Return their passwords at the Redis servers.

@@ -10,7 +10,7 @@ with any other name is counted as ``unknown``. A metric that changes with many e
 only once, to save time.
 """
 
-from meters.metrics.play_metrics import CODES_MAX
+from meters.metrics.link_metrics import CODES_MAX
 from meters.metrics.process_metrics import Metrics
 
 __all__ = ["CODES_MAX", "Metrics"]

@@ -28,8 +28,7 @@ from meters.books.audit_notes import (
 from meters.books.link_stats import RedisMemory
 from meters.floor.floor_file import Floor
 from meters.metrics.families import PROCESS, MetricFamilies
-from meters.metrics.link_metrics import LinkMetrics
-from meters.metrics.play_metrics import PlayMetrics
+from meters.metrics.link_metrics import LinkMetrics, PlayMetrics
 from meters.process.private_files import nearest_existing
 from meters.selfcheck.software import SelfCheck
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from meters.keys.broker_files import password_lines
+from meters.keys.server_files import broker_passwords
 from tests.deploy.tree import DEPLOY
 from tests.setup.written_server import WrittenServer
 
@@ -27,7 +27,7 @@ class SecuredMosquitto(WrittenServer):
         with (self.part / "acl").open("a") as acl:
             acl.write("\nuser observer\ntopic readwrite #\ntopic read $SYS/#\n")
         with (self.part / "passwords").open("a") as passwords:
-            passwords.write(password_lines(dict([OBSERVER]), ""))
+            passwords.write(broker_passwords(dict([OBSERVER]), ""))
 
     def take_lists(self, keys: Path) -> None:
         """Copy lists that `pitlink keys` has written since; the next start reads them."""

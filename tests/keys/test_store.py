@@ -18,12 +18,11 @@ from redis.retry import Retry
 from meters.books.facility_note import FACILITY_KEY
 from meters.books.slip_numbers import SLIPS_KEY
 from meters.keys.authority import Authority
-from meters.keys.redis_files import (
+from meters.keys.server_files import (
     ARCHIVE_COMMANDS,
     COMMANDS,
     USERS_COMMANDS,
-    RedisPasswords,
-    users,
+    redis_users,
 )
 from meters.redis_client.link_keys import LinkKeys
 from meters.redis_client.user_keys import UserKeys
@@ -281,7 +280,7 @@ def test_the_operators_own_users_stay(keys: Path) -> None:
     """Users that an operator added to the file are still there after it is written again."""
     house = "user backup on #aa ~* +@read"
     before = (keys / "redis" / "users.acl").read_text() + house + "\nnonsense\n"
-    lines = users(RedisPasswords(["1", "2"], ["3", "4"], "5"), before).splitlines()
+    lines = redis_users(books="12", users="34", archive="5", before=before).splitlines()
     named = [line.split()[1] for line in lines]
     assert named == ["default", USER, USERS_REDIS_USER, "pitlink-archive", "backup"]
     assert lines[4] == house
