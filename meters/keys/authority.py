@@ -83,36 +83,23 @@ class Authority:
             raise UserError("the authority's key does not match its certificate")
         return cls(key, certificate)
 
-    def issue_client(self, name: str) -> Issued:
-        """Return a new key and certificate for a client. `name` is the user name at the broker."""
-        return self._issue(name, [ExtendedKeyUsageOID.CLIENT_AUTH], None)
-
-    def issue_server(
+    def issue(
         self,
         name: str,
-        hosts: Sequence[str],
+        hosts: Sequence[str] = (),
         *,
-        calls_others: bool,
+        calls_others: bool = False,
         replaces: x509.Certificate | None = None,
     ) -> Issued:
-        """Return a new key and certificate for a server, for its host names and addresses.
+        """Return a new key and certificate: for a client, or with `hosts`, for a server there.
 
-        With `calls_others`, the server can also use it as a client of other servers, as Redis
-        replicas do. It also gets all names and addresses of the certificate that it replaces,
-        because clients may still connect by these.
+        `name` is the user name at the broker. With `calls_others`, the server can also use the
+        certificate as a client of other servers, as Redis replicas do. It also gets all names and
+        addresses of the certificate that it replaces, because clients may still connect by these.
         """
-        found = dict.fromkeys([*(_general_name(host) for host in hosts), *_names_in(replaces)])
-        uses = [ExtendedKeyUsageOID.SERVER_AUTH]
-        if calls_others:
+        uses = [ExtendedKeyUsageOID.SERVER_AUTH] if hosts else []
+        if calls_others or not hosts:
             uses.append(ExtendedKeyUsageOID.CLIENT_AUTH)
-        return self._issue(name, uses, x509.SubjectAlternativeName(found))
-
-    def _issue(
-        self,
-        name: str,
-        uses: Sequence[x509.ObjectIdentifier],
-        names: x509.SubjectAlternativeName | None,
-    ) -> Issued:
         key = ec.generate_private_key(ec.SECP256R1())
         subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
         signer = x509.AuthorityKeyIdentifier.from_issuer_public_key(self.key.public_key())
@@ -124,8 +111,9 @@ class Authority:
             .add_extension(x509.ExtendedKeyUsage(uses), critical=False)
             .add_extension(signer, critical=False)
         )
-        if names is not None:
-            builder = builder.add_extension(names, critical=False)
+        if hosts:
+            names = dict.fromkeys([*map(_general_name, hosts), *_names_in(replaces)])
+            builder = builder.add_extension(x509.SubjectAlternativeName(names), critical=False)
         built = builder.sign(self.key, hashes.SHA256())
         return Issued(_pem_of(key), built.public_bytes(_PEM))
 

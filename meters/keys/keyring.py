@@ -212,12 +212,8 @@ class Keyring:
         if renew or not exists:
             act = "renewed" if renew and exists else "made"
             signer = self._signing()
-            issued = (
-                signer.issue_server(
-                    party.username, holder.hosts, calls_others=party is REDIS, replaces=before
-                )
-                if holder.hosts
-                else signer.issue_client(party.username)
+            issued = signer.issue(
+                party.username, holder.hosts, calls_others=party is REDIS, replaces=before
             )
             certificate.unlink(missing_ok=True)
             write_private(key, issued.key)

@@ -243,6 +243,3 @@ class MetricFamilies:
 
     def known_meter(self, link: str, meter: str) -> tuple[str, str]:
         return (link, meter) if (link, meter) in self.meters else (UNKNOWN, UNKNOWN)
-
-    def known_table(self, link: str, table: str) -> tuple[str, str]:
-        return (link, table) if (link, table) in self.tables else (UNKNOWN, UNKNOWN)

@@ -88,7 +88,8 @@ class PlayMetrics:
             add(amount)
 
     def count_at_table(self, name: TableCount, link: str, table: str, number: int) -> None:
-        self._families.count(name, number, *self._families.known_table(link, table))
+        known = (link, table) in self._families.tables
+        self._families.count(name, number, *((link, table) if known else (UNKNOWN, UNKNOWN)))
 
     def count_dealt_twice(self, link: str, results: int) -> None:
         """Count results that repeat the round id and the cards of another table's result."""

@@ -109,9 +109,11 @@ class StatusReader:
                     services, checks = await read_prometheus(client, self._prometheus)
                     if services and not self._given:
                         self._services = services
+                host, _, port = service.http.rpartition(":")
+                own = f"{_EVERYWHERE.get(host, host)}:{port}"
                 named = {
                     address: settings.metrics_token if self._is_ours(address) else None
-                    for address in self._services or [_own_address(service.http)]
+                    for address in self._services or [own]
                 }
                 return checks, await read_services(client, settings.scheme, named)
         except (UserError, OSError) as error:
@@ -131,12 +133,6 @@ class StatusReader:
 
 def _host(address: str) -> str | None:
     return urlsplit(f"//{address}").hostname if is_listening_address(address) else None
-
-
-def _own_address(http: str) -> str:
-    """Return the address at which this machine reaches a server on a listening address."""
-    host, _, port = http.rpartition(":")
-    return f"{_EVERYWHERE.get(host, host)}:{port}"
 
 
 def _check_files(floor: Floor) -> Sequence[Check]:

@@ -25,6 +25,8 @@ from meters.selfcheck.check_result import Check, warning
 def return_checks(floor: Floor) -> Iterator[Check]:
     """Warn if a wager of a house game gives back more than is wagered, or has a too rare top award.
 
+    An award is too rare if it is rarer than one in a hundred million (duty D22).
+
     It can do so at the seeds of its meters, or in the long run, in which players win what the
     wagers add to the meters. Only wagers that feed meters are checked. The exact count takes some
     seconds for each.
@@ -35,7 +37,8 @@ def return_checks(floor: Floor) -> Iterator[Check]:
         if offer.chapter.game in floor.games.digests and offer.tables and offer.tables.fed
     ]
     for entry in count_entries(offers, "check") if offers else ():
-        yield from _rare_checks(entry)
+        if rare := rare_top_award(entry.hands):
+            yield warning(f"top award of {entry.wager} in {entry.game}", rare)
         back = 1 - entry.house_edge
         lasting = 1 - entry.long_run.house_edge if entry.long_run else back
         paytable = f" {entry.paytable}" if entry.paytable else ""
@@ -89,13 +92,6 @@ def _chances_text(meter: Meter, chances: Sequence[MeterChance]) -> str:
         f"{said}: give the games equal chances or meters of their own, or accept it with"
         f" chance_ratio_max = {ceil(ratio)}"
     )
-
-
-def _rare_checks(entry: OddsEntry) -> Iterator[Check]:
-    """Warn of a top award that is rarer than one in a hundred million (duty D22)."""
-    rare = rare_top_award(entry.hands)
-    if rare:
-        yield warning(f"top award of {entry.wager} in {entry.game}", rare)
 
 
 def limit_checks(floor: Floor) -> Iterator[Check]:

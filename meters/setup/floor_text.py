@@ -86,18 +86,13 @@ def usual_answers(floor: Floor, *, root: Path, example: bool) -> Answers:
     of the example is no answer in a copy either.
     """
     hosts = tuple(host for host in floor.service.hosts if host != _EXAMPLE_HOST)
-    broker = hosts_of(floor.service.broker)
+    broker, here = hosts_of(floor.service.broker), socket.gethostname().lower()
     return Answers(
         name=floor.facility.name,
         timezone=(example and _machine_timezone(root)) or floor.facility.timezone,
-        hosts=hosts if hosts and not example else (_machine_host(),),
+        hosts=hosts if hosts and not example else (here if is_host_name(here) else _HERE,),
         machines="one" if example or set(broker) <= {_HERE, "127.0.0.1", "::1"} else "several",
     )
-
-
-def _machine_host() -> str:
-    name = socket.gethostname().lower()
-    return name if is_host_name(name) else _HERE
 
 
 def _machine_timezone(root: Path) -> str | None:

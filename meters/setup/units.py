@@ -71,7 +71,7 @@ def check_units() -> None:
 def check_ports(ports: Mapping[int, str] = PORTS) -> None:
     """Refuse to continue if another program uses a port of a unit that does not run."""
     for port, unit in ports.items():
-        if is_used(port) and not is_active(unit):
+        if is_used(port) and _systemctl("is-active", "--quiet", unit).returncode != 0:
             raise UserError(
                 f"port {port}, which {unit} needs, is used by another program. `ss -ltnp sport ="
                 f" :{port}` shows the program: stop it, then repeat the command"
@@ -119,10 +119,6 @@ def is_used(port: int) -> bool:
         except OSError:
             return True
     return False
-
-
-def is_active(unit: str) -> bool:
-    return _systemctl("is-active", "--quiet", unit).returncode == 0
 
 
 def restart(unit: str) -> None:

@@ -224,7 +224,7 @@ def test_who_is_not_let_in(keys: Path, store: SecuredRedis, tmp_path: Path) -> N
     """Without user, password, certificate or TLS nothing is answered."""
     with client(keys, store) as right:
         assert right.ping()
-    forged = Authority.found("Test House")[0].issue_client("service.1")
+    forged = Authority.found("Test House")[0].issue("service.1")
     (tmp_path / "crt").write_bytes(forged.certificate)
     (tmp_path / "key").write_bytes(forged.key)
     table = (keys / "tables" / "main.A-1" / "password").read_text().strip()
