@@ -1,3 +1,7 @@
+"""Checks of the floor file alone: its games, signage, offers, and limits."""
+
+from collections.abc import Iterator, Sequence
+
 from bonus.display import money
 from bonus.errors import UserError
 from bonus.law.chapter_file import Validation
@@ -6,7 +10,7 @@ from bonus.law.paytables import read_times
 from bonus.settling.table_rules import table_rules
 from bonus.wagers import MICROS_PER_CENT
 from meters.floor.branding import read_logo
-from meters.floor.floor_file import Floor, fewest_positions
+from meters.floor.floor_file import Floor, Link, Meter, fewest_positions
 from meters.floor.game_files import date_warnings
 from meters.selfcheck.check_result import Check, failure, passed, warning
 
@@ -45,45 +49,35 @@ def _check_branding(floor: Floor) -> Check:
     return passed("signage", "its logo can be shown" if logo else "no logo")
 
 
-def _check_offers(floor: Floor) -> list[Check]:
-    """Return a warning for each table that needs a paytable for its main game and has none."""
-    found = []
-    for link in floor.link:
-        for table in link.table:
-            rules = table_rules(table.chapter, table.paytables)
-            for stake in rules.chapter.main_wagers[:1]:
-                lacking = rules.placings[stake]
-                if not lacking.choice:
-                    continue
+def _check_offers(floor: Floor) -> Iterator[Check]:
+    """Yield a warning for each table that needs a paytable for its main game and has none."""
+    for table in [table for link in floor.link for table in link.table]:
+        rules = table_rules(table.chapter, table.paytables)
+        for stake in rules.chapter.main_wagers[:1]:
+            if (lacking := rules.placings[stake]).choice:
                 seen = f"no {stake} is offered: no {lacking.choice} of {lacking.choice_rule} chosen"
-                found.append(warning(f"paytables of {table.id}", seen))
-    return found
+                yield warning(f"paytables of {table.id}", seen)
 
 
-def _check_returns(floor: Floor) -> list[Check]:
+def _check_returns(floor: Floor) -> Iterator[Check]:
     """Warn if a Five Card Hand Bonus returns more than its wagers (reading T19)."""
-    found = []
-    for link in floor.link:
-        for meter in link.meter:
-            if not (meter.magic_card_every or meter.lucky_every):
-                continue
-            back = hand_bonus_return(
-                meter.terms,
-                magic_card_every=meter.magic_card_every,
-                lucky_every=meter.lucky_every,
-                positions=fewest_positions(link, meter),
-            )
-            found.append(
-                Check(
-                    f"return of {meter.meter_id} on {link.id}",
-                    holds=not back.problem,
-                    seen=f"{tenths_text(back.at_seed)} at the seed and {tenths_text(back.long_run)}"
-                    " in the long run, with its draws"
-                    + (": the house loses, so draw less often" if back.problem else ""),
-                    warns=True,
-                )
-            )
-    return found
+    for link, meter in _meters(floor):
+        if not (meter.magic_card_every or meter.lucky_every):
+            continue
+        back = hand_bonus_return(
+            meter.terms,
+            magic_card_every=meter.magic_card_every,
+            lucky_every=meter.lucky_every,
+            positions=fewest_positions(link, meter),
+        )
+        yield Check(
+            f"return of {meter.meter_id} on {link.id}",
+            holds=not back.problem,
+            seen=f"{tenths_text(back.at_seed)} at the seed and {tenths_text(back.long_run)}"
+            " in the long run, with its draws"
+            + (": the house loses, so draw less often" if back.problem else ""),
+            warns=True,
+        )
 
 
 def _check_validation(floor: Floor) -> list[Check]:
@@ -112,29 +106,25 @@ def _lowest_validated(validation: Validation, wager_cents: int) -> int:
     return read_times(validation.least, "for") * wager_cents if validation.least else 0
 
 
-def _check_bounds(floor: Floor) -> list[Check]:
+def _check_bounds(floor: Floor) -> Iterator[Check]:
     """Warn if a round at a full table would contribute more than is allowed (duty D3)."""
-    found = []
-    for link in floor.link:
-        for meter in link.meter:
-            if meter.contribution_max is None:
-                continue
-            positions = [each.positions for each in link.table if meter.meter_id in each.meters]
-            wagers = max(positions, default=0) * len(meter.wagers)
-            terms = meter.terms
-            micros = wagers * terms.wager_cents * (terms.primary_bps + terms.reserve_bps)
-            cents = -(-micros // MICROS_PER_CENT)
-            holds = cents <= meter.contribution_max
-            seen = (
-                f"{cents} cents of a full table; the largest contribution is"
-                f" {meter.contribution_max}"
-            )
-            found.append(
-                Check(
-                    f"largest contribution to {meter.meter_id} on {link.id}",
-                    holds=holds,
-                    seen=seen + ("" if holds else ": its lock-out would be refused"),
-                    warns=True,
-                )
-            )
-    return found
+    for link, meter in _meters(floor):
+        if meter.contribution_max is None:
+            continue
+        positions = [each.positions for each in link.table if meter.meter_id in each.meters]
+        wagers = max(positions, default=0) * len(meter.wagers)
+        terms = meter.terms
+        micros = wagers * terms.wager_cents * (terms.primary_bps + terms.reserve_bps)
+        cents = -(-micros // MICROS_PER_CENT)
+        holds = cents <= meter.contribution_max
+        yield Check(
+            f"largest contribution to {meter.meter_id} on {link.id}",
+            holds=holds,
+            seen=f"{cents} cents of a full table; the largest contribution is"
+            f" {meter.contribution_max}" + ("" if holds else ": its lock-out would be refused"),
+            warns=True,
+        )
+
+
+def _meters(floor: Floor) -> Sequence[tuple[Link, Meter]]:
+    return [(link, meter) for link in floor.link for meter in link.meter]
