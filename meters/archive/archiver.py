@@ -1,24 +1,22 @@
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
+from itertools import takewhile
 from typing import Final, cast
 
 import msgspec
 
-from meters.archive.archive_days import ArchiveFiles
+from meters.archive.archive_days import ArchiveFiles, day_of
 from meters.archive.day_file import ArchiveError, Day, DayFile, DayWriter
-from meters.books.act_history import ActIndex
-from meters.books.checkpoint import ARCHIVED, Archived, Checkpoint
+from meters.books.checkpoint import Checkpoint
 from meters.books.claim_evidence import CLAIM_ACTS, CORRECTION_FIELDS
+from meters.books.entry_messages import ARCHIVED, Archived, Expired
+from meters.books.history import ActIndex, WinIndex
 from meters.books.kept_texts import keep_texts
 from meters.books.ledger_blocks import LedgerCompression
 from meters.books.ledger_reading import first_end, first_number
 from meters.books.ledger_replay import Replay
-from meters.books.open_day import day_open
-from meters.books.script_loader import load_script
-from meters.books.store import LinkStore, texts
-from meters.books.win_history import WinIndex
-from meters.wire.clock import now_text
+from meters.books.store import LinkStore
 
 ARCHIVER: Final = "archive"
 """The name of the actor in ledger entries about archiving."""
@@ -54,9 +52,6 @@ class Archiver:
         self._store = store
         self._archive = archive
         self._live_days = live_days
-        self._note = store.redis.register_script(load_script("note_archive"))
-        self._forget = store.redis.register_script(load_script("forget_wins"))
-        self._trim = store.redis.register_script(load_script("trim_ledger"))
 
     async def run(self, advance: Advance, *, lost: bool = False) -> ArchiveResult:
         """Archive each closed gaming day, and delete old archived days from Redis.
@@ -225,11 +220,8 @@ class Archiver:
     async def _note_day(self, file: DayFile, archived: int) -> None:
         day = file.day
         event = Archived(day.day, day.first, day.last, file.digest, day.closing.digest)
-        answer = texts(
-            await self._note(
-                keys=list(self._store.fixed_keys),
-                args=[now_text(), ARCHIVER, archived, day.last, msgspec.json.encode(event)],
-            )
+        answer = await self._store.call(
+            "note_archive", ARCHIVER, archived, day.last, msgspec.json.encode(event)
         )
         if answer[0] != "done":
             raise ArchiveError(
@@ -243,7 +235,7 @@ class Archiver:
         held = await store.checkpoint()
         # `LinkStore.state` is not used here, because it fails if a meter's parameters in Redis
         # differ from the floor file.
-        today = await day_open(store)
+        today = await store.open_day()
         if today is None:
             return held.entries
         newest = today - timedelta(days=1 + self._live_days)
@@ -289,12 +281,10 @@ class Archiver:
 
     async def _carry_over(self, checkpoint: Checkpoint, by: int) -> None:
         store = self._store
-        answer = texts(
-            await self._trim(
-                keys=[*store.fixed_keys, store.keys.checkpoint, store.keys.ledger_blocks],
-                args=[now_text(), checkpoint.entries, by, checkpoint.text],
-            )
-        )
+        answer = await store.call(
+            "trim_ledger", checkpoint.entries, by, checkpoint.text,
+            keys=[store.keys.checkpoint, store.keys.ledger_blocks],
+        )  # fmt: skip
         if answer[0] == "not_archived":
             raise ArchiveError(f"the ledger was archived only up to entry {answer[1]}")
 
@@ -302,12 +292,10 @@ class Archiver:
         store, wins = self._store, await self._wins_given_up(checkpoint)
         for begin in range(0, len(wins), _WINS_AT_ONCE):
             some = wins[begin : begin + _WINS_AT_ONCE]
-            await self._forget(
-                keys=[*store.fixed_keys, *(store.keys.claim(claim) for _, _, claim in some)],
-                args=[
-                    now_text(),
-                    *(t for meter, order, claim in some for t in (claim, meter, f"{order:016d}")),
-                ],
+            await store.call(
+                "forget_wins",
+                *(t for meter, order, claim in some for t in (claim, meter, f"{order:016d}")),
+                keys=[store.keys.claim(claim) for _, _, claim in some],
             )
 
     async def _wins_given_up(self, checkpoint: Checkpoint) -> list[tuple[str, int, str]]:
@@ -372,3 +360,58 @@ def _at_close(fields: Mapping[str, str], due: Mapping[str, str] | None) -> dict[
 
 class _Decided(msgspec.Struct, frozen=True):
     claim: str
+
+
+def expired(archive: ArchiveFiles, today: date, keep_years: int) -> Sequence[DayFile]:
+    """Return the archive files that are old enough to be deleted, the oldest first.
+
+    The last file is never among them. If a win is still undecided, the file of its gaming day and
+    all later files are kept, because without them the link's data could not be restored.
+
+    Raises:
+        ArchiveError: a file cannot be read, or a file is missing.
+    """
+    year = today.year - keep_years
+    # The anniversary of February 29 is February 28.
+    until = today.replace(year=year, day=28) if _leaps(today) else today.replace(year=year)
+    old = [DayFile(path) for path in archive.paths()[:-1] if day_of(path) < until.isoformat()]
+    if not old:
+        return old
+    (*_, last) = archive.files(date.max)
+    waiting = last.day.closing.waiting
+    return [*takewhile(lambda file: not (waiting and waiting & _opened_on(file)), old)]
+
+
+async def delete(store: LinkStore, files: Sequence[DayFile]) -> None:
+    """Delete the oldest files of an archive. First, record the deletion in the ledger.
+
+    Raises:
+        ArchiveError: Redis still has ledger entries of these files, or a file cannot be deleted.
+    """
+    if not files:
+        return
+    first, last = files[0].day, files[-1].day
+    event = Expired(first.day, last.day, last.last, files[-1].digest)
+    answer = await store.call(
+        "note_expiry", ARCHIVER, last.last, msgspec.json.encode(event), keys=[store.keys.checkpoint]
+    )
+    if answer[0] == "live":
+        raise ArchiveError(f"{files[-1].path} is not deleted: Redis holds entries of it still")
+    for file in files:
+        try:
+            file.path.unlink(missing_ok=True)
+        except OSError as error:
+            raise ArchiveError(f"{file.path} cannot be deleted: {error.strerror}") from None
+
+
+def _opened_on(file: DayFile) -> set[str]:
+    """Return the wins of a gaming day that were not finally decided at the close of the day.
+
+    A win whose Envy Bonuses are not decided is not finally decided.
+    """
+    day = file.day
+    return day.closing.waiting - day.opening.waiting
+
+
+def _leaps(day: date) -> bool:
+    return (day.month, day.day) == (2, 29)

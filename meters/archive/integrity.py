@@ -18,9 +18,9 @@ import msgspec
 
 from meters.archive.archive_days import ArchiveFiles, day_of
 from meters.archive.day_file import ArchiveError, DayFile
-from meters.books.act_history import ActIndex
 from meters.books.audit_notes import ARCHIVE_NOTE, CheckedLink
-from meters.books.checkpoint import ARCHIVED, EXPIRED, Archived
+from meters.books.entry_messages import ARCHIVED, EXPIRED, Archived
+from meters.books.history import ActIndex
 from meters.books.store import LinkStore
 
 READ_A_NIGHT: Final = 7

@@ -6,19 +6,17 @@ person approves, or until another floor file is approved first.
 """
 
 import hashlib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Final, cast
 
 import msgspec
 
-from meters.books.act_history import ActIndex
 from meters.books.approved_configuration import approved_tables
 from meters.books.checkpoint import NotedApproval
-from meters.books.script_loader import load_script
-from meters.books.store import BooksError, LinkStore, texts
+from meters.books.history import ActIndex
+from meters.books.store import BooksError, LinkStore, done
 from meters.books.two_people import NO_SETTERS, PinSetters, why_one_person
-from meters.wire.clock import now_text
 
 
 class Approval(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -138,7 +136,6 @@ class ForgedError(Exception):
 class ApprovalBook:
     def __init__(self, store: LinkStore) -> None:
         self._store = store
-        self._script = store.redis.register_script(load_script("approve_link"))
         self._proven: Approved | None = None
 
     async def current(self) -> Approved | None:
@@ -300,25 +297,17 @@ class ApprovalBook:
                     after,
                 )
             )
-        rows = await self._script(
-            keys=[*store.fixed_keys, store.keys.approved],
-            args=[
-                now_text(),
-                approval.digest,
-                approval.by,
-                approval.text,
-                event,
-                replaces,
-                mode,
-                waiting.entry,
-                half.by if half else "",
-                msgspec.json.encode(half) if half else "{}",
-                setters.text,
-                terms,
-                continues,
-            ],
-        )
-        _done(texts(rows), approval.by)
+        answer = await store.call(
+            "approve_link", approval.digest, approval.by, approval.text, event, replaces, mode,
+            waiting.entry, half.by if half else "", msgspec.json.encode(half) if half else "{}",
+            setters.text, terms, continues, keys=[store.keys.approved],
+        )  # fmt: skip
+        if answer[0] == "same_person":
+            _, first, setter = answer
+            by = approval.by
+            reason = why_one_person(first, by, setter, did="approved it first", does="approves too")
+            raise BooksError("same_person", reason)
+        done(answer)
 
     async def _noted(self, entry: int) -> NotedApproval:
         """Return the approval that a ledger entry records.
@@ -340,14 +329,3 @@ class ApprovalBook:
         return NotedApproval(
             entry, int(fields["seq"]), fields["by"].decode(), fields["event"].decode()
         )
-
-
-def _done(row: Sequence[str], by: str) -> None:
-    match row:
-        case ["done", *_]:
-            return
-        case ["same_person", first, setter]:
-            reason = why_one_person(first, by, setter, did="approved it first", does="approves too")
-            raise BooksError("same_person", reason)
-        case [status, *_]:
-            raise BooksError(status)

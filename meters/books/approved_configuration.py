@@ -12,8 +12,9 @@ file nor this text. So the parameters in the text can differ from those in force
 
 import hashlib
 from collections.abc import Iterator, Mapping, Set
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from types import MappingProxyType
 from typing import Final, Self
 
 import msgspec
@@ -21,7 +22,6 @@ from msgspec.structs import asdict, astuple
 
 from bonus.display import money, rate_text, wager_text
 from bonus.law.games import GameMeters, chapter_games
-from meters.books.approved_settings import MeterNames
 from meters.books.money_terms import (
     TermsText,
     read_terms,
@@ -31,6 +31,18 @@ from meters.books.money_terms import (
 )
 from meters.floor.facility import Facility
 from meters.floor.floor_file import Floor, Link, Meter, MeterSettings, Table, TableSettings
+
+
+class MeterNames(msgspec.Struct, frozen=True):
+    """The names of the wagers that feed a meter, and of the items that the meter pays.
+
+    Items are the wagers, and the bonuses that are paid with them. Both are empty if the meter has
+    only the names of the chapters.
+    """
+
+    wagers: tuple[str, ...] = ()
+    items: tuple[str, ...] = ()
+
 
 _NONE: Final = "none"
 _FACILITY_KEYS: Final = frozenset({
@@ -377,3 +389,43 @@ def _shown(name: str, value: object) -> str:
     if isinstance(value, int) and name in _NUMBERS:
         return _NUMBERS[name](value)
     return _NONE if value is None else str(value)
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovedSettings:
+    """The settings of an approved floor file that a replay needs.
+
+    Two people must reject a win above `two_people_reject_above_cents`, if the floor file sets it.
+    `names` has only the meters that games of the house feed.
+    """
+
+    two_people_reject_above_cents: int | None = None
+    names: Mapping[str, MeterNames] = field(default_factory=dict)
+
+
+class _Approval(msgspec.Struct, frozen=True):
+    text: str
+
+
+class _Facility(msgspec.Struct, frozen=True):
+    two_people_reject_above: int | None = None
+
+
+class _ReplayedText(msgspec.Struct, frozen=True):
+    facility: _Facility
+    meters: dict[str, MeterNames]
+
+
+NOTHING_APPROVED: Final = ApprovedSettings()
+
+
+@lru_cache(maxsize=16)
+def approved_settings(event: bytes | str) -> ApprovedSettings:
+    """Read the settings from the ledger entry of an approval; none if the event is not one."""
+    try:
+        approval = msgspec.json.decode(event, type=_Approval)
+        text = msgspec.json.decode(approval.text, type=_ReplayedText)
+    except msgspec.DecodeError:
+        return NOTHING_APPROVED
+    names = {meter: named for meter, named in text.meters.items() if named.wagers}
+    return ApprovedSettings(text.facility.two_people_reject_above, MappingProxyType(names))

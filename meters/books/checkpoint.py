@@ -9,11 +9,11 @@ replaces the beginning of a ledger, an audit finds this (duties D17, D20).
 import hashlib
 from collections import Counter
 from collections.abc import Mapping
-from datetime import date
 from typing import Final
 
 import msgspec
 
+from meters.books.entry_messages import ARCHIVED
 from meters.books.expected_transfers import Added, ExpectedBooks, HeldEnvy, HeldWin
 from meters.books.money_terms import TermsText
 from meters.wire.messages import UNREADABLE
@@ -89,69 +89,6 @@ class Checkpoint(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         )
 
 
-class Archived(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The record in the ledger about an archived gaming day.
-
-    `first` and `last` are the numbers of its ledger entries. The last one is the reading of the
-    meters that closed the day. `digest` is that of the archive file, `books` that of the checkpoint
-    at the close of the day.
-    """
-
-    day: date
-    first: int
-    last: int
-    digest: str
-    books: str
-
-
-class Expired(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The record in the ledger about old archive files that were deleted.
-
-    `since` and `until` are the first and the last gaming day of these files. `last` is the number
-    of the last ledger entry in them, and `digest` that of the last file.
-    """
-
-    since: date
-    until: date
-    last: int
-    digest: str
-
-
-VERSIONS_RAISED: Final = 1_000_000_000
-"""The number by which a restore raises the version number of each meter. Displays ignore values
-with old version numbers, and can have received fewer than this many newer ones between the last
-copy of Redis and its loss."""
-
-
-class RestoreEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A restore of a link's data in Redis, with the sources of the data.
-
-    `seen` is the count of ledger entries before the loss, and `chain` the digest of the last one,
-    according to the ledger mark: a file outside Redis that names the last entry that was seen.
-    `held` is the number of the last entry that remained in Redis or in a copy of the ledger. With
-    `copied`, the entries were written from this copy. `events` is the count of those from the
-    tables' outboxes that the restore applied, and `differing` names the ones that got another reply
-    than before the loss, as ``TABLE SEQ``. `without` are the tables whose outbox the restore did
-    not have. `kept` are payout slip numbers that remain reserved, each with its claim. The restored
-    data has no payment with such a number, but before the loss there can have been one. `confirmed`
-    says that the person who restored the data had confirmed their name with their PIN.
-    """
-
-    seen: int
-    chain: str
-    held: int
-    copied: bool
-    events: int
-    differing: tuple[str, ...] = ()
-    without: tuple[str, ...] = ()
-    versions_raised: int = VERSIONS_RAISED
-    kept: dict[str, str] = {}
-    confirmed: bool = False
-
-
-EXPIRED: Final = msgspec.json.Decoder(Expired)
-ARCHIVED: Final = msgspec.json.Decoder(Archived)
-RESTORING: Final = msgspec.json.Decoder(RestoreEntry)
 _CARRIED: Final = msgspec.json.Decoder(Checkpoint)
 EMPTY: Final = Checkpoint(0, "", "", "", False, 0, None, (), {}, {}, {}, {}, {}, {}, {}, {})  # noqa: FBT003
 """The checkpoint before the first ledger entry: no balances and no claims."""

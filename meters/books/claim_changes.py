@@ -9,12 +9,10 @@ import msgspec
 from bonus.wagers import MICROS_PER_CENT
 from meters.books.accounts import HOUSE, claim_account
 from meters.books.link_state import ClaimRequest, DecisionResult
-from meters.books.script_loader import load_script
 from meters.books.script_steps import EnvyCents
 from meters.books.slip_numbers import fold_slip
-from meters.books.store import LinkStore, answer_of
+from meters.books.store import LinkStore
 from meters.books.two_people import PinSetters
-from meters.wire.clock import now_text
 from meters.wire.messages import ClaimOpened
 
 _ACCOUNTS_KEPT: Final = ("meter:", "overflow:")
@@ -58,10 +56,6 @@ def paid_by_house(moved: _Moved, claim: str) -> int:
 class ClaimChanges:
     def __init__(self, store: LinkStore) -> None:
         self._store = store
-        redis = store.redis
-        self._request = redis.register_script(load_script("request_claim"))
-        self._reopen = redis.register_script(load_script("reopen_claim"))
-        self._correct = redis.register_script(load_script("correct_slip"))
 
     async def request(
         self, claim: str, act: ClaimRequest, by: str, event: bytes, *, table: str, round_id: str
@@ -76,11 +70,9 @@ class ClaimChanges:
             BooksError: ``day_closed``: the gaming day of the rejection is closed.
         """
         store = self._store
-        rows = await self._request(
-            keys=[*store.fixed_keys, store.keys.claim(claim)],
-            args=[now_text(), store.terms.digest, act, by, table, round_id, event],
+        (entry,) = await store.act(
+            "request_claim", act, by, table, round_id, event, keys=[store.keys.claim(claim)]
         )
-        (entry,) = answer_of(rows)
         return int(entry)
 
     async def reopen(
@@ -113,32 +105,13 @@ class ClaimChanges:
             BooksError: the script refused: ``day_closed``, ``no_request``, ``same_person`` (with
                 the person who made the request and the person who set a PIN) or ``books_full``.
         """
-        store = self._store
-        rows = await self._reopen(
-            keys=[
-                *store.fixed_keys,
-                store.keys.claim(claim),
-                store.keys.tables,
-                store.keys.repeated_claims,
-            ],
-            args=[
-                now_text(),
-                store.terms.digest,
-                claim,
-                by,
-                table,
-                round_id,
-                meter,
-                "1" if percent else "",
-                event,
-                request,
-                setters.text,
-                msgspec.msgpack.encode(owed),
-                reseed_cents * MICROS_PER_CENT,
-                "" if holds is None else msgspec.json.encode(holds),
-            ],
-        )
-        state, amount, after, entry = answer_of(rows)
+        keys = self._store.keys
+        state, amount, after, entry = await self._store.act(
+            "reopen_claim", claim, by, table, round_id, meter, "1" if percent else "", event,
+            request, setters.text, msgspec.msgpack.encode(owed), reseed_cents * MICROS_PER_CENT,
+            "" if holds is None else msgspec.json.encode(holds),
+            keys=[keys.claim(claim), keys.tables, keys.repeated_claims],
+        )  # fmt: skip
         return DecisionResult(state, int(amount), int(after), int(entry))
 
     async def correct_slip(
@@ -156,13 +129,16 @@ class ClaimChanges:
             BooksError: the script refused: ``slip_changed`` (with the present number) or
                 ``slip_used`` (with the claim).
         """
-        store = self._store
-        rows = await self._correct(
-            keys=[*store.fixed_keys, store.keys.claim(claim), store.keys.slips],
-            args=[
-                now_text(), store.terms.digest, claim, by, table, round_id, replaced,
-                fold_slip(slip), event,
-            ],
-        )  # fmt: skip
-        (entry,) = answer_of(rows)
+        keys = self._store.keys
+        (entry,) = await self._store.act(
+            "correct_slip",
+            claim,
+            by,
+            table,
+            round_id,
+            replaced,
+            fold_slip(slip),
+            event,
+            keys=[keys.claim(claim), keys.slips],
+        )
         return int(entry)

@@ -12,11 +12,10 @@ from typing import Final
 import msgspec
 
 from bonus.settling.settlement_lines import WrittenPercent
-from meters.books.checkpoint import RESTORING
 from meters.books.claim_changes import ReturnedAmounts, paid_by_house
 from meters.books.claim_records import ClaimRecord, Records
 from meters.books.entered_cards import is_act
-from meters.books.entry_messages import placed_in, settled_in
+from meters.books.entry_messages import RESTORING, placed_in, settled_in
 from meters.books.expected_transfers import ExpectedBooks, HeldEnvy, HeldWin, envy_of_result
 from meters.books.indexes import ANY_WIN, METER_AWARD
 from meters.books.slip_numbers import fold_slip, kept_for

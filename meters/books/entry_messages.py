@@ -1,11 +1,12 @@
-"""The table's wagers and the service's replies in ledger entries, decoded once.
+"""What ledger entries say: wagers and replies of tables, and the records of the service.
 
-Several parts of a replay read the same message. The cache is as large as the rounds that are open
-at the same time on a large link. Each function raises a `msgspec.DecodeError` or
-`UnicodeDecodeError` if the text is not what it decodes.
+Several parts of a replay read the same message of a table, so it is decoded once. The cache is as
+large as the rounds that are open at the same time on a large link. Each function raises a
+`msgspec.DecodeError` or `UnicodeDecodeError` if the text is not what it decodes.
 """
 
 from collections import Counter
+from datetime import date
 from functools import lru_cache
 from typing import Final
 
@@ -95,3 +96,92 @@ def settled_in(reply: bytes) -> SettledReply:
     decoded = _REPLY.decode(reply)
     paid = tuple([line for line in decoded.lines or () if line.paid or line.percent])
     return SettledReply(decoded, paid, any(line.envy_of is not None for line in paid))
+
+
+VERSIONS_RAISED: Final = 1_000_000_000
+"""The number by which a restore raises the version number of each meter. Displays ignore values
+with old version numbers, and can have received fewer than this many newer ones between the last
+copy of Redis and its loss."""
+
+
+class Archived(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The record in the ledger about an archived gaming day.
+
+    `first` and `last` are the numbers of its ledger entries. The last one is the reading of the
+    meters that closed the day. `digest` is that of the archive file, `books` that of the checkpoint
+    at the close of the day.
+    """
+
+    day: date
+    first: int
+    last: int
+    digest: str
+    books: str
+
+
+class Expired(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The record in the ledger about old archive files that were deleted.
+
+    `since` and `until` are the first and the last gaming day of these files. `last` is the number
+    of the last ledger entry in them, and `digest` that of the last file.
+    """
+
+    since: date
+    until: date
+    last: int
+    digest: str
+
+
+class RestoreEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A restore of a link's data in Redis, with the sources of the data.
+
+    `seen` is the count of ledger entries before the loss, and `chain` the digest of the last one,
+    according to the ledger mark: a file outside Redis that names the last entry that was seen.
+    `held` is the number of the last entry that remained in Redis or in a copy of the ledger. With
+    `copied`, the entries were written from this copy. `events` is the count of those from the
+    tables' outboxes that the restore applied, and `differing` names the ones that got another reply
+    than before the loss, as ``TABLE SEQ``. `without` are the tables whose outbox the restore did
+    not have. `kept` are payout slip numbers that remain reserved, each with its claim. The restored
+    data has no payment with such a number, but before the loss there can have been one. `confirmed`
+    says that the person who restored the data had confirmed their name with their PIN.
+    """
+
+    seen: int
+    chain: str
+    held: int
+    copied: bool
+    events: int
+    differing: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
+    versions_raised: int = VERSIONS_RAISED
+    kept: dict[str, str] = {}
+    confirmed: bool = False
+
+
+class Outage(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A period in which a link did not operate, or several such periods shortly after one another.
+
+    Times are RFC 3339 in UTC; `until` is empty while the outage lasts. `reasons` has the first few
+    different reasons. `times` is how often the link stopped operating during this outage.
+    """
+
+    id: str
+    since: str
+    reasons: tuple[str, ...]
+    times: int = 1
+    until: str = ""
+
+
+class CloseReading(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The meters' reading at a day's close: accounts in micros, accounting meters by name."""
+
+    day: date
+    accounts: dict[str, int]
+    tallies: dict[str, int]
+
+
+EXPIRED: Final = msgspec.json.Decoder(Expired)
+ARCHIVED: Final = msgspec.json.Decoder(Archived)
+RESTORING: Final = msgspec.json.Decoder(RestoreEntry)
+OUTAGE: Final = msgspec.json.Decoder(Outage)
+READING: Final = msgspec.json.Decoder(CloseReading)

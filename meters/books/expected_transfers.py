@@ -27,7 +27,7 @@ from meters.books.accounts import (
     reserve_account,
     table_account,
 )
-from meters.books.approved_settings import NOTHING_APPROVED, ApprovedSettings
+from meters.books.approved_configuration import NOTHING_APPROVED, ApprovedSettings
 from meters.books.entry_messages import SettledReply
 from meters.books.money_terms import TermsText
 from meters.wire.messages import Reply

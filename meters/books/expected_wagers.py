@@ -7,7 +7,7 @@ import msgspec
 
 from bonus.wagers import MICROS_PER_CENT
 from meters.books.accounts import meter_account, overflow_account, reserve_account, table_account
-from meters.books.approved_settings import ApprovedSettings
+from meters.books.approved_configuration import ApprovedSettings
 from meters.books.entry_messages import PlacedWagers
 from meters.books.expected_transfers import Added, Draft, ExpectedBooks, Transfer, give_back
 from meters.books.money_terms import TermsText

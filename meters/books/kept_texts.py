@@ -9,10 +9,8 @@ from collections.abc import Mapping
 from itertools import chain
 from typing import Final
 
-from meters.books.script_loader import load_script
 from meters.books.store import LinkStore
 from meters.books.stored_tables import DIGEST, StoredTable, entry_of, kept_text, reply_field
-from meters.wire.clock import now_text
 
 _AT_ONCE: Final = 10
 """Count of tables that one script call changes."""
@@ -27,7 +25,7 @@ async def keep_texts(store: LinkStore, last: int) -> None:
         ValueError: the data of a table, or a ledger entry that it needs, is damaged in Redis.
         RedisError: Redis failed. Texts that were already copied remain.
     """
-    keys, script = store.keys, store.redis.register_script(load_script("keep_texts"))
+    keys = store.keys
     tables = sorted((await store.table_fields(replies=False))[keys.tables])
     for begin in range(0, len(tables), _AT_ONCE):
         some = tables[begin : begin + _AT_ONCE]
@@ -55,10 +53,10 @@ async def keep_texts(store: LinkStore, last: int) -> None:
             if entry in entries
         ]
         if kept or rounds:
-            await script(
-                keys=[*store.fixed_keys, keys.tables, keys.rounds, keys.replies],
-                args=[now_text(), len(kept), *chain.from_iterable([*kept, *rounds])],
-            )
+            await store.call(
+                "keep_texts", len(kept), *chain.from_iterable([*kept, *rounds]),
+                keys=[keys.tables, keys.rounds, keys.replies],
+            )  # fmt: skip
 
 
 def _text_of(entries: Mapping[int, Mapping[str, bytes]], number: int, name: str) -> bytes:

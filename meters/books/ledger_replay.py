@@ -7,25 +7,27 @@ from typing import Final, Self
 
 import msgspec
 
-from meters.books.accounts import ENVY, claim_account, meter_account, table_account
+from meters.books.accounts import ENVY, Totals, claim_account, meter_account, table_account
 from meters.books.approval_faults import UNKNOWN, approval_fault
 from meters.books.approvals import HALF, HalfApproval
-from meters.books.approved_settings import approved_settings
+from meters.books.approved_configuration import approved_settings
 from meters.books.audit_checkpoint import AuditCheckpoint
 from meters.books.chain import CHAIN, link_and_seal
-from meters.books.checkpoint import (
-    ARCHIVED,
-    EXPIRED,
-    RESTORING,
-    Archived,
-    Checkpoint,
-    NotedApproval,
-)
+from meters.books.checkpoint import Checkpoint, NotedApproval
 from meters.books.claim_evidence import CLAIM_ACTS, Evidence
 from meters.books.claim_requests import reject_faults, reopened_moved, request_moved
-from meters.books.close_readings import READING, CloseReading
 from meters.books.correction_requests import ASK_ACTS
-from meters.books.entry_messages import correction_of_wager, placed_in, settled_in
+from meters.books.entry_messages import (
+    ARCHIVED,
+    EXPIRED,
+    READING,
+    RESTORING,
+    Archived,
+    CloseReading,
+    correction_of_wager,
+    placed_in,
+    settled_in,
+)
 from meters.books.expected_transfers import (
     Draft,
     ExpectedBooks,
@@ -40,7 +42,6 @@ from meters.books.expected_transfers import (
 )
 from meters.books.expected_wagers import ExpectedWagers, correction_moved
 from meters.books.ledger_mark import Mark
-from meters.books.ledger_totals import Totals
 from meters.books.link_evidence import LinkEvidence
 from meters.books.money_terms import read_terms, terms_as_text
 from meters.books.table_evidence import TableEvidence

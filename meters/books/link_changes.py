@@ -5,10 +5,8 @@ from dataclasses import dataclass
 from typing import Literal, cast
 
 from bonus.wagers import MICROS_PER_CENT
-from meters.books.script_loader import load_script
-from meters.books.store import TERMS_CHANGED, BooksError, LinkStore, TermsError, texts
+from meters.books.store import LinkStore
 from meters.books.two_people import NO_SETTERS, PinSetters
-from meters.wire.clock import now_text
 
 Switch = Literal["close", "open"]
 Verdict = Literal["confirm", "withdraw"]
@@ -35,10 +33,6 @@ class ChangeBook:
 
     def __init__(self, store: LinkStore) -> None:
         self._store = store
-        redis = store.redis
-        self._switch = redis.register_script(load_script("switch_link"))
-        self._propose = redis.register_script(load_script("propose_change"))
-        self._decide = redis.register_script(load_script("decide_change"))
 
     async def switch(self, act: Switch, by: str, reason: str, event: bytes) -> None:
         """Close the link, or open a closed link.
@@ -48,12 +42,7 @@ class ChangeBook:
                 is closed, the error names the person who closed it.
             TermsError: the terms (such as rates) of a meter changed after `LinkStore.open`.
         """
-        store = self._store
-        rows = await self._switch(
-            keys=list(store.fixed_keys),
-            args=[now_text(), store.terms.digest, act, by, reason, event],
-        )
-        _done(texts(rows))
+        await self._store.act("switch_link", act, by, reason, event)
 
     async def propose(self, proposal: str, kind: str, by: str, record: bytes) -> None:
         """Store a proposal to change a meter, so another person can confirm it.
@@ -63,12 +52,8 @@ class ChangeBook:
                 open rounds.
             TermsError: the terms (such as rates) of a meter changed after `LinkStore.open`.
         """
-        store = self._store
-        rows = await self._propose(
-            keys=self._keys(proposal),
-            args=[now_text(), store.terms.digest, proposal, kind, by, record],
-        )
-        _done(texts(rows))
+        keys = self._keys(proposal)
+        await self._store.act("propose_change", proposal, kind, by, record, keys=keys)
 
     async def decide(
         self,
@@ -97,28 +82,12 @@ class ChangeBook:
                 ``above_limit`` or ``meter_full``.
             TermsError: the terms (such as rates) of a meter changed after `LinkStore.open`.
         """
-        store = self._store
         changed = (terms.before, terms.after, terms.digest) if terms else ("", "", "")
         least = (terms.seed_micros, terms.reseed_micros) if terms else (0, 0)
-        rows = await self._decide(
-            keys=self._keys(proposal),
-            args=[
-                now_text(),
-                store.terms.digest,
-                proposal,
-                verdict,
-                by,
-                event,
-                meter,
-                *changed,
-                amount_cents,
-                cycle,
-                *least,
-                limit_cents * MICROS_PER_CENT,
-                setters.text,
-            ],
-        )
-        _done(texts(rows))
+        await self._store.act(
+            "decide_change", proposal, verdict, by, event, meter, *changed, amount_cents, cycle,
+            *least, limit_cents * MICROS_PER_CENT, setters.text, keys=self._keys(proposal),
+        )  # fmt: skip
 
     async def find(self, proposal: str) -> dict[str, str]:
         """Return a proposal's fields, or an empty mapping if there is no such proposal."""
@@ -140,18 +109,4 @@ class ChangeBook:
 
     def _keys(self, proposal: str) -> list[str]:
         keys = self._store.keys
-        return [*self._store.fixed_keys, keys.proposals, keys.proposal(proposal)]
-
-
-def _done(row: Sequence[str]) -> None:
-    match row:
-        case ["done", *_]:
-            return
-        case ["terms"]:
-            raise TermsError(TERMS_CHANGED)
-        case ["wrong_state", *detail]:
-            raise BooksError("wrong_state", " by ".join(filter(None, detail)))
-        case ["same_person", first, setter]:
-            raise BooksError("same_person", first, setter)
-        case [status, *detail]:
-            raise BooksError(status, " ".join(detail))
+        return [keys.proposals, keys.proposal(proposal)]

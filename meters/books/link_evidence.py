@@ -13,8 +13,8 @@ from typing import Final
 import msgspec
 
 from meters.books.approved_configuration import approved_terms
-from meters.books.checkpoint import ARCHIVED, RESTORING
 from meters.books.entered_cards import OF_TABLES
+from meters.books.entry_messages import ARCHIVED, RESTORING
 from meters.books.expected_transfers import transfers_in
 
 _CLOSED: Final = ("closed", "closed_by", "closed_at")

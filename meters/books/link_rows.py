@@ -24,7 +24,7 @@ from meters.books.accounts import meter_account, overflow_account, reserve_accou
 from meters.books.chain import CHAIN
 from meters.books.claim_evidence import table_of, win_members
 from meters.books.correction_requests import known_text
-from meters.books.dealt_cards import dealt_digest, dealt_field, ring_field
+from meters.books.entered_cards import dealt_digest, dealt_field, ring_field
 from meters.books.entry_messages import reply_in
 from meters.books.expected_transfers import Added
 from meters.books.ledger_replay import Replay

@@ -1,16 +1,18 @@
 """Access to one link's data in Redis. Each change of money is made by one atomic Lua script."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import date
 from typing import Final, cast
 
 import msgspec
+from redis.commands.core import AsyncScript
 
 from bonus.wagers import MICROS_PER_CENT
 from meters.books.accounts import meter_account
 from meters.books.chain import CHAIN
 from meters.books.checkpoint import EMPTY, Checkpoint, proven
 from meters.books.correction_requests import Ask, AskAct
-from meters.books.dealt_cards import DEALT_KEPT
+from meters.books.entered_cards import DEALT_KEPT
 from meters.books.facility_note import FacilityNote
 from meters.books.indexes import read_snapshot
 from meters.books.ledger_reading import add_replies, read_entries, read_entries_at
@@ -80,15 +82,15 @@ class BooksError(Exception):
         self.setter = setter
 
 
-class WrongStateError(Exception):
-    """A claim or correction request is not in the state that a decision on it needs.
+class WrongStateError(BooksError):
+    """A claim, a request or a proposal is not in the state that a decision on it needs.
 
     For example, somebody has already decided the claim. `state` is empty if it does not exist. `by`
     is the person who set the state, if anybody did.
     """
 
     def __init__(self, state: str, by: str) -> None:
-        super().__init__(state)
+        super().__init__("wrong_state", " by ".join(filter(None, (state, by))))
         self.state = state
         self.by = by
 
@@ -125,14 +127,43 @@ class LinkStore:
             self.keys.wins,
             self.keys.acts,
         )
-        self._apply = redis.register_script(load_script("apply_events"))
-        self._open = redis.register_script(load_script("open_link"))
-        self._decide = redis.register_script(load_script("decide_claim"))
-        self._decide_envy = redis.register_script(load_script("decide_envy"))
-        self._decide_ask = redis.register_script(load_script("decide_ask"))
+        self._scripts: dict[str, AsyncScript] = {}
 
     def beside(self, link: Link) -> "LinkStore":
         return LinkStore(self._servers, link)
+
+    def script(self, name: str) -> AsyncScript:
+        if name not in self._scripts:
+            self._scripts[name] = self.redis.register_script(load_script(name))
+        return self._scripts[name]
+
+    async def call(
+        self, script: str, *args: str | int | bytes, keys: Sequence[str] = ()
+    ) -> list[str]:
+        """Run a script on the fixed keys and `keys`, at the present time. Return its answer.
+
+        Raises:
+            TermsError: the terms (such as rates) of a meter changed after `LinkStore.open`.
+        """
+        rows = await self.script(script)(keys=[*self.fixed_keys, *keys], args=[now_text(), *args])
+        answer = [text.decode() for text in cast("list[bytes]", rows)]
+        if answer == ["terms"]:
+            raise TermsError(TERMS_CHANGED)
+        return answer
+
+    async def act(
+        self, script: str, *args: str | int | bytes, keys: Sequence[str] = ()
+    ) -> list[str]:
+        """Run the script of an act, which needs the terms of `LinkStore.open`.
+
+        Return the values after ``done`` in its answer.
+
+        Raises:
+            TermsError: the terms (such as rates) of a meter changed after `LinkStore.open`.
+            WrongStateError: what the act decides is not in the state that it needs.
+            BooksError: the script refused.
+        """
+        return done(await self.call(script, self.terms.digest, *args, keys=keys))
 
     async def open(self, by: str) -> None:
         """Seed new meters, and check that the terms of other meters are unchanged.
@@ -157,11 +188,7 @@ class LinkStore:
                 str(meter.terms.seed_cents * MICROS_PER_CENT),
             )
         ]
-        match texts(
-            await self._open(
-                keys=list(self.fixed_keys), args=[now_text(), terms.digest, by, *opening]
-            )
-        ):
+        match await self.call("open_link", terms.digest, by, *opening):
             case ["open"]:
                 self.link, self.terms = link, terms
             case ["schema", version]:
@@ -224,9 +251,9 @@ class LinkStore:
         args += [msgspec.msgpack.encode(steps), DEALT_KEPT, compress_texts(texts)]
         args += [chained_texts(event, reply) for event, reply in texts]
         if self.must_keep:
-            output = await run_synced(self._apply, every, args)
+            output = await run_synced(self.script("apply_events"), every, args)
         else:
-            output = await self._apply(keys=every, args=args)
+            output = await self.script("apply_events")(keys=every, args=args)
         found = SCRIPT_ANSWERS.decode(output)
         if not found.terms:
             raise TermsError(TERMS_CHANGED)
@@ -268,19 +295,16 @@ class LinkStore:
                 the person who did the first act and the person who set a PIN), ``slip_used`` (with
                 the claim), ``envy_decided``, ``books_differ`` or ``books_full``.
         """
-        rows = await self._decide(
+        keys = self.keys
+        state, amount, after, entry = await self.act(
+            "decide_claim", claim, act, by, table, round_id, meter, "1" if percent else "",
+            "1" if hand_pay else "", event, envy_cents, fold_slip(slip),
+            limit_cents * MICROS_PER_CENT, setters.text, msgspec.msgpack.encode(owed),
+            "" if request is None else request, floor_digest,
             keys=[
-                *self.fixed_keys, self.keys.claim(claim), self.keys.slips, self.keys.tables,
-                self.keys.repeated_claims, self.keys.approved,
-            ],
-            args=[
-                now_text(), self.terms.digest, claim, act, by, table, round_id, meter,
-                "1" if percent else "", "1" if hand_pay else "", event, envy_cents,
-                fold_slip(slip), limit_cents * MICROS_PER_CENT, setters.text,
-                msgspec.msgpack.encode(owed), "" if request is None else request, floor_digest,
+                keys.claim(claim), keys.slips, keys.tables, keys.repeated_claims, keys.approved,
             ],
         )  # fmt: skip
-        state, amount, after, entry = answer_of(rows)
         return DecisionResult(state, int(amount), int(after), int(entry))
 
     async def decide_envy(
@@ -305,23 +329,11 @@ class LinkStore:
             WrongStateError: the claim has no Envy Bonuses that are still owed.
             BooksError: the script refused: ``books_differ`` or ``books_full``.
         """
-        rows = await self._decide_envy(
-            keys=[*self.fixed_keys, self.keys.claim(claim)],
-            args=[
-                now_text(),
-                self.terms.digest,
-                claim,
-                act,
-                by,
-                table,
-                round_id,
-                "1" if only_envy else "",
-                "1" if hand_pay else "",
-                msgspec.msgpack.encode(owed),
-                event,
-            ],
-        )
-        _, _, entry = answer_of(rows)
+        _, _, entry = await self.act(
+            "decide_envy", claim, act, by, table, round_id, "1" if only_envy else "",
+            "1" if hand_pay else "", msgspec.msgpack.encode(owed), event,
+            keys=[self.keys.claim(claim)],
+        )  # fmt: skip
         return int(entry)
 
     async def decide_ask(
@@ -337,22 +349,10 @@ class LinkStore:
             TermsError: the terms (such as rates) of a meter changed after `LinkStore.open`.
             WrongStateError: the table no longer has this request, or somebody decided it.
         """
-        rows = await self._decide_ask(
-            keys=[*self.fixed_keys, self.keys.asks],
-            args=[
-                now_text(),
-                self.terms.digest,
-                ask.ask,
-                act,
-                by,
-                ask.table,
-                ask.correction.round,
-                ask.correction.digest,
-                refusal,
-                event,
-            ],
-        )
-        (entry,) = answer_of(rows)
+        (entry,) = await self.act(
+            "decide_ask", ask.ask, act, by, ask.table, ask.correction.round,
+            ask.correction.digest, refusal, event, keys=[self.keys.asks],
+        )  # fmt: skip
         return int(entry)
 
     async def asks(self) -> dict[str, str]:
@@ -502,6 +502,15 @@ class LinkStore:
         )
         return int(rows[0][0].split(b"-")[0]) if rows else (await self.checkpoint()).entries
 
+    async def open_day(self) -> date | None:
+        """Return the open gaming day, also if the terms in Redis differ; None if there is none yet.
+
+        Raises:
+            ValueError: the value in Redis is not a date.
+        """
+        day = cast("bytes | None", await self.redis.hget(self.keys.meters, "day"))
+        return date.fromisoformat(day.decode()) if day else None
+
     async def checkpoint(self) -> Checkpoint:
         """Return the checkpoint from which a replay of the ledger in Redis begins (duty D17).
 
@@ -540,20 +549,18 @@ class LinkStore:
         return [claim.decode() for claim in rows]
 
 
-def answer_of(rows: Sequence[bytes]) -> list[str]:
+def done(answer: Sequence[str]) -> list[str]:
     """Return the values after ``done`` in a script's answer, or raise its refusal as an error."""
-    match texts(rows):
+    match answer:
         case ["done", *result]:
             return result
-        case ["terms"]:
-            raise TermsError(TERMS_CHANGED)
         case ["wrong_state", state, who]:
             raise WrongStateError(state, who)
         case ["unknown_claim" | "unknown_ask"]:
             raise WrongStateError("", "")
         case [status, *detail]:
             raise BooksError(status, *detail)
-    raise TypeError(f"the script answered {rows!r}")
+    raise TypeError(f"the script answered {answer!r}")
 
 
 def _decoded(fields: Mapping[bytes, bytes]) -> dict[str, str]:
@@ -562,10 +569,6 @@ def _decoded(fields: Mapping[bytes, bytes]) -> dict[str, str]:
         name.decode("utf-8", "replace"): value.decode("utf-8", "replace")
         for name, value in fields.items()
     }
-
-
-def texts(row: Sequence[bytes]) -> list[str]:
-    return [text.decode() for text in row]
 
 
 def _head(entry: int, chain: str, last: Sequence[StreamEntry]) -> LedgerHead:

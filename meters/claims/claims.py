@@ -9,7 +9,7 @@ import structlog
 from meters.books.approved_configuration import LinkConfiguration
 from meters.books.claim_changes import ClaimChanges
 from meters.books.claim_records import ClaimRecord
-from meters.books.day_claims import DayClaims
+from meters.books.history import DayClaims
 from meters.books.link_state import Act, ClaimChange, ClaimRequest, DecisionResult, EnvyAct
 from meters.books.store import BooksError, LinkStore, WrongStateError
 from meters.books.two_people import NO_SETTERS, PinSetters

@@ -5,8 +5,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from bonus.display import money
+from meters.books.history import WinIndex
 from meters.books.store import LinkStore
-from meters.books.win_history import WinIndex
 from meters.claims.claim_rows import ClaimRows
 from meters.claims.claim_types import ClaimRow, WinPage, WinSearch
 from meters.claims.refusals import ActError

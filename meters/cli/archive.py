@@ -14,10 +14,9 @@ from redis.exceptions import RedisError
 
 from bonus.errors import UserError
 from meters.archive.archive_days import ArchiveFiles
-from meters.archive.archiver import Archiver, ArchiveResult
+from meters.archive.archiver import Archiver, ArchiveResult, delete, expired
 from meters.archive.day_file import ArchiveError, DayFile
 from meters.archive.integrity import READ_A_NIGHT, check_archive_files
-from meters.archive.retention import delete, expired
 from meters.books.audit_notes import (
     ARCHIVE_NOTE,
     PROBLEMS_NOTED,
@@ -26,7 +25,6 @@ from meters.books.audit_notes import (
     read_note,
     write_note,
 )
-from meters.books.open_day import day_open
 from meters.books.store import LinkStore
 from meters.floor.floor_file import ConfigOption, Floor, read_own_floor
 from meters.process.console import PlainConsole, progress_bar
@@ -127,7 +125,7 @@ async def _archive(floor: Floor, directory: Path, *, delete_expired: bool, lost:
                         lost=lost,
                     )
                     _print_result(link.id, outcome)
-                    today = await day_open(store)
+                    today = await store.open_day()
                     old = expired(files, today, floor.archive.keep_years) if today else ()
                     if delete_expired:
                         await delete(store, old)

@@ -16,10 +16,10 @@ from bonus.errors import UserError
 from meters.archive.archive_audit import audit_link
 from meters.archive.archive_days import ArchiveFiles
 from meters.archive.integrity import last_day
+from meters.books.accounts import Totals
 from meters.books.audit import Finding
 from meters.books.audit_notes import AUDIT_NOTE, AuditNote, note_audit, read_note
 from meters.books.ledger_mark import LedgerMark
-from meters.books.ledger_totals import Totals
 from meters.books.store import LinkStore
 from meters.floor.floor_file import Floor
 from meters.process.console import PlainConsole, progress_bar

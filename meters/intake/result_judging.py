@@ -22,7 +22,7 @@ from bonus.settling.settlement import settle_round
 from bonus.settling.settlement_lines import Due, Line, encode_line
 from bonus.wagers import MICROS_PER_CENT
 from meters.books.claim_records import ClaimRecord, Records
-from meters.books.dealt_cards import dealt_digest
+from meters.books.entered_cards import dealt_digest
 from meters.books.refusals import EventRefusal
 from meters.books.script_steps import DueStep, EnvyStep, PercentStep, ReplyParts, ResultWork
 from meters.intake.table_catalog import CatalogTable

@@ -9,13 +9,17 @@ import msgspec
 
 from bonus.display import item_words, money
 from meters.books.approvals import Approval, HalfApproval
-from meters.books.checkpoint import ARCHIVED, EXPIRED, RESTORING
-from meters.books.close_readings import READING
 from meters.books.correction_requests import ASK_DECISION, CorrectedWager
 from meters.books.entered_cards import entered_in_text
-from meters.books.entry_messages import correction_of_wager
+from meters.books.entry_messages import (
+    ARCHIVED,
+    EXPIRED,
+    OUTAGE,
+    READING,
+    RESTORING,
+    correction_of_wager,
+)
 from meters.books.money_terms import read_terms
-from meters.books.outage_entries import OUTAGE
 from meters.claims.claim_rows import DecisionRecord, claim_words, record_of
 from meters.links.link_types import ActRow
 from meters.links.proposals import Change

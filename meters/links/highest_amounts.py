@@ -2,8 +2,8 @@ from collections.abc import Mapping
 from typing import Final
 
 from bonus.law.paytables import read_percent
+from meters.books.history import WinIndex
 from meters.books.store import LinkStore
-from meters.books.win_history import WinIndex
 from meters.claims.claim_rows import record_of
 
 _WINS: Final = 25

@@ -7,9 +7,9 @@ import msgspec
 from bonus.settling.settlement_lines import Line
 from meters.books.claim_evidence import approved_assets
 from meters.books.entered_cards import count_hands, entered_in_text
+from meters.books.entry_messages import OUTAGE
 from meters.books.expected_transfers import Added, ExpectedBooks, Transfer
 from meters.books.ledger_replay import Replay
-from meters.books.outage_entries import OUTAGE
 from meters.claims.claim_rows import DecisionRecord
 from meters.links.act_rows import act_row
 from meters.links.link_types import ActRow

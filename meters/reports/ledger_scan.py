@@ -13,7 +13,6 @@ from meters.archive.archive_audit import audit_link
 from meters.archive.archive_days import ArchiveFiles
 from meters.books.audit import Finding
 from meters.books.ledger_mark import LedgerMark
-from meters.books.open_day import day_open
 from meters.books.store import LinkStore
 from meters.floor.facility import GamingDays
 from meters.floor.floor_file import Floor, Link
@@ -107,7 +106,7 @@ async def scan_ledgers(
     try:
         async with open_used_store(floor, only_reads=True) as redis:
             stores = [LinkStore(redis, link) for link in links]
-            open_days = [await day_open(store) or today for store in stores]
+            open_days = [await store.open_day() or today for store in stores]
             span = choose(max(open_days), today)
             found = [
                 await _look(floor, store, open_day, span, advance)

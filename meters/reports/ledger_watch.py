@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import date, timedelta
 from typing import Final
 
-from meters.books.close_readings import READING, CloseReading
+from meters.books.entry_messages import READING, CloseReading
 from meters.books.expected_transfers import HeldEnvy, HeldWin
 from meters.books.ledger_replay import Replay
 from meters.floor.floor_file import Link

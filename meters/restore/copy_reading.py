@@ -4,20 +4,20 @@ The gaming days that Redis no longer needs are read fast: `sealed_days.py` verif
 continues from the balances at the close of the last one. Later days are rebuilt entry by entry.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
-from typing import Final
+from pathlib import Path
+from typing import Final, Protocol
 
-from meters.archive.day_file import DayFile
+from meters.archive.archive_days import ArchiveFiles, Verification
+from meters.archive.day_file import DayFile, entry_of
 from meters.archive.day_lines import EntryLine
-from meters.archive.verification import Verification
-from meters.books.checkpoint import Checkpoint
+from meters.books.checkpoint import EMPTY, Checkpoint
 from meters.books.link_rows import LatestEntries, LinkRows
 from meters.floor.facility import GamingDays
 from meters.floor.floor_file import Floor, Link
-from meters.restore.errors import RestoreError
-from meters.restore.ledger_copy import LedgerCopy
+from meters.restore.outboxes import RestoreError
 from meters.restore.rebuild import NotedDay, Rebuild, RebuildError, replay_after
 from meters.restore.sealed_days import SealedDays
 
@@ -26,6 +26,58 @@ Advance = Callable[[str, int, int], None]
 entries) and of all units."""
 
 _PROGRESS_EVERY: Final = 1_000
+
+
+Entry = tuple[int, Mapping[str, bytes]]
+
+
+class LedgerCopy(Protocol):
+    """A copy of a link's ledger, which can be read several times."""
+
+    @property
+    def opening(self) -> Checkpoint:
+        """The balances and claims before the first entry of this copy."""
+        ...
+
+    @property
+    def last(self) -> int:
+        """The number of the last entry of this copy; 0 if there are no entries."""
+        ...
+
+    @property
+    def days(self) -> Sequence[DayFile]: ...
+
+    def entries(self, after: int = 0) -> AsyncIterator[Entry]:
+        """Yield the entries of the copy after entry `after`, in order.
+
+        A file can turn out to be changed after some of its entries.
+        """
+        ...
+
+
+class ArchivedLedger:
+    """The copy of a link's ledger that is in the archive.
+
+    Raises:
+        ArchiveError: a file cannot be read, or a file between two other files is missing.
+    """
+
+    def __init__(self, directory: Path, link: str) -> None:
+        self.days = ArchiveFiles(directory, link).files()
+        self.opening = self.days[0].day.opening if self.days else EMPTY
+        self.last = self.days[-1].head.last if self.days else 0
+
+    async def entries(self, after: int = 0) -> AsyncIterator[Entry]:
+        """Yield the entries of the archive after entry `after`, in order.
+
+        Raises:
+            ArchiveError: somebody has changed a file of the archive.
+        """
+        for file in self.days:
+            if file.head.last > after:
+                for line in file.verified_lines():
+                    if line.number > after:
+                        yield entry_of(line)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,13 +5,12 @@ from dataclasses import dataclass
 from enum import StrEnum, auto
 from typing import Final
 
-from meters.books.checkpoint import RESTORING
+from meters.books.entry_messages import RESTORING
 from meters.books.ledger_mark import Mark
 from meters.books.link_rows import event_digest
 from meters.books.store import LinkStore
 from meters.redis_client.link_keys import LinkKeys
-from meters.restore.errors import RestoreError
-from meters.restore.outboxes import OutboxCopy
+from meters.restore.outboxes import OutboxCopy, RestoreError
 from meters.wire.messages import UNREADABLE
 
 

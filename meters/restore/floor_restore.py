@@ -1,7 +1,8 @@
 import asyncio
+import contextlib
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -11,23 +12,27 @@ from rich.progress import TaskID
 
 from bonus.errors import UserError
 from meters.archive.archive_days import archived_links
-from meters.books.checkpoint import RESTORING
 from meters.books.claim_evidence import DECIDED
+from meters.books.entry_messages import RESTORING
 from meters.books.ledger_mark import LedgerMark, marked_links
 from meters.books.slip_numbers import SlipRegister
 from meters.books.store import LinkStore, TermsError
+from meters.embedded.broker import embedded_address, embedded_broker
+from meters.floor.addresses import BrokerAddress
+from meters.floor.credentials import broker_address
 from meters.floor.floor_file import Floor, Link
+from meters.floor.key_bundle import DISPLAY
+from meters.mqtt.connect import connect_broker
+from meters.mqtt.connection import BrokerConnection, BrokerError
 from meters.process.console import PlainConsole, progress_bar
 from meters.redis_client.connect import open_redis
 from meters.redis_client.health import redis_problem
 from meters.redis_client.shards import AnyRedis, every_redis
 from meters.restore.author import AuthorConfirmation
-from meters.restore.copy_reading import Advance
-from meters.restore.errors import RestoreError
+from meters.restore.copy_reading import Advance, ArchivedLedger, LedgerCopy
 from meters.restore.findings import StoreCondition
-from meters.restore.ledger_copy import ArchivedLedger, LedgerCopy
 from meters.restore.link_restore import LinkRestore
-from meters.restore.outboxes import read_outboxes
+from meters.restore.outboxes import RestoreError, read_outboxes
 from meters.restore.output import (
     plain_console,
     print_found,
@@ -35,8 +40,8 @@ from meters.restore.output import (
     print_plan,
     print_restored,
 )
-from meters.restore.service_probe import probe_services
 from meters.selfcheck.opened_store import check_opened, check_place
+from meters.wire import topics
 
 _TABLES: Final = "tables"
 """The directory in the data directory with the outboxes of the tables on this machine."""
@@ -207,3 +212,55 @@ def _bar() -> Iterator[Advance]:
             progress.update(tasks[what], completed=done, total=of)
 
         yield advance
+
+
+HEARD_WITHIN_S: Final = 3.0
+"""Seconds to wait for a heartbeat: a service sends three in this time, so one can be late."""
+_CONNECTED_WITHIN_S: Final = 10.0
+_STOPPED: Final = "--services-stopped"
+
+
+async def probe_services(floor: Floor) -> set[str]:
+    """Return the links on which a service runs now. An inoperable link is included.
+
+    Raises:
+        RestoreError: the broker cannot be reached, or refuses the connection.
+    """
+    found: set[str] = set()
+    by_topic = {topics.controller(link.id): link.id for link in floor.link}
+    try:
+        async with _broker(floor) as address, _connected(address) as broker:
+            for topic in by_topic:
+                await broker.subscribe(topic)
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(HEARD_WITHIN_S):
+                    while True:
+                        for message in await broker.batch(len(by_topic)):
+                            # The broker can have retained a heartbeat of a service that no longer
+                            # runs.
+                            if not message.retain:
+                                found.add(by_topic[message.topic])
+    except (BrokerError, TimeoutError, UserError) as error:
+        raise RestoreError(
+            f"the broker cannot be asked whether a service runs: {error}. If you know that every"
+            f" service is stopped, add {_STOPPED}."
+        ) from None
+    return found
+
+
+@asynccontextmanager
+async def _broker(floor: Floor) -> AsyncIterator[BrokerAddress]:
+    service = floor.service
+    if service.broker == "embedded":
+        async with embedded_broker(Path(service.data)) as url:
+            yield embedded_address(url)
+    else:
+        yield broker_address(service, DISPLAY)
+
+
+@asynccontextmanager
+async def _connected(address: BrokerAddress) -> AsyncIterator[BrokerConnection]:
+    async with contextlib.AsyncExitStack() as stack:
+        async with asyncio.timeout(_CONNECTED_WITHIN_S):
+            connection = await stack.enter_async_context(connect_broker(address, "pitlink-restore"))
+        yield connection

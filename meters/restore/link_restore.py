@@ -22,18 +22,17 @@ from meters.books.approved_configuration import (
     approved_tables,
 )
 from meters.books.audit import Finding, LinkAudit
-from meters.books.checkpoint import RestoreEntry
+from meters.books.entry_messages import RestoreEntry
 from meters.books.ledger_mark import LedgerMark
 from meters.books.link_changes import ChangeBook
 from meters.books.link_rows import LinkRows
-from meters.books.restore_entries import RestoreEntries
+from meters.books.service_entries import note_restore
 from meters.books.store import LinkStore
 from meters.books.stored_tables import StoredTable, reply_fields
 from meters.floor.facility import GamingDays
 from meters.floor.floor_file import Floor
 from meters.links.act_rows import SwitchRecord
-from meters.restore.copy_reading import Advance, CopyReader, LinkCopy
-from meters.restore.errors import RestoreError
+from meters.restore.copy_reading import Advance, CopyReader, LedgerCopy, LinkCopy
 from meters.restore.findings import (
     StoreCondition,
     StoreFindings,
@@ -44,9 +43,8 @@ from meters.restore.findings import (
     inspect_tables,
     missing_outboxes,
 )
-from meters.restore.ledger_copy import LedgerCopy
 from meters.restore.outbox_replay import OutboxReplay, Replayed, in_order, put_events
-from meters.restore.outboxes import Answered, OutboxCopy
+from meters.restore.outboxes import Answered, OutboxCopy, RestoreError
 from meters.restore.rebuild import RebuildError
 from meters.restore.store_writing import StoreWriter
 from meters.wire.clock import now_text
@@ -255,7 +253,7 @@ class LinkRestore:
                 kept=kept,
                 confirmed=confirmed,
             )
-            await RestoreEntries(store).note(restoring, by)
+            await note_restore(store, restoring, by)
         finding = await LinkAudit(store).run(
             advance=lambda done, of: advance("comparing the data with the ledger", done, of),
             restoring=True,

@@ -29,8 +29,7 @@ from meters.floor.floor_file import Floor
 from meters.intake.batches import Arrival, LinkIntake
 from meters.intake.table_catalog import CatalogTable, table_topics
 from meters.metrics import Metrics
-from meters.restore.errors import RestoreError
-from meters.restore.outboxes import Answered
+from meters.restore.outboxes import Answered, RestoreError
 from meters.wire.messages import DrawMade, WagerCorrection, Wagers, Withdrawal
 
 _AT_ONCE: Final = 200

@@ -15,8 +15,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
+from bonus.errors import UserError
 from meters.books.script_steps import Status
-from meters.restore.errors import RestoreError
 from meters.wire.messages import (
     REPLY,
     TABLE_EVENT,
@@ -217,3 +217,7 @@ def _is_used(path: Path) -> bool:
         except sqlite3.Error as error:
             return _LOCKED in str(error)
     return False
+
+
+class RestoreError(UserError):
+    """A restore that is not possible as requested. The text has the reason, or what is missing."""

@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from datetime import date, datetime, timedelta
 from typing import Final, NamedTuple
 
-from meters.books.checkpoint import EMPTY, VERSIONS_RAISED, Archived, Checkpoint
+from meters.books.checkpoint import EMPTY, Checkpoint
 from meters.books.entered_cards import OF_TABLES
+from meters.books.entry_messages import VERSIONS_RAISED, Archived
 from meters.books.ledger_replay import Replay
 from meters.books.link_rows import LatestEntries, LinkRows, link_rows
 from meters.floor.facility import GamingDays

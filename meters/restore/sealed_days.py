@@ -17,11 +17,11 @@ import msgspec
 from meters.archive.day_file import DayFile, entry_of
 from meters.archive.day_lines import EntryLine
 from meters.books.accounts import ENVY
-from meters.books.checkpoint import ARCHIVED, RESTORING, Checkpoint
+from meters.books.checkpoint import Checkpoint
 from meters.books.claim_evidence import CLAIM_ACTS, DECIDED
 from meters.books.correction_requests import ASK_ACTS
 from meters.books.entered_cards import OF_TABLES
-from meters.books.entry_messages import placed_in
+from meters.books.entry_messages import ARCHIVED, RESTORING, placed_in
 from meters.books.expected_transfers import transfers_in
 from meters.books.ledger_replay import Replay
 from meters.books.link_evidence import LinkEvidence

@@ -32,7 +32,7 @@ from meters.books.approved_configuration import (
     approved_tables,
 )
 from meters.books.facility_note import Noted
-from meters.books.hand_pay_holds import ReopenableHolds, TableHold, holding_claims
+from meters.books.history import ReopenableHolds, TableHold, holding_claims
 from meters.books.link_state import Snapshot
 from meters.books.money_terms import adopted, terms_text
 from meters.books.store import BooksError, LinkStore, TermsError

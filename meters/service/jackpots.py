@@ -1,9 +1,9 @@
 from datetime import UTC, datetime
 from typing import Final
 
+from meters.books.history import WinIndex
 from meters.books.link_state import LinkState
 from meters.books.store import LinkStore
-from meters.books.win_history import WinIndex
 from meters.claims.claims import LISTED_MAX
 from meters.claims.win_messages import current_jackpot, is_reopened
 from meters.service.announcer import Announcer

@@ -9,11 +9,10 @@ from typing import Any, Final
 import structlog
 from redis.exceptions import RedisError, ResponseError
 
-from meters.books.close_readings import CloseReadings
 from meters.books.ledger_mark import LedgerMark, Mark, MarkError
 from meters.books.link_state import LedgerHead, LinkState
 from meters.books.link_stats import LinkStatsReader
-from meters.books.outage_entries import OutageBook
+from meters.books.service_entries import CloseReadings, OutageBook
 from meters.books.store import LinkStore, TermsError
 from meters.floor.facility import GamingDays
 from meters.floor.floor_file import Link

@@ -13,9 +13,9 @@ import msgspec
 from redis.asyncio import Redis
 
 from bonus.errors import UserError
-from meters.books.close_readings import CloseReadings
 from meters.books.ledger_blocks import LedgerCompression
 from meters.books.link_changes import ChangeBook
+from meters.books.service_entries import CloseReadings
 from meters.books.store import LinkStore
 from meters.claims.claims import Claims
 from meters.claims.simulated_floorperson import settle

@@ -150,7 +150,8 @@ async def test_a_first_approval_in_the_name_of_another_person_does_not_count(boo
         "",
         "",
     ]
-    await book._script(keys=[*store.fixed_keys, store.keys.approved], args=args)
+    keys = [*store.fixed_keys, store.keys.approved]
+    await store.script("approve_link")(keys=keys, args=args)
     entry = await books.last_entry()
     assert (entry["kind"], entry["by"]) == ("approve_first", "mal")
     assert (await book.waiting()).half is None

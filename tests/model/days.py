@@ -2,7 +2,8 @@ import asyncio
 from datetime import UTC, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
-from meters.books.close_readings import READING, CloseReading, CloseReadings
+from meters.books.entry_messages import READING, CloseReading
+from meters.books.service_entries import CloseReadings
 from meters.books.store import LinkStore
 from meters.floor.facility import GamingDays
 from tests.model.pit import Pit

@@ -6,9 +6,8 @@ from typing import cast
 
 import pytest
 
-from meters.archive.archiver import Archiver
+from meters.archive.archiver import Archiver, delete, expired
 from meters.archive.day_file import ArchiveError
-from meters.archive.retention import delete, expired
 from meters.books.approvals import ApprovalBook
 from meters.books.audit import LinkAudit
 from meters.books.schema import SCHEMA

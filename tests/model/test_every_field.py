@@ -15,7 +15,8 @@ import pytest
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
-from meters.books.outage_entries import Outage, OutageBook
+from meters.books.entry_messages import Outage
+from meters.books.service_entries import OutageBook
 from meters.books.stored_tables import PACK, STATE
 from meters.links.link_types import Adjustment
 from meters.redis_client.user_keys import USERS_TAG

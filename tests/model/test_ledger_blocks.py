@@ -10,8 +10,8 @@ import zstandard
 from redis.asyncio import Redis
 
 import meters.books.ledger_blocks
-from meters.books.act_history import ActIndex
 from meters.books.chain import ENTRY_FIELDS
+from meters.books.history import ActIndex
 from meters.books.ledger_blocks import LedgerCompression, pack_block, unpack_block
 from meters.books.stored_entries import Entry, StreamEntry
 from tests.model.kept import Kept

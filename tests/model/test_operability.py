@@ -17,9 +17,10 @@ from redis.asyncio import Redis
 import meters.service.ledger_auditing
 import meters.service.link
 import meters.service.outages
+from meters.books.entry_messages import OUTAGE, Outage
 from meters.books.ledger_mark import LedgerMark
 from meters.books.money_terms import terms_text
-from meters.books.outage_entries import OUTAGE, Outage, OutageBook
+from meters.books.service_entries import OutageBook
 from meters.books.store import LinkStore, TermsError
 from meters.links.link_types import ActRow, Adjustment
 from meters.links.links import Links

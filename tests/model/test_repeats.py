@@ -51,7 +51,7 @@ async def test_worker_that_remembers_an_old_round_settles_on_the_one_in_the_book
 async def test_answers_that_come_in_another_order_do_not_turn_the_head_back(pit: Pit) -> None:
     """The mark outside the store depends on it, and is written before any answer is sent."""
     store, applied, overtaken = pit.intakes[0]._store, asyncio.Event(), asyncio.Event()
-    apply, late = store._apply, True
+    apply, late = store.script("apply_events"), True
 
     async def apply_late(**given: Any) -> Any:  # noqa: ANN401
         nonlocal late
@@ -62,7 +62,7 @@ async def test_answers_that_come_in_another_order_do_not_turn_the_head_back(pit:
             await overtaken.wait()
         return rows
 
-    store._apply = apply_late  # type: ignore[assignment]
+    store._scripts["apply_events"] = apply_late  # type: ignore[assignment]
     slow = asyncio.create_task(pit.send("T-1", encode(wagers(1))))
     await applied.wait()
     await pit.send("T-2", encode(wagers(1)))

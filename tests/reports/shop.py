@@ -13,8 +13,8 @@ from redis.asyncio import Redis
 import meters.wire.clock
 from meters.archive.archive_days import ArchiveFiles
 from meters.archive.archiver import Archiver
-from meters.books.close_readings import CloseReadings
-from meters.books.outage_entries import Outage, OutageBook
+from meters.books.entry_messages import Outage
+from meters.books.service_entries import CloseReadings, OutageBook
 from meters.floor.facility import GamingDays
 from meters.floor.floor_file import Floor, parse_floor
 from meters.links.link_types import Adjustment

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from meters.archive.retention import delete
+from meters.archive.archiver import delete
 from meters.reports.documents import DOES_NOT_TIE, day_document
 from meters.reports.query import from_to
 from tests.model.pit import CENT

@@ -12,8 +12,8 @@ from meters.archive.archiver import Archiver
 from meters.archive.day_file import DayFile
 from meters.books.ledger_mark import LedgerMark
 from meters.books.store import LinkStore
+from meters.restore.copy_reading import ArchivedLedger, LedgerCopy
 from meters.restore.findings import StoreCondition
-from meters.restore.ledger_copy import ArchivedLedger, LedgerCopy
 from meters.restore.link_restore import LinkRestore, RestorePlan, RestoreResult
 from meters.restore.outboxes import OutboxCopy, read_outboxes
 from meters.selfcheck.approval_checks import Configuration

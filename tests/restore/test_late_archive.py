@@ -7,7 +7,7 @@ import pytest
 from redis.asyncio import Redis
 
 from meters.books.stored_tables import REPLIES_KEPT
-from meters.restore.errors import RestoreError
+from meters.restore.outboxes import RestoreError
 from meters.restore.store_writing import StoreWriter
 from tests.model.days import A_DAY, Days
 from tests.model.pit import FLOOR, PROGRESSIVE, RAGS, code, to

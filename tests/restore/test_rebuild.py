@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, run_state_machine_as_test
 from redis.asyncio import Redis
 
-from meters.books.outage_entries import Outage, OutageBook
+from meters.books.entry_messages import Outage
+from meters.books.service_entries import OutageBook
 from meters.floor.facility import GamingDays
 from meters.links.link_types import Adjustment
 from meters.restore.rebuild import Rebuild, RebuildError

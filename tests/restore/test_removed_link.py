@@ -6,8 +6,8 @@ from typing import Final
 import pytest
 from redis.asyncio import Redis
 
-from meters.books.checkpoint import RestoreEntry
-from meters.books.restore_entries import RestoreEntries
+from meters.books.entry_messages import RestoreEntry
+from meters.books.service_entries import note_restore
 from meters.books.slip_numbers import SLIPS_KEY
 from tests.model.days import A_DAY
 from tests.model.kept import Kept
@@ -35,7 +35,7 @@ async def test_archived_slips_of_a_link_that_is_no_longer_on_the_floor_are_reser
             await kept.pit.claims.decide(claim, "pay", "ben", slip="A-1001")
             # A number that an earlier restore of the link keeps is in no payment.
             restore = RestoreEntry(0, "", 0, copied=False, events=0, kept={"a1000": claim})
-            await RestoreEntries(kept.pit.store).note(restore, "tess")
+            await note_restore(kept.pit.store, restore, "tess")
             await kept.days.keep(A_DAY)
             assert (await kept.run()).written
             await redis.flushall()

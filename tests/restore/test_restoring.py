@@ -17,11 +17,10 @@ from meters.books.refusals import refused_by_script
 from meters.books.script_steps import Status
 from meters.books.store import LinkStore
 from meters.restore import store_writing
-from meters.restore.errors import RestoreError
 from meters.restore.findings import StoreCondition
 from meters.restore.link_restore import LinkRestore
 from meters.restore.outbox_replay import OutboxReplay
-from meters.restore.outboxes import read_outboxes
+from meters.restore.outboxes import RestoreError, read_outboxes
 from meters.selfcheck.approval_checks import Configuration
 from meters.wire.messages import Reply
 from tests.floor_text import table_text

@@ -14,14 +14,13 @@ from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, run_state_machine_as_test
 from redis.asyncio import Redis
 
-from meters.archive import archiver, verification
+from meters.archive import archive_days, archiver
 from meters.archive.day_file import ArchiveError, DayFile
 from meters.floor.floor_file import Floor as FloorFile
 from meters.redis_client.link_keys import LinkKeys
 from meters.restore import decided_wins
-from meters.restore.copy_reading import CopyReader, LinkCopy
-from meters.restore.errors import RestoreError
-from meters.restore.ledger_copy import ArchivedLedger
+from meters.restore.copy_reading import ArchivedLedger, CopyReader, LinkCopy
+from meters.restore.outboxes import RestoreError
 from tests.archive.day_content import DayContent, edit
 from tests.model.days import A_DAY, Days
 from tests.model.machine import Floor
@@ -182,7 +181,7 @@ async def _play_a_day(pit: KeptPit, day: int) -> None:
 def verified(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Have the files verified in this process, or in others as those of a large archive."""
     if request.param != "here":
-        monkeypatch.setattr(verification, "_WORTHWHILE_BYTES", 0)
+        monkeypatch.setattr(archive_days, "_WORTHWHILE_BYTES", 0)
         monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
 
 
@@ -275,16 +274,16 @@ def _die(_: Path) -> None:
 async def test_a_process_that_dies_while_it_verifies_is_replaced_by_this_one(
     archived: KeptPit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(verification, "_WORTHWHILE_BYTES", 0)
+    monkeypatch.setattr(archive_days, "_WORTHWHILE_BYTES", 0)
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
-    monkeypatch.setattr(verification, "_verify", _die)
+    monkeypatch.setattr(archive_days, "_verify", _die)
     files = archived.files.files()
-    with verification.Verification(files) as verified:
+    with archive_days.Verification(files) as verified:
         assert [len([*verified.lines(file)]) for file in files] == [
             file.head.last - file.head.first + 1 for file in files
         ]
     edit(lambda day: day.entries[3].update(by="eve"))(files[1].path)
-    with verification.Verification(files) as verified:
+    with archive_days.Verification(files) as verified:
         assert [*verified.lines(files[0])]
         with pytest.raises(ArchiveError, match=r"21.*as it was written"):
             list(verified.lines(files[1]))

@@ -8,10 +8,10 @@ import pytest
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
-from meters.books.act_history import ActIndex
 from meters.books.approvals import ApprovalBook
 from meters.books.approved_configuration import LinkConfiguration
 from meters.books.audit import LinkAudit
+from meters.books.history import ActIndex
 from meters.books.store import BooksError, LinkStore
 from meters.floor.floor_file import Floor, parse_floor
 from meters.redis_client.connect import open_redis

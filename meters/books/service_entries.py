@@ -1,32 +1,20 @@
-"""Readings of a link's meters at the close of each gaming day (duty D19)."""
+"""Ledger entries that the service itself writes: readings, outages, restores (duties D17, D19)."""
 
 import time
 from collections.abc import Callable
 from datetime import date, datetime, timedelta
-from typing import Final
 
 import msgspec
 import structlog
 
+from meters.books.entry_messages import Outage, RestoreEntry
 from meters.books.link_state import OpenDay
-from meters.books.script_loader import load_script
-from meters.books.store import TERMS_CHANGED, LinkStore, TermsError, texts
+from meters.books.store import LinkStore
 from meters.floor.facility import GamingDays
 from meters.process.logs import ThrottledLog
 from meters.wire.clock import now, now_text
 
 log = structlog.get_logger()
-
-
-class CloseReading(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The meters' reading at a day's close: accounts in micros, accounting meters by name."""
-
-    day: date
-    accounts: dict[str, int]
-    tallies: dict[str, int]
-
-
-READING: Final = msgspec.json.Decoder(CloseReading)
 
 
 class CloseReadings:
@@ -38,7 +26,6 @@ class CloseReadings:
         self._by = by
         self._clock = clock
         self._off = ThrottledLog()
-        self._script = store.redis.register_script(load_script("read_meters"))
 
     async def keep(self, day: OpenDay) -> None:
         """Close the open gaming day if it is over.
@@ -54,35 +41,50 @@ class CloseReadings:
         due = self._due(day)
         if due == day.open:
             return
-        match texts(
-            await self._script(
-                keys=list(self._store.fixed_keys),
-                args=[
-                    now_text(),
-                    self._store.terms.digest,
-                    self._by,
-                    day.open,
-                    due,
-                    int(time.time()),
-                ],
-            )
+        store = self._store
+        match await store.call(
+            "read_meters", store.terms.digest, self._by, day.open, due, int(time.time())
         ):
-            case ["terms"]:
-                raise TermsError(TERMS_CHANGED)
             case ["clock", off_s] if (more := self._off.due("")) is not None:
                 log.warning(
                     "clock differs",
-                    link=self._store.link.id,
+                    link=store.link.id,
                     off_s=int(off_s),
                     kept_back=more,
                 )
             case ["done", entry]:
-                log.info(
-                    "gaming day closed", link=self._store.link.id, day=day.open, entry=int(entry)
-                )
+                log.info("gaming day closed", link=store.link.id, day=day.open, entry=int(entry))
 
     def _due(self, day: OpenDay) -> str:
         today = self._days.of(self._clock())
         if day.closed:
             today = max(today, date.fromisoformat(day.closed) + timedelta(days=1))
         return today.isoformat()
+
+
+class OutageBook:
+    def __init__(self, store: LinkStore, by: str) -> None:
+        self._store = store
+        self._by = by
+
+    async def note(self, outage: Outage) -> None:
+        """Write a ledger entry about an outage that is over.
+
+        Write nothing if the last outage in the ledger has the same id.
+
+        Raises:
+            TermsError: the terms (such as rates) of a meter changed after `LinkStore.open`.
+        """
+        event = msgspec.json.encode(msgspec.structs.replace(outage, until=now_text()))
+        store = self._store
+        await store.call("note_outage", store.terms.digest, self._by, outage.id, event)
+
+
+async def note_restore(store: LinkStore, restoring: RestoreEntry, by: str) -> None:
+    """Write the ledger entry of a restore.
+
+    Raises:
+        TermsError: the terms (such as rates) of a meter changed after `LinkStore.open`.
+    """
+    event, raised = msgspec.json.encode(restoring), restoring.versions_raised
+    await store.act("note_restore", by, event, raised, keys=[store.keys.slips])
