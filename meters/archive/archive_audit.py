@@ -9,7 +9,7 @@ from typing import Final
 from meters.archive.archive_days import ArchiveFiles
 from meters.archive.day_file import ArchiveError, DayFile
 from meters.books.audit import Finding, LinkAudit, Onlooker
-from meters.books.ledger_mark import Mark
+from meters.books.checkpoint import Mark
 from meters.books.ledger_replay import PROBLEMS_MAX, Replay
 from meters.books.store import LinkStore
 

@@ -6,11 +6,10 @@ from dataclasses import dataclass, replace
 from typing import Final, Protocol, Self
 
 from meters.books.accounts import Totals, meter_account, overflow_account, reserve_account
-from meters.books.audit_checkpoint import AuditCheckpoint
+from meters.books.checkpoint import Mark
 from meters.books.claim_audit import ClaimAudit
 from meters.books.ledger_blocks import continuity_problem
-from meters.books.ledger_mark import Mark
-from meters.books.ledger_replay import Replay
+from meters.books.ledger_replay import AuditCheckpoint, Replay
 from meters.books.link_audit import LinkStateAudit
 from meters.books.link_state import Snapshot
 from meters.books.store import LinkStore

@@ -13,34 +13,14 @@ from typing import Final
 
 import msgspec
 
-from meters.books.checkpoint import Checkpoint
-from meters.books.expected_transfers import RejectedWin, Requested
-from meters.books.ledger_mark import Mark
+from meters.books.checkpoint import Mark
+from meters.books.ledger_replay import AuditCheckpoint
 from meters.books.store import LinkStore
-from meters.books.table_evidence import LedgerReply, OpenedRound, TableEvidence
+from meters.books.table_evidence import LedgerReply, OpenedRound
 from meters.process.private_files import replace_private_file
 from meters.wire.messages import UNREADABLE
 
 _FILE: Final = "audit-checkpoint.json"
-
-
-class AuditCheckpoint(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The state of a link after an audit that found no problem.
-
-    `checkpoint` has the balances and claims after the last audited entry. Of the open gaming day,
-    `requests` are those that nobody has confirmed, and `rejected` the rejected wins. `begun` are
-    the wagers of each open round, and the meters that they fed. `closings` are the digests of the
-    checkpoints at the close of the gaming days that were not archived yet.
-    """
-
-    link: str
-    checkpoint: Checkpoint
-    requests: dict[str, Requested]
-    rejected: dict[str, RejectedWin]
-    tables: TableEvidence
-    waiting: dict[str, dict[str, str]]
-    begun: dict[str, tuple[bytes, tuple[str, ...]]]
-    closings: dict[str, str]
 
 
 class _Table(msgspec.Struct, frozen=True, array_like=True, tag="table"):

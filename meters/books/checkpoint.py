@@ -133,3 +133,18 @@ def proven(text: bytes, by: int, entries: Mapping[int, Mapping[str, bytes]]) -> 
             " archived"
         )
     return checkpoint
+
+
+class Mark(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The content of a ledger mark.
+
+    `entries` is the number of the last ledger entry that was seen in Redis, and `chain` its digest.
+    `sealed` is the number of the last entry of an audit that found no problem, and `seal` the
+    digest over all entries up to it.
+    """
+
+    link: str
+    entries: int = 0
+    chain: str = ""
+    sealed: int = 0
+    seal: str = ""

@@ -1,56 +1,16 @@
 """Requests about a link's claims, and changes of claims that are already decided (duty D4)."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Final, Self
 
 import msgspec
 
 from bonus.wagers import MICROS_PER_CENT
-from meters.books.accounts import HOUSE, claim_account
 from meters.books.link_state import ClaimRequest, DecisionResult
 from meters.books.script_steps import EnvyCents
 from meters.books.slip_numbers import fold_slip
 from meters.books.store import LinkStore
 from meters.books.two_people import PinSetters
 from meters.wire.messages import ClaimOpened
-
-_ACCOUNTS_KEPT: Final = ("meter:", "overflow:")
-_Moved = Sequence[tuple[str, str, int, int]]
-"""The transfers of a ledger entry: source, target, micros, cycle."""
-
-
-@dataclass(frozen=True, slots=True)
-class ReturnedAmounts:
-    """The amounts that a rejection moved away from a win. They are needed to reopen the win.
-
-    `entry` is the number of the rejection's ledger entry. `meter_micros` went back to the meter,
-    `overflow_micros` to its overflow, because of its limit. `cycle` is the meter's cycle at that
-    time.
-    """
-
-    entry: int
-    meter_micros: int
-    overflow_micros: int
-    cycle: int
-
-    @classmethod
-    def of(cls, entry: int, moved: _Moved, claim: str) -> Self:
-        own = [one for one in moved if one[0] == f"claim:{claim}"]
-        to_meter, to_overflow = (
-            sum(micros for _, target, micros, _ in own if target.startswith(kind))
-            for kind in _ACCOUNTS_KEPT
-        )
-        return cls(entry, to_meter, to_overflow, own[0][3] if own else 0)
-
-    @property
-    def text(self) -> str:
-        return f"{self.entry} {self.meter_micros} {self.overflow_micros} {self.cycle}"
-
-
-def paid_by_house(moved: _Moved, claim: str) -> int:
-    """Return the micros that the house paid to a claim's account, from a reopening's transfers."""
-    return sum(one[2] for one in moved if one[:2] == (HOUSE, claim_account(claim)))
 
 
 class ClaimChanges:

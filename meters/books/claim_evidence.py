@@ -7,18 +7,18 @@ somebody made directly in Redis.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, Self
 
 import msgspec
 
 from bonus.settling.settlement_lines import WrittenPercent
-from meters.books.claim_changes import ReturnedAmounts, paid_by_house
+from meters.books.accounts import HOUSE, claim_account
 from meters.books.claim_records import ClaimRecord, Records
 from meters.books.entered_cards import is_act
 from meters.books.entry_messages import RESTORING, placed_in, settled_in
 from meters.books.expected_transfers import ExpectedBooks, HeldEnvy, HeldWin, envy_of_result
-from meters.books.indexes import ANY_WIN, METER_AWARD
 from meters.books.slip_numbers import fold_slip, kept_for
+from meters.redis_client.link_keys import ANY_WIN, METER_AWARD
 from meters.wire.messages import Reply, Result
 
 Fields = Mapping[str, str]
@@ -419,3 +419,41 @@ def shown(value: str | None) -> str:
     if value is None:
         return "missing"
     return repr(value if len(value) <= _SHOWN_MAX else f"{value[:_SHOWN_MAX]}…")
+
+
+_ACCOUNTS_KEPT: Final = ("meter:", "overflow:")
+_Moved = Sequence[tuple[str, str, int, int]]
+"""The transfers of a ledger entry: source, target, micros, cycle."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReturnedAmounts:
+    """The amounts that a rejection moved away from a win. They are needed to reopen the win.
+
+    `entry` is the number of the rejection's ledger entry. `meter_micros` went back to the meter,
+    `overflow_micros` to its overflow, because of its limit. `cycle` is the meter's cycle at that
+    time.
+    """
+
+    entry: int
+    meter_micros: int
+    overflow_micros: int
+    cycle: int
+
+    @classmethod
+    def of(cls, entry: int, moved: _Moved, claim: str) -> Self:
+        own = [one for one in moved if one[0] == f"claim:{claim}"]
+        to_meter, to_overflow = (
+            sum(micros for _, target, micros, _ in own if target.startswith(kind))
+            for kind in _ACCOUNTS_KEPT
+        )
+        return cls(entry, to_meter, to_overflow, own[0][3] if own else 0)
+
+    @property
+    def text(self) -> str:
+        return f"{self.entry} {self.meter_micros} {self.overflow_micros} {self.cycle}"
+
+
+def paid_by_house(moved: _Moved, claim: str) -> int:
+    """Return the micros that the house paid to a claim's account, from a reopening's transfers."""
+    return sum(one[2] for one in moved if one[:2] == (HOUSE, claim_account(claim)))

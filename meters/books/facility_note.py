@@ -16,7 +16,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Final, cast
 
 from meters.books.script_loader import load_script
-from meters.books.slip_numbers import SLIPS_TAG
+from meters.books.slip_register import SLIPS_TAG
 from meters.redis_client.shards import AnyRedis, redis_of
 from meters.wire.clock import now
 

@@ -10,8 +10,8 @@ from typing import Final, cast
 
 import msgspec
 
-from meters.books.indexes import ANY_WIN, METER_AWARD
 from meters.books.store import LinkStore
+from meters.redis_client.link_keys import ANY_WIN, METER_AWARD
 from meters.wire.messages import ClaimOpened, holds_table
 
 

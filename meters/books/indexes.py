@@ -6,18 +6,13 @@ part of them (`IndexPart`).
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final, cast
+from typing import Any, cast
 
 from redis.asyncio import Redis
 from redis.asyncio.client import Pipeline
 
 from meters.books.link_state import IndexCounts, IndexPart, Snapshot
-from meters.redis_client.link_keys import LinkKeys
-
-ANY_WIN: Final = ":"
-"""Mark between meter and place in the members of the index of wins, for every win."""
-METER_AWARD: Final = "!"
-"""The same, for wins of a percentage of the meter. They have a member with each mark."""
+from meters.redis_client.link_keys import ANY_WIN, METER_AWARD, LinkKeys
 
 
 async def read_snapshot(

@@ -17,6 +17,7 @@ from typing import Final
 import msgspec
 
 from bonus.errors import UserError
+from meters.books.checkpoint import Mark
 from meters.process.private_files import make_private_directory, replace_private_file
 from meters.wire.messages import UNREADABLE
 
@@ -30,21 +31,6 @@ _TURN_AGAIN_S: Final = 0.001
 
 class MarkError(OSError):
     """A ledger mark that cannot be written, or that cannot be used because it is damaged."""
-
-
-class Mark(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The content of a ledger mark.
-
-    `entries` is the number of the last ledger entry that was seen in Redis, and `chain` its digest.
-    `sealed` is the number of the last entry of an audit that found no problem, and `seal` the
-    digest over all entries up to it.
-    """
-
-    link: str
-    entries: int = 0
-    chain: str = ""
-    sealed: int = 0
-    seal: str = ""
 
 
 def marked_links(data: Path) -> frozenset[str]:

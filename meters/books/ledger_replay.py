@@ -8,12 +8,10 @@ from typing import Final, Self
 import msgspec
 
 from meters.books.accounts import ENVY, Totals, claim_account, meter_account, table_account
-from meters.books.approval_faults import UNKNOWN, approval_fault
-from meters.books.approvals import HALF, HalfApproval
+from meters.books.approval_faults import HALF, UNKNOWN, HalfApproval, approval_fault
 from meters.books.approved_configuration import approved_settings
-from meters.books.audit_checkpoint import AuditCheckpoint
 from meters.books.chain import CHAIN, link_and_seal
-from meters.books.checkpoint import Checkpoint, NotedApproval
+from meters.books.checkpoint import Checkpoint, Mark, NotedApproval
 from meters.books.claim_evidence import CLAIM_ACTS, Evidence
 from meters.books.claim_requests import reject_faults, reopened_moved, request_moved
 from meters.books.correction_requests import ASK_ACTS
@@ -31,6 +29,8 @@ from meters.books.entry_messages import (
 from meters.books.expected_transfers import (
     Draft,
     ExpectedBooks,
+    RejectedWin,
+    Requested,
     Transfer,
     adjustment_moved,
     decision_moved,
@@ -41,7 +41,6 @@ from meters.books.expected_transfers import (
     void_moved,
 )
 from meters.books.expected_wagers import ExpectedWagers, correction_moved
-from meters.books.ledger_mark import Mark
 from meters.books.link_evidence import LinkEvidence
 from meters.books.money_terms import read_terms, terms_as_text
 from meters.books.table_evidence import TableEvidence
@@ -79,6 +78,25 @@ _MOVES_NOTHING: Final = frozenset({
 _NEVER_NEGATIVE: Final = ("meter:", "reserve:", "overflow:", "claim:", ENVY, "paid")
 _GONE_WHEN_EMPTY: Final = (claim_account(""), ENVY)
 _TABLES: Final = table_account("")
+
+
+class AuditCheckpoint(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The state of a link after an audit that found no problem.
+
+    `checkpoint` has the balances and claims after the last audited entry. Of the open gaming day,
+    `requests` are those that nobody has confirmed, and `rejected` the rejected wins. `begun` are
+    the wagers of each open round, and the meters that they fed. `closings` are the digests of the
+    checkpoints at the close of the gaming days that were not archived yet.
+    """
+
+    link: str
+    checkpoint: Checkpoint
+    requests: dict[str, Requested]
+    rejected: dict[str, RejectedWin]
+    tables: TableEvidence
+    waiting: dict[str, dict[str, str]]
+    begun: dict[str, tuple[bytes, tuple[str, ...]]]
+    closings: dict[str, str]
 
 
 @dataclass

@@ -40,7 +40,8 @@ from meters.books.script_steps import (
     ScriptStep,
     chained_texts,
 )
-from meters.books.slip_numbers import SlipRegister, fold_slip
+from meters.books.slip_numbers import fold_slip
+from meters.books.slip_register import SlipRegister
 from meters.books.stored_entries import Entry, StreamEntry, compress_texts, unpack_entry
 from meters.books.stored_tables import REPLIES_KEPT, StoredTable, reply_fields
 from meters.books.two_people import NO_SETTERS, PinSetters

@@ -7,7 +7,8 @@ from typing import Final, cast
 import structlog
 from redis.exceptions import RedisError
 
-from meters.books.slip_numbers import Reservation, SlipError, clean_slip, correction_of
+from meters.books.slip_numbers import SlipError, clean_slip, correction_of
+from meters.books.slip_register import Reservation
 from meters.books.store import LinkStore, TermsError
 from meters.claims.claim_rows import record_of
 from meters.claims.refusals import REFUSED, ActError

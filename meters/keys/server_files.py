@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from meters.books.slip_numbers import SLIPS_TAG
+from meters.books.slip_register import SLIPS_TAG
 from meters.floor.floor_file import Floor
 from meters.floor.key_bundle import DISPLAY, service_identity, table_identity
 from meters.redis_client.credentials import (

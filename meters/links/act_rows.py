@@ -8,7 +8,7 @@ from typing import Final
 import msgspec
 
 from bonus.display import item_words, money
-from meters.books.approvals import Approval, HalfApproval
+from meters.books.approval_faults import Approval, HalfApproval
 from meters.books.correction_requests import ASK_DECISION, CorrectedWager
 from meters.books.entered_cards import entered_in_text
 from meters.books.entry_messages import (

@@ -16,8 +16,8 @@ from redis.exceptions import RedisError
 
 from bonus.wagers import MICROS_PER_CENT
 from meters.books.accounts import meter_account
+from meters.books.checkpoint import Mark
 from meters.books.history import ActIndex
-from meters.books.ledger_mark import Mark
 from meters.books.link_changes import ChangeBook, NewTerms, Switch
 from meters.books.money_terms import LinkTerms, terms_text
 from meters.books.store import BooksError, LinkStore, TermsError

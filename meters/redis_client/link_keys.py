@@ -9,6 +9,11 @@ from typing import Final
 
 _ROOT: Final = "pitlink"
 
+ANY_WIN: Final = ":"
+"""Mark between meter and place in the members of the index of wins, for every win."""
+METER_AWARD: Final = "!"
+"""The same, for wins of a percentage of the meter. They have a member with each mark."""
+
 
 @dataclass(frozen=True)
 class LinkKeys:

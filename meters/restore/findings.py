@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from enum import StrEnum, auto
 from typing import Final
 
+from meters.books.checkpoint import Mark
 from meters.books.entry_messages import RESTORING
-from meters.books.ledger_mark import Mark
 from meters.books.link_rows import event_digest
 from meters.books.store import LinkStore
 from meters.redis_client.link_keys import LinkKeys

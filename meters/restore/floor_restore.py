@@ -15,7 +15,7 @@ from meters.archive.archive_days import archived_links
 from meters.books.claim_evidence import DECIDED
 from meters.books.entry_messages import RESTORING
 from meters.books.ledger_mark import LedgerMark, marked_links
-from meters.books.slip_numbers import SlipRegister
+from meters.books.slip_register import SlipRegister
 from meters.books.store import LinkStore, TermsError
 from meters.embedded.broker import embedded_address, embedded_broker
 from meters.floor.addresses import BrokerAddress

@@ -16,16 +16,8 @@ from typing import Final, Self
 import msgspec
 import structlog
 
-from meters.books.approvals import (
-    Approval,
-    ApprovalBook,
-    Approved,
-    ForgedError,
-    HalfApproval,
-    Waiting,
-    table_names,
-    tables_left,
-)
+from meters.books.approval_faults import Approval, HalfApproval, table_names, tables_left
+from meters.books.approvals import ApprovalBook, Approved, ForgedError, Waiting
 from meters.books.approved_configuration import (
     ApprovedTable,
     LinkConfiguration,

@@ -17,7 +17,7 @@ from bonus.wagers import MICROS_PER_CENT
 from meters.books.accounts import meter_account
 from meters.books.link_state import Snapshot
 from meters.books.link_stats import LinkStatsReader
-from meters.books.slip_numbers import SLIPS_TAG
+from meters.books.slip_register import SLIPS_TAG
 from meters.books.store import LinkStore
 from meters.floor.addresses import is_listening_address
 from meters.floor.credentials import keys_directory

@@ -14,7 +14,7 @@ from meters.books.audit import LinkAudit
 from meters.books.ledger_mark import LedgerMark
 from meters.books.money_terms import adopted, terms_text
 from meters.books.schema import schema_problem
-from meters.books.slip_numbers import SLIPS_TAG
+from meters.books.slip_register import SLIPS_TAG
 from meters.books.store import LinkStore
 from meters.floor.credentials import broker_address
 from meters.floor.floor_file import Floor

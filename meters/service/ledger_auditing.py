@@ -11,7 +11,8 @@ from redis.exceptions import RedisError
 
 from meters.books.audit import Finding, LinkAudit
 from meters.books.audit_checkpoint import AuditCheckpointFile
-from meters.books.ledger_mark import LedgerMark, Mark
+from meters.books.checkpoint import Mark
+from meters.books.ledger_mark import LedgerMark
 from meters.books.ledger_replay import Replay
 from meters.books.store import LinkStore
 from meters.metrics import Metrics

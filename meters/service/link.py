@@ -9,7 +9,8 @@ from typing import Any, Final
 import structlog
 from redis.exceptions import RedisError, ResponseError
 
-from meters.books.ledger_mark import LedgerMark, Mark, MarkError
+from meters.books.checkpoint import Mark
+from meters.books.ledger_mark import LedgerMark, MarkError
 from meters.books.link_state import LedgerHead, LinkState
 from meters.books.link_stats import LinkStatsReader
 from meters.books.service_entries import CloseReadings, OutageBook

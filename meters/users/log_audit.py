@@ -16,7 +16,7 @@ from redis.asyncio import Redis
 from redis.exceptions import ResponseError
 
 from meters.books.chain import link_entry, seal_entry
-from meters.books.ledger_mark import Mark
+from meters.books.checkpoint import Mark
 from meters.redis_client.shards import AnyRedis, redis_of
 from meters.redis_client.user_keys import USERS_TAG, UserKeys
 from meters.users.expected_users import ExpectedUsers

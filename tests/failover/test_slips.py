@@ -2,7 +2,7 @@
 
 import pytest
 
-from meters.books.slip_numbers import SLIPS_KEY, SLIPS_TAG
+from meters.books.slip_register import SLIPS_KEY, SLIPS_TAG
 from meters.floor.floor_file import parse_floor
 from meters.redis_client.connect import open_redis
 from meters.redis_client.shards import ShardedRedis

@@ -16,7 +16,7 @@ from redis.exceptions import NoPermissionError, RedisError, ResponseError
 from redis.retry import Retry
 
 from meters.books.facility_note import FACILITY_KEY
-from meters.books.slip_numbers import SLIPS_KEY
+from meters.books.slip_register import SLIPS_KEY
 from meters.keys.authority import Authority
 from meters.keys.server_files import (
     ARCHIVE_COMMANDS,

@@ -6,7 +6,8 @@ from functools import partial
 import msgspec
 import pytest
 
-from meters.books.approvals import Approval, ApprovalBook, Approved, HalfApproval, Waiting
+from meters.books.approval_faults import Approval, HalfApproval
+from meters.books.approvals import ApprovalBook, Approved, Waiting
 from meters.books.approved_configuration import LinkConfiguration
 from meters.books.store import BooksError
 from meters.books.stored_entries import pack_entries

@@ -11,7 +11,7 @@ import pytest
 from redis.asyncio import Redis
 
 from meters.books.audit import Finding, LinkAudit
-from meters.books.ledger_mark import Mark
+from meters.books.checkpoint import Mark
 from meters.books.link_state import Act, LedgerHead
 from meters.books.store import LinkStore
 from meters.claims.claim_types import ClaimRow

@@ -18,7 +18,7 @@ from meters.archive.integrity import check_archive_files
 from meters.books.audit import LinkAudit
 from meters.books.audit_notes import CheckedLink
 from meters.books.chain import link_and_seal
-from meters.books.ledger_mark import Mark
+from meters.books.checkpoint import Mark
 from meters.books.ledger_replay import Replay
 from tests.archive.day_content import DayContent, Line, edit
 from tests.model.kept import Kept

@@ -12,14 +12,10 @@ from redis.asyncio import Redis
 
 from meters.books import audit_checkpoint
 from meters.books.audit import LinkAudit
-from meters.books.audit_checkpoint import (
-    AuditCheckpoint,
-    AuditCheckpointFile,
-    decode_checkpoint,
-)
+from meters.books.audit_checkpoint import AuditCheckpointFile, decode_checkpoint
 from meters.books.kept_texts import keep_texts
 from meters.books.ledger_mark import LedgerMark
-from meters.books.ledger_replay import Replay
+from meters.books.ledger_replay import AuditCheckpoint, Replay
 from tests.model.kept import Kept
 from tests.model.pit import PROGRESSIVE, STRICT, Pit
 from tests.model.running import SOON, operating, running

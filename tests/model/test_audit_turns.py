@@ -13,7 +13,7 @@ import pytest
 from redis.asyncio import Redis
 
 from meters.books.audit import LinkAudit
-from meters.books.ledger_mark import Mark
+from meters.books.checkpoint import Mark
 from meters.books.ledger_replay import Replay
 from meters.service import batches_in_work
 from meters.service.batches_in_work import BatchesInWork

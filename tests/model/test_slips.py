@@ -13,7 +13,8 @@ from redis.asyncio import Redis
 from redis.exceptions import ConnectionError as LostError
 
 from meters.books.audit import LinkAudit
-from meters.books.slip_numbers import SLIPS_KEY, SLIPS_TAG, clean_slip, fold_slip
+from meters.books.slip_numbers import clean_slip, fold_slip
+from meters.books.slip_register import SLIPS_KEY, SLIPS_TAG
 from meters.books.store import LinkStore
 from meters.claims.claims import Claims
 from meters.claims.refusals import ActError

@@ -14,7 +14,8 @@ import pytest
 
 from bonus.errors import UserError
 from meters.books.audit import LinkAudit
-from meters.books.ledger_mark import LedgerMark, Mark
+from meters.books.checkpoint import Mark
+from meters.books.ledger_mark import LedgerMark
 from meters.books.store import LinkStore
 from meters.links.link_types import Adjustment
 from tests.model.pit import PROGRESSIVE, Pit, to

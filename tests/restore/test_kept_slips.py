@@ -9,7 +9,7 @@ from redis.asyncio import Redis
 from meters.books.audit import LinkAudit
 from meters.books.ledger_mark import LedgerMark
 from meters.books.ledger_replay import Replay
-from meters.books.slip_numbers import SLIPS_KEY, SlipRegister
+from meters.books.slip_register import SLIPS_KEY, SlipRegister
 from meters.restore.output import print_found, print_restored
 from tests.model.pit import FLOOR, PROGRESSIVE, Pit
 from tests.model.test_slips import CLAIM, OTHER

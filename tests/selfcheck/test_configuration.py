@@ -9,7 +9,8 @@ import msgspec
 import pytest
 from redis.asyncio import Redis
 
-from meters.books.approvals import Approval, ApprovalBook
+from meters.books.approval_faults import Approval
+from meters.books.approvals import ApprovalBook
 from meters.books.approved_configuration import LinkConfiguration
 from meters.books.audit import LinkAudit
 from meters.books.facility_note import FACILITY_KEY

@@ -6,7 +6,8 @@ import pytest
 from redis.asyncio import Redis
 
 import meters.service.announcer
-from meters.books.approvals import Approval, ApprovalBook
+from meters.books.approval_faults import Approval
+from meters.books.approvals import ApprovalBook
 from tests.model.pit import PROGRESSIVE, Pit
 from tests.model.running import Running
 

@@ -18,7 +18,7 @@ from redis.asyncio import Redis
 import meters.users
 from bonus.errors import UserError
 from meters.books.chain import link_entry
-from meters.books.ledger_mark import Mark
+from meters.books.checkpoint import Mark
 from meters.users.errors import UsersError
 from meters.users.log_audit import PROBLEMS_MAX, LogAudit, LogFinding, check_log
 from meters.users.log_macs import LogSecrets
