@@ -188,8 +188,7 @@ class DisplayState:
             return False
         self._meters[key] = row
         self._put_at[key] = now
-        for watch in self._watching(row.link):
-            watch.put_meter(row)
+        self._tell(row)
         return True
 
     def put_controller(self, link: str, beat: ControllerBeat) -> None:
@@ -203,8 +202,7 @@ class DisplayState:
         )  # fmt: skip
         self._links[link] = row
         self._heard[link] = self._clock()
-        for watch in self._watching(link):
-            watch.put_link(row)
+        self._tell(row)
 
     def put_jackpot(self, link: str, jackpot: Jackpot, *, news: bool = True) -> None:
         """Show a win until it is decided. Show a validated win a minute longer (duty D8).
@@ -216,41 +214,28 @@ class DisplayState:
         hits = self._hits.setdefault(link, {})
         decided = self._decided.setdefault(link, {})
         was = hits.get(jackpot.claim)
-        if jackpot.event == "hit":
-            if jackpot.claim in decided or was is not None:
-                return
-            held = self._held(link, jackpot, HIT_NEWS_S if news else 0.0)
+        if jackpot.event == "hit" and (jackpot.claim in decided or was is not None):
+            return
+        fields = msgspec.structs.asdict(jackpot)
+        row = JackpotRow(link=link, hand_name=hand_words(jackpot.hand), **fields)
+        news_until = now = self._clock()
+        if jackpot.event == "hit" and news:
+            news_until += HIT_NEWS_S
+        elif row.good and was is not None:
+            # A validation or a payment is news only of a win that the displays have shown.
+            news_until = was.news_until if was.row.good else now + VALIDATED_NEWS_S
+        held = _Held(row, news_until)
+        hits.pop(jackpot.claim, None)
+        if jackpot.event == "hit" or news_until > now:
             _keep(hits, jackpot.claim, held)
-        else:
-            hits.pop(jackpot.claim, None)
-            held = self._decision(link, jackpot, was)
-            if held.news_until > self._clock():
-                _keep(hits, jackpot.claim, held)
+        if jackpot.event != "hit":
             _keep(decided, jackpot.claim, None)
-        for watch in self._watching(link):
-            watch.put_jackpot(self._with_news_ms(held))
+        self._tell(self._with_news_ms(held))
 
     def put_reopened(self, link: str, jackpot: Jackpot) -> None:
         """Show a win that waits again, because its rejection was reopened. It is not news."""
         self._decided.get(link, {}).pop(jackpot.claim, None)
         self.put_jackpot(link, jackpot, news=False)
-
-    def _held(self, link: str, jackpot: Jackpot, news_s: float) -> _Held:
-        fields = msgspec.structs.asdict(jackpot)
-        row = JackpotRow(link=link, hand_name=hand_words(jackpot.hand), **fields)
-        return _Held(row, self._clock() + news_s)
-
-    def _decision(self, link: str, jackpot: Jackpot, was: _Held | None) -> _Held:
-        """Return the row that shows a decision on a win.
-
-        It is news only if it is a validation or a payment of a win that the displays have already
-        shown.
-        """
-        held = self._held(link, jackpot, 0.0)
-        if was is None or not held.row.good:
-            return held
-        since_before = was.news_until if was.row.good else self._clock() + VALIDATED_NEWS_S
-        return _Held(held.row, since_before)
 
     def _with_news_ms(self, held: _Held) -> JackpotRow:
         left_s = max(0.0, held.news_until - self._clock())
@@ -332,8 +317,10 @@ class DisplayState:
         """Return the number of followers: either staff or displays."""
         return sum(watch.by.staff == staff for watch in self._watches)
 
-    def _watching(self, link: str) -> "list[DisplayUpdates]":
-        return [watch for watch in self._watches if watch.link in {None, link}]
+    def _tell(self, row: DisplayRow) -> None:
+        for watch in list(self._watches):
+            if watch.link in {None, row.link}:
+                watch.put(row)
 
 
 class DisplayUpdates:
@@ -358,16 +345,14 @@ class DisplayUpdates:
         self._ready.set()
         self.open = True
 
-    def put_meter(self, row: MeterRow) -> None:
-        self._meters[row.link, row.meter] = row
-        self._ready.set()
-
-    def put_link(self, row: LinkRow) -> None:
-        self._links[row.link] = row
-        self._ready.set()
-
-    def put_jackpot(self, row: JackpotRow) -> None:
-        self._hits[row.claim] = row
+    def put(self, row: DisplayRow) -> None:
+        match row:
+            case MeterRow():
+                self._meters[row.link, row.meter] = row
+            case LinkRow():
+                self._links[row.link] = row
+            case JackpotRow():
+                self._hits[row.claim] = row
         if len(self._hits) > self._hits_max:
             self.close()
         self._ready.set()

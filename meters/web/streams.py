@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections.abc import AsyncIterable, AsyncIterator
-from typing import Final, Self
+from typing import Final
 
 import msgspec
 from litestar import get
@@ -90,8 +90,8 @@ class ChangeSignal:
         return self._count
 
 
-class MeterStream:
-    """Changes of the meters, links and jackpots, as the bytes of server-sent events.
+async def _meter_events(watch: DisplayUpdates, page_version: str) -> AsyncIterator[bytes]:
+    """Yield changes of the meters, links and jackpots, as the bytes of server-sent events.
 
     The first event is ``page``, with the version of the pages: an open page with another version
     must reload. Then comes the current state, and after it changes, each event about one meter, one
@@ -100,24 +100,18 @@ class MeterStream:
     The stream is sent in parts, each with all changes since the reader read the one before. So a
     slow reader gets changes later, but needs no more memory.
     """
-
-    def __init__(self, watch: DisplayUpdates, page_version: str) -> None:
-        self._watch = watch
-        self._first = _frame(b"page", msgspec.json.encode({"version": page_version}))
-
-    def __aiter__(self) -> Self:
-        return self
-
-    async def __anext__(self) -> bytes:
+    first = _frame(b"page", msgspec.json.encode({"version": page_version}))
+    while True:
         try:
             async with asyncio.timeout(METERS_HEARTBEAT_S):
-                rows = await anext(self._watch)
+                rows = await anext(watch)
         except TimeoutError:
-            return _METERS_HEARTBEAT
-        first, self._first = self._first, b""
-        return first + b"".join(
-            _frame(_EVENTS[type(row)], msgspec.json.encode(row)) for row in rows
-        )
+            yield _METERS_HEARTBEAT
+            continue
+        except StopAsyncIteration:
+            return
+        yield first + b"".join(_frame(_EVENTS[type(row)], msgspec.json.encode(row)) for row in rows)
+        first = b""
 
 
 class ChangeCount(msgspec.Struct, frozen=True):
@@ -126,64 +120,54 @@ class ChangeCount(msgspec.Struct, frozen=True):
     count: int
 
 
-class ChangeStream:
-    """The events that one floor page receives, until the user's session ends.
+async def _change_events(
+    changes: ChangeSignal, user_directory: UserDirectory, token: str | None, end: DisplayUpdates
+) -> AsyncIterator[bytes]:
+    """Yield the events that one floor page receives, until the user's session ends.
 
     A ``changed`` event is sent at the start and after each change. The stream does not keep the
     session alive, so the session of an unused page lapses: an act then needs the PIN again. The
     stream of a lapsed session continues.
     """
+    seen = _NOTHING_NEW
+    looked_at = -LOOK_EVERY_S
+    ended = asyncio.create_task(_until_closed(end))
+    try:
+        while not ended.done():
+            if time.monotonic() - looked_at >= LOOK_EVERY_S:
+                if not await _may_follow(user_directory, token):
+                    return
+                looked_at = time.monotonic()
+            next_look_s = max(0.0, looked_at + LOOK_EVERY_S - time.monotonic())
+            change = asyncio.create_task(changes.next(seen))
+            try:
+                await asyncio.wait(
+                    {change, ended},
+                    timeout=min(next_look_s, CHANGES_HEARTBEAT_S),
+                    return_when="FIRST_COMPLETED",
+                )
+            finally:
+                change.cancel()
+            if change.done() and not change.cancelled():
+                seen = change.result()
+                yield _frame(b"changed", msgspec.json.encode(ChangeCount(seen)))
+            elif not ended.done():
+                yield _CHANGES_HEARTBEAT
+    finally:
+        ended.cancel()
 
-    def __init__(
-        self,
-        changes: ChangeSignal,
-        user_directory: UserDirectory,
-        token: str | None,
-        end: DisplayUpdates,
-    ) -> None:
-        self._changes = changes
-        self._user_directory = user_directory
-        self._token = token
-        self._end = end
 
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        seen = _NOTHING_NEW
-        looked_at = -LOOK_EVERY_S
-        ended = asyncio.create_task(self._until_displays_close())
-        try:
-            while not ended.done():
-                if time.monotonic() - looked_at >= LOOK_EVERY_S:
-                    if not await self._holds():
-                        return
-                    looked_at = time.monotonic()
-                next_look_s = max(0.0, looked_at + LOOK_EVERY_S - time.monotonic())
-                change = asyncio.create_task(self._changes.next(seen))
-                try:
-                    await asyncio.wait(
-                        {change, ended},
-                        timeout=min(next_look_s, CHANGES_HEARTBEAT_S),
-                        return_when="FIRST_COMPLETED",
-                    )
-                finally:
-                    change.cancel()
-                if change.done() and not change.cancelled():
-                    seen = change.result()
-                    yield _frame(b"changed", msgspec.json.encode(ChangeCount(seen)))
-                elif not ended.done():
-                    yield _CHANGES_HEARTBEAT
-        finally:
-            ended.cancel()
+async def _may_follow(user_directory: UserDirectory, token: str | None) -> bool:
+    try:
+        person = await user_directory.sessions.find(token, keep_alive=False)
+    except UsersError:
+        return False
+    return person is not None and person.may(Right.WAITING)
 
-    async def _holds(self) -> bool:
-        try:
-            person = await self._user_directory.sessions.find(self._token, keep_alive=False)
-        except UsersError:
-            return False
-        return person is not None and person.may(Right.WAITING)
 
-    async def _until_displays_close(self) -> None:
-        async for _ in self._end:
-            pass
+async def _until_closed(watch: DisplayUpdates) -> None:
+    async for _ in watch:
+        pass
 
 
 def meter_routes(floor: Floor, displays: DisplayState, page_version: str) -> list[HTTPRouteHandler]:
@@ -208,7 +192,7 @@ def meter_routes(floor: Floor, displays: DisplayState, page_version: str) -> lis
         if link is not None and link not in links:
             raise NotFoundException(f"there is no link {link}")
         watch = displays.follow(link, Watcher(site(client_of(request))))
-        return _stream(MeterStream(watch, page_version), displays, watch)
+        return _stream(_meter_events(watch, page_version), displays, watch)
 
     return [list_meters, stream_meters]
 
@@ -229,7 +213,7 @@ def change_routes(
         the session.
         """
         watch = displays.follow(_OF_NO_LINK, Watcher(request.user.name, staff=True))
-        shown = ChangeStream(changes, user_directory, token_of(request), watch)
+        shown = _change_events(changes, user_directory, token_of(request), watch)
         return _stream(shown, displays, watch)
 
     return [stream_changes]
