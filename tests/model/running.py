@@ -49,12 +49,12 @@ class Running:
         self.posted: list[tuple[str, bytes, bool]] = []
         self.unfit = unfit
         self.batches = BatchesInWork()
-        self.board = DisplayState()
+        self.displays = DisplayState()
         metrics = Metrics(pit.floor)
         self.service = LinkService(
             pit.store,
             LedgerMark(data, pit.link.id),
-            Announcer(pit.store, self.board, metrics, self._post),
+            Announcer(pit.store, self.displays, metrics, self._post),
             metrics,
             days=GamingDays.of_facility(pit.floor.facility),
             configuration=Configuration(

@@ -34,7 +34,7 @@ async def publish_meters(link: Running) -> None:
 
 
 def shown(link: Running) -> set[str]:
-    return {row.state for row in link.board.rows()}
+    return {row.state for row in link.displays.rows()}
 
 
 async def test_a_clock_set_back_leaves_no_meter_shown_as_inoperable(

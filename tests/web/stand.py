@@ -103,7 +103,7 @@ class Stand:
         self.metrics = Metrics(self.floor)
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
-        self.board = DisplayState()
+        self.displays = DisplayState()
         self.redis: Redis = Redis.from_url(f"{redis.url}?db={_DATABASE}" if redis else _NOWHERE)
         self.user_directory = UserDirectory.of(
             self.redis,
@@ -120,17 +120,17 @@ class Stand:
 
     def app(self) -> Litestar:
         return create_app(
-            self.floor, self.board, claims=self.claims, asks=self.asks,
+            self.floor, self.displays, claims=self.claims, asks=self.asks,
             links=self.links, changes=self.bell, user_directory=self.user_directory,
             log_seal=lambda: LogSeal(sealed_entry=34, seal="0b57" * 16), health=self.health,
             metrics=self.metrics,
         )  # fmt: skip
 
     async def start(self) -> None:
-        self.board = DisplayState()
+        self.displays = DisplayState()
         self._serving = served(
             lambda ready: serve_web(
-                self.app(), "127.0.0.1", self.port, ready, self.board.close,
+                self.app(), "127.0.0.1", self.port, ready, self.displays.close,
                 settings=ServerSettings.of(self.floor.service),
             )
         )  # fmt: skip
@@ -148,8 +148,8 @@ class Stand:
         if self._serving is None:
             await self.start()
         else:
-            self.board.close()
-            DisplayState.__init__(self.board)
+            self.displays.close()
+            DisplayState.__init__(self.displays)
         for name in staff:
             await self.add(name, STAFF[name])
 
@@ -209,7 +209,7 @@ class Stand:
 
     def beat(self, link: str, state: str = "operable", reason: str = "") -> None:
         message = {"state": state, "reason": reason, "beat": next(self._beats), "at": AT}
-        self.board.put_controller(link, msgspec.convert(message, ControllerBeat))
+        self.displays.put_controller(link, msgspec.convert(message, ControllerBeat))
 
     def keep_beating(self, **states: str) -> None:
         """Publish heartbeats for every link, several times a second, until `hush` or another call.
@@ -237,10 +237,10 @@ class Stand:
         made = row(
             amount, version, floor=self.floor, link=link, meter=meter, cycle=cycle, state=state
         )
-        return self.board.put_meter(made)
+        return self.displays.put_meter(made)
 
     def hit(self, event: str = "hit", claim: str = "c1", **changed: object) -> None:
-        self.board.put_jackpot("tcp-main", jackpot(event, claim, **changed))
+        self.displays.put_jackpot("tcp-main", jackpot(event, claim, **changed))
 
     async def get(self, path: str, **headers: str) -> httpx.Response:
         async with self.client() as client:

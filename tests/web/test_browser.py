@@ -62,7 +62,9 @@ async def test_the_number_moves_without_a_reload(page: Page, stand: Stand) -> No
     await shows(page, "$1,000.25")
     assert await was_not_reloaded(page)
     await expect(page.locator(f"{MAIN} .wager")).to_have_text("$1 wager")
-    stand.board.put_meter(msgspec.structs.replace(row(600_000, 204, floor=stand.floor), wager=500))
+    stand.displays.put_meter(
+        msgspec.structs.replace(row(600_000, 204, floor=stand.floor), wager=500)
+    )
     await expect(page.locator(f"{MAIN} .wager")).to_have_text("$5 wager")
     await page.reload()
     await shows(page, "$6,000.00")
@@ -302,7 +304,7 @@ async def test_a_controller_that_fell_silent_before_the_page_was_loaded(
     stand.hush()
     stand.beat("tcp-main")
     await eventually_async(
-        lambda: stand.board.links("tcp-main")[0].age_ms > 2500, what="a beat that has grown old"
+        lambda: stand.displays.links("tcp-main")[0].age_ms > 2500, what="a beat that has grown old"
     )
     await held.goto(f"{stand.url}/signage/tcp-main")
     await falls_silent(held)

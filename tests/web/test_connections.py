@@ -114,7 +114,7 @@ async def test_a_reader_that_takes_nothing_costs_no_memory_is_cut_and_delays_no_
 
     async def gone() -> bool:
         await put_many()
-        return not stand.board._watches
+        return not stand.displays._watches
 
     async with Stand().running() as stand:
         for within_s in (60.0, 0.3):
@@ -122,8 +122,10 @@ async def test_a_reader_that_takes_nothing_costs_no_memory_is_cut_and_delays_no_
             stuck = await Raw.to(stand.port)
             stuck.stop_reading()
             stuck.send(get(STREAM))
-            await eventually_async(lambda: len(stand.board._watches) == 1, what="the stuck reader")
-            (watch,) = stand.board._watches
+            await eventually_async(
+                lambda: len(stand.displays._watches) == 1, what="the stuck reader"
+            )
+            (watch,) = stand.displays._watches
             if within_s < 1:
                 await eventually_async(gone, within_s=30, what="the reader cut")
                 stuck.close()
@@ -140,7 +142,7 @@ async def test_who_has_said_all_and_reads_on_is_no_trouble(stand: Stand) -> None
         assert b" 200 " in await half.head()
         half.half_close()
         await half.rest()
-    await eventually_async(lambda: not stand.board._watches, what="the stream forgotten")
+    await eventually_async(lambda: not stand.displays._watches, what="the stream forgotten")
     assert (await stand.get("/healthz")).status_code == 200
 
 

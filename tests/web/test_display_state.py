@@ -62,48 +62,48 @@ async def taken(watch: DisplayUpdates) -> list[MeterRow | LinkRow | JackpotRow]:
 def test_put_meter_shows_only_what_is_newer(
     version: int, state: MeterState, at: str, *, shown: bool
 ) -> None:
-    board = DisplayState()
-    board.put_meter(meter(500, 7))
-    assert board.put_meter(meter(400, version, state=state, at=at)) is shown
-    assert [each.amount for each in board.rows()] == [400 if shown else 500]
+    displays = DisplayState()
+    displays.put_meter(meter(500, 7))
+    assert displays.put_meter(meter(400, version, state=state, at=at)) is shown
+    assert [each.amount for each in displays.rows()] == [400 if shown else 500]
 
 
 @pytest.mark.duty("D14")
 def test_duty_d14_a_link_that_fails_after_its_clock_was_set_back_is_shown_so() -> None:
     """A state with an earlier time counts as late only for a limited time."""
     clock = Clock()
-    board = DisplayState(clock)
-    board.put_meter(meter(500, 7))
+    displays = DisplayState(clock)
+    displays.put_meter(meter(500, 7))
     clock.now += LATE_S - 0.1
-    assert not board.put_meter(meter(500, 7, state="inoperable", at=EARLIER))
+    assert not displays.put_meter(meter(500, 7, state="inoperable", at=EARLIER))
     clock.now += 0.1
-    assert board.put_meter(meter(500, 7, state="inoperable", at=EARLIER))
-    assert [each.state for each in board.rows()] == ["inoperable"]
+    assert displays.put_meter(meter(500, 7, state="inoperable", at=EARLIER))
+    assert [each.state for each in displays.rows()] == ["inoperable"]
 
 
 async def test_a_link_is_shown_with_the_age_of_its_last_heartbeat_until_this_is_too_old() -> None:
     """Thus a display that has just connected keeps a number no longer than the others."""
     clock = Clock()
-    board = DisplayState(clock)
-    board.put_controller("tcp-main", beat())
-    board.put_meter(meter(500, 7))
+    displays = DisplayState(clock)
+    displays.put_controller("tcp-main", beat())
+    displays.put_meter(meter(500, 7))
     clock.now += 3.5
-    _, link = await taken(board.follow())
+    _, link = await taken(displays.follow())
     assert isinstance(link, LinkRow)
     assert link.age_ms == 3500
     clock.now += 0.4
-    assert [each.link for each in board.links()] == ["tcp-main"]
+    assert [each.link for each in displays.links()] == ["tcp-main"]
     clock.now += 0.2
-    assert board.links() == []
-    assert [type(each) for each in await taken(board.follow())] == [MeterRow]
+    assert displays.links() == []
+    assert [type(each) for each in await taken(displays.follow())] == [MeterRow]
 
 
 async def test_a_slow_reader_gets_the_latest_of_each_meter_once() -> None:
-    board = DisplayState()
-    watch = board.follow()
+    displays = DisplayState()
+    watch = displays.follow()
     await taken(watch)
     for version in range(1, 1001):
-        board.put_meter(meter(version * 10, version))
+        displays.put_meter(meter(version * 10, version))
     assert [each.amount for each in await taken(watch) if isinstance(each, MeterRow)] == [10_000]
 
 
@@ -131,22 +131,22 @@ async def test_a_hit_is_held_until_it_is_decided_and_a_good_decision_is_news(
 ) -> None:
     """Who watches hears the last event; who comes later sees what is pending, and what is news."""
     clock = Clock()
-    board = DisplayState(clock)
-    watch = board.follow()
+    displays = DisplayState(clock)
+    watch = displays.follow()
     rows: list[JackpotRow] = []
     for version, step in enumerate(script.split(", ")):
-        board.put_meter(meter(500, version))
+        displays.put_meter(meter(500, version))
         event, _, claim = step.partition(" ")
         rows = []
         if claim:
             put = jackpot("hit" if event == "before" else event, claim)
-            board.put_jackpot("tcp-main", put, news=event != "before")
+            displays.put_jackpot("tcp-main", put, news=event != "before")
             rows = [each for each in await taken(watch) if isinstance(each, JackpotRow)]
         else:
             clock.now += int(event)
     assert words_of(rows) == heard
-    assert words_of([*board.pending_jackpots(), *board.validated()]) == shown
-    later = [each for each in await taken(board.follow()) if isinstance(each, JackpotRow)]
+    assert words_of([*displays.pending_jackpots(), *displays.validated()]) == shown
+    later = [each for each in await taken(displays.follow()) if isinstance(each, JackpotRow)]
     assert words_of(later) == shown
 
 
@@ -158,19 +158,19 @@ async def test_no_more_hits_are_held_than_the_limit_and_who_misses_one_is_let_go
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(display_state, "HITS_MAX", 3)
-    board = DisplayState()
-    watch = board.follow()
+    displays = DisplayState()
+    watch = displays.follow()
     for number in range(7):
         if number == 3:
             assert len(await taken(watch)) == 3
-        board.put_jackpot("tcp-main", jackpot(claim=f"c{number}"))
-    assert [hit.claim for hit in board.pending_jackpots()] == ["c4", "c5", "c6"]
+        displays.put_jackpot("tcp-main", jackpot(claim=f"c{number}"))
+    assert [hit.claim for hit in displays.pending_jackpots()] == ["c4", "c5", "c6"]
     with pytest.raises(StopAsyncIteration):
         await taken(watch)
     for number in range(50):
-        board.put_jackpot("tcp-main", jackpot(claim=f"d{number}"))
-        board.put_jackpot("tcp-main", jackpot("validated", claim=f"d{number}"))
-    assert [hit.claim for hit in board.validated()] == ["d47", "d48", "d49"]
+        displays.put_jackpot("tcp-main", jackpot(claim=f"d{number}"))
+        displays.put_jackpot("tcp-main", jackpot("validated", claim=f"d{number}"))
+    assert [hit.claim for hit in displays.validated()] == ["d47", "d48", "d49"]
 
 
 def test_one_display_has_only_so_many_streams_and_the_staff_have_places_of_their_own(
@@ -178,23 +178,23 @@ def test_one_display_has_only_so_many_streams_and_the_staff_have_places_of_their
 ) -> None:
     monkeypatch.setattr(display_state, "WATCHERS_MAX", 3)
     monkeypatch.setattr(display_state, "WATCHERS_OF_ONE_MAX", 2)
-    board = DisplayState()
-    crowd = [board.follow(by=Watcher("203.0.113.7")) for _ in range(2)]
+    displays = DisplayState()
+    crowd = [displays.follow(by=Watcher("203.0.113.7")) for _ in range(2)]
     with pytest.raises(TooManyWatchersError) as of_one:
-        board.follow(by=Watcher("203.0.113.7"))
-    crowd.append(board.follow(by=Watcher("203.0.113.8")))
-    crowd.append(board.follow(by=Watcher("203.0.113.9")))
+        displays.follow(by=Watcher("203.0.113.7"))
+    crowd.append(displays.follow(by=Watcher("203.0.113.8")))
+    crowd.append(displays.follow(by=Watcher("203.0.113.9")))
     with pytest.raises(TooManyWatchersError) as of_all:
-        board.follow(by=Watcher("203.0.113.10"))
+        displays.follow(by=Watcher("203.0.113.10"))
     assert (of_one.value.of_one, of_all.value.of_one) == (True, False)
-    crowd += [board.follow(by=Watcher("Flo", staff=True)) for _ in range(2)]
+    crowd += [displays.follow(by=Watcher("Flo", staff=True)) for _ in range(2)]
     with pytest.raises(TooManyWatchersError):
-        board.follow(by=Watcher("Flo", staff=True))
-    crowd.append(board.follow(by=Watcher("Finn", staff=True)))
+        displays.follow(by=Watcher("Flo", staff=True))
+    crowd.append(displays.follow(by=Watcher("Finn", staff=True)))
     assert len(crowd) == 7
     del crowd[2]
     gc.collect()
-    board.follow(by=Watcher("203.0.113.10"))
+    displays.follow(by=Watcher("203.0.113.10"))
 
 
 async def test_a_few_addresses_with_many_streams_keep_no_display_out(
@@ -202,17 +202,17 @@ async def test_a_few_addresses_with_many_streams_keep_no_display_out(
 ) -> None:
     monkeypatch.setattr(display_state, "WATCHERS_MAX", 16)
     monkeypatch.setattr(display_state, "WATCHERS_OF_ONE_MAX", 8)
-    board = DisplayState()
-    display = board.follow(by=Watcher("192.0.2.1"))
+    displays = DisplayState()
+    display = displays.follow(by=Watcher("192.0.2.1"))
     crowd = [
-        board.follow(by=Watcher(f"203.0.113.{at}")) for at, of_one in ((7, 8), (8, 7))
+        displays.follow(by=Watcher(f"203.0.113.{at}")) for at, of_one in ((7, 8), (8, 7))
         for _ in range(of_one)
     ]  # fmt: skip
-    again = [board.follow(by=Watcher("192.0.2.2")) for _ in range(5)]
-    assert board.watchers(staff=False) == 16
+    again = [displays.follow(by=Watcher("192.0.2.2")) for _ in range(5)]
+    assert displays.watchers(staff=False) == 16
     ended = {crowd[at] for at in range(15) if not crowd[at].open}
     assert ended == {*crowd[5:8], *crowd[13:15]}
     assert all(each.open for each in (display, *again))
     for by in ("203.0.113.7", "203.0.113.8", "192.0.2.2"):
         with pytest.raises(TooManyWatchersError):
-            board.follow(by=Watcher(by))
+            displays.follow(by=Watcher(by))

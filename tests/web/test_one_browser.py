@@ -36,10 +36,10 @@ async def is_live(page: Page) -> None:
 
 
 async def streams(room: FloorRoom, displays: int, staff: int) -> None:
-    board = room.stand.board
+    shown = room.stand.displays
 
     def count() -> bool:
-        return (board.watchers(staff=False), board.watchers(staff=True)) == (displays, staff)
+        return (shown.watchers(staff=False), shown.watchers(staff=True)) == (displays, staff)
 
     await eventually_async(count, what=f"{displays} and {staff} streams")
 
@@ -79,7 +79,7 @@ async def test_every_display_notices_a_lost_stream_and_returns(room: FloorRoom) 
     for page in pages:
         await page.goto(f"{stand.url}/signage")
         await is_live(page)
-    stand.board.close()
+    stand.displays.close()
     for page in pages:
         await expect(page.locator(".connection")).to_have_text("Reconnecting")
         await expect(page.locator(f"{MAIN} .unavailable")).to_be_visible()

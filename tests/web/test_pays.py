@@ -186,7 +186,7 @@ async def test_a_changed_paytable_is_shown_in_its_present_form(page: Page, stand
     await shows(page, "$1,512.59")
     meter = page.locator('[data-meter="progressive"]')
     await expect(meter).to_contain_text("$70")
-    stand.board.put_terms(with_paytable(stand, "B"))
+    stand.displays.put_terms(with_paytable(stand, "B"))
     tables = Tables((await stand.get(PAYS)).text).of
     assert tables["progressive"][2:] == ["Straight flush | $100 |", "Three of a kind | $90 |"]
     await expect(meter).to_contain_text("$90", timeout=20_000)
@@ -199,7 +199,7 @@ async def test_signage_takes_the_change_when_the_link_opens_again(page: Page, st
     await expect(page.locator(f"{MAIN} .shut")).to_be_visible()
     link = stand.floor.link[0]
     other = msgspec.structs.replace(link.meter[3], id="progressive")
-    stand.board.put_terms(msgspec.structs.replace(link, meter=(other, *link.meter[1:3])))
+    stand.displays.put_terms(msgspec.structs.replace(link, meter=(other, *link.meter[1:3])))
     stand.keep_beating()
     await expect(page.locator(f"{MAIN} .wins")).to_contain_text(
         "Royal flush\N{NO-BREAK SPACE}25%", timeout=20_000

@@ -89,7 +89,7 @@ async def recorded(page: Page, stand: Stand, link: Link, path: str) -> dict[str,
             event, f"{path}-{meter.meter_id}-{claim}", meter=meter.meter_id, table=table,
             amount=AMOUNTS[0], hand="royal_flush_spades",
         )  # fmt: skip
-        stand.board.put_jackpot(link.id, win, news=news)
+        stand.displays.put_jackpot(link.id, win, news=news)
 
     async def all_meters(selector: str) -> None:
         meters = page.locator(f".meter:has({selector}), .meter{selector}")

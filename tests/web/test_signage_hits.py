@@ -47,7 +47,7 @@ async def sees_no_celebration(page: Page) -> None:
 
 async def let_news_grow_old(page: Page, stand: Stand) -> None:
     later_s = display_state.VALIDATED_NEWS_S + 1
-    stand.board._clock = lambda: time.monotonic() + later_s
+    stand.displays._clock = lambda: time.monotonic() + later_s
     await page.clock.fast_forward("01:01")
 
 
@@ -133,7 +133,7 @@ async def test_a_hit_of_before_is_shown_and_not_celebrated(page: Page, stand: St
     """It was before the service began, as the check of the books finds, or before the page."""
     stand.put(100_000, 6, cycle=2, state="pending")
     await opened(page, stand)
-    stand.board.put_jackpot("tcp-main", jackpot(amount=151_234), news=False)
+    stand.displays.put_jackpot("tcp-main", jackpot(amount=151_234), news=False)
     await says(page, "pending", "Pending verification", "Table TCP-03 wins $1,512.34")
     await expect(page.locator(".celebration")).to_be_hidden()
     await page.goto("about:blank")

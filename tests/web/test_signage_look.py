@@ -184,7 +184,7 @@ async def test_axe_finds_nothing_and_a_demonstration_says_so(
         stand = await sides(f"{floor}\n{section}")
         stand.put(151_234, 5)
         stand.put(720_000, 1, link="pit-2")
-        stand.board.put_jackpot("tcp-main", jackpot(), news=False)
+        stand.displays.put_jackpot("tcp-main", jackpot(), news=False)
         page = await browser.new_page(
             viewport={"width": width, "height": height}, bypass_csp=True, reduced_motion="reduce"
         )

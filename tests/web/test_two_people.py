@@ -48,7 +48,7 @@ class RealStand(Stand):
 
     def app(self) -> Litestar:
         return create_app(
-            self.floor, self.board, claims=self.pit.claims, asks=self.pit.asks,
+            self.floor, self.displays, claims=self.pit.claims, asks=self.pit.asks,
             links=self.pit.link_acts, changes=ChangeSignal(), user_directory=self.user_directory,
             log_seal=lambda: LogSeal(sealed_entry=0, seal=""),
             health=self.health, metrics=self.metrics,
