@@ -11,9 +11,8 @@ import pytest_asyncio
 from playwright.async_api import Browser, Page, Route, expect
 
 from meters.floor.floor_file import parse_floor
-from meters.http.page_files import Assets
+from meters.http.page_files import SHARED, Assets
 from meters.web import display_state
-from meters.web.pages import load_assets
 from meters.web.signage import Signage
 from tests.browsers import stop_clock
 from tests.floor_text import floor_text, link_text, meter_text, table_text
@@ -157,7 +156,7 @@ async def test_a_page_from_before_an_upgrade_reloads(
 ) -> None:
     stand.put(112_362, 1)
     await opened(page, stand)
-    newer = dataclasses.replace(load_assets(stand.floor), version="0123456789ab")
+    newer = dataclasses.replace(Assets.load(("meters.web", SHARED)), version="0123456789ab")
     monkeypatch.setattr(Assets, "load", lambda _: newer)
     older = await page.locator("html").get_attribute("data-version")
     await stand.stop()
