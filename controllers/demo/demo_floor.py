@@ -18,6 +18,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Final
 
+import jinja2
+
 from bonus.errors import UserError
 from meters.floor.floor_file import Floor, Link, Table, read_own_floor
 
@@ -29,118 +31,6 @@ GAMES: Final = "games"
 """Files of the games of the house, in the data directory."""
 
 LINKS: Final = 3
-_HEAD: Final = """\
-# The floor of `pitlink demo`, written again at each start.
-
-[facility]
-name = "Keystone Casino (simulated floor)"
-timezone = "America/New_York"
-tax_documents_above = 120_000
-demonstration = true
-games = "games"
-
-[service]
-http = "127.0.0.1:{port}"
-data = {data}
-"""
-
-_LINK: Final = """
-[[link]]
-id = "{id}"
-name = "{name}"
-
-[[link.meter]]
-kind = "progressive"
-wager = {wager_cents}
-paytable = "{paytable}"
-
-[[link.meter]]
-kind = "five_card_progressive"
-wager = {wager_cents}
-
-[[link.meter]]
-kind = "five_of_six_progressive"
-wager = {wager_cents}
-
-[[link.meter]]
-kind = "five_card_hand_bonus"
-wager = {wager_cents}
-magic_card_every = 100
-lucky_every = 40
-"""
-
-_HOUSE_LINK: Final = """
-[[link]]
-id = "liberty"
-name = "Liberty Jackpot"
-
-[[link.meter]]
-kind = "liberty_mega"
-wager = 100
-
-[[link.meter]]
-kind = "liberty_major"
-wager = 100
-
-# Liberty Five wins it six times as often as Three Rivers: the house accepts this.
-[[link.meter]]
-kind = "liberty_minor"
-wager = 100
-chance_ratio_max = 6
-"""
-
-_POKER: Final = """
-[[link.table]]
-id = "TCP-{number:02d}"
-asset = "{asset}"
-game = "three_card_poker"
-positions = 7
-meters = ["progressive", "five_card_progressive", "five_of_six_progressive", "five_card_hand_bonus"]
-paytables = {{ ante_bonus = "b-A", pair_plus = "D", six_card_bonus = "E" }}
-"""
-
-_THREE_CARD_PRIME: Final = """
-[[link.table]]
-id = "TPR-{number:02d}"
-asset = "{asset}"
-game = "three_card_prime"
-positions = 6
-paytables = {{ bad_beat = "B", pair_bonus = "A", all_six = "E", payout_limit = 5_000_000 }}
-"""
-
-_FOUR_CARD_PRIME: Final = """
-[[link.table]]
-id = "FPR-{number:02d}"
-asset = "{asset}"
-game = "four_card_prime"
-positions = 6
-paytables = {{ bad_beat = "A", prime = "A", aces_bonus = "A", all_six = "A" }}
-"""
-
-_THREE_RIVERS: Final = """
-[[link.table]]
-id = "RIV-{number:02d}"
-asset = "{asset}"
-game = "three_rivers"
-positions = 6
-meters = ["liberty_mega", "liberty_major", "liberty_minor"]
-"""
-
-_LIBERTY_FIVE: Final = """
-[[link.table]]
-id = "LIB-{number:02d}"
-asset = "{asset}"
-game = "liberty_five"
-positions = 6
-meters = ["liberty_mega", "liberty_major", "liberty_minor"]
-"""
-
-_CHAPTER_GAMES: Final = (_FOUR_CARD_PRIME, _POKER, _POKER, _THREE_CARD_PRIME)
-"""By the number of the table modulo four."""
-
-_HOUSE_GAMES: Final = (_LIBERTY_FIVE, _THREE_RIVERS)
-"""By the number of the table modulo two."""
-
 _CHAPTER_ASSET: Final = 104_200
 _HOUSE_ASSET: Final = 104_300
 """A table's asset number is one of these plus the number of the table."""
@@ -183,27 +73,17 @@ def _floor_text(data: Path, chapter_tables: int, house_tables: int, port: int) -
 
     The even ones are on the five-dollar link.
     """
-    chapters = [
-        _CHAPTER_GAMES[number % len(_CHAPTER_GAMES)].format(
-            number=number, asset=_CHAPTER_ASSET + number
-        )
-        for number in range(1, chapter_tables + 1)
-    ]
-    house = [
-        _HOUSE_GAMES[number % len(_HOUSE_GAMES)].format(number=number, asset=_HOUSE_ASSET + number)
-        for number in range(1, house_tables + 1)
-    ]
-    return "".join(
-        (
-            _HEAD.format(port=port, data=_quoted(str(data.absolute()))),
-            _LINK.format(id="tcp-one", name="One Dollar Jackpot", wager_cents=100, paytable="A"),
-            _POKER.format(number=0, asset=_CHAPTER_ASSET),
-            *chapters[::2],
-            _LINK.format(id="tcp-five", name="Five Dollar Jackpot", wager_cents=500, paytable="B"),
-            *chapters[1::2],
-            _HOUSE_LINK,
-            *house,
-        )
+    template = files("controllers.demo").joinpath("demo_floor.jinja").read_text(encoding="utf-8")
+    environment = jinja2.Environment(  # noqa: S701  (TOML, not HTML)
+        trim_blocks=True, undefined=jinja2.StrictUndefined, keep_trailing_newline=True
+    )
+    return environment.from_string(template).render(
+        port=port,
+        data=_quoted(str(data.absolute())),
+        chapter_tables=chapter_tables,
+        chapter_asset=_CHAPTER_ASSET,
+        house_tables=house_tables,
+        house_asset=_HOUSE_ASSET,
     )
 
 
