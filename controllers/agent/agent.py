@@ -112,7 +112,7 @@ class Agent:
         # request and waits for the floorperson's decision.
         self._put_off: deque[_DeviceLine] = deque()
         self._undecided: _DeviceLine | None = None
-        self._try_due_s = 0.0
+        self._ask_due_s = 0.0
         self._hello: HelloReply | None = None
         self._hello_due_s = 0.0
         self._acquainted = False
@@ -251,7 +251,7 @@ class Agent:
         held = self.table_state.phase is Phase.HELD
         asking = self.table_state.asking is not None
         if isinstance(event, RoundDone) or (held and isinstance(event, WagerWithdrawn)):
-            return await self.writer.handle_beside(event)
+            return await self.writer.handle_alone(event)
         if held:
             refusal = DeviceRefusal(HELD, HELD_MESSAGE)
         elif asking and not isinstance(event, CorrectionWithdrawn):
@@ -327,7 +327,7 @@ class Agent:
             try:
                 request = await self._next()
             except TimeoutError:
-                await self._try_again()
+                await self._ask_again()
                 continue
             if request is None:
                 await self._hear(None)
@@ -345,7 +345,7 @@ class Agent:
         """
         if self.table_state.asking is None:
             return self._put_off.popleft() if self._put_off else await self._inbox.get()
-        async with asyncio.timeout_at(self._try_due_s):
+        async with asyncio.timeout_at(self._ask_due_s):
             return await self._inbox.get()
 
     async def _answer(self, request: _DeviceLine) -> None:
@@ -355,16 +355,16 @@ class Agent:
             self._hello_due_s = 0.0  # perhaps the service has another open round
         self._unanswered -= 1
         if self.table_state.asking is not None:
-            self._try_due_s = asyncio.get_running_loop().time() + self._timing.ask_every_s
+            self._ask_due_s = asyncio.get_running_loop().time() + self._timing.ask_every_s
             if request.patient:
                 self._undecided = request
                 return
         if not request.answer.done():
             request.answer.set_result(answer)
 
-    async def _try_again(self) -> None:
-        answer = await self.writer.try_again()
-        self._try_due_s = asyncio.get_running_loop().time() + self._timing.ask_every_s
+    async def _ask_again(self) -> None:
+        answer = await self.writer.ask_again()
+        self._ask_due_s = asyncio.get_running_loop().time() + self._timing.ask_every_s
         if answer is not None:
             self.on_answer(answer)
             self._end_waiting(answer)

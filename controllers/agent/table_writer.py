@@ -35,9 +35,9 @@ from controllers.table.transitions import (
     SentStep,
     Stamp,
     answer_to,
+    ask_again,
     play,
     play_alone,
-    try_again,
 )
 from controllers.table.win_decisions import hear_win
 from meters.wire.clock import now
@@ -89,7 +89,7 @@ class _Loaded(NamedTuple):
 class TableWriter:
     """Writer of a table's state and outbox; a separate thread writes to the disk.
 
-    Calls must not overlap, except that `handle_beside` can be called at any time: a lock ensures
+    Calls must not overlap, except that `handle_alone` can be called at any time: a lock ensures
     that only one call at a time changes the state.
 
     Attributes:
@@ -183,7 +183,7 @@ class TableWriter:
                 return self._unwritten(event, error)
         return step.answer if isinstance(step, AnsweredStep) else await self.finish(pending)
 
-    async def handle_beside(self, event: RoundDone | WagerWithdrawn) -> DeviceAnswer:
+    async def handle_alone(self, event: RoundDone | WagerWithdrawn) -> DeviceAnswer:
         """Handle a `RoundDone` event, even while another event waits for the service's reply.
 
         Also handle a `WagerWithdrawn` event while a hand pay holds the table. The outbox keeps the
@@ -193,7 +193,7 @@ class TableWriter:
             step = play_alone(self._layout, self.state, event)
             try:
                 if step.answer.ok:
-                    await self._write_beside(step.state)
+                    await self._write_kept(step.state)
             except sqlite3.Error as error:
                 return self._unwritten(event, error)
         return step.answer
@@ -203,13 +203,13 @@ class TableWriter:
         reason = f"the outbox cannot be written: {error}"
         return answer_to(self.state, event, DeviceRefusal("outbox_failed", reason))
 
-    async def try_again(self) -> DeviceAnswer | None:
+    async def ask_again(self) -> DeviceAnswer | None:
         """Repeat the correction request to a floorperson; None if the disk fails."""
         async with self._turn:
             try:
                 saved = await self._saved()
                 try:
-                    step = try_again(self._layout, self.state, self._stamp())
+                    step = ask_again(self._layout, self.state, self._stamp())
                 except DeviceRefusal as refusal:
                     name = self.state.asking.event if self.state.asking else None
                     await self._write(replace(self.state, asking=None))
@@ -330,14 +330,14 @@ class TableWriter:
                     win_log.info("win reopened")
                 else:
                     win_log.info("decision heard", decision=jackpot.event)
-                await self._write_beside(state)
+                await self._write_kept(state)
 
     def _log_locked_out(self) -> None:
         state = self.state
         if state.phase is Phase.LOCKED_OUT:
             self._log.error("table locked out", round=state.round, reason=state.reason)
 
-    async def _write_beside(self, state: TableState) -> None:
+    async def _write_kept(self, state: TableState) -> None:
         """Keep the stored device event and its answer."""
         saved = await self._saved()
         await self._write(state, saved.line, saved.answer, synced=True)

@@ -105,10 +105,10 @@ def deal(
     )
 
 
-_TRIES: Final = 20_000
-"""Limit of the tries to find the cards of a hand.
+_DRAWS_MAX: Final = 20_000
+"""How many random cards are drawn at most to find those of a hand.
 
-The rarest, the royal flush of spades, takes 720 tries on average.
+The rarest, the royal flush of spades, takes 720 draws on average.
 """
 _RANKS_FEWEST: Final = 2
 _RANKS_MOST: Final = 6
@@ -145,7 +145,7 @@ def stacked_hand(
         layout.deal.community if of in OF_COMMUNITY else 0,
         1 if of == "hand_and_all_six" else 0,
     )
-    for _ in range(_TRIES):
+    for _ in range(_DRAWS_MAX):
         cards = _similar_cards(rng, sum(sizes))
         own = cards[: sizes[0]]
         if judge(cards) == hand and (not own or plays(own)):

@@ -70,7 +70,7 @@ def progress_view(
 
 
 def show_summary(console: Console, books: TableBooks, report: AuditReport) -> None:
-    """Print this run beside the ledger, where a wager counts for each meter that it feeds."""
+    """Print this run and the ledger, where a wager counts for each meter that it feeds."""
     ledger = report.totals
     table = Table("", "this run", "in the ledger", title="Summary", title_justify="left")
     for column in table.columns[1:]:

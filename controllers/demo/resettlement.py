@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
-from typing import Final, Self, TextIO
+from typing import Final, NamedTuple, Self, TextIO
 
 import msgspec
 
@@ -44,8 +44,7 @@ class RoundRecord:
     limits_cents: Mapping[str, int] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class SettledRecord:
+class SettledRecord(NamedTuple):
     """A round and its second settlement, as lines of JSON.
 
     The settlement's lines for progressive wagers are the service's, even if they are not the `same`

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import IO, Final
 
 import httpx
 import msgspec
@@ -116,19 +116,12 @@ async def demo_service(
         UserError: the port is in use.
     """
     check_port(port, "--port")
-    command = [*_PITLINK, "serve", "--demo-people", "--config", str(floor_file)]
+    options = ["--demo-people"]
     if auto_floor_after_s is not None:
-        command += ["--auto-floor", "--auto-floor-after", str(auto_floor_after_s)]
+        options += ["--auto-floor", "--auto-floor-after", str(auto_floor_after_s)]
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("wb") as output:
-        process = await asyncio.create_subprocess_exec(
-            *_ending_with_us(command),
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=output,
-            stderr=output,
-            # Ctrl-C must reach only the demonstration, which stops the service after its tables.
-            start_new_session=True,
-        )
+        process = await _pitlink("serve", *options, floor_file=floor_file, stdout=output)
     # A proxy does not reach our loopback.
     client = httpx.AsyncClient(
         base_url=f"http://{LOOPBACK}:{port}", timeout=_ANSWER_WITHIN_S, trust_env=False
@@ -142,12 +135,8 @@ async def demo_service(
 
 async def audit(floor_file: Path) -> AuditReport:
     """Replay the ledger with `pitlink audit`; raise `UserError` if it fails or takes too long."""
-    process = await asyncio.create_subprocess_exec(
-        *_ending_with_us([*_PITLINK, "audit", "--json", "--config", str(floor_file)]),
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-        start_new_session=True,
+    process = await _pitlink(
+        "audit", "--json", floor_file=floor_file, stdout=asyncio.subprocess.PIPE
     )
     try:
         async with asyncio.timeout(_AUDIT_WITHIN_S):
@@ -189,7 +178,22 @@ def check_port(port: int, option: str) -> None:
         raise UserError(f"port {port} {reason}; choose another with {option}") from None
 
 
-def _ending_with_us(command: list[str]) -> list[str]:
-    """Let the kernel (with `setpriv`) stop the command's process if this one is killed."""
+async def _pitlink(
+    *arguments: str, floor_file: Path, stdout: int | IO[bytes]
+) -> asyncio.subprocess.Process:
+    """Start another process of this program, which the kernel stops if this one is killed.
+
+    The kernel does so with `setpriv`. If the standard output is a file, it also gets the errors.
+    """
+    command = [*_PITLINK, *arguments, "--config", str(floor_file)]
     setpriv = shutil.which("setpriv") if sys.platform == "linux" else None
-    return [setpriv, "--pdeathsig", "TERM", *command] if setpriv else command
+    if setpriv:
+        command = [setpriv, "--pdeathsig", "TERM", *command]
+    return await asyncio.create_subprocess_exec(
+        *command,
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=stdout,
+        stderr=stdout,
+        # Ctrl-C must reach only the demonstration, which stops the service after its tables.
+        start_new_session=True,
+    )

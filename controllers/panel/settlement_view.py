@@ -25,11 +25,16 @@ from controllers.table.open_settlements import (
 from controllers.table.state import Layout, SettledRound, TableState
 
 _DRAWS: Final[Mapping[str, LineKind]] = {MAGIC_CARD: "magic_card", LUCKY_BONUS: "lucky"}
-_SOURCES: Final[Mapping[PaidFrom, str]] = {
-    PaidFrom.TABLE_INVENTORY: "from the table inventory",
-    PaidFrom.GAME_ACCOUNT: "to the player's game account",
-    PaidFrom.HAND_PAY: "hand pay: not from the table inventory",
+_SOURCES: Final[Mapping[PaidFrom | None, tuple[str, str]]] = {
+    PaidFrom.TABLE_INVENTORY: ("from the table inventory", "you pay it from the table inventory"),
+    PaidFrom.GAME_ACCOUNT: ("to the player's game account", "you credit it to the game account"),
+    PaidFrom.HAND_PAY: (
+        "hand pay: not from the table inventory",
+        "a floorperson pays it by hand",
+    ),
+    None: ("", ""),
 }
+"""The source of a payout, and who pays it."""
 _ACTS: Final[Mapping[LineState, str]] = {
     "pay": "Pay",
     "credit": "Credit",
@@ -40,12 +45,6 @@ _ACTS: Final[Mapping[LineState, str]] = {
     "ask": "Ask the floorperson: the win was rejected",
     "done": "Paid",
     "nothing": "Nothing",
-}
-
-_PAYERS: Final[Mapping[PaidFrom, str]] = {
-    PaidFrom.TABLE_INVENTORY: "you pay it from the table inventory",
-    PaidFrom.GAME_ACCOUNT: "you credit it to the game account",
-    PaidFrom.HAND_PAY: "a floorperson pays it by hand",
 }
 
 _DUE: Final = ("pay", "credit", "wait", "hand_pay", "ask")
@@ -119,7 +118,7 @@ def held_views(layout: Layout, state: TableState) -> list[HeldView]:
 
 def _line_view(layout: Layout, settled: SettledRound, number: int) -> LineView:
     line, state = settled.lines[number], line_state(settled, number)
-    act = _ACTS[state]
+    act, (source, payer) = _ACTS[state], _SOURCES[line.paid_from]
     if state == "nothing":
         # The chips of this wager were collected at lock-out (649a.8(b)). An electronic wager has no
         # chips.
@@ -137,8 +136,8 @@ def _line_view(layout: Layout, settled: SettledRound, number: int) -> LineView:
         amount=line.paid + line.returned,
         state=state,
         act=act,
-        source=_SOURCES[line.paid_from] if line.paid_from else "",
-        payer=_PAYERS[line.paid_from] if line.paid_from else "",
+        source=source,
+        payer=payer,
         rule=line.rule,
         why=_why(layout, line),
         percent=line.percent,

@@ -295,7 +295,7 @@ def corrected(state: TableState, sent: WagerCorrection) -> TableState:
     return state if wagers else replace(state, round=None, draw=None)
 
 
-def try_again(layout: Layout, state: TableState, stamp: Stamp) -> SentStep:
+def ask_again(layout: Layout, state: TableState, stamp: Stamp) -> SentStep:
     """Repeat the event that waits for a floorperson's confirmation.
 
     Raises:

@@ -2,7 +2,7 @@
 
 import { html, render } from "./preact.js";
 import { connect } from "./panel_connection.js";
-import { Desk } from "./panel_desk.js";
+import { DealerTask } from "./panel_task.js";
 import { EarlierRounds, Notices } from "./panel_owed.js";
 import { Reason } from "./panel_reasons.js";
 import { Settlement } from "./panel_settled.js";
@@ -36,7 +36,7 @@ const Page = (state) => html`
       <${Meters} ...${state} /><${EarlierRounds} ...${state} />
       <div class="table"><${Shut} ...${state} /><${Notices} ...${state} /><${Positions} ...${state} />
         ${state.looksBack && state.view.last && html`<${Settlement} settled=${state.view.last} />`}</div>
-      <${Desk} ...${state} />`}
+      <${DealerTask} ...${state} />`}
   </main>
   ${state.asks && html`<${Reason} ...${state.asks} />`}`;
 
@@ -44,7 +44,7 @@ const Page = (state) => html`
    field the focus moves to a field, because a field opens the tablet's keyboard. */
 const focusNext = (gone) => {
   const find = (what) => document.querySelector(what);
-  const next = (gone.matches("input") && find("#desk input")) || find("#desk [data-next]:enabled") || find("#task");
+  const next = (gone.matches("input") && find("#dealer-task input")) || find("#dealer-task [data-next]:enabled") || find("#task");
   next?.focus({ preventScroll: true });
 };
 

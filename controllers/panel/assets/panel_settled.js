@@ -53,7 +53,7 @@ export const Settlement = ({ settled }) => {
       <h2 id="settled-title">Settlement of round ${settled.round}</h2>
       ${lost > 0 && button("lost-lines", `${showsLost ? "Hide" : "Show"} lost wagers (${lost})`,
         () => setShowsLost(!showsLost), { class: "small", "aria-expanded": showsLost })}
-      <div class="board">
+      <div class="shared-cards">
         ${settled.dealer && html`<p>Dealer <${Cards} names=${settled.dealer} /></p>`}
         ${settled.community && html`<p>Community <${Cards} names=${settled.community} /></p>`}
         <${DrawMade} draw=${settled.draw} />

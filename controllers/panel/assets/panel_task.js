@@ -186,7 +186,7 @@ const TASKS = {
 };
 const LOOKS_BACK = new Set(["open", "waiting", "locked", "dealt"]);
 
-export const Desk = (state) => html`<section class="desk" id="desk" aria-label="Dealer"
+export const DealerTask = (state) => html`<section class="dealer-task" id="dealer-task" aria-label="Dealer"
   data-phase=${state.view.phase}>
   <div class="task" id="task" key=${state.stage} tabindex="-1">${TASKS[state.stage]?.(state)}</div>
   <div class="bar" key="bar">
