@@ -1,7 +1,6 @@
 """The agent of one table, which repeats each event until the service replies: none is lost."""
 
 import asyncio
-import contextlib
 import sqlite3
 from collections import deque
 from collections.abc import Mapping
@@ -269,18 +268,11 @@ class Agent:
 
         A closed or inoperable link ends the wait too, because an open round must continue.
         """
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(within_s):
-                await self._status_known.wait()
+        await _occurs(self._status_known, within_s)
 
     async def wait_live(self, within_s: float | None = None) -> bool:
         """Wait until progressive wagers can be accepted; return False after `within_s` seconds."""
-        try:
-            async with asyncio.timeout(within_s):
-                await self._live.wait()
-        except TimeoutError:
-            return False
-        return True
+        return await _occurs(self._live, within_s)
 
     def on_hello(self, hello: HelloReply) -> None:
         pending = self.writer.pending is not None
@@ -433,3 +425,11 @@ class Agent:
             return 1
         undecided = state.claims_wait or envy_waits(state)
         return _UNDECIDED_HELLOS if undecided or self._hello_due_s == 0.0 else None
+
+
+async def _occurs(event: asyncio.Event, within_s: float | None) -> bool:
+    try:
+        async with asyncio.timeout(within_s):
+            return await event.wait()
+    except TimeoutError:
+        return False

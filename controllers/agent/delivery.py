@@ -43,6 +43,8 @@ _log: Final = structlog.get_logger(__name__)
 _encoder: Final = msgspec.json.Encoder()
 _GOODBYE_WITHIN_S: Final = 1.0
 _BREAKS_WITHIN_S: Final = 1.0
+_LOSSES_WITHIN_S: Final = 60.0
+_LOSSES_MAX: Final = 5
 _TOO_LONG_AFTER: Final = 3
 """Signs after which an event counts as too long for the broker.
 
@@ -426,7 +428,3 @@ def _without_none(value: object) -> object:
     if isinstance(value, list):
         return [_without_none(each) for each in value]
     return value
-
-
-_LOSSES_WITHIN_S: Final = 60.0
-_LOSSES_MAX: Final = 5

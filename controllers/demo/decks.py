@@ -10,6 +10,14 @@ from bonus.hands.rankings import RANKINGS
 from bonus.law.chapter_file import OF_COMMUNITY, OF_DEALER, Deal
 from controllers.table.state import Layout
 
+_DRAWS_MAX: Final = 20_000
+"""How many random cards are drawn at most to find those of a hand.
+
+The rarest, the royal flush of spades, takes 720 draws on average.
+"""
+_RANKS_FEWEST: Final = 2
+_RANKS_MOST: Final = 6
+
 
 @dataclass(frozen=True, slots=True)
 class DealtRound:
@@ -103,15 +111,6 @@ def deal(
         {position: next(cards) for position in sorted(fourth)},
         all_six_card,
     )
-
-
-_DRAWS_MAX: Final = 20_000
-"""How many random cards are drawn at most to find those of a hand.
-
-The rarest, the royal flush of spades, takes 720 draws on average.
-"""
-_RANKS_FEWEST: Final = 2
-_RANKS_MOST: Final = 6
 
 
 def jackpot_hands(layout: Layout, wager: str) -> tuple[str, ...]:

@@ -25,6 +25,15 @@ from bonus.wagers import MICROS_PER_CENT, is_on_dealer, jackpot_item
 
 _ENCODER: Final = msgspec.json.Encoder()
 
+ROUNDS_FILE: Final = "rounds.jsonl"
+"""One round a line, in the form that `pitlink settle` reads."""
+
+SETTLEMENTS_FILE: Final = "settlements.jsonl"
+"""The second settlements of these rounds, one a line."""
+
+ROUNDS_WRITTEN_MAX: Final = 20_000
+"""Later rounds are compared but not written: a demonstration can run for days."""
+
 
 @dataclass(frozen=True, slots=True)
 class RoundRecord:
@@ -185,16 +194,6 @@ def _merged(settled: Sequence[Line], record: RoundRecord) -> Iterator[Line]:
         elif given:
             yield given.pop(0)
     yield from given
-
-
-ROUNDS_FILE: Final = "rounds.jsonl"
-"""One round a line, in the form that `pitlink settle` reads."""
-
-SETTLEMENTS_FILE: Final = "settlements.jsonl"
-"""The second settlements of these rounds, one a line."""
-
-ROUNDS_WRITTEN_MAX: Final = 20_000
-"""Later rounds are compared but not written: a demonstration can run for days."""
 
 
 class RoundFiles:

@@ -7,14 +7,7 @@ from bonus.display import hand_words
 from bonus.law.chapter_file import Validation
 from bonus.settling.settlement_lines import Line, Outcome
 from bonus.wagers import LUCKY_BONUS, MAGIC_CARD, PaidFrom, is_envy
-from controllers.panel.views import (
-    DueView,
-    HeldView,
-    LineKind,
-    LineView,
-    SettledView,
-    TurnView,
-)
+from controllers.panel import views
 from controllers.table.open_settlements import (
     LineState,
     claim_under,
@@ -24,7 +17,7 @@ from controllers.table.open_settlements import (
 )
 from controllers.table.state import Layout, SettledRound, TableState
 
-_DRAWS: Final[Mapping[str, LineKind]] = {MAGIC_CARD: "magic_card", LUCKY_BONUS: "lucky"}
+_DRAWS: Final[Mapping[str, views.LineKind]] = {MAGIC_CARD: "magic_card", LUCKY_BONUS: "lucky"}
 _SOURCES: Final[Mapping[PaidFrom | None, tuple[str, str]]] = {
     PaidFrom.TABLE_INVENTORY: ("from the table inventory", "you pay it from the table inventory"),
     PaidFrom.GAME_ACCOUNT: ("to the player's game account", "you credit it to the game account"),
@@ -50,9 +43,9 @@ _ACTS: Final[Mapping[LineState, str]] = {
 _DUE: Final = ("pay", "credit", "wait", "hand_pay", "ask")
 
 
-def settled_view(layout: Layout, settled: SettledRound) -> SettledView:
+def settled_view(layout: Layout, settled: SettledRound) -> views.SettledView:
     """Return the view, turn by turn in paying order (649a.11(c), reading G1)."""
-    turns: list[tuple[int, list[LineView]]] = []
+    turns: list[tuple[int, list[views.LineView]]] = []
     for number, line in enumerate(settled.lines):
         turn = line.envy_of or line.position
         if not turns or turns[-1][0] != turn:
@@ -60,10 +53,10 @@ def settled_view(layout: Layout, settled: SettledRound) -> SettledView:
         turns[-1][1].append(_line_view(layout, settled, number))
     cards = {hand.position: hand.cards for hand in settled.hands}
     shown = [line for _, lines in turns for line in lines]
-    return SettledView(
+    return views.SettledView(
         round=settled.round,
         turns=[
-            TurnView(position=position, cards=cards.get(position), lines=lines)
+            views.TurnView(position=position, cards=cards.get(position), lines=lines)
             for position, lines in turns
         ],
         due=_due(shown),
@@ -78,7 +71,7 @@ def settled_view(layout: Layout, settled: SettledRound) -> SettledView:
     )
 
 
-def _payment_view(settled: SettledRound, lines: Sequence[LineView]) -> str:
+def _payment_view(settled: SettledRound, lines: Sequence[views.LineView]) -> str:
     """Return the dealer's next task in words, only what is to be done."""
     states = {"pay" if line.state == "nothing" else line.state for line in lines if line.amount}
     due = " and ".join(state for state in ("pay", "credit") if state in states).capitalize()
@@ -93,8 +86,8 @@ def _payment_view(settled: SettledRound, lines: Sequence[LineView]) -> str:
     return f"{due}, then begin the next round." if due else "Nothing is due. Begin the next round."
 
 
-def held_views(layout: Layout, state: TableState) -> list[HeldView]:
-    views = []
+def held_views(layout: Layout, state: TableState) -> list[views.HeldView]:
+    held = []
     for claim in state.held:
         opened, decided = state.holding(claim) or (None, None)
         then = "A floorperson must validate the win. Then another floorperson pays it by hand."
@@ -102,8 +95,8 @@ def held_views(layout: Layout, state: TableState) -> list[HeldView]:
             then = (
                 "The win is validated. Another floorperson pays it by hand and records the payment."
             )
-        views.append(
-            HeldView(
+        held.append(
+            views.HeldView(
                 claim=claim,
                 position=opened.position if opened else None,
                 item=layout.words(opened.item) if opened else "A win",
@@ -113,10 +106,10 @@ def held_views(layout: Layout, state: TableState) -> list[HeldView]:
                 rule=_validation(layout, opened.item if opened else "").stays,
             )
         )
-    return views
+    return held
 
 
-def _line_view(layout: Layout, settled: SettledRound, number: int) -> LineView:
+def _line_view(layout: Layout, settled: SettledRound, number: int) -> views.LineView:
     line, state = settled.lines[number], line_state(settled, number)
     act, (source, payer) = _ACTS[state], _SOURCES[line.paid_from]
     if state == "nothing":
@@ -127,7 +120,7 @@ def _line_view(layout: Layout, settled: SettledRound, number: int) -> LineView:
             Outcome.RETURNED: "Returned",
             Outcome.COLLECTED: "Lost, nothing to collect",
         }[line.outcome]
-    return LineView(
+    return views.LineView(
         line=number,
         position=line.position,
         kind="envy" if is_envy(line.item) else _DRAWS.get(line.item, "wager"),
@@ -177,11 +170,14 @@ def _validation(layout: Layout, item: str) -> Validation:
     return found
 
 
-def _due(lines: list[LineView]) -> list[DueView]:
+def _due(lines: list[views.LineView]) -> list[views.DueView]:
     sums: dict[int, dict[str, int]] = {}
     for line in lines:
         if not line.amount or line.state in {"rejected", "paid", "done"}:
             continue
         at = sums.setdefault(line.position, dict.fromkeys(_DUE, 0))
         at["pay" if line.state == "nothing" else line.state] += line.amount
-    return [DueView(position=position, **sums[position]) for position in sorted(sums, reverse=True)]
+    return [
+        views.DueView(position=position, **sums[position])
+        for position in sorted(sums, reverse=True)
+    ]

@@ -6,20 +6,8 @@ from typing import Final
 from msgspec.structs import replace
 
 from bonus.display import hand_words, money, wager_text
+from controllers.panel import views
 from controllers.panel.settlement_view import held_views, settled_view
-from controllers.panel.views import (
-    AskingView,
-    ClosedView,
-    DeclaredWinView,
-    DiffersView,
-    LitView,
-    MeterView,
-    PositionView,
-    ReturnedPositionView,
-    ReturnedView,
-    View,
-    WagerView,
-)
 from controllers.table.card_entry import declared_wins
 from controllers.table.device_events import NOT_PASSED_ON, DeviceRefusal
 from controllers.table.open_settlements import WAITING_MAX
@@ -50,7 +38,7 @@ def view_table(
     values: Mapping[str, MeterValue],
     unanswered: str | None = None,
     demonstration: bool = False,
-) -> View:
+) -> views.View:
     """Return the view of a table.
 
     `fault` stops new progressive wagers (duty D13). `values` has only the meter values that are
@@ -65,7 +53,7 @@ def view_table(
         if state.phase is Phase.SETTLING:
             state = replace(state, phase=Phase.DEALT)
     unread = list(state.unread(layout)) if state.phase is Phase.DEALT else []
-    return View(
+    return views.View(
         table=layout.table,
         link=layout.link_name,
         game=layout.game.replace("_", " ").title(),
@@ -98,7 +86,7 @@ def view_table(
         missing=list(_missing(unread)),
         envy_unread=state.phase is Phase.DEALT and _envy_unread(layout, state),
         declared_wins=[
-            DeclaredWinView(
+            views.DeclaredWinView(
                 position=win.position,
                 cards=win.cards,
                 entered_at=win.entered_at,
@@ -113,17 +101,17 @@ def view_table(
         last=settled_view(layout, state.last_settled) if state.last_settled else None,
         returned=_returned(layout, state.returned) if state.returned else None,
         refusal=state.refusal,
-        differs=None if state.differs is None else DiffersView(counted=state.differs),
+        differs=None if state.differs is None else views.DiffersView(counted=state.differs),
         held=held_views(layout, state),
         asking=_asking(layout, asking) if asking else None,
     )
 
 
-def _wagers(layout: Layout) -> Iterator[WagerView]:
+def _wagers(layout: Layout) -> Iterator[views.WagerView]:
     for wager, tables in layout.rules.meters.terms.items():
         amount_cents = layout.amount_cents(wager)
         if amount_cents is not None:
-            yield WagerView(
+            yield views.WagerView(
                 wager=wager,
                 name=layout.words(wager),
                 short=tables.short[tables.names.index(wager)],
@@ -132,12 +120,14 @@ def _wagers(layout: Layout) -> Iterator[WagerView]:
             )
 
 
-def _asking(layout: Layout, asking: Asking) -> AskingView:
+def _asking(layout: Layout, asking: Asking) -> views.AskingView:
     words = ""
     if (wager := asking.wager) is not None:
         act = "Add" if wager.action == "add" else "Take back"
         words = f"{act}: position {wager.position}, {layout.words(wager.wager)}"
-    return AskingView(event=asking.event, wager=words, reason=asking.reason, since=asking.since)
+    return views.AskingView(
+        event=asking.event, wager=words, reason=asking.reason, since=asking.since
+    )
 
 
 def _controller(fault: DeviceRefusal | None) -> str:
@@ -148,7 +138,7 @@ def _controller(fault: DeviceRefusal | None) -> str:
 
 def _closed_view(
     state: TableState, fault: DeviceRefusal | None, unanswered: str | None
-) -> ClosedView | None:
+) -> views.ClosedView | None:
     """Return the notice that a fault stops progressive wagers (duties D13 and D14).
 
     If betting is closed only because of the phase of the round, there is no notice.
@@ -176,16 +166,16 @@ def _closed_view(
         # The text omits the seconds, which would change the page every second.
         reason = "No heartbeat arrives from the progressive controller"
     title = _TITLES.get(fault.code, "Shut")
-    return ClosedView(code=fault.code, title=title, reason=reason, then=then)
+    return views.ClosedView(code=fault.code, title=title, reason=reason, then=then)
 
 
 def _meters(
     layout: Layout, values: Mapping[str, MeterValue], fault: DeviceRefusal | None
-) -> Iterator[MeterView]:
+) -> Iterator[views.MeterView]:
     """Yield the meters, with an amount only while it is known to be current (D1)."""
     for meter in layout.meters:
         value = values.get(meter.meter_id) if fault is None else None
-        yield MeterView(
+        yield views.MeterView(
             meter=meter.meter_id,
             name=meter.title,
             wager=wager_text(meter.wager),
@@ -194,7 +184,9 @@ def _meters(
         )
 
 
-def _position(layout: Layout, state: TableState, position: int, *, busy: bool) -> PositionView:
+def _position(
+    layout: Layout, state: TableState, position: int, *, busy: bool
+) -> views.PositionView:
     cards, folded = state.cards_at(position), position in state.folded
     declared, entered = position in state.no_win, state.is_entered(position)
     stays = state.keeps_cards(layout, position)
@@ -212,7 +204,7 @@ def _position(layout: Layout, state: TableState, position: int, *, busy: bool) -
         }
     if state.phase in _JOINABLE and not busy and layout.meters and position < layout.positions:
         can["part" if joined else "join"] = True
-    return PositionView(
+    return views.PositionView(
         position=position,
         lit=lit,
         cards=cards,
@@ -226,7 +218,7 @@ def _position(layout: Layout, state: TableState, position: int, *, busy: bool) -
     )
 
 
-def _returned(layout: Layout, returned: Returned) -> ReturnedView:
+def _returned(layout: Layout, returned: Returned) -> views.ReturnedView:
     """Return the returned wagers by position; electronic wagers become credits (649a.7(d)(7))."""
     items: dict[int, list[str]] = {}
     credits_cents: dict[int, list[int]] = {}
@@ -237,11 +229,11 @@ def _returned(layout: Layout, returned: Returned) -> ReturnedView:
         )
         items.setdefault(placed.position, []).append(f"{layout.words(placed.wager)}: {back}")
         credits_cents.setdefault(placed.position, []).extend([placed.amount_cents] * electronic)
-    return ReturnedView(
+    return views.ReturnedView(
         reason=returned.reason,
         others=_EVERY_OTHER if returned.void else "",
         positions=[
-            ReturnedPositionView(
+            views.ReturnedPositionView(
                 position=position,
                 chips=len(items[position]) - len(credits_cents[position]),
                 credit_cents=sum(credits_cents[position]),
@@ -252,11 +244,11 @@ def _returned(layout: Layout, returned: Returned) -> ReturnedView:
     )
 
 
-def _lit(layout: Layout, state: TableState) -> Iterator[LitView]:
+def _lit(layout: Layout, state: TableState) -> Iterator[views.LitView]:
     for position in state.lit:
         wagers = (placed.wager for placed in state.wagers_at(position))
         if chips := [layout.words(wager) for wager in wagers if not layout.is_electronic(wager)]:
-            yield LitView(position=position, wagers=chips)
+            yield views.LitView(position=position, wagers=chips)
 
 
 def _missing(unread: Sequence[str | int]) -> Iterator[str]:

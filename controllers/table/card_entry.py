@@ -32,6 +32,8 @@ TAKEN_BACK_MAX: Final = 10
 All retracted cards of a round must fit into one event for the service.
 """
 
+_OWN_CARDS: Final = frozenset({"hand", "hand_and_community"})
+
 
 def check_dealt(state: TableState) -> None:
     """Check that the value chips were counted, so cards can be entered.
@@ -274,9 +276,6 @@ def _position_of(event: Retracted) -> int:
     if event.position is None:
         raise DeviceRefusal("no_position", f"the position of the {event.what} is missing")
     return event.position
-
-
-_OWN_CARDS: Final = frozenset({"hand", "hand_and_community"})
 
 
 @dataclass(frozen=True, slots=True)

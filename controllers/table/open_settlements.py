@@ -38,6 +38,11 @@ _DEALERS: Final = frozenset({"pay", "credit", "rejected", "ask"})
 """Lines that the dealer can complete now, by a payment or by an acknowledgment."""
 
 _OPEN: Final = _DEALERS | {"wait", "hand_pay"}
+WAITING_MAX: Final = 8
+"""Maximum number of earlier rounds with a win that waits for a floorperson.
+
+One more stops the table until a floorperson decides a win.
+"""
 
 
 def line_state(settled: SettledRound, number: int) -> LineState:
@@ -82,17 +87,21 @@ def envy_waits(state: TableState) -> bool:
     )
 
 
-def seen_to(settled: SettledRound, lines: Collection[int] | Mapping[int, str]) -> SettledRound:
+def seen_to(
+    settled: SettledRound, lines: Collection[int] | Mapping[int, str] | None = None
+) -> SettledRound:
     """Return the settlement with those of `lines` completed that the dealer can complete now.
 
-    `lines` can have the state of each line that the dealer saw: a line whose state has changed
-    since is not marked.
+    Without `lines`, all of them are. They can have the state of each line that the dealer saw: a
+    line whose state has changed since is not marked.
     """
+    due = due_lines(settled)
     shown = lines if isinstance(lines, Mapping) else {}
     done = {
         number
-        for number in due_lines(settled)
-        if number in lines and shown.get(number) in {None, line_state(settled, number)}
+        for number in due
+        if number in (due if lines is None else lines)
+        and shown.get(number) in {None, line_state(settled, number)}
     }
     return replace(settled, done=tuple(sorted(done | {*settled.done})))
 
@@ -127,13 +136,6 @@ def _due_state(settled: SettledRound, line: Line) -> LineState:
     return "credit" if line.paid_from is PaidFrom.GAME_ACCOUNT else "pay"
 
 
-WAITING_MAX: Final = 8
-"""Maximum number of earlier rounds with a win that waits for a floorperson.
-
-One more stops the table until a floorperson decides a win.
-"""
-
-
 def go_on(
     state: TableState,
     done: Collection[int] | Mapping[int, str] | None = None,
@@ -156,10 +158,7 @@ def go_on(
             f"the panel now shows the settlement of round {state.settled.round}: look at it first"
         )
         raise DeviceRefusal("nothing_there", message)
-    state = _seen_to(state, done)
-    if _waits(state.settled) and len(state.waiting) >= WAITING_MAX:
-        raise _full()
-    return _as_pending(state)
+    return _close(state, done, make_room=False)
 
 
 def begin(state: TableState) -> TableState:
@@ -173,11 +172,21 @@ def begin(state: TableState) -> TableState:
         DeviceRefusal: ``claims_wait`` if the maximum number of rounds waits, and each of them has a
             win that is not decided.
     """
-    state = _seen_to(state)
-    if _waits(state.settled) and len(state.waiting) >= WAITING_MAX:
-        decided = next((each for each in state.waiting if not each.undecided), None)
+    return _close(state, None, make_room=True)
+
+
+def _close(
+    state: TableState, done: Collection[int] | Mapping[int, str] | None, *, make_room: bool
+) -> TableState:
+    state = replace(state, settled=state.settled and seen_to(state.settled, done))
+    if state.settled and _waits(state.settled) and len(state.waiting) >= WAITING_MAX:
+        decided = next((each for each in state.waiting if make_room and not each.undecided), None)
         if decided is None:
-            raise _full()
+            raise DeviceRefusal(
+                "claims_wait",
+                f"wins of {WAITING_MAX} rounds wait: call a floorperson, then touch Done for one"
+                " round",
+            )
         state = replace(state, waiting=_without(state.waiting, decided.round))
     return _as_pending(state)
 
@@ -234,7 +243,7 @@ def acknowledge(
         return _tick_off(state, found, {line: None})
     if found.undecided:
         raise DeviceRefusal("claims_wait", f"a win of round {round_name} waits for a floorperson")
-    state = _replace_round(state, seen_to(found, due_lines(found)))
+    state = _replace_round(state, seen_to(found))
     return replace(state, waiting=_without(state.waiting, round_name))
 
 
@@ -271,15 +280,6 @@ def change_settlements(
     )
 
 
-def _seen_to(
-    state: TableState, done: Collection[int] | Mapping[int, str] | None = None
-) -> TableState:
-    settled = state.settled
-    if settled is None:
-        return state
-    return replace(state, settled=seen_to(settled, due_lines(settled) if done is None else done))
-
-
 def _as_pending(state: TableState) -> TableState:
     settled = state.settled
     if settled is None:
@@ -288,16 +288,9 @@ def _as_pending(state: TableState) -> TableState:
     return replace(state, settled=None, last_settled=settled, waiting=waiting)
 
 
-def _waits(settled: SettledRound | None) -> bool:
-    return settled is not None and bool(settled.undecided or open_lines(settled))
+def _waits(settled: SettledRound) -> bool:
+    return bool(settled.undecided or open_lines(settled))
 
 
 def _without(waiting: tuple[SettledRound, ...], round_name: str) -> tuple[SettledRound, ...]:
     return tuple(each for each in waiting if each.round != round_name)
-
-
-def _full() -> DeviceRefusal:
-    return DeviceRefusal(
-        "claims_wait",
-        f"wins of {WAITING_MAX} rounds wait: call a floorperson, then touch Done for one round",
-    )
