@@ -9,8 +9,8 @@ from msgspec.structs import replace
 from meters.floor.addresses import is_listening_address
 from meters.floor.floor_file import ConfigOption, Floor, read_own_floor
 from meters.process.logs import LogLevel, LogLevelOption, LogOption, log_to_stderr
-from meters.service.process import serve as run
-from meters.service.service import ServeOptions
+from meters.service.serving import serve as run
+from meters.service.worker import ServeOptions
 
 
 def serve(

@@ -1,7 +1,7 @@
 import math
 import shutil
 import time
-from collections.abc import Callable, Mapping, Sized
+from collections.abc import Callable, Mapping
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
@@ -42,7 +42,6 @@ class ProcessMetrics:
         self._now = now
         self._families = families
         self._there: dict[tuple[str, str], bool] = dict.fromkeys(families.tables, False)
-        self._waited_s = 0.0
         for link, _ in families.tables:
             families.gauges["tables_expected"].labels(link).inc()
         # The disk, and the notes in files, are read at each request.
@@ -88,18 +87,13 @@ class ProcessMetrics:
         self._families.histograms["batch_events"].observe(events)
         self._families.histograms["script_seconds"].observe(seconds)
 
-    def note_wait(self, waited_s: float) -> None:
-        """Note how long the first message of a batch waited; call this when the batch starts."""
-        self._waited_s = waited_s
-        self._families.histograms["intake_lag_seconds"].observe(waited_s)
+    def observe_wait(self, seconds: float) -> None:
+        """Note how long the first message of a batch waited until the batch started."""
+        self._families.histograms["intake_lag_seconds"].observe(seconds)
 
-    def time_replies(self, events: Sized) -> Callable[[object], None]:
-        """Return a function to call when the events of a batch have received their replies."""
-        if not events:
-            return lambda _: None
-        arrived_s = time.perf_counter() - self._waited_s
-        replies = self._families.histograms["reply_seconds"]
-        return lambda _: replies.observe(time.perf_counter() - arrived_s)
+    def observe_reply(self, seconds: float) -> None:
+        """Note the time from the arrival of a batch's first message until the last reply."""
+        self._families.histograms["reply_seconds"].observe(seconds)
 
     def count_outage(self, link: str) -> None:
         self._families.count("link_outages", 1, link)

@@ -5,6 +5,10 @@ event is lost. If a message is lost with a connection, the table sends its event
 heartbeat replaces the message.
 """
 
+import asyncio
+import math
+from collections import deque
+from collections.abc import Callable
 from typing import Final, Protocol
 
 import msgspec
@@ -20,6 +24,14 @@ UNSENT_BYTES_MAX: Final = 67_108_864
 without this limit a broker that reads nothing would fill the memory."""
 GOODBYE_WITHIN_S: Final = 1.0
 """Longest wait, in seconds, for the last bytes to be sent at the end of a connection."""
+WAITING_MAX: Final = 8
+"""Largest number of waiting messages of one topic. A table in play has one message, and sometimes
+also a hello (an agent's first message)."""
+HELD_OFF_S: Final = 0.2
+"""Seconds for which a full lane accepts no more messages. In this time, the messages of a
+flood are only read, and then dropped."""
+BYTES_MAX: Final = 67_108_864
+"""Largest number of waiting bytes of all topics together."""
 
 
 class BrokerError(Exception):
@@ -45,6 +57,86 @@ class Message(msgspec.Struct, frozen=True, gc=False):
     payload: bytes
     retain: bool
     correlation: bytes | None = None
+
+
+Receive = Callable[[Message], object]
+"""Function that receives each message as it arrives, such as `MessageQueue.put`."""
+
+
+class MessageQueue:
+    """Messages from the broker that wait to be processed, in lanes that are served in turn.
+
+    A lane is a queue, by default of one topic. A table sends one event at a time, and repeats it
+    until it has a reply, so more than a few waiting messages of one topic are a flood: it delays
+    only its own lane. Messages that do not fit are dropped, and the table sends its event again.
+
+    One task at a time waits for a batch. `waited_s` is the time for which the oldest message of the
+    last batch has waited.
+    """
+
+    def __init__(self) -> None:
+        self._lanes: dict[str, deque[tuple[Message, float]]] = {}
+        self._bytes = 0
+        self._held_off: dict[str, float] = {}
+        self._clock_s = asyncio.get_running_loop().time
+        self._changed = asyncio.Event()
+        self._ended: BrokerError | None = None
+        self.waited_s = 0.0
+
+    def empty(self) -> bool:
+        return not self._lanes
+
+    def __len__(self) -> int:
+        return sum(map(len, self._lanes.values()))
+
+    def put(self, message: Message, lane: str | None = None) -> bool:
+        """Add a message. Return False if it was dropped because there are too many already."""
+        name, size = message.topic if lane is None else lane, len(message.payload)
+        waiting = self._lanes.get(name)
+        now_s = self._clock_s()
+        if self._held_off and now_s < self._held_off.get(name, 0.0):
+            return False
+        if (waiting and len(waiting) >= WAITING_MAX) or self._bytes + size > BYTES_MAX:
+            self._held_off[name] = now_s + HELD_OFF_S
+            return False
+        self._bytes += size
+        if waiting is None:
+            waiting = self._lanes[name] = deque()
+        waiting.append((message, now_s))
+        self._changed.set()
+        return True
+
+    def end(self, error: BrokerError) -> None:
+        """Let the task that waits for a batch, and every later one, fail with this error."""
+        self._ended = self._ended or error
+        self._changed.set()
+
+    async def batch(self, size_max: int) -> list[Message]:
+        """Wait for a message. Return it, with one waiting message from each other lane.
+
+        Raises:
+            BrokerError: no more messages can arrive.
+        """
+        while not self._lanes and self._ended is None:
+            self._changed.clear()
+            await self._changed.wait()
+        if self._ended is not None:
+            raise self._ended
+        return self.turn(size_max)
+
+    def turn(self, size_max: int) -> list[Message]:
+        """Return the first message of each lane, from up to `size_max` lanes."""
+        lanes, turn, first_s = self._lanes, [], math.inf
+        for name in list(lanes)[:size_max]:
+            lane = lanes.pop(name)
+            message, arrived_s = lane.popleft()
+            first_s = min(first_s, arrived_s)
+            self._bytes -= len(message.payload)
+            turn.append(message)
+            if lane:
+                lanes[name] = lane  # behind all other lanes
+        self.waited_s = self._clock_s() - first_s
+        return turn
 
 
 class BrokerConnection(Protocol):

@@ -16,10 +16,11 @@ from meters.mqtt.connection import (
     UNSENT_BYTES_MAX,
     BrokerError,
     Message,
+    MessageQueue,
+    Receive,
     TooLongError,
     UnsupportedVersionError,
 )
-from meters.mqtt.incoming import Arrivals
 from meters.mqtt.packet_stream import PACKET_BYTES_MAX, TOO_LARGE, PacketError, PacketStream
 from meters.process.logs import ThrottledLog
 from meters.wire import topics
@@ -76,9 +77,9 @@ class _Publication(NamedTuple):
 class Mqtt5Connection:
     """Implementation of `BrokerConnection` over MQTT 5.
 
-    Received messages wait in `arrived`. The broker asks a client that is silent for `keepalive_s`.
-    If nothing arrives for `SILENT_S` seconds, the connection counts as lost, even if nobody has
-    closed it.
+    `receive` gets each message, and `queue` has those that wait. The broker asks a client that is
+    silent for `keepalive_s`. If nothing arrives for `SILENT_S` seconds, the connection counts as
+    lost, even if nobody has closed it.
     """
 
     mqtt: Final = "5"
@@ -87,14 +88,15 @@ class Mqtt5Connection:
         self,
         address: BrokerAddress,
         identifier: str,
-        arrived: Arrivals,
+        queue: MessageQueue,
+        receive: Receive,
         *,
         keepalive_s: int = KEEPALIVE_S,
     ) -> None:
         self._address = address
         self._tls = address.tls_context()
         self._identifier = identifier
-        self._arrived = arrived
+        self._queue, self._received = queue, receive
         self._keepalive_s = keepalive_s
         self._loop = asyncio.get_running_loop()
         self._stream = PacketStream(self._hear, self._note_end)
@@ -214,7 +216,7 @@ class Mqtt5Connection:
         return self._stream.unsent_bytes + self._held_bytes
 
     async def batch(self, size_max: int) -> list[Message]:
-        return await self._arrived.batch(size_max)
+        return await self._queue.batch(size_max)
 
     def post(
         self, topic: str, payload: bytes, *, retain: bool = False, expires_s: int | None = None
@@ -349,7 +351,7 @@ class Mqtt5Connection:
         response_topic = packet.response_topic
         if correlation is not None or response_topic is not None:
             correlation = self._accepted_correlation(topic, correlation, response_topic)
-        self._arrived.put(Message(topic, packet.payload, packet.retain, correlation))
+        self._received(Message(topic, packet.payload, packet.retain, correlation))
 
     def _accepted_correlation(
         self, topic: str, correlation: bytes | None, response_topic: str | None
@@ -421,7 +423,7 @@ class Mqtt5Connection:
         self._held_bytes = 0
         if self._looking is not None:
             self._looking.cancel()
-            self._arrived.end(error)
+            self._queue.end(error)
 
 
 def _first_answer_reported(report: Callable[[], None]) -> type[ssl.SSLObject]:

@@ -168,10 +168,9 @@ class PacketStream(asyncio.BufferedProtocol):
                 break  # the rest of the packet is still to come
             except ValueError as error:
                 packet, size = _too_large(view[begin:], error)
-            except BaseException as error:
-                # The codec panics at a string that is not UTF-8. Rust's panics are not Exceptions.
-                if type(error).__name__ != "PanicException":
-                    raise
+            except (Exception, KeyboardInterrupt, SystemExit):
+                raise
+            except BaseException as error:  # a panic of the codec, at a string that is not UTF-8
                 raise _malformed(view[begin:], error) from None
             begin += size
             self._hear(packet)

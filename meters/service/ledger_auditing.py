@@ -17,9 +17,8 @@ from meters.books.ledger_replay import Replay
 from meters.books.store import LinkStore
 from meters.metrics import Metrics
 from meters.metrics.families import Audited
-from meters.service.announcer import Announcer
-from meters.service.batches_in_work import BatchesInWork
-from meters.service.pace import Pace
+from meters.service.link_publisher import LinkPublisher
+from meters.service.pace import BatchesInWork, Pace
 
 log = structlog.get_logger()
 
@@ -40,7 +39,7 @@ class LedgerAuditing:
         self,
         store: LinkStore,
         mark: LedgerMark,
-        announcer: Announcer,
+        publisher: LinkPublisher,
         metrics: Metrics,
         describe: Callable[[Exception], str],
         *,
@@ -57,7 +56,7 @@ class LedgerAuditing:
         self._checkpoint_file = AuditCheckpointFile(mark.path, self._link)
         self._checkpointed = 0
         self._resumed = False
-        self._announcer = announcer
+        self._announcer = publisher
         self._metrics = metrics
         self._describe = describe
         self._batches = batches

@@ -1,6 +1,14 @@
+"""The operators' log (duty D17): its audits, and the entries about the service's starts and stops.
+
+A service that is killed cannot write about its stop: in the log, its two starts then follow each
+other.
+"""
+
 import asyncio
+import contextlib
 from collections.abc import Callable
-from typing import Final, cast
+from importlib.metadata import version
+from typing import Final, Literal, cast
 
 import msgspec
 import structlog
@@ -9,18 +17,23 @@ from redis.exceptions import AuthenticationError, NoPermissionError, RedisError
 from meters.process.logs import ThrottledLog
 from meters.redis_client.shards import AnyRedis, redis_of
 from meters.redis_client.user_keys import USERS_TAG, UserKeys
-from meters.service.announcer import Post
+from meters.service.link_publisher import Post
+from meters.service.link_service import SERVICE
 from meters.service.pace import Pace
+from meters.users.errors import UsersError
 from meters.users.log_audit import Entry, LogAudit, LogFinding, as_altered
 from meters.users.log_checkpoint import LogCheckpointFile
 from meters.users.log_macs import LogSecrets
 from meters.users.log_mark import LogMark
+from meters.users.operators_log import OperatorsLog
 from meters.wire import topics
 from meters.wire.clock import now_text
 from meters.wire.messages import LedgerSeal
 
 log = structlog.get_logger()
 
+_AGAIN_S: Final = 5.0
+_STOP_WITHIN_S: Final = 2.0
 NOT_HOLDING_MAX: Final = 3
 _REFUSED: Final = "refused"
 
@@ -163,3 +176,29 @@ class LogAuditing:
         self._unposted = msgspec.json.encode(message)
         self._publish()
         log.info("operators' log sealed", entries=finding.entries, seal=finding.seal)
+
+
+async def note_start(operators: OperatorsLog) -> None:
+    """Write to the operators' log that the service runs, as soon as Redis accepts writes."""
+    while True:
+        if await _note(operators, "service_started"):
+            return
+        await asyncio.sleep(_AGAIN_S)
+
+
+async def note_stop(operators: OperatorsLog) -> None:
+    """Write to the operators' log that the service stops, if Redis accepts writes now."""
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(_STOP_WITHIN_S):
+            await _note(operators, "service_stopped")
+
+
+async def _note(
+    operators: OperatorsLog, what: Literal["service_started", "service_stopped"]
+) -> bool:
+    try:
+        await operators.note(what, by=SERVICE, about=f"pitlink {version('pitlink')}")
+    except UsersError as error:
+        log.warning("operators' log not written", what=what, reason=str(error.__cause__ or error))
+        return False
+    return True

@@ -4,8 +4,7 @@ from collections.abc import Callable
 
 from meters.embedded.broker import LOOPBACK
 from meters.floor.addresses import parse_broker_url
-from meters.mqtt.connection import BrokerError, Message
-from meters.mqtt.incoming import Arrivals
+from meters.mqtt.connection import BrokerError, Message, MessageQueue
 from meters.mqtt.mqtt5_connection import Mqtt5Connection
 
 Hear = Callable[[str, bytes], None]
@@ -14,12 +13,11 @@ Hear = Callable[[str, bytes], None]
 
 class LoadClient(Mqtt5Connection):
     def __init__(self, port: int, identifier: str, hear: Hear = lambda _topic, _data: None) -> None:
-        def take(message: Message) -> bool:
+        def receive(message: Message) -> None:
             hear(message.topic, message.payload)
-            return True
 
         address = parse_broker_url(f"mqtt://{LOOPBACK}:{port}")
-        super().__init__(address, identifier, Arrivals(aside=take))
+        super().__init__(address, identifier, MessageQueue(), receive)
 
     @property
     def lost(self) -> BrokerError | None:

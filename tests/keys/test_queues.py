@@ -13,11 +13,11 @@ import pytest
 from meters.floor.credentials import broker_address
 from meters.floor.facility import Service
 from meters.floor.key_bundle import DISPLAY, Identity, service_identity, table_identity
-from meters.mqtt import incoming
+from meters.mqtt import connection
 from meters.mqtt.connect import connect_broker
 from meters.mqtt.connection import BrokerConnection
 from meters.mqtt.mqtt5_connection import Mqtt5Connection
-from meters.service.stopping import stays_true
+from meters.service.worker import stays_true
 from tests.keys.clients import WITHIN_S, Ears, believing, observing, with_session
 from tests.keys.raw import HUGE, connect_packet, connected, takes_huge_packet
 from tests.keys.servers import SecuredMosquitto
@@ -167,7 +167,7 @@ async def test_a_burst_for_a_service_that_is_busy_arrives_whole(
     own_broker: SecuredMosquitto, keys: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Two thousand tables send while it reads nothing. Then it receives every event, in order."""
-    monkeypatch.setattr(incoming, "WAITING_MAX", 20_000)
+    monkeypatch.setattr(connection, "WAITING_MAX", 20_000)
     events = [f"{number:06}".encode().ljust(2_000) for number in range(2_000)]
     async with (
         speaking(own_broker, keys, SERVICE) as service,

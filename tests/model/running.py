@@ -14,10 +14,10 @@ from meters.floor.facility import GamingDays
 from meters.intake.batches import Arrival
 from meters.metrics import Metrics
 from meters.selfcheck.approval_checks import Configuration
-from meters.service.announcer import Announcer
-from meters.service.batches_in_work import BatchesInWork
-from meters.service.link import LinkService
-from meters.service.pace import Pace
+from meters.selfcheck.software import SelfCheck
+from meters.service.link_publisher import LinkPublisher
+from meters.service.link_service import LinkService
+from meters.service.pace import BatchesInWork, Pace
 from meters.web.display_state import DisplayState
 from meters.wire import topics
 from meters.wire.messages import CONTROLLER_BEAT, METER_VALUE, ControllerBeat, MeterValue
@@ -47,6 +47,7 @@ class Running:
         self.pit = pit
         self.data = data
         self.posted: list[tuple[str, bytes, bool]] = []
+        self.self_check = SelfCheck(pit.floor)
         self.unfit = unfit
         self.batches = BatchesInWork()
         self.displays = DisplayState()
@@ -54,18 +55,27 @@ class Running:
         self.service = LinkService(
             pit.store,
             LedgerMark(data, pit.link.id),
-            Announcer(pit.store, self.displays, metrics, self._post),
+            LinkPublisher(pit.store, self.displays, metrics, self._post),
             metrics,
             days=GamingDays.of_facility(pit.floor.facility),
             configuration=Configuration(
                 pit.floor, pit.store, opens_as="service" if adopts else None
             ),
-            unfit=lambda: self.unfit,
+            self_check=self.self_check,
             adopt=lambda _: None,
             ring=lambda: None,
             batches=self.batches,
             pace=pace,
         )
+
+    @property
+    def unfit(self) -> str | None:
+        """Why the whole service may not operate."""
+        return self.self_check.problem
+
+    @unfit.setter
+    def unfit(self, problem: str | None) -> None:
+        self.self_check.problem = problem
 
     def _post(
         self, topic: str, payload: bytes, *, retain: bool = False, expires_s: int | None = None

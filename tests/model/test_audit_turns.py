@@ -15,10 +15,9 @@ from redis.asyncio import Redis
 from meters.books.audit import LinkAudit
 from meters.books.checkpoint import Mark
 from meters.books.ledger_replay import Replay
-from meters.service import batches_in_work
-from meters.service.batches_in_work import BatchesInWork
+from meters.service import pace as pacing
 from meters.service.ledger_auditing import LedgerAuditing
-from meters.service.pace import Pace
+from meters.service.pace import BatchesInWork, Pace
 from tests.model.pit import PROGRESSIVE, Pit
 from tests.model.running import operating, running
 from tests.mqtt.events import encode, void, wagers
@@ -30,7 +29,7 @@ ROUNDS = 30
 @pytest.fixture
 async def waited_for(keeping_redis: Redis, monkeypatch: pytest.MonkeyPatch) -> Pit:
     """Return a link whose audit waits for the events in work, however long they take."""
-    monkeypatch.setattr(batches_in_work, "WAIT_MAX_S", 600.0)
+    monkeypatch.setattr(pacing, "WAIT_MAX_S", 600.0)
     return await Pit.opened(keeping_redis)
 
 

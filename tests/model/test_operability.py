@@ -15,7 +15,7 @@ import pytest
 from redis.asyncio import Redis
 
 import meters.service.ledger_auditing
-import meters.service.link
+import meters.service.link_service
 import meters.service.outages
 from meters.books.entry_messages import OUTAGE, Outage
 from meters.books.ledger_mark import LedgerMark

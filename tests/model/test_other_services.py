@@ -5,8 +5,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-import meters.service.other_services
-from meters.service.other_services import OtherServices
+import meters.service.publishing_turn
+from meters.service.publishing_turn import OtherServices
 from tests.model.pit import AT, PROGRESSIVE, Pit
 from tests.model.running import operating, running
 from tests.model.tampering import move_balance
@@ -33,7 +33,7 @@ async def test_what_is_wrong_with_this_service_alone_is_said_once_no_other_is_he
     pit: Pit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The ledger records nothing about a time at which the other service operated the link."""
-    monkeypatch.setattr(meters.service.other_services, "HEARD_FOR_S", 3_600.0)
+    monkeypatch.setattr(meters.service.publishing_turn, "HEARD_FOR_S", 3_600.0)
     async with operating(pit, tmp_path) as link:
         link.service.hear_beat(beat(1), retained=False)
         link.unfit = "the self-check failed here"
@@ -46,7 +46,7 @@ async def test_what_is_wrong_with_this_service_alone_is_said_once_no_other_is_he
         assert link.meter(PROGRESSIVE).state == "pending"
         assert not noted(tmp_path)
 
-        monkeypatch.setattr(meters.service.other_services, "HEARD_FOR_S", 0.0)
+        monkeypatch.setattr(meters.service.publishing_turn, "HEARD_FOR_S", 0.0)
         await link.goes_down("the self-check failed here")
         await eventually_async(
             lambda: link.meter(PROGRESSIVE).state == "inoperable", what="the meter"
@@ -59,7 +59,7 @@ async def test_what_an_audit_finds_in_the_books_is_said_against_any_other(
     pit: Pit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The other may not have checked yet, or may have no mark of what was lost."""
-    monkeypatch.setattr(meters.service.other_services, "HEARD_FOR_S", 3_600.0)
+    monkeypatch.setattr(meters.service.publishing_turn, "HEARD_FOR_S", 3_600.0)
     await move_balance(pit, "meter:progressive", 1)
     async with running(pit, tmp_path) as link:
         link.service.hear_beat(beat(1), retained=False)
@@ -91,24 +91,24 @@ async def test_of_two_that_stop_together_each_says_that_the_link_is_inoperable(
     pit: Pit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The other's last heartbeat does not prove that it continues. The final report stays."""
-    monkeypatch.setattr(meters.service.other_services, "HEARD_FOR_S", 3_600.0)
+    monkeypatch.setattr(meters.service.publishing_turn, "HEARD_FOR_S", 3_600.0)
     async with operating(pit, tmp_path) as link:
-        announcer = link.service.announcer
+        publisher = link.service.publisher
         link.service.hear_beat(beat(1), retained=False)
-        announcer.fall_silent()
+        publisher.fall_silent()
         before = len(link.beats())
         link.service.publish_heartbeat()
         assert len(link.beats()) == before
-        known = [announcer.others.are_known]
+        known = [publisher.others.are_known]
         link.service.hear_beat(beat(2), retained=False)
-        known.append(announcer.others.are_known)
+        known.append(publisher.others.are_known)
         assert known == [False, True], "the other goes on"
 
-        announcer.fall_silent()
-        monkeypatch.setattr(meters.service.other_services, "HEARD_FOR_S", 0.0)
-        assert announcer.others.are_known, "nobody was heard for long enough"
+        publisher.fall_silent()
+        monkeypatch.setattr(meters.service.publishing_turn, "HEARD_FOR_S", 0.0)
+        assert publisher.others.are_known, "nobody was heard for long enough"
         link.service.publish_heartbeat()
-        announcer.publish_end()
+        publisher.publish_end()
         assert [each.reason for each in link.beats()[before:]] == ["the service was stopped"]
         posted = len(link.posted)
         await link.service.reload()

@@ -7,13 +7,11 @@ import pytest
 from meters.books.accounts import meter_account
 from meters.books.link_stats import LinkStatsReader
 from meters.metrics import Metrics
-from meters.mqtt.incoming import Arrivals
 from tests.model.conftest import keeping_pit, keeping_redis, keeping_server
 from tests.model.pit import PROGRESSIVE, RAGS, Pit
 from tests.model.running import SOON, running
 from tests.model.test_asks import opened, result, void
 from tests.monitoring.test_service_metrics import read
-from tests.mqtt.test_arrivals import message
 from tests.servers import RedisServer, eventually_async
 
 __all__ = ["keeping_pit", "keeping_redis", "keeping_server"]
@@ -171,14 +169,3 @@ async def test_a_link_that_loses_its_store_and_one_whose_books_differ(
         await eventually_async(lambda: figure("audit_balanced") == 0, within_s=20)
         await eventually_async(lambda: figure("link_operable") == 0, within_s=20)
         assert figure("audits_total", "differs") > 0
-
-
-async def test_a_turn_reports_how_long_its_first_message_waited() -> None:
-    waits: list[float] = []
-    arrivals = Arrivals(took=waits.append)
-    clock_s = iter((10.0, 11.0, 14.0))
-    arrivals._clock_s = lambda: next(clock_s)
-    for topic in ("one", "two"):
-        arrivals.put(message(topic))
-    arrivals.turn(9)
-    assert waits == [4.0]

@@ -4,8 +4,7 @@ import asyncio
 
 import pytest
 
-from meters.mqtt.connection import BrokerError, Message
-from meters.mqtt.incoming import HELD_OFF_S, WAITING_MAX, Arrivals
+from meters.mqtt.connection import HELD_OFF_S, WAITING_MAX, BrokerError, Message, MessageQueue
 from meters.process.logs import ThrottledLog
 from tests.waiting import eventually_async
 
@@ -15,18 +14,22 @@ def message(topic: str, payload: bytes = b"{}") -> Message:
 
 
 class Queue:
-    """Arrivals whose lanes are their topics, except for topics of strangers."""
+    """Messages whose lanes are their topics, except for topics of strangers."""
 
     def __init__(self) -> None:
         self.dropped: list[str] = []
-        self.arrived = Arrivals(lambda topic: topic if len(topic) == 1 else "", self.dropped.append)
+        self.arrived = MessageQueue()
         self.now_s = 0.0
         self.arrived._clock_s = lambda: self.now_s
 
     def arrive(self, topics: str, times: int = 1) -> None:
         for number in range(times):
             for topic in topics:
-                self.arrived.put(message(topic, b"%d" % number))
+                self.put(topic, b"%d" % number)
+
+    def put(self, topic: str, payload: bytes = b"{}") -> None:
+        if not self.arrived.put(message(topic, payload), topic if len(topic) == 1 else ""):
+            self.dropped.append(topic)
 
     async def batch(self, size_max: int = 99) -> list[tuple[str, bytes]]:
         return [(one.topic, one.payload) for one in await self.arrived.batch(size_max)]
@@ -68,7 +71,7 @@ async def test_a_topic_that_overflowed_is_held_off_and_taken_again() -> None:
 async def test_strangers_wait_as_one() -> None:
     queue = Queue()
     for number in range(100):
-        queue.arrived.put(message(f"stranger/{number}"))
+        queue.put(f"stranger/{number}")
     queue.arrive("a")
     assert [topic for topic, _ in await queue.batch()] == ["stranger/0", "a"]
     assert len(queue.arrived) == WAITING_MAX - 1
@@ -78,10 +81,10 @@ async def test_what_waits_is_bounded_in_bytes() -> None:
     queue = Queue()
     large = bytes(16_000_000)
     for topic in "abcdefgh":
-        queue.arrived.put(message(topic, large))
+        queue.put(topic, large)
     assert queue.dropped == list("efgh")
     await queue.batch()
-    queue.arrived.put(message("i", large))
+    queue.put("i", large)
     assert len(queue.arrived) == 1
 
 
@@ -116,3 +119,12 @@ async def test_a_lost_connection_ends_the_wait_and_what_waits_is_repeated_by_the
     queue.arrive("a")
     with pytest.raises(BrokerError, match=r"^lost$"):
         await queue.batch()
+
+
+async def test_a_turn_reports_how_long_its_first_message_waited() -> None:
+    queue = Queue()
+    for queue.now_s, topic in ((10.0, "a"), (11.0, "b")):
+        queue.arrive(topic)
+    queue.now_s = 14.0
+    await queue.batch()
+    assert queue.arrived.waited_s == 4.0

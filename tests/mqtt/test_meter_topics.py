@@ -3,8 +3,8 @@
 import msgspec
 import pytest
 
-import meters.service.meter_topics
-from meters.service.meter_topics import BACK_WITHIN_S, PATIENCE_S, SPEAKS_FOR_S, MeterTopics
+import meters.service.publishing_turn
+from meters.service.publishing_turn import BACK_WITHIN_S, PATIENCE_S, SPEAKS_FOR_S, MeterTurns
 from meters.wire.messages import MeterValue
 
 AT = "2026-11-20T02:14:07.250Z"
@@ -18,10 +18,10 @@ def value(version: int, state: str = "open", meter: str = "progressive") -> Mete
 class Service:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now_s = 100.0
-        self.topics = MeterTopics()
+        self.topics = MeterTurns()
         self._read = 0
         self._wait_s: float | None = None
-        monkeypatch.setattr(meters.service.meter_topics, "_now_s", lambda: self.now_s)
+        monkeypatch.setattr(meters.service.publishing_turn, "_now_s", lambda: self.now_s)
 
     def play(self, story: str) -> None:
         """Play a story.

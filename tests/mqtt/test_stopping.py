@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
-import meters.service.process
-from meters.service.process import end
-from meters.service.stopping import stays_true
+import meters.service.serving
+from meters.service.serving import end
+from meters.service.worker import stays_true
 
 
 async def deaf(times: int) -> None:
@@ -30,7 +30,7 @@ async def test_a_cancellation_that_was_lost_in_a_group_is_given_again(
     times: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """No other task is canceled."""
-    monkeypatch.setattr(meters.service.process, "CANCEL_AGAIN_S", 0.01)
+    monkeypatch.setattr(meters.service.serving, "CANCEL_AGAIN_S", 0.01)
     other = asyncio.create_task(asyncio.Event().wait())
     spared, begun = asyncio.all_tasks(), asyncio.Event()
     serving = asyncio.create_task(in_a_group(times, begun))

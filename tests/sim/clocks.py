@@ -15,10 +15,9 @@ import pytest
 import meters.intake.wager_judging
 import meters.links.links
 import meters.selfcheck.software
-import meters.service.announcer
-import meters.service.jackpots
-import meters.service.meter_topics
+import meters.service.link_publisher
 import meters.service.outages
+import meters.service.publishing_turn
 import meters.wire.broker_client
 import meters.wire.clock
 from controllers.agent.link_state import MeterValues
@@ -66,13 +65,13 @@ def under_control(world: World) -> Iterator[None]:
     loop = world.loop
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(meters.wire.clock, "datetime", clock)
-        patch.setattr(meters.service.announcer, "time", clock)
+        patch.setattr(meters.service.link_publisher, "time", clock)
         patch.setattr(meters.intake.wager_judging, "secrets", Chance(world.seed))
         patch.setattr(meters.links.links, "secrets", _Tokens(world.chance("names")))
         patch.setattr(meters.service.outages, "secrets", _Tokens(world.chance("outages")))
-        patch.setattr(meters.service.jackpots, "datetime", clock)
+        patch.setattr(meters.service.link_publisher, "datetime", clock)
         patch.setattr(meters.selfcheck.software, "read_software", read_program_files)
-        patch.setattr(meters.service.meter_topics, "_jitter", world.chance("meter topics"))
+        patch.setattr(meters.service.publishing_turn, "_jitter", world.chance("meter topics"))
         patch.setattr(meters.wire.broker_client, "_jitter", world.chance("broker client"))
         patch.setattr(MeterValues.__init__, "__kwdefaults__", {"clock_s": loop.time})
         patch.setattr(DisplayState.__init__, "__defaults__", (loop.time,))

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from redis.asyncio import Redis
 
-import meters.service.announcer
+import meters.service.link_publisher
 from meters.books.approval_faults import Approval
 from meters.books.approvals import ApprovalBook
 from tests.model.pit import PROGRESSIVE, Pit
@@ -29,8 +29,8 @@ async def link(redis: Redis, tmp_path: Path) -> Running:
 
 
 async def publish_meters(link: Running) -> None:
-    announcer = link.service.announcer
-    announcer.publish_meters(await link.pit.store.state(), announcer.topics.heard)
+    publisher = link.service.publisher
+    publisher.publish_meters(await link.pit.store.state(), publisher.turns.heard)
 
 
 def shown(link: Running) -> set[str]:
@@ -41,12 +41,14 @@ async def test_a_clock_set_back_leaves_no_meter_shown_as_inoperable(
     link: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hour = 12
-    monkeypatch.setattr(meters.service.announcer, "now_text", lambda: f"2026-11-20T{hour}:00:00Z")
+    monkeypatch.setattr(
+        meters.service.link_publisher, "now_text", lambda: f"2026-11-20T{hour}:00:00Z"
+    )
     await publish_meters(link)
-    link.service.announcer.publish_inoperable()
+    link.service.publisher.publish_inoperable()
     assert shown(link) == {"inoperable"}
     hour = 11
-    link.service.announcer.publish_all_again()
+    link.service.publisher.publish_all_again()
     await publish_meters(link)
     assert shown(link) == {"open"}
     assert link.meter(PROGRESSIVE).at == "2026-11-20T12:00:00Z"
@@ -57,7 +59,7 @@ async def test_a_link_that_fails_as_its_broker_comes_back_is_shown_as_inoperable
     link: Running,
 ) -> None:
     await publish_meters(link)
-    link.service.announcer.publish_all_again()
-    link.service.announcer.publish_inoperable()
+    link.service.publisher.publish_all_again()
+    link.service.publisher.publish_inoperable()
     assert shown(link) == {"inoperable"}
     assert link.meter(PROGRESSIVE).state == "inoperable"

@@ -11,9 +11,8 @@ from typing import Any, Final, Self, cast
 import aiomqtt
 
 from meters.floor.addresses import BrokerAddress
-from meters.mqtt.connection import BrokerConnection, BrokerError, Message
-from meters.mqtt.incoming import Arrivals
-from meters.service.service import Connect
+from meters.mqtt.connection import BrokerConnection, BrokerError, Message, MessageQueue, Receive
+from meters.service.worker import Connect
 from tests.sim.loop import Process, current_process
 from tests.sim.world import World
 
@@ -266,21 +265,23 @@ class ServiceConnection(_Carried):
     mqtt: Final = "5"
     unsent_bytes: Final = 0
 
-    def __init__(self, world: World, broker: Broker, identifier: str, arrived: Arrivals) -> None:
+    def __init__(
+        self, world: World, broker: Broker, identifier: str, queue: MessageQueue, receive: Receive
+    ) -> None:
         super().__init__(world, broker, identifier)
-        self._waiting = arrived
+        self._queue, self._receive = queue, receive
 
     async def batch(self, size_max: int) -> list[Message]:
         """Wait for a message; return one of each lane that has any, and copies of some.
 
         More messages arrive between the first and the others.
         """
-        while self._waiting.empty() or not self._session.arrived.empty():
-            self._waiting.put(await self._next())
+        while self._queue.empty() or not self._session.arrived.empty():
+            self._receive(await self._next())
         await asyncio.sleep(self._chance.uniform(*_TAKEN_S))
         while not self._session.arrived.empty():
-            self._waiting.put(await self._next())
-        return self._broker.copied(self._waiting.turn(size_max), self._chance)
+            self._receive(await self._next())
+        return self._broker.copied(self._queue.turn(size_max), self._chance)
 
     def post(
         self, topic: str, payload: bytes, *, retain: bool = False, expires_s: int | None = None
@@ -311,9 +312,9 @@ def table_clients(world: World, broker: Broker) -> Callable[..., aiomqtt.Client]
 def service_connections(world: World, broker: Broker) -> Connect:
 
     def connect(
-        _address: BrokerAddress, _identifier: str, arrived: Arrivals
+        _address: BrokerAddress, _identifier: str, queue: MessageQueue, receive: Receive
     ) -> AbstractAsyncContextManager[BrokerConnection]:
         process = current_process()
-        return ServiceConnection(world, broker, process.name if process else "", arrived)
+        return ServiceConnection(world, broker, process.name if process else "", queue, receive)
 
     return connect

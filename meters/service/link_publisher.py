@@ -1,17 +1,20 @@
 """Public messages about a link: meter values, heartbeats, wins, and decisions on wins."""
 
 import time
+from datetime import UTC, datetime
 from typing import Final, Protocol
 
 import msgspec
 
+from meters.books.history import WinIndex
 from meters.books.link_state import LinkState
 from meters.books.store import LinkStore
+from meters.claims.claims import LISTED_MAX
+from meters.claims.win_messages import current_jackpot, is_reopened
 from meters.floor.floor_file import Link
 from meters.metrics import Metrics
-from meters.service.meter_topics import MeterTopics, same
-from meters.service.other_services import OtherServices
-from meters.web.display_state import DisplayState, MeterRow
+from meters.service.publishing_turn import MeterTurns, OtherServices, same
+from meters.web.display_state import HIT_NEWS_S, DisplayState, MeterRow
 from meters.wire import topics
 from meters.wire.clock import now_text
 from meters.wire.messages import ControllerBeat, Jackpot, LedgerSeal, MeterValue
@@ -41,11 +44,15 @@ heartbeat that says that the link is inoperable remains: it is true until the ne
 
 _STOPPED: Final = "the service was stopped"
 
+LATEST_MAX: Final = 25
+"""Number of latest wins of a meter that one read returns. In one second, a meter has far fewer
+wins."""
+
 COALESCE_S: Final = 0.1
 """Shortest time between two publications of a meter. The last value is always published."""
 
 
-class Announcer:
+class LinkPublisher:
     """Publisher of one link's messages, at the broker and on the display pages of this service.
 
     While one of the `others` operates the link, this service publishes only failures that concern
@@ -68,7 +75,7 @@ class Announcer:
         self._silent = False
         self._ended = False
         self.others = OtherServices()
-        self.topics = MeterTopics()
+        self.turns = MeterTurns()
         self.broker_problem: str | None = None
 
     def publish_all_again(self) -> None:
@@ -76,7 +83,7 @@ class Announcer:
 
         This is necessary when the broker can have lost its retained messages.
         """
-        self.topics.forget()
+        self.turns.forget()
 
     def adopt(self, link: Link) -> None:
         """Show the given meters and paytables of the link on the displays from now on."""
@@ -121,11 +128,11 @@ class Announcer:
                 msgspec.structs.replace(last, state="inoperable", at=now_text())
             )
             if of_all or not self.others.may_operate:
-                newest = self.topics.newest(value)
+                newest = self.turns.newest(value)
                 newest = msgspec.structs.replace(
                     newest, state="inoperable", at=max(newest.at, value.at)
                 )
-                self._publish_meter(newest, self.topics.heard, urgent=True)
+                self._publish_meter(newest, self.turns.heard, urgent=True)
 
     def _show_meter(self, value: MeterValue) -> MeterValue:
         """Show a meter value on the service's own displays; return the value that is shown.
@@ -149,7 +156,7 @@ class Announcer:
         """
         if self._ended:
             return None
-        wait_s = self.topics.wait_s(value, since, urgent=urgent)
+        wait_s = self.turns.wait_s(value, since, urgent=urgent)
         if wait_s == 0.0:
             self._post_meter(value)
         return wait_s
@@ -157,7 +164,7 @@ class Announcer:
     def _post_meter(self, value: MeterValue) -> None:
         payload = msgspec.json.encode(value)
         if self._post(topics.meter(self._link, value.meter), payload, retain=True):
-            self.topics.note_posted(value, payload)
+            self.turns.note_posted(value, payload)
 
     def _no_earlier(self, value: MeterValue) -> MeterValue:
         """Return a meter value with a time that is not earlier than that of the last shown value.
@@ -201,7 +208,7 @@ class Announcer:
         self._post(topics.controller(self._link), payload, retain=True, expires_s=expires_s)
         if self._beat % _REPEAT_EVERY_BEATS == 0:
             for meter, last in self._last.items():
-                announced = self.topics.ours(meter)
+                announced = self.turns.ours(meter)
                 if announced is not None and announced.version >= last.version:
                     self._post_meter(announced)
 
@@ -258,3 +265,49 @@ class Announcer:
         if of_meter:
             self._displays.put_jackpot(self._link, jackpot)
         self._post(topics.jackpot(self._link), msgspec.json.encode(jackpot))
+
+
+class JackpotDisplay:
+    """Display of the wins that other workers of the link have recorded (duty D8)."""
+
+    def __init__(self, store: LinkStore, publisher: LinkPublisher) -> None:
+        self._store = store
+        self._wins = WinIndex(store)
+        self._announcer = publisher
+        self._floor_changes = -1
+
+    async def show_waiting(self) -> None:
+        """Show all wins that already wait when this worker begins to operate the link.
+
+        The displays do not celebrate them, because they are not new.
+        """
+        for fields in await self._store.claims(await self._store.waiting(LISTED_MAX)):
+            hit = current_jackpot(fields) if fields else None
+            if hit is not None and hit.event == "hit":
+                self._announcer.show_hit(hit, news=False)
+
+    async def refresh(self, state: LinkState) -> None:
+        """Show wins and decisions that were recorded since the last call, a second ago."""
+        if state.floor_changes == self._floor_changes:
+            return
+        shown = self._announcer.pending_jackpots()
+        found = set(shown)
+        for meter in state.meters:
+            if meter.pending:
+                page = await self._wins.page(meter.meter, None, LATEST_MAX, meter_awards=True)
+                found.update(claim for _, claim in page)
+        for fields in await self._store.claims(sorted(found)):
+            hit = current_jackpot(fields) if fields else None
+            if hit is None:
+                continue
+            if is_reopened(fields):
+                self._announcer.show_reopened(hit)
+            elif hit.event == "hit":
+                self._announcer.show_hit(hit, news=_age_s(fields["at"]) < HIT_NEWS_S)
+            elif hit.claim in shown:
+                self._announcer.show_decision(hit)
+        self._floor_changes = state.floor_changes
+
+
+def _age_s(at: str) -> float:
+    return (datetime.now(UTC) - datetime.fromisoformat(at)).total_seconds()

@@ -16,8 +16,8 @@ from meters.floor.floor_file import Floor
 from meters.http.middleware import ServerSettings
 from meters.process.signals import on_stop
 from meters.redis_client.connect import open_redis
-from meters.service.run_notes import note_stop
-from meters.service.service import MeterService, ServeOptions
+from meters.service.log_auditing import note_stop
+from meters.service.worker import MeterService, ServeOptions
 
 log = structlog.get_logger()
 

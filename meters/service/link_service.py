@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import logging
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any, Final
 
@@ -29,16 +28,12 @@ from meters.redis_client.health import (
 )
 from meters.redis_client.replicated import ReplicatedRedis
 from meters.selfcheck.approval_checks import Configuration
-from meters.selfcheck.software import UNDER_WAY
-from meters.service.announcer import COALESCE_S, Announcer
-from meters.service.batches_in_work import BatchesInWork
-from meters.service.jackpots import JackpotDisplay
+from meters.selfcheck.software import UNDER_WAY, SelfCheck
 from meters.service.ledger_auditing import NOT_AUDITED, LedgerAuditing
+from meters.service.link_publisher import COALESCE_S, JackpotDisplay, LinkPublisher
 from meters.service.outages import Outages
-from meters.service.pace import Pace
-from meters.service.server_watch import watch_servers
+from meters.service.pace import BatchesInWork, Pace
 from meters.wire.messages import seq_of
-from meters.wire.topics import TableAddress
 
 log = structlog.get_logger()
 
@@ -47,6 +42,7 @@ OLD_AFTER_S: Final = 0.5
 not published as the current state."""
 _STEP_WITHIN_S: Final = 4.0
 _HELD_UP_S: Final = 0.5
+SERVERS_EVERY_S: Final = 15.0
 SERVICE: Final = "service"
 """Name of the service in ledger entries and in entries of the operators' log."""
 
@@ -78,22 +74,21 @@ async def _ended(task: asyncio.Task[Any]) -> None:
 class LinkService:
     """One link in operation. It operates only while every check passes (duties D9, D10).
 
-    `unfit` returns a reason that forbids every link of this service to operate, or None. `adopt`
-    receives the link each time that its parameters were read. `ring` is called after each change
-    that the floor page shows. Audits wait for `batches`, which has the batches of events of all
-    links.
+    A problem of the `self_check` forbids every link of this service to operate. `adopt` receives
+    the link each time that its parameters were read. `ring` is called after each change that the
+    floor page shows. Audits wait for `batches`, which has the batches of events of all links.
     """
 
     def __init__(
         self,
         store: LinkStore,
         mark: LedgerMark,
-        announcer: Announcer,
+        publisher: LinkPublisher,
         metrics: Metrics,
         *,
         configuration: Configuration,
         days: GamingDays,
-        unfit: Callable[[], str | None],
+        self_check: SelfCheck,
         adopt: Callable[[Link], None],
         ring: Callable[[], None],
         batches: BatchesInWork,
@@ -101,9 +96,9 @@ class LinkService:
     ) -> None:
         self.store = store
         store.must_keep = True
-        self.announcer = announcer
+        self.publisher = publisher
         self.configuration = configuration
-        self._unfit = unfit
+        self._self_check = self_check
         self._pace = pace
         self._metrics = metrics
         self._adopt = adopt
@@ -111,10 +106,10 @@ class LinkService:
         self._floor_changes = 0
         self._closed: str | None = None
         self._intake = LinkIntake(store, metrics)
-        self._hits = JackpotDisplay(store, announcer)
+        self._hits = JackpotDisplay(store, publisher)
         self._check_now = asyncio.Event()
         self.auditing = LedgerAuditing(
-            store, mark, announcer, metrics, _failure_text,
+            store, mark, publisher, metrics, _failure_text,
             batches=batches, ended=self._check_now.set, pace=pace,
         )  # fmt: skip
         self._figures = LinkStatsReader(store)
@@ -136,7 +131,7 @@ class LinkService:
 
     @property
     def broker_problem(self) -> str | None:
-        return self.announcer.broker_problem
+        return self.publisher.broker_problem
 
     def begin_with_broker(self) -> None:
         """Show that this service has a broker, and publish the meters.
@@ -144,14 +139,14 @@ class LinkService:
         Begin to listen first: if this service cannot operate the link but another one can, it must
         publish no failure.
         """
-        self.announcer.others.listen_first()
+        self.publisher.others.listen_first()
         self.set_broker_problem(None)
         self.meters_changed()
 
     def set_broker_problem(self, problem: str | None) -> None:
         """Show on the pages of this service that it has no broker, or that it has one again."""
-        if problem != self.announcer.broker_problem:
-            self.announcer.broker_problem = problem
+        if problem != self.publisher.broker_problem:
+            self.publisher.broker_problem = problem
             self.publish_heartbeat()
             self._ring()
 
@@ -191,15 +186,6 @@ class LinkService:
         if outcome.changed:
             self._changed.set()
         return outcome
-
-    def log_answered(self, replies: Sequence[tuple[TableAddress, bytes]], *, sent: bool) -> None:
-        """Log, at the debug level, each event that has a reply.
-
-        Without a broker, replies are not `sent`, and the tables send their events again.
-        """
-        if self._log.is_enabled_for(logging.DEBUG):
-            for address, reply in replies:
-                self._log.debug("event answered", table=address.table, seq=seq_of(reply), sent=sent)
 
     async def _apply_singly(self, arrivals: Sequence[Arrival]) -> BatchResult:
         """Apply the events one by one, so an event that fails does not delay the others."""
@@ -254,13 +240,13 @@ class LinkService:
         If another service reports that it cannot operate the link, but this one can, this one
         publishes the meters again, and its next heartbeat says that the link is operable.
         """
-        if self.announcer.others.hear(payload, retained=retained) and self._problem is None:
-            self.announcer.publish_all_again()
+        if self.publisher.others.hear(payload, retained=retained) and self._problem is None:
+            self.publisher.publish_all_again()
             self.meters_changed()
 
     def hear_meter(self, payload: bytes, *, retained: bool) -> None:
         """Process a value from a meter's topic, published by this service or another one."""
-        if self.announcer.topics.hear(payload, retained=retained):
+        if self.publisher.turns.hear(payload, retained=retained):
             self.meters_changed()
 
     def meters_changed(self) -> None:
@@ -277,7 +263,7 @@ class LinkService:
         }
         redis = self.store.redis
         if isinstance(redis, ReplicatedRedis):
-            jobs["servers"] = watch_servers(redis, self.store.link.id, self._show_servers_missing)
+            jobs["servers"] = self._watch_servers(redis)
         return jobs
 
     async def _beat(self) -> None:
@@ -414,7 +400,7 @@ class LinkService:
         Return also if it makes a new audit of the ledger necessary. A problem in the link's data
         has priority over one in the floor file, which does not matter while the data is wrong.
         """
-        if unfit := self._unfit():
+        if unfit := self._self_check.problem:
             return unfit, False
         broken = await redis_problem(self.store.redis, self.store.link.id, self._file_watch)
         self._metrics.running.show_redis(self.store.link.id, ready=broken is None)
@@ -448,7 +434,7 @@ class LinkService:
         await self.store.open(SERVICE)
         wrong = LinkParameters(self.store.link, self.store.filed).problem
         if wrong is None:
-            self.announcer.adopt(self.store.link)
+            self.publisher.adopt(self.store.link)
             self._adopt(self.store.link)
         return wrong
 
@@ -463,16 +449,16 @@ class LinkService:
             TermsError: the link's terms have changed since they were last read.
         """
         loop = asyncio.get_running_loop()
-        values_seen, began_s = self.announcer.topics.heard, loop.time()
+        values_seen, began_s = self.publisher.turns.heard, loop.time()
         state = await self.store.state()
         if loop.time() - began_s > OLD_AFTER_S:
-            values_seen = self.announcer.topics.heard
+            values_seen = self.publisher.turns.heard
             state = await self.store.state()
         return state, values_seen
 
     def _publish_state(self, state: LinkState, values_seen: int) -> None:
         self._closed = state.closure.reason if state.closure else None
-        if (wait_s := self.announcer.publish_meters(state, values_seen)) is not None:
+        if (wait_s := self.publisher.publish_meters(state, values_seen)) is not None:
             if self._reading_again is not None:
                 self._reading_again.cancel()
             loop = asyncio.get_running_loop()
@@ -482,7 +468,7 @@ class LinkService:
             self._ring()
 
     def publish_heartbeat(self) -> None:
-        self.announcer.publish_heartbeat(self._problem, self._closed, of_all=self._of_all)
+        self.publisher.publish_heartbeat(self._problem, self._closed, of_all=self._of_all)
 
     @property
     def _of_all(self) -> bool:
@@ -500,8 +486,22 @@ class LinkService:
         self._metrics.books.show_link_state(link, state, figures, sealed)
         self._metrics.running.show_memory(link, await self._figures.memory())
 
-    def _show_servers_missing(self, missing: int) -> None:
-        self._metrics.running.show_servers_missing(self.store.link.id, missing)
+    async def _watch_servers(self, redis: ReplicatedRedis) -> None:
+        """Count which sentinels, replicas and cluster nodes are missing, and log each change.
+
+        The link operates without them, but possibly not after the next failure.
+        """
+        before: set[str] = set()
+        while True:
+            missing = await redis.missing()
+            self._metrics.running.show_servers_missing(self.store.link.id, len(missing))
+            if set(missing) != before:
+                before = set(missing)
+                if missing:
+                    self._log.warning("redis servers missing", missing=missing)
+                else:
+                    self._log.info("redis servers complete")
+            await asyncio.sleep(SERVERS_EVERY_S)
 
     def _show_beat(self, took_s: float) -> None:
         self._metrics.running.show_beat(
@@ -523,13 +523,13 @@ class LinkService:
         self._set_problem(message)
         self._note_outage(message, again=again)
         self._intake.forget()
-        self.announcer.publish_inoperable(of_all=self._of_all)
+        self.publisher.publish_inoperable(of_all=self._of_all)
         if audit:
             self.auditing.want()
 
     def _note_outage(self, problem: str, *, again: bool) -> None:
         """Record an outage of the link, unless another service operates the link."""
-        others = self.announcer.others
+        others = self.publisher.others
         operated = not self._of_all and (others.operate if again else others.may_operate)
         if problem != NOT_AUDITED and not operated:
             self._outages.begin(problem, again=again)

@@ -2,6 +2,8 @@
 
 import asyncio
 import contextlib
+import logging
+import time
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
@@ -34,22 +36,26 @@ from meters.links.links import Links
 from meters.metrics import Metrics
 from meters.mqtt.client_name import ClientName
 from meters.mqtt.connect import connect_broker
-from meters.mqtt.connection import BrokerConnection, BrokerError, Message, TooLongError, prove_size
-from meters.mqtt.incoming import Arrivals
+from meters.mqtt.connection import (
+    BrokerConnection,
+    BrokerError,
+    Message,
+    MessageQueue,
+    Receive,
+    TooLongError,
+    prove_size,
+)
 from meters.mqtt.subscriptions import EventSubscriptions
 from meters.process.logs import ThrottledLog
 from meters.redis_client.credentials import session_secret
 from meters.redis_client.shards import AnyRedis
 from meters.selfcheck.approval_checks import Configuration
 from meters.selfcheck.software import SelfCheck
-from meters.service.announcer import Announcer
-from meters.service.batches_in_work import BatchesInWork
-from meters.service.link import LinkService
-from meters.service.log_auditing import LogAuditing
-from meters.service.other_services import HEARD_FOR_S
-from meters.service.pace import USUAL, Pace
-from meters.service.run_notes import note_start
-from meters.service.stopping import stays_true
+from meters.service.link_publisher import LinkPublisher
+from meters.service.link_service import LinkService
+from meters.service.log_auditing import LogAuditing, note_start
+from meters.service.pace import USUAL, BatchesInWork, Pace
+from meters.service.publishing_turn import HEARD_FOR_S
 from meters.users.demonstration import let_in
 from meters.users.directory import UserDirectory
 from meters.users.log_macs import LogSecrets
@@ -69,8 +75,12 @@ BATCHES_AT_ONCE: Final = 3
 _LEFT_WITHIN_S: Final = 2.0
 _ANSWERED_WITHIN_S: Final = 3.0
 _FLUSHED_WITHIN_S: Final = 1.0
+_LOOKS: Final = 3
+_LOOK_EVERY_S: Final = 0.01
 
-Connect = Callable[[BrokerAddress, str, Arrivals], AbstractAsyncContextManager[BrokerConnection]]
+Connect = Callable[
+    [BrokerAddress, str, MessageQueue, Receive], AbstractAsyncContextManager[BrokerConnection]
+]
 """Function that connects to the broker, such as `connect_broker`."""
 
 
@@ -103,34 +113,23 @@ class MeterService:
         options: ServeOptions,
         connect: Connect = connect_broker,
     ) -> None:
-        self._floor = floor
-        self._redis = redis
-        self._connect = connect
-        self._client_name = ClientName(redis, floor.link[0].id, self._show_broker_problem)
-        self._size_problem: str | None = None
-        self._options = options
-        self._known: dict[TableAddress, CatalogTable] = {}
-        self._by_topic: dict[str, CatalogTable] = {}
-        for link in floor.link:
-            self._adopt(link)
-        self._bell = ChangeSignal()
-        secret = session_secret(floor.service)
+        self._floor, self._redis, self._options, self._connect = floor, redis, options, connect
+        self.identifier = f"pitlink-{uuid.uuid4().hex[:12]}"
+        data, shared = Path(floor.service.data), floor.service.broker != "embedded"
         log_secrets = LogSecrets.of(floor.service)
         self._metrics = Metrics(floor)
+        self._displays, self._bell = DisplayState(), ChangeSignal()
+        self._self_check = SelfCheck(floor)
+        self._batches = BatchesInWork()
         self.user_directory = UserDirectory.of(
             redis,
             floor.service.idle_minutes,
-            secret=secret,
+            secret=session_secret(floor.service),
             log_secrets=log_secrets,
             count_refused=self._metrics.running.count_sign_in_refused,
             demonstration=floor.facility.demonstration,
         )
-        self._log_mark = LogMark(Path(floor.service.data))
-        self._displays = DisplayState()
-        self._batches = BatchesInWork()
-        self._self_check = SelfCheck(floor)
-        self._connection: BrokerConnection | None = None
-        self._dropped, self._strangers = ThrottledLog(), ThrottledLog()
+        self._log_mark = LogMark(data)
         self._log_auditing = LogAuditing(
             redis,
             self._log_mark,
@@ -141,17 +140,16 @@ class MeterService:
         )
         stores = {link.id: LinkStore(redis, link) for link in floor.link}
         days = GamingDays.of_facility(floor.facility)
+        opens_as = VALIDATES if options.auto_floor else None
         self._links = {
             link: LinkService(
                 store,
-                LedgerMark(Path(floor.service.data), link),
-                Announcer(store, self._displays, self._metrics, self._post),
+                LedgerMark(data, link),
+                LinkPublisher(store, self._displays, self._metrics, self._post),
                 self._metrics,
                 days=days,
-                configuration=Configuration(
-                    floor, store, opens_as=VALIDATES if options.auto_floor else None
-                ),
-                unfit=lambda: self._self_check.problem,
+                configuration=Configuration(floor, store, opens_as=opens_as),
+                self_check=self._self_check,
                 adopt=self._adopt,
                 ring=self._ring,
                 batches=self._batches,
@@ -160,52 +158,54 @@ class MeterService:
             for link, store in stores.items()
         }
         self._claims = Claims(
-            floor,
-            stores,
-            lambda link: self._links[link].problem,
-            self._publish_jackpot,
-            lambda link: self._links[link].keep_mark(),
+            floor, stores, self._problem_of, self._publish_jackpot, self._keep_mark
         )
-        self._asks = Asks(
-            floor,
-            stores,
-            lambda link: self._links[link].problem,
-            lambda link: self._links[link].keep_mark(),
-            self._bell.ring,
-        )
+        self._asks = Asks(floor, stores, self._problem_of, self._keep_mark, self._bell.ring)
         self._online: dict[str, set[str]] = {link: set() for link in stores}
+        self._link_acts = Links(self._links, self._online)
         watchers = self._displays.watchers
         self._metrics.running.attach(
             self._self_check,
             {"display": partial(watchers, staff=False), "staff": partial(watchers, staff=True)},
         )
-        self._link_acts = Links(self._links, self._online)
-        self._beats = {topics.controller(link): each for link, each in self._links.items()}
+        self._tables: dict[str, CatalogTable] = {}
+        self._statuses: dict[str, TableAddress] = {}
+        for link in floor.link:
+            self._adopt(link)
+        self._beats = {topics.controller(id_): link for id_, link in self._links.items()}
         self._meters = {
             topics.meter(link.id, meter.meter_id): self._links[link.id]
             for link in floor.link
             for meter in link.meter
-            if floor.service.broker != "embedded"  # the embedded broker has only this service
+            if shared  # the embedded broker has only this service
         }
-        self._events = EventSubscriptions(
-            self._links,
-            lambda: [id_ for id_, link in self._links.items() if link.problem is None],
-            shared=floor.service.broker != "embedded",
-        )
+        self._events = EventSubscriptions(self._links, self._operable, shared=shared)
+        self._client_name = ClientName(redis, floor.link[0].id, self._show_broker_problem)
+        self._size_problem: str | None = None
+        self._connection: BrokerConnection | None = None
+        self._queue: MessageQueue | None = None
         self._free = asyncio.Semaphore(BATCHES_AT_ONCE)
-        self._arrived: Arrivals | None = None
+        self._dropped, self._strangers = ThrottledLog(), ThrottledLog()
         self._stopping = False
-        self.identifier = f"pitlink-{uuid.uuid4().hex[:12]}"
 
     def _adopt(self, link: Link) -> None:
         """Use these parameters of the link for the next events of its tables."""
-        known = table_topics(self._floor, link)
-        self._known |= known
-        self._by_topic |= {topics.table_out(*address): each for address, each in known.items()}
+        for address, known in table_topics(self._floor, link).items():
+            self._tables[topics.table_out(*address)] = known
+            self._statuses[topics.table_status(*address)] = address
 
     def _ring(self) -> None:
         self._bell.ring()
         self._events.refresh()
+
+    def _problem_of(self, link: str) -> str | None:
+        return self._links[link].problem
+
+    async def _keep_mark(self, link: str) -> None:
+        await self._links[link].keep_mark()
+
+    def _operable(self) -> Sequence[str]:
+        return [id_ for id_, link in self._links.items() if link.problem is None]
 
     def inoperable(self) -> Mapping[str, str]:
         """Return why each inoperable link does not operate, by its id."""
@@ -283,7 +283,7 @@ class MeterService:
         group.create_task(self._self_check.run(), name="self-check")
         group.create_task(self._log_auditing.run(), name="operators' log")
         for link in self._links.values():
-            link.announcer.others.listen_first()
+            link.publisher.others.listen_first()
             link.set_broker_problem(self._broker_problem)
             for name, job in link.jobs().items():
                 group.create_task(job, name=name)
@@ -303,22 +303,20 @@ class MeterService:
         if a part of the service does not respond; then the caller can cancel `run`.
         """
         self._stopping = True
-        connection, arrived = self._connection, self._arrived
-        if connection is None or arrived is None:
+        connection, queue = self._connection, self._queue
+        if connection is None or queue is None:
             return
-        announcers = [link.announcer for link in self._links.values()]
-        for each in announcers:
+        publishers = [link.publisher for link in self._links.values()]
+        for each in publishers:
             each.fall_silent()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_LEFT_WITHIN_S):
                 await self._events.leave()
+        await stays_true(lambda: queue.empty() and self._batches.none, within_s=_ANSWERED_WITHIN_S)
         await stays_true(
-            lambda: arrived.empty() and self._batches.none, within_s=_ANSWERED_WITHIN_S
+            lambda: all(each.others.are_known for each in publishers), within_s=HEARD_FOR_S
         )
-        await stays_true(
-            lambda: all(each.others.are_known for each in announcers), within_s=HEARD_FOR_S
-        )
-        for each in announcers:
+        for each in publishers:
             each.publish_end()
         await stays_true(lambda: not connection.unsent_bytes, within_s=_FLUSHED_WITHIN_S)
 
@@ -327,18 +325,16 @@ class MeterService:
     ) -> None:
         """Serve one connection to the broker until it is lost."""
         try:
-            arrived = Arrivals(
-                self._lane, self._count_dropped, self._hear_aside, self._metrics.running.note_wait
-            )
-            address = broker()
+            queue, address = MessageQueue(), broker()
             await self._client_name.wait_until_free(address)
-            async with self._connect(address, self.identifier, arrived) as connection:
+            receive = partial(self._receive, queue)
+            async with self._connect(address, self.identifier, queue, receive) as connection:
                 await prove_size(connection, topics.SIZE_PROOF)
                 await connection.subscribe(topics.EVERY_TABLE_STATUS)
                 for link in self._links.values():
-                    link.announcer.publish_all_again()
+                    link.publisher.publish_all_again()
                 await connection.subscribe(*self._beats, *self._meters)
-                self._connection, self._arrived = connection, arrived
+                self._connection, self._queue = connection, queue
                 self._metrics.running.show_broker(connected=True)
                 log.info("broker connected", mqtt=connection.mqtt)
                 for link in self._links.values():
@@ -352,7 +348,7 @@ class MeterService:
                 holding = batches.create_task(self._client_name.hold(address), name="name")
                 batches.create_task(self._send_reopened(), name="reopened wins")
                 try:
-                    await self._apply_batches(connection, batches)
+                    await self._apply_batches(connection, queue, batches)
                 finally:
                     following.cancel()
                     holding.cancel()
@@ -388,8 +384,28 @@ class MeterService:
         """
         return address.event_group or await stored_event_group(self._redis, self._floor.link[0].id)
 
+    def _receive(self, queue: MessageQueue, message: Message) -> None:
+        """Let a table's message wait in its lane; hear a heartbeat or a meter value now.
+
+        The latter two can be from this service or another one. Tables that the floor does not have
+        share one lane.
+        """
+        topic = message.topic
+        if (known := self._tables.get(topic)) is None:
+            if (link := self._beats.get(topic)) is not None:
+                link.hear_beat(message.payload, retained=message.retain)
+                return
+            if (link := self._meters.get(topic)) is not None:
+                link.hear_meter(message.payload, retained=message.retain)
+                return
+        lane = topic if known is not None or topic in self._statuses else ""
+        if not queue.put(message, lane):
+            self._metrics.running.count_dropped(known.address.link if known else "")
+            if (more := self._dropped.due(lane)) is not None:
+                log.warning("flooded", topic=lane or "strangers", kept_back=more)
+
     async def _apply_batches(
-        self, connection: BrokerConnection, batches: asyncio.TaskGroup
+        self, connection: BrokerConnection, queue: MessageQueue, batches: asyncio.TaskGroup
     ) -> None:
         """Apply events in batches: decode one batch while Redis applies another batch.
 
@@ -400,67 +416,68 @@ class MeterService:
         while True:
             await self._free.acquire()
             try:
-                by_link = self._sort(await connection.batch(BATCH_EVENTS_MAX))
+                batch = await connection.batch(BATCH_EVENTS_MAX)
+                arrived_s = time.perf_counter() - queue.waited_s
+                self._metrics.running.observe_wait(queue.waited_s)
+                by_link = self._sort(batch)
             except BaseException:
                 self._free.release()
                 raise
-            taking = batches.create_task(self._apply_batch(by_link), name="batch")
-            self._batches.add(taking)
-            taking.add_done_callback(lambda _: self._free.release())
-            taking.add_done_callback(self._metrics.running.time_replies(by_link))
-
-    async def _apply_batch(self, by_link: Mapping[str, Sequence[Arrival]]) -> None:
-        await asyncio.gather(
-            *(
-                self._apply_to_link(self._links[link], arrivals)
-                for link, arrivals in by_link.items()
-            )
-        )
+            task = batches.create_task(self._apply_batch(by_link, arrived_s), name="batch")
+            self._batches.add(task)
+            task.add_done_callback(lambda _: self._free.release())
 
     def _sort(self, batch: Sequence[Message]) -> dict[str, list[Arrival]]:
         """Return the table events of a batch, grouped by link; process the other messages."""
         by_link: dict[str, list[Arrival]] = {}
         for message in batch:
-            known = self._by_topic.get(message.topic)
-            if known is None:
-                self._handle_other(message)
-            else:
+            topic = message.topic
+            if (known := self._tables.get(topic)) is not None:
                 arrival = Arrival(known, message.payload, message.correlation)
                 by_link.setdefault(known.address.link, []).append(arrival)
+            elif (table := self._statuses.get(topic)) is not None:
+                self._note_status(table, message.payload)
+            elif (stranger := topics.parse_table_out(topic)) is not None:
+                self._refuse_stranger(stranger, message)
         return by_link
 
-    def _lane(self, topic: str) -> str:
-        """Return the name of a topic's queue: one for each known table, one for all others."""
-        if topic in self._by_topic or topics.parse_table_status(topic) in self._known:
-            return topic
-        return ""
+    async def _apply_batch(
+        self, by_link: Mapping[str, Sequence[Arrival]], arrived_s: float
+    ) -> None:
+        work = (self._apply_to_link(self._links[id_], each) for id_, each in by_link.items())
+        await asyncio.gather(*work)
+        if by_link:
+            self._metrics.running.observe_reply(time.perf_counter() - arrived_s)
 
-    def _hear_aside(self, message: Message) -> bool:
-        """Process a heartbeat or a meter value now; return False for other messages.
-
-        It can be from this service or another one, and does not wait in the queues of table events.
-        """
-        topic = message.topic
-        if (link := self._beats.get(topic)) is not None:
-            link.hear_beat(message.payload, retained=message.retain)
-        elif (link := self._meters.get(topic)) is not None:
-            link.hear_meter(message.payload, retained=message.retain)
-        return link is not None
-
-    def _count_dropped(self, topic: str) -> None:
-        """Count a message that was dropped because its topic had too many. Log only a few drops."""
-        known = self._by_topic.get(topic)
-        self._metrics.running.count_dropped(known.address.link if known else "")
-        lane = self._lane(topic)
-        if (more := self._dropped.due(lane)) is not None:
-            log.warning("flooded", topic=lane or "strangers", kept_back=more)
-
-    def _handle_other(self, message: Message) -> None:
-        topic = message.topic
-        if (stranger := topics.parse_table_out(topic)) is not None:
-            self._refuse_stranger(stranger, message)
-        elif (table := topics.parse_table_status(topic)) is not None and table in self._known:
-            self._note_status(table, message.payload)
+    async def _apply_to_link(self, link: LinkService, arrivals: Sequence[Arrival]) -> None:
+        outcome = await link.apply_batch(arrivals)
+        # A batch has at most one event of a table, because each table has its own lane.
+        correlations = {
+            one.known.address: one.correlation for one in arrivals if one.correlation is not None
+        }
+        follows = log.is_enabled_for(logging.DEBUG)
+        for address, reply in outcome.replies:
+            self._reply(address, reply, correlations.get(address))
+            if follows:
+                sent = self._connection is not None
+                log.debug(
+                    "event answered",
+                    link=address.link,
+                    table=address.table,
+                    seq=seq_of(reply),
+                    sent=sent,
+                )
+        for record, paid in outcome.hits:
+            of_meter = record.percent is not None
+            link.publisher.publish_jackpot(hit_message(record, paid), of_meter=of_meter)
+            self._bell.ring()
+        if outcome.asked:
+            self._bell.ring()
+        try:
+            for address, claims in outcome.hellos:
+                await self._claims.send_again(address.link, claims)
+        except (RedisError, OSError) as error:
+            log.warning("claims not retold", link=link.store.link.id, reason=str(error))
 
     def _note_status(self, address: TableAddress, payload: bytes) -> None:
         """Note whether the agent of a table is connected, as the table's status message says."""
@@ -492,29 +509,6 @@ class MeterService:
             logger.warning("event refused", seq=seq, code=code, kept_back=more)
         self._reply(address, refused(seq, code, message), event.correlation)
 
-    async def _apply_to_link(self, link: LinkService, arrivals: Sequence[Arrival]) -> None:
-        outcome = await link.apply_batch(arrivals)
-        link.log_answered(outcome.replies, sent=self._connection is not None)
-        # A batch has at most one event of a table, because each table has its own lane.
-        correlations = {
-            (one.known.address.link, one.known.table.id): one.correlation
-            for one in arrivals
-            if one.correlation is not None
-        }
-        for address, reply in outcome.replies:
-            self._reply(address, reply, correlations.get(address))
-        for record, paid in outcome.hits:
-            of_meter = record.percent is not None
-            link.announcer.publish_jackpot(hit_message(record, paid), of_meter=of_meter)
-            self._bell.ring()
-        if outcome.asked:
-            self._bell.ring()
-        try:
-            for address, claims in outcome.hellos:
-                await self._claims.send_again(address.link, claims)
-        except (RedisError, OSError) as error:
-            log.warning("claims not retold", link=link.store.link.id, reason=str(error))
-
     def _reply(self, address: TableAddress, payload: bytes, correlation: bytes | None) -> None:
         if self._connection is not None:
             self._connection.reply(topics.table_in(*address), payload, correlation)
@@ -531,7 +525,23 @@ class MeterService:
         link = self._links[record.link]
         of_meter = record.percent is not None and jackpot.claim == record.claim
         if jackpot.event == "hit" and of_meter:
-            link.announcer.show_reopened(jackpot)
-        link.announcer.publish_jackpot(jackpot, of_meter=of_meter)
+            link.publisher.show_reopened(jackpot)
+        link.publisher.publish_jackpot(jackpot, of_meter=of_meter)
         link.meters_changed()
         self._bell.ring()
+
+
+async def stays_true(holds: Callable[[], bool], *, within_s: float) -> bool:
+    """Wait until a condition remains true for a moment. Return False after the time limit.
+
+    One check is not enough: while one task hands a value to another, neither has it for a moment.
+    """
+    looks = 0
+    try:
+        async with asyncio.timeout(within_s):
+            while looks < _LOOKS:
+                looks = looks + 1 if holds() else 0
+                await asyncio.sleep(_LOOK_EVERY_S)
+    except TimeoutError:
+        return False
+    return True
