@@ -6,7 +6,7 @@ contain one of the player's cards, plus those that contain two, and so on with a
 
 For each subset, the calculation needs the number of dealer's hands that contain it and are higher
 than a strength. This number is the same for all subsets of a class, which differ only by a renaming
-of the suits (``suit_classes``).
+of the suits (``hand_counts``).
 """
 
 from collections import Counter
@@ -80,7 +80,7 @@ def count_duel(
     )
     rows: Counter[tuple[str, int, tuple[int, ...], int, int, int]] = Counter()
     examples: dict[int, tuple[int, ...]] = {}
-    for one, chance in zip(each_class(players, _unseen), chances, strict=True):
+    for one, chance in zip(each_class(players, unseen), chances, strict=True):
         examples.setdefault(chance[0], tuple(one.cards))
         own, *against_it = chance
         for hand, number in judged(lambda cards: compare(cards)[0], one):
@@ -186,10 +186,10 @@ def _strengths(compare: Compare, classes: HandClasses, advance: Advance) -> Inte
 def _least_qualifying(classes: HandClasses, strength: Integers) -> int:
     return min(
         int(number)
-        for one, number in zip(each_class(classes, _unseen), strength, strict=True)
+        for one, number in zip(each_class(classes, unseen), strength, strict=True)
         if dealer_qualifies(one.cards)
     )
 
 
-def _unseen(_steps: int) -> None:
+def unseen(_steps: int) -> None:
     """Receive a report of progress, and do nothing."""

@@ -12,7 +12,7 @@ import msgspec
 
 from bonus.hands.rankings import COMPARES, RANKINGS
 from bonus.law.chapter_file import Chapter, WagerTables
-from bonus.odds.dealer_duels import Duel, count_duel, steps_of_duel
+from bonus.odds.dealer_duels import Duel, count_duel, steps_of_duel, unseen
 from bonus.odds.hand_counts import (
     BY_COLOR,
     Advance,
@@ -70,26 +70,21 @@ class Enumerator:
         known = self._known.get(wanted.name)
         if isinstance(known, wanted.result):
             return known
-        stored = self._take(wanted)
-        found = self._count(wanted) if stored is None else stored
+        found = self._take(wanted)
+        if found is None:
+            advance = self._begin(wanted.name, wanted.steps()) if self._begin else unseen
+            found = wanted.count(advance)
+            if self._shelf:
+                self._shelf.put(wanted.name, msgspec.msgpack.encode(found))
         self._known[wanted.name] = found
         return found
 
     def _take(self, wanted: Enumeration[T]) -> T | None:
         data = self._shelf.get(wanted.name) if self._shelf else None
-        if data is None:
-            return None
         try:
-            return msgspec.msgpack.decode(data, type=wanted.result)
+            return None if data is None else msgspec.msgpack.decode(data, type=wanted.result)
         except msgspec.MsgspecError:
             return None
-
-    def _count(self, wanted: Enumeration[T]) -> T:
-        advance = self._begin(wanted.name, wanted.steps()) if self._begin else _unseen
-        found = wanted.count(advance)
-        if self._shelf:
-            self._shelf.put(wanted.name, msgspec.msgpack.encode(found))
-        return found
 
 
 class HandDeals(msgspec.Struct, frozen=True):
@@ -163,7 +158,7 @@ def fives(ranking: str) -> Enumeration[Fives]:
 
 def _count_fives(ranking: str, advance: Advance) -> Fives:
     judge, compare = RANKINGS["five_card"].of, COMPARES[ranking]
-    strengths = [compare(one.cards)[1] for one in each_class(hand_classes(3), _unseen)]
+    strengths = [compare(one.cards)[1] for one in each_class(hand_classes(3), unseen)]
     own = [hand_classes(3).find(cards).tolist() for cards in hand_classes(5).subsets(3)]
     deals: dict[int, Counts] = {}
     for at, one in enumerate(each_class(hand_classes(5), advance)):
@@ -172,7 +167,3 @@ def _count_fives(ranking: str, advance: Advance) -> Fives:
                 counts = deals.setdefault(strengths[three[at]], {})
                 counts[hand] = counts.get(hand, 0) + number
     return Fives(deals)
-
-
-def _unseen(_steps: int) -> None:
-    """Receive a report of progress, and do nothing."""

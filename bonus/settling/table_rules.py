@@ -31,7 +31,7 @@ from bonus.law.paytables import (
 from bonus.settling.payouts import Decision, PayoutLimit, SettlingStep, collected, judged_cards
 from bonus.settling.progressives import BonusDraws, DealerBonus, ProgressiveWager
 from bonus.settling.settlement_lines import Outcome
-from bonus.settling.wagers_at_odds import BonusTerms, MainTerms, MainWagers, OptionalWager
+from bonus.settling.wagers_at_odds import MainTerms, MainWagers, OptionalWager
 from bonus.wagers import PaidFrom, envy_item
 
 
@@ -226,31 +226,19 @@ class _Builder:
         if main.follow_pays:
             (paytable,) = paytables_of(main.follow_pays, hands)
             follow_pays = self._by_hand(main.follow, main.follow, paytable, hands)
-        bonuses = {
-            when: tuple(self._bonus(bonus) for bonus in main.bonus if bonus.when == when)
-            for when in ("played", "not_lower", "lower")
-        }
-        below = main.not_qualified
         terms = MainTerms(
-            stake=main.stake,
-            follow=main.follow,
+            main=main,
             names=names,
             pays=(at_odds(main.stake), at_odds(main.follow)),
             follow_pays=follow_pays,
-            not_qualified_returns=below.returns if below else "",
-            not_qualified_rule=below.rule if below else "",
-            tie_rule=main.tie.rule,
-            lower=main.lower,
-            played=bonuses["played"],
-            not_lower=bonuses["not_lower"],
-            beaten=bonuses["lower"],
+            bonuses=tuple((bonus, self._bonus(bonus)) for bonus in main.bonus),
         )
         return MainWagers(
             stake=main.stake,
             follow=main.follow,
             judged=judged_cards(RANKINGS[main.ranking].of, "hand"),
             compare=COMPARES[main.ranking],
-            qualifies=QUEEN_HIGH if below else 0,
+            qualifies=QUEEN_HIGH if main.not_qualified else 0,
             tie_pays=main.tie.pays,
             folded=collected(main.stake, main.asking),
             lost=tuple(collected(wager, main.lower) for wager in (main.stake, main.follow)),
@@ -260,20 +248,18 @@ class _Builder:
             lower={hand: terms.lower_than_dealers(hand) for hand in hands},
         )
 
-    def _bonus(self, bonus: Bonus) -> BonusTerms:
-        hands = RANKINGS[bonus.ranking].names
+    def _bonus(self, bonus: Bonus) -> dict[str, Decision]:
         paytable = self._chosen(bonus.table, bonus.choice, bonus.ranking)
         if paytable is None:
             raise ValueError(f"{bonus.item}: no paytable is chosen")
-        by_hand = self._by_hand(
+        return self._by_hand(
             bonus.item,
             bonus.on,
             paytable,
-            hands,
+            RANKINGS[bonus.ranking].names,
             royal=bonus.mini_royal,
             royal_times=self._mini_royal.get(bonus.item),
         )
-        return BonusTerms(bonus.item, by_hand, bonus.procedure, bonus.returns)
 
     def steps(self, wager: WagerTables) -> list[SettlingStep]:
         """Return the steps for wagers that share paytables; none if no paytable is chosen."""

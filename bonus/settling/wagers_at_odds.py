@@ -6,12 +6,13 @@ Optional wagers, such as Pair Plus, Six Card Bonus, Prime and Pair Bonus, have p
 649a.11(c)(4) and (6), 679a.11(d), 682a.11(e).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache, partial
 
 from bonus.cards import rank_of
 from bonus.hands.rankings import Compare
+from bonus.law.chapter_file import Bonus, Main
 from bonus.law.meter_terms import MeterTerms
 from bonus.settling.payouts import (
     Decision,
@@ -29,20 +30,6 @@ from bonus.settling.settlement_lines import Line
 
 
 @dataclass(frozen=True, slots=True)
-class BonusTerms:
-    """Terms of a bonus on one of the two main wagers, paid in addition to its payout or instead.
-
-    ``procedure`` is the subsection that says what happens to the two main wagers when the bonus is
-    paid, and ``returns`` the one that is then returned; empty if none is.
-    """
-
-    item: str
-    by_hand: Mapping[str, Decision]
-    procedure: str
-    returns: str
-
-
-@dataclass(frozen=True, slots=True)
 class MainTerms:
     """Terms of the two main wagers, from which all their decisions follow.
 
@@ -53,26 +40,14 @@ class MainTerms:
         names: the chapter's name for each hand of the ranking.
         pays: the decisions to pay either wager when it wins, by the player's hand.
         follow_pays: those to pay the second wager when the dealer's hand qualifies.
-        not_qualified_returns: the wager that is returned if the dealer's hand does not qualify;
-            empty if every hand qualifies.
-        tie_rule: the subsection under which both wagers are returned when the hands are equal.
-        lower: the subsection under which the wagers are collected if the player's hand is lower.
-        played: the bonuses for every hand that was not folded.
-        beaten: the bonuses for a hand that is lower than the dealer's hand.
+        bonuses: each bonus with the decisions to pay it.
     """
 
-    stake: str
-    follow: str
+    main: Main
     names: Mapping[str, str]
     pays: tuple[Mapping[str, Decision], Mapping[str, Decision]]
     follow_pays: Mapping[str, Decision]
-    not_qualified_returns: str
-    not_qualified_rule: str
-    tie_rule: str
-    lower: str
-    played: tuple[BonusTerms, ...]
-    not_lower: tuple[BonusTerms, ...]
-    beaten: tuple[BonusTerms, ...]
+    bonuses: tuple[tuple[Bonus, Mapping[str, Decision]], ...]
 
     def not_qualified(self, hand: str) -> tuple[Decision, ...]:
         """Return the decisions when the dealer's hand does not qualify.
@@ -80,30 +55,28 @@ class MainTerms:
         One wager wins, whatever the player's hand is, and the other is returned: 649a.11(c)(3)(i),
         679a.11(c)(3)(i); readings T26, P3, P7.
         """
-        returns = self.not_qualified_returns
+        below = self.main.not_qualified
         wagers = (
-            returned(returns, self.not_qualified_rule, self.names[hand])
-            if by_hand[hand].wager == returns
+            returned(below.returns, below.rule, self.names[hand])
+            if below and by_hand[hand].wager == below.returns
             else by_hand[hand]
             for by_hand in self.pays
         )
-        return (*wagers, *_paid(self.played, hand))
+        return (*wagers, *self._paid("played", hand))
 
     def higher(self, hand: str) -> tuple[Decision, ...]:
         return (
             self.pays[0][hand],
             self.follow_pays[hand],
-            *_paid(self.not_lower, hand),
-            *_paid(self.played, hand),
+            *self._paid("not_lower", hand),
+            *self._paid("played", hand),
         )
 
     def equal(self, hand: str) -> tuple[Decision, ...]:
         """Return the decisions when the hands are equal and equal hands are not paid."""
-        return (
-            returned(self.stake, self.tie_rule, self.names[hand]),
-            returned(self.follow, self.tie_rule, self.names[hand]),
-            *_paid(self.played, hand),
-        )
+        main, name = self.main, self.names[hand]
+        wagers = (returned(wager, main.tie.rule, name) for wager in (main.stake, main.follow))
+        return (*wagers, *self._paid("played", hand))
 
     def lower_than_dealers(self, hand: str) -> tuple[Decision, ...]:
         """Return the decisions when the player's hand is lower than the dealer's hand.
@@ -111,20 +84,22 @@ class MainTerms:
         Both wagers lose, except a wager that a Bad Beat Bonus returns or pays: 679a.11(c)(3)(iii)
         and (iv), 682a.11(d)(2)(ii); readings P1, F3.
         """
-        due = [bonus for bonus in self.beaten if hand in bonus.by_hand]
-        rule = due[0].procedure if due else self.lower
-        name = self.names[hand]
-        wagers = {wager: collected(wager, rule, name) for wager in (self.stake, self.follow)}
+        main, name = self.main, self.names[hand]
+        due = [bonus for bonus, pays in self.bonuses if bonus.when == "lower" and hand in pays]
+        rule = due[0].procedure if due else main.lower
+        wagers = {wager: collected(wager, rule, name) for wager in (main.stake, main.follow)}
         for bonus in due:
             if bonus.returns:
                 wagers[bonus.returns] = returned(bonus.returns, rule, name)
         # A bonus with the name of a main wager replaces the line of this wager.
-        wagers |= {bonus.item: bonus.by_hand[hand] for bonus in due}
-        return (*wagers.values(), *_paid(self.played, hand))
+        wagers |= {paid.item: paid for paid in self._paid("lower", hand)}
+        return (*wagers.values(), *self._paid("played", hand))
 
-
-def _paid(bonuses: Sequence[BonusTerms], hand: str) -> tuple[Decision, ...]:
-    return tuple(bonus.by_hand[hand] for bonus in bonuses if hand in bonus.by_hand)
+    def _paid(self, when: str, hand: str) -> tuple[Decision, ...]:
+        """Return the decisions to pay the bonuses that are due then."""
+        return tuple(
+            pays[hand] for bonus, pays in self.bonuses if bonus.when == when and hand in pays
+        )
 
 
 Decisions = Mapping[str, tuple[Decision, ...]]
