@@ -11,7 +11,9 @@ from bonus.cards import ACE, Card, rank_of
 from bonus.hands.rankings import COMPARES
 from bonus.law.chapter_file import Main
 from bonus.odds.dealer_duels import Duel
-from bonus.odds.strategy import FOLD
+
+FOLD: Final = 0
+"""The wager after the Ante of a hand that a strategy folds, as a multiple of the Ante."""
 
 _RANK_NAMES: Final = (
     "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",

@@ -312,19 +312,11 @@ def _draw(text: DrawText | None) -> Draw:
 
 
 def _check_fields(text: RoundText, games: Games) -> None:
-    given = {
-        "dealer": text.dealer,
-        "community": text.community,
-        "draw": text.draw,
-        "meters": text.meters or None,
-        "pair_bonus_community_card": text.pair_bonus_community_card,
-        "all_six_card": text.all_six_card,
-    }
-    foreign = _foreign_fields(games, text.game)
-    for field, value in given.items():
-        if value is not None and field in foreign:
-            raise RoundError("wrong_field", f"a round of {text.game} has no {field}", field)
-    if "fourth_card" in foreign:
+    for field in _foreign_fields(games, text.game):
+        if field != "fourth_card":
+            if getattr(text, field) not in (None, {}):
+                raise RoundError("wrong_field", f"a round of {text.game} has no {field}", field)
+            continue
         for index, box in enumerate(text.positions):
             if box.fourth_card is not None:
                 message = f"a position of {text.game} has no fourth_card"
@@ -332,20 +324,21 @@ def _check_fields(text: RoundText, games: Games) -> None:
 
 
 @cache
-def _foreign_fields(games: Games, game: str) -> frozenset[str]:
+def _foreign_fields(games: Games, game: str) -> tuple[str, ...]:
+    """Return the fields of a round that a game does not have; that of its positions is last."""
     chapter = games[game]
     cards = {of for wager in chapter.wager for of in wager.cards}
     fourth = any(wager.fourth_card for wager in chapter.wager)
     has = {
-        "dealer": bool(chapter.deal.dealer),
-        "community": bool(OF_COMMUNITY & cards),
+        "dealer": chapter.deal.dealer,
+        "community": OF_COMMUNITY & cards,
         "draw": any(wager.draws for wager in chapter.wager),
         "meters": any(wager.fed for wager in chapter.wager),
         "pair_bonus_community_card": fourth,
-        "fourth_card": fourth,
         "all_six_card": "hand_and_all_six" in cards,
+        "fourth_card": fourth,
     }
-    return frozenset(field for field, had in has.items() if not had)
+    return tuple(field for field, had in has.items() if not had)
 
 
 def _card(name: str | None, field: str) -> Card | None:

@@ -16,10 +16,9 @@ from bonus.law.chapter_file import PrintedTable
 from bonus.law.games import chapters, load
 from bonus.odds.dealer_duels import Duel
 from bonus.odds.enumerations import Enumerator, duel
-from bonus.odds.main_edges import best_play, folded_strengths, main_wagers
+from bonus.odds.main_edges import best_play, folded_strengths, main_wagers, play_best, play_by_rank
 from bonus.odds.offers import main_choices
-from bonus.odds.strategy import FOLD, play_best, play_by_rank
-from bonus.odds.strategy_text import name_hand, strategy_in_words
+from bonus.odds.strategy_text import FOLD, name_hand, strategy_in_words
 from tests.naive.settle import settle
 from tests.naive.shapes import Box, Round
 
