@@ -17,10 +17,9 @@ from amqtt.mqtt.packet import MQTTFixedHeader
 
 from meters.embedded.broker import PACKET_BYTES_MAX
 from meters.process.logs import log_to
+from meters.process.signals import on_stop
 
 _PLUGINS: Final = {"amqtt.plugins.authentication.AnonymousAuthPlugin": {"allow_anonymous": True}}
-
-
 _read_header: Final = MQTTFixedHeader.from_stream
 
 
@@ -35,7 +34,7 @@ async def _read_bounded_header(reader: Any) -> Any:  # noqa: ANN401  (the librar
 async def serve(address: str, port: int) -> None:
     MQTTFixedHeader.from_stream = _read_bounded_header
     stop = asyncio.Event()
-    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
+    on_stop(stop.set, [signal.SIGTERM])
     listener = ListenerConfig(bind=f"{address}:{port}")
     broker = Broker(BrokerConfig(listeners={"default": listener}, plugins=_PLUGINS))
     await broker.start()
