@@ -94,7 +94,6 @@ def by_name(held: Sequence[Holder]) -> Mapping[str, Holder]:
 
 
 def _hosts(url: str, given: Sequence[str]) -> tuple[str, ...]:
-    """Return the hosts in the address `url`, the hosts in `given`, and this machine itself."""
     return tuple(dict.fromkeys([*hosts_of(url), *given, *_HERE]))
 
 

@@ -190,8 +190,6 @@ _FURTHER: Final = {
 
 @final
 class MetricFamilies:
-    """The metrics of one registry, by their declared names."""
-
     def __init__(self, registry: CollectorRegistry, floor: Floor) -> None:
         self._registry = registry
         self.links: Final = tuple(link.id for link in floor.link)

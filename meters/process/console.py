@@ -60,8 +60,6 @@ minutes.
 
 
 class _Count(ProgressColumn):
-    """Finished and all units, and the units a second."""
-
     def render(self, task: Task) -> Text:
         count, unit = f"{task.completed:,.0f}", task.fields.get("unit", _UNIT)
         if task.total is not None:

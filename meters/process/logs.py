@@ -123,7 +123,6 @@ def _escaped_traceback(_logger: WrappedLogger, _method: str, fields: EventDict) 
 
 
 def _in_order(_logger: WrappedLogger, _method: str, fields: EventDict) -> EventDict:
-    """Put first what people read first: time, level and event."""
     return {**{name: fields[name] for name in _FIRST}, **fields}
 
 

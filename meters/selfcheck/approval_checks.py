@@ -108,7 +108,6 @@ class Unapproved:
 
     @property
     def act(self) -> str:
-        """Who must approve it, in words."""
         roles = roles_in_words(Right.LINKS)
         if self.first or self.confirmed:
             return f"{roles} approves it {_WHERE}"
@@ -162,7 +161,6 @@ class _KnownLink:
         return [*((held, False) for held in waiting), *((held, True) for held in rejected)]
 
     async def open_round(self, tables: Sequence[str]) -> str | None:
-        """Return the first of some tables that has an open round."""
         states = await self.store.table_states(tables)
         return next(
             (name for name, one in zip(tables, states, strict=True) if one.open_round), None
@@ -197,7 +195,6 @@ class Configuration:
 
     @cached_property
     def _floor_digest(self) -> str:
-        """The digest of the settings of all links of the floor file."""
         lines = [
             f"{link.id} {LinkConfiguration.of(self._floor, link).digest}"
             for link in self._floor.link

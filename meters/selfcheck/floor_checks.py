@@ -102,7 +102,6 @@ def _check_validation(floor: Floor) -> list[Check]:
 
 
 def _lowest_validated(validation: Validation, wager_cents: int) -> int:
-    """Return the amount in cents from which the rules of a wager want a win validated."""
     return read_times(validation.least, "for") * wager_cents if validation.least else 0
 
 

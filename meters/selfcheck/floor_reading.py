@@ -136,7 +136,6 @@ def _host(address: str) -> str | None:
 
 
 def _check_files(floor: Floor) -> Sequence[Check]:
-    """Check audits, archive, backup, disks and keys, from files on this machine."""
     found, keys = [*note_checks(floor), *disk_checks(floor)], keys_directory(floor.service)
     try:
         return [*found, *(check_keys(keys) if keys else ())]

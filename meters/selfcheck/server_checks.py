@@ -196,7 +196,6 @@ async def check_weaknesses(everywhere: Iterable[Redis]) -> Check | None:
 
 
 async def _read_weakness(redis: Redis) -> tuple[str, bool]:
-    """Return what is known of a server, and if that is a weakness."""
     facts: Mapping[str, Any] = await redis.info("server")
     is_writable = bool(await redis.register_script(_PROBE)())
     # Valkey also says the version of Redis that it is compatible with.

@@ -137,8 +137,6 @@ class _Directory(msgspec.Struct, frozen=True):
 
 
 class _Origin(msgspec.Struct, frozen=True):
-    """Origin of an installation, as pip records it."""
-
     dir_info: _Directory = _Directory()
 
 

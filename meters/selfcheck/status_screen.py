@@ -80,7 +80,6 @@ class FloorStatus:
 
     @property
     def problems(self) -> int:
-        """The count of links and checks that need a person."""
         every = [*(link.check for link in self.links), *self.checks]
         return sum(not check.holds for check in every)
 

@@ -49,7 +49,6 @@ def read_text(path: Path) -> str:
 
 
 def without_added(text: str) -> str:
-    """Return the text of a configuration file without the lines that its server added."""
     return text.partition(f"{ADDED}\n")[0]
 
 
@@ -148,7 +147,6 @@ class ConfigFiles:
         replace_file(below(self._root, RECORD), data)
 
     def plan(self, wanted: WantedFile) -> FilePlan:
-        """Compare a file of the machine with its wanted text."""
         place = below(self._root, wanted.path)
         before = read_bytes(place)
         return FilePlan(wanted, place, before, self._state(wanted, before))
@@ -214,7 +212,6 @@ class ConfigFiles:
 
 
 def _read_record(path: Path) -> SetupRecord:
-    """Read the record; empty if the file does not exist."""
     try:
         return msgspec.json.decode(path.read_bytes(), type=SetupRecord)
     except FileNotFoundError:

@@ -159,7 +159,6 @@ def install_keys(root: Path, keys: Sequence[KeyDirectory]) -> None:
 
 
 def table_keys(bundle: Path, link: str, table: str) -> KeyDirectory:
-    """Return a bundle of a table that was brought to the machine of this table."""
     return KeyDirectory(bundle, INSTALLED_KEYS / _TABLES / f"{link}.{table}", TABLE_USER)
 
 

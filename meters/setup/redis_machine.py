@@ -284,7 +284,6 @@ def _check(root: Path, machine: RedisMachine, keys: Path, *, starts: bool) -> No
 
 
 def _check_keys(keys: Path, machine: RedisMachine) -> None:
-    """Refuse keys that do not fit the floor file."""
     again = f"pitlink keys --config {FLOOR_FILE} --out {MADE_KEYS} --renew redis"
     if not (keys / "redis.crt").is_file():
         raise UserError(

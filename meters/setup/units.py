@@ -128,7 +128,6 @@ def restart(unit: str) -> None:
 
 
 def start(units: Sequence[str]) -> None:
-    """Enable units, and start those that do not run."""
     _act("enable", *units)
     _act("start", *units)
 
