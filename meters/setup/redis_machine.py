@@ -52,10 +52,6 @@ _APPEND_ONLY: Final = ("appendonlydir", "appendonly.aof")
 _NEEDED: Final = (
     "ca.crt", "redis.key", "tls.conf", "users.acl", REPLICA_ACCESS, SENTINEL_ACCESS,
 )  # fmt: skip
-_COPY_AGAIN: Final = (
-    f" on the machine with {MADE_KEYS}. If that is another machine, copy its directory {_PART} here"
-    " again"
-)
 _ANSWERS_WITHIN_S: Final = 3
 _PASSWORD: Final = "requirepass "  # noqa: S105  (the name of a setting)
 
@@ -284,7 +280,6 @@ def _check(root: Path, machine: RedisMachine, keys: Path, *, starts: bool) -> No
 
 
 def _check_keys(keys: Path, machine: RedisMachine) -> None:
-    again = f"pitlink keys --config {FLOOR_FILE} --out {MADE_KEYS} --renew redis"
     if not (keys / "redis.crt").is_file():
         raise UserError(
             f"there is no {keys / 'redis.crt'}: copy {MADE_KEYS / _PART} to {keys.absolute()}, from"
@@ -292,25 +287,24 @@ def _check_keys(keys: Path, machine: RedisMachine) -> None:
         )
     for name in _NEEDED:
         if not (keys / name).is_file():
-            raise UserError(
-                f"there is no {keys / name}: when the floor file names the sentinels, run"
-                f" `{again}`{_COPY_AGAIN}"
-            )
-    known = server_names(keys / "redis.crt")
+            raise _unfit(f"there is no {keys / name}: when the floor file names the sentinels,")
+    known, service = server_names(keys / "redis.crt"), machine.address.service
     if missing := [place.host for place in machine.address.places if place.host not in known]:
-        raise UserError(
-            f"{keys / 'redis.crt'} is not for {', '.join(missing)}: run `{again}`{_COPY_AGAIN}"
-        )
-    if f"sentinel auth-user {machine.address.service} " not in read_text(keys / SENTINEL_ACCESS):
-        raise UserError(
-            f"{keys / SENTINEL_ACCESS} is not for {machine.address.service}, which the floor file"
-            f" names: run `{again}`{_COPY_AGAIN}"
-        )
+        raise _unfit(f"{keys / 'redis.crt'} is not for {', '.join(missing)}:")
+    if f"sentinel auth-user {service} " not in read_text(keys / SENTINEL_ACCESS):
+        raise _unfit(f"{keys / SENTINEL_ACCESS} is not for {service}, which the floor file names:")
     if str(REDIS_KEYS) not in read_text(keys / "tls.conf"):
-        raise UserError(
-            f"{keys / 'tls.conf'} does not name {REDIS_KEYS}: run `{again} --redis-home"
-            f" {REDIS_KEYS}`{_COPY_AGAIN}"
-        )
+        options = f" --redis-home {REDIS_KEYS}"
+        raise _unfit(f"{keys / 'tls.conf'} does not name {REDIS_KEYS}:", options)
+
+
+def _unfit(problem: str, options: str = "") -> UserError:
+    """Return the error for keys that do not fit the floor file; it says how to make others."""
+    again = f"pitlink keys --config {FLOOR_FILE} --out {MADE_KEYS} --renew redis{options}"
+    return UserError(
+        f"{problem} run `{again}` on the machine with {MADE_KEYS}. If that is another machine, copy"
+        f" its directory {_PART} here again"
+    )
 
 
 def _check_no_data(root: Path, machine: RedisMachine) -> None:
