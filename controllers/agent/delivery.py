@@ -19,7 +19,7 @@ import structlog
 from bonus.errors import UserError
 from controllers.agent.link_state import SILENCE_S, Heartbeat, MeterValues
 from controllers.table.device_events import NOT_PASSED_ON, DeviceRefusal
-from meters.floor.addresses import BrokerAddress, parse_broker_url
+from meters.floor.server_addresses import BrokerAddress, parse_broker_url
 from meters.wire import topics
 from meters.wire.broker_client import BrokerClient, ConnectPace, jittered
 from meters.wire.clock import now_text

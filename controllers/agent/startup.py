@@ -12,10 +12,10 @@ import uvloop
 
 from bonus.errors import UserError
 from controllers.agent.delivery import BrokerPlace
-from meters.floor.addresses import embedded_broker_url, parse_broker_url
-from meters.floor.credentials import broker_address
 from meters.floor.floor_file import Floor, Link, Table
 from meters.floor.key_bundle import table_identity
+from meters.floor.own_credentials import broker_address
+from meters.floor.server_addresses import embedded_broker_url, parse_broker_url
 
 _Result = TypeVar("_Result")
 

@@ -28,8 +28,8 @@ from controllers.agent.startup import (
 from controllers.panel.access import panel_key, panel_key_path, replace_panel_key
 from controllers.panel.app import serve_panel
 from controllers.table.device_events import LINE_BYTES_MAX, DeviceAnswer, encode_answer
-from meters.floor.addresses import is_listening_address
 from meters.floor.floor_file import ConfigOption, Floor, Link, Table, read_own_floor
+from meters.floor.server_addresses import is_listening_address
 from meters.http.middleware import ServerSettings
 from meters.process.logs import LogLevel, LogLevelOption, LogOption, log_to_stderr
 from meters.process.printing import print_text

@@ -6,8 +6,8 @@ from pathlib import Path
 from redis.exceptions import RedisError
 
 from bonus.errors import UserError
-from meters.floor.credentials import keys_directory
 from meters.floor.floor_file import Floor, read_own_floor
+from meters.floor.own_credentials import keys_directory
 from meters.process.console import PlainConsole
 from meters.redis_client.connect import open_redis
 from meters.selfcheck.check_result import Check, failure

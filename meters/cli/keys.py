@@ -7,8 +7,8 @@ from typing import Annotated, Final
 import typer
 
 from bonus.errors import UserError, nearest
-from meters.floor.credentials import keys_directory, service_numbers
 from meters.floor.floor_file import ConfigOption, Floor, read_floor
+from meters.floor.own_credentials import keys_directory, service_numbers
 from meters.keys.keyring import Holder, Keyring, KeyringEntry, by_name, holders
 from meters.process.printing import print_text
 

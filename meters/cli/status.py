@@ -9,8 +9,8 @@ from rich.live import Live
 from rich.text import Text
 
 from bonus.errors import UserError
-from meters.floor.addresses import is_listening_address
 from meters.floor.floor_file import ConfigOption, read_own_floor
+from meters.floor.server_addresses import is_listening_address
 from meters.process.console import PlainConsole
 from meters.process.signals import on_stop
 from meters.selfcheck.floor_reading import StatusReader

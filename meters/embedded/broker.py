@@ -18,7 +18,7 @@ from typing import Final
 from bonus.errors import UserError
 from meters.embedded.shared_process import PartFailedError, SharedProcess
 from meters.embedded.supervisor import try_lock
-from meters.floor.addresses import BROKER_URL_FILE, BrokerAddress, parse_broker_url
+from meters.floor.server_addresses import BROKER_URL_FILE, BrokerAddress, parse_broker_url
 
 LOOPBACK: Final = "127.0.0.1"
 PACKET_BYTES_MAX: Final = 131_072

@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 
 import msgspec
 
-from meters.floor.addresses import (
+from meters.floor.server_addresses import (
     is_broker,
     is_host_name,
     is_listening_address,

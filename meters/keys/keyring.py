@@ -9,7 +9,6 @@ from cryptography import x509
 
 from bonus.errors import UserError
 from meters.books.event_group import new_event_group
-from meters.floor.addresses import hosts_of, is_replicated, parse_replicated
 from meters.floor.floor_file import Floor
 from meters.floor.key_bundle import (
     ARCHIVE,
@@ -29,6 +28,7 @@ from meters.floor.key_bundle import (
     service_identity,
     table_identity,
 )
+from meters.floor.server_addresses import hosts_of, is_replicated, parse_replicated
 from meters.keys.authority import Authority, Issued
 from meters.keys.server_files import (
     REPLICA_ACCESS,

@@ -18,7 +18,7 @@ import msgspec
 import structlog
 from redis.exceptions import RedisError
 
-from meters.floor.addresses import BrokerAddress
+from meters.floor.server_addresses import BrokerAddress
 from meters.process.logs import ThrottledLog
 from meters.redis_client.link_keys import LinkKeys
 from meters.redis_client.shards import AnyRedis, redis_of

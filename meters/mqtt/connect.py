@@ -14,7 +14,7 @@ from typing import Final, NamedTuple, Self
 import aiomqtt
 import structlog
 
-from meters.floor.addresses import BrokerAddress
+from meters.floor.server_addresses import BrokerAddress
 from meters.mqtt.connection import (
     ANSWER_WITHIN_S,
     KEEPALIVE_S,

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple, Self, TypeVar
 import mqtt5
 import structlog
 
-from meters.floor.addresses import BrokerAddress
+from meters.floor.server_addresses import BrokerAddress
 from meters.mqtt.connection import (
     ANSWER_WITHIN_S,
     GOODBYE_WITHIN_S,

@@ -8,8 +8,8 @@ from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 
 from meters.embedded.redis_server import embedded_redis, embedded_redis_url
-from meters.floor.addresses import is_replicated, parse_replicated, without_user
 from meters.floor.floor_file import Floor
+from meters.floor.server_addresses import is_replicated, parse_replicated, without_user
 from meters.redis_client.credentials import redis_access, sentinel_access, users_access
 from meters.redis_client.open_replicated import RedisCredentials, open_replicated
 from meters.redis_client.pool import UNNAMED, KeptConnections

@@ -4,16 +4,6 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import unquote, urlsplit
 
-from meters.floor.addresses import with_one_host
-from meters.floor.credentials import (
-    REDIS_PASSWORD,
-    REDIS_USERS_PASSWORD,
-    SENTINEL_PASSWORD,
-    keys_directory,
-    only_one,
-    secret_of,
-    service_numbers,
-)
 from meters.floor.facility import Service
 from meters.floor.key_bundle import (
     ARCHIVE,
@@ -23,6 +13,16 @@ from meters.floor.key_bundle import (
     read_secret,
     service_identity,
 )
+from meters.floor.own_credentials import (
+    REDIS_PASSWORD,
+    REDIS_USERS_PASSWORD,
+    SENTINEL_PASSWORD,
+    keys_directory,
+    only_one,
+    secret_of,
+    service_numbers,
+)
+from meters.floor.server_addresses import with_one_host
 
 REDIS_USER: Final = "pitlink"
 USERS_REDIS_USER: Final = "pitlink-people"

@@ -8,7 +8,7 @@ from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.crc import key_slot
 
-from meters.floor.addresses import HostPort, ReplicatedAddress
+from meters.floor.server_addresses import HostPort, ReplicatedAddress
 from meters.redis_client.pool import UNNAMED, KeptConnections
 from meters.redis_client.primary_discovery import (
     ClusterDiscovery,

@@ -9,7 +9,7 @@ from redis.asyncio.connection import Connection, SSLConnection
 from redis.exceptions import AuthenticationError, ReadOnlyError, RedisError, ResponseError
 from redis.exceptions import ConnectionError as RedisConnectionError
 
-from meters.floor.addresses import HostPort
+from meters.floor.server_addresses import HostPort
 
 _ANSWER_WITHIN_S: Final = 3.0
 _LATER_BY_S: Final = 0.05

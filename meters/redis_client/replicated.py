@@ -16,7 +16,7 @@ from redis.asyncio import Redis
 from redis.asyncio.client import Pipeline
 from redis.exceptions import NoScriptError, RedisError
 
-from meters.floor.addresses import HostPort
+from meters.floor.server_addresses import HostPort
 from meters.redis_client.pool import KeptConnections
 from meters.redis_client.primary_discovery import PrimaryDiscovery
 

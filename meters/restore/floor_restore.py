@@ -18,10 +18,10 @@ from meters.books.ledger_mark import LedgerMark, marked_links
 from meters.books.slip_register import SlipRegister
 from meters.books.store import LinkStore, TermsError
 from meters.embedded.broker import embedded_address, embedded_broker
-from meters.floor.addresses import BrokerAddress
-from meters.floor.credentials import broker_address
 from meters.floor.floor_file import Floor, Link
 from meters.floor.key_bundle import DISPLAY
+from meters.floor.own_credentials import broker_address
+from meters.floor.server_addresses import BrokerAddress
 from meters.mqtt.connect import connect_broker
 from meters.mqtt.connection import BrokerConnection, BrokerError
 from meters.process.console import PlainConsole, progress_bar

@@ -19,9 +19,9 @@ from meters.books.link_state import Snapshot
 from meters.books.link_stats import LinkStatsReader
 from meters.books.slip_register import SLIPS_TAG
 from meters.books.store import LinkStore
-from meters.floor.addresses import is_listening_address
-from meters.floor.credentials import keys_directory
 from meters.floor.floor_file import Floor, Link
+from meters.floor.own_credentials import keys_directory
+from meters.floor.server_addresses import is_listening_address
 from meters.http.middleware import ServerSettings
 from meters.redis_client.connect import open_redis
 from meters.redis_client.primary_discovery import NoPrimaryError

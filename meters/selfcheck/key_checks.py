@@ -9,7 +9,6 @@ from typing import Final
 from cryptography import x509
 
 from bonus.errors import UserError
-from meters.floor.addresses import hosts_of
 from meters.floor.facility import Service
 from meters.floor.key_bundle import (
     AUTHORITY_FILE,
@@ -19,6 +18,7 @@ from meters.floor.key_bundle import (
     read_secret,
     read_secrets,
 )
+from meters.floor.server_addresses import hosts_of
 from meters.selfcheck.check_result import Check, failure, passed, warning
 
 WARN_DAYS: Final = 30

@@ -16,9 +16,9 @@ from meters.books.money_terms import adopted, terms_text
 from meters.books.schema import schema_problem
 from meters.books.slip_register import SLIPS_TAG
 from meters.books.store import LinkStore
-from meters.floor.credentials import broker_address
 from meters.floor.floor_file import Floor
 from meters.floor.key_bundle import CHECK
+from meters.floor.own_credentials import broker_address
 from meters.mqtt.client_name import refusals
 from meters.mqtt.connect import connect_broker
 from meters.mqtt.connection import BrokerConnection, BrokerError, prove_size

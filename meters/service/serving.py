@@ -10,9 +10,9 @@ import structlog
 
 from bonus.errors import UserError
 from meters.embedded.broker import embedded_address, embedded_broker
-from meters.floor.addresses import BrokerAddress
-from meters.floor.credentials import broker_address, own_identity
 from meters.floor.floor_file import Floor
+from meters.floor.own_credentials import broker_address, own_identity
+from meters.floor.server_addresses import BrokerAddress
 from meters.http.middleware import ServerSettings
 from meters.process.signals import on_stop
 from meters.redis_client.connect import open_redis

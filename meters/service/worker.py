@@ -25,9 +25,9 @@ from meters.claims.claims import Claims
 from meters.claims.correction_requests import Asks
 from meters.claims.simulated_floorperson import VALIDATES, validate_what_waits
 from meters.claims.win_messages import hit_message
-from meters.floor.addresses import BrokerAddress
 from meters.floor.facility import GamingDays
 from meters.floor.floor_file import Floor, Link
+from meters.floor.server_addresses import BrokerAddress
 from meters.http.middleware import ServerSettings
 from meters.http.server import serve_web
 from meters.intake.batches import Arrival
@@ -60,9 +60,9 @@ from meters.users.demonstration import let_in
 from meters.users.directory import UserDirectory
 from meters.users.log_macs import LogSecrets
 from meters.users.log_mark import LogMark
-from meters.web.app import create_app
 from meters.web.display_state import DisplayState
 from meters.web.streams import ChangeSignal
+from meters.web.web_app import create_app
 from meters.wire import topics
 from meters.wire.broker_client import ConnectPace
 from meters.wire.messages import TABLE_STATUS, UNREADABLE, Jackpot, seq_of

@@ -12,8 +12,8 @@ from zoneinfo import ZoneInfo, available_timezones
 
 from bonus.errors import UserError, nearest
 from bonus.printable import unprintable_problem
-from meters.floor.addresses import hosts_of, is_host_name, is_replicated
 from meters.floor.floor_file import Floor, FloorError, parse_floor
+from meters.floor.server_addresses import hosts_of, is_host_name, is_replicated
 from meters.floor.toml_errors import SourceLines
 from meters.setup.places import ARCHIVE, DATA, FLOOR_FILE, INSTALLED_KEYS, below
 

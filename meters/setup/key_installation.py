@@ -17,10 +17,10 @@ from typing import Final, TypeAlias
 from cryptography import x509
 
 from bonus.errors import UserError
-from meters.floor.addresses import hosts_of
-from meters.floor.credentials import service_numbers
 from meters.floor.floor_file import Floor
 from meters.floor.key_bundle import AUTHORITY_FILE, SENTINELS, SERVICES
+from meters.floor.own_credentials import service_numbers
+from meters.floor.server_addresses import hosts_of
 from meters.keys.keyring import AUTHORITY, BROKER, Keyring, holders
 from meters.process.printing import print_text
 from meters.process.private_files import (

@@ -13,8 +13,13 @@ from redis import Redis
 from redis.exceptions import AuthenticationError, RedisError
 
 from bonus.errors import UserError
-from meters.floor.addresses import HostPort, ReplicatedAddress, is_replicated, parse_replicated
 from meters.floor.floor_file import Floor
+from meters.floor.server_addresses import (
+    HostPort,
+    ReplicatedAddress,
+    is_replicated,
+    parse_replicated,
+)
 from meters.keys.server_files import REPLICA_ACCESS, SENTINEL_ACCESS
 from meters.process.printing import print_text
 from meters.setup import units

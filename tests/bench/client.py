@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from meters.embedded.broker import LOOPBACK
-from meters.floor.addresses import parse_broker_url
+from meters.floor.server_addresses import parse_broker_url
 from meters.mqtt.connection import BrokerError, Message, MessageQueue
 from meters.mqtt.mqtt5_connection import Mqtt5Connection
 

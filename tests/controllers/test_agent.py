@@ -12,7 +12,7 @@ import pytest
 
 from controllers.agent.agent import Agent
 from controllers.agent.delivery import EventDelivery
-from meters.floor.addresses import embedded_broker_url, parse_broker_url
+from meters.floor.server_addresses import embedded_broker_url, parse_broker_url
 from meters.wire import topics
 from tests.controllers.floors import link_and_table, paid_lines
 from tests.controllers.scripted import (

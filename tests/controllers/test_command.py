@@ -11,7 +11,7 @@ from typing import Final
 
 import pytest
 
-from meters.floor.addresses import parse_broker_url
+from meters.floor.server_addresses import parse_broker_url
 from tests.controllers.floors import FLOOR, line_of
 from tests.controllers.scripted import ScriptedService
 from tests.deploy.tree import DOCS

@@ -21,7 +21,7 @@ from bonus.errors import UserError
 from meters.embedded.broker import embedded_address, embedded_broker
 from meters.embedded.redis_server import embedded_redis
 from meters.embedded.supervisor import SUPERVISOR_LOCK, try_lock
-from meters.floor.addresses import BROKER_URL_FILE
+from meters.floor.server_addresses import BROKER_URL_FILE
 from meters.mqtt.connect import connect_broker
 from meters.mqtt.connection import Message
 from tests.keys.raw import connect_packet, takes_huge_packet

@@ -6,7 +6,7 @@ from typing import Any, Final, Self
 
 import redis
 
-from meters.floor.addresses import parse_replicated
+from meters.floor.server_addresses import parse_replicated
 from meters.setup.redis_machine import RedisMachine, check_primary
 from tests.keys.floor import write_floor
 from tests.servers import eventually, free_port, run_pitlink

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from meters.floor.addresses import HostPort, hosts_of, parse_replicated
 from meters.floor.facility import Service
 from meters.floor.floor_file import FloorError, read_floor
+from meters.floor.server_addresses import HostPort, hosts_of, parse_replicated
 from meters.selfcheck.key_checks import check_transport
 from tests.mqtt.floors import many_tables_text
 

@@ -16,7 +16,9 @@ from bonus.cards import card_name, parse_card
 from bonus.errors import UserError
 from bonus.settling.settle import settle_lines
 from controllers.table.state import Layout
-from meters.floor.addresses import (
+from meters.floor.branding import Branding, read_logo
+from meters.floor.floor_file import FloorError, read_floor
+from meters.floor.server_addresses import (
     is_broker,
     is_listening_address,
     is_redis,
@@ -26,8 +28,6 @@ from meters.floor.addresses import (
     redis_url_problem,
     with_one_host,
 )
-from meters.floor.branding import Branding, read_logo
-from meters.floor.floor_file import FloorError, read_floor
 from meters.intake.table_catalog import table_topics
 from meters.users.errors import UsersError
 from meters.users.names import clean_name, fold_name

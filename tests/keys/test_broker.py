@@ -12,10 +12,10 @@ from typing import Final
 import aiomqtt
 import pytest
 
-from meters.floor.credentials import broker_address
 from meters.floor.facility import Service
 from meters.floor.floor_file import read_floor
 from meters.floor.key_bundle import CHECK, DISPLAY, Identity, service_identity, table_identity
+from meters.floor.own_credentials import broker_address
 from meters.keys.authority import Authority
 from meters.mqtt.connect import connect_broker
 from meters.mqtt.connection import BrokerError

@@ -15,10 +15,10 @@ import pytest
 from cryptography import x509
 
 from bonus.errors import UserError
-from meters.floor.credentials import broker_address, own_identity
 from meters.floor.facility import Service
 from meters.floor.floor_file import Floor, read_floor
 from meters.floor.key_bundle import service_identity
+from meters.floor.own_credentials import broker_address, own_identity
 from meters.keys import authority, keyring
 from meters.keys.keyring import Keyring, holders
 from meters.process.private_files import write_private

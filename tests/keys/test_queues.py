@@ -10,9 +10,9 @@ from typing import Final
 
 import pytest
 
-from meters.floor.credentials import broker_address
 from meters.floor.facility import Service
 from meters.floor.key_bundle import DISPLAY, Identity, service_identity, table_identity
+from meters.floor.own_credentials import broker_address
 from meters.mqtt import connection
 from meters.mqtt.connect import connect_broker
 from meters.mqtt.connection import BrokerConnection

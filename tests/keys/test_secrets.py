@@ -11,10 +11,10 @@ import pytest
 import redis
 
 from bonus.errors import UserError
-from meters.floor.credentials import broker_address
 from meters.floor.facility import Service
 from meters.floor.floor_file import read_floor
 from meters.floor.key_bundle import table_identity
+from meters.floor.own_credentials import broker_address
 from meters.redis_client.credentials import redis_access
 from tests.keys.floor import write_floor
 from tests.keys.servers import SecuredMosquitto

@@ -12,9 +12,9 @@ import aiomqtt
 import pytest
 
 import meters.wire.broker_client
-from meters.floor.credentials import broker_address
 from meters.floor.facility import Service
 from meters.floor.key_bundle import DISPLAY
+from meters.floor.own_credentials import broker_address
 from meters.mqtt import mqtt5_connection
 from meters.mqtt.connect import connect_broker
 from meters.mqtt.connection import BrokerError

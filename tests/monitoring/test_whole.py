@@ -11,8 +11,8 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from controllers.demo.demo_floor import FLOOR_FILE
-from meters.floor.addresses import embedded_broker_url, parse_broker_url
 from meters.floor.floor_file import read_floor
+from meters.floor.server_addresses import embedded_broker_url, parse_broker_url
 from tests.monitoring.artefacts import described, metrics_in, queries, rules
 from tests.monitoring.prometheus import Prometheus
 from tests.processes import Pitlink

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 import mqtt5
 
-from meters.floor.addresses import BrokerAddress
+from meters.floor.server_addresses import BrokerAddress
 from tests.waiting import eventually_async
 
 Heard = TypeVar("Heard")

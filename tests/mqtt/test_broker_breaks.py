@@ -16,7 +16,7 @@ import aiomqtt
 import pytest
 
 from controllers.agent.agent import Agent
-from meters.floor.addresses import BrokerAddress
+from meters.floor.server_addresses import BrokerAddress
 from meters.mqtt.connect import connect_broker
 from meters.mqtt.connection import BrokerConnection, BrokerError
 from meters.wire.broker_client import BrokerClient

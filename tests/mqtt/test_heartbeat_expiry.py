@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from meters.floor.addresses import BrokerAddress
+from meters.floor.server_addresses import BrokerAddress
 from meters.mqtt.connect import connect_broker
 from tests.mqtt.stand import Stand
 from tests.mqtt.stranger import Ear

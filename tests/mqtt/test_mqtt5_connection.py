@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Callable
 import mqtt5
 import pytest
 
-from meters.floor.addresses import BrokerAddress
+from meters.floor.server_addresses import BrokerAddress
 from meters.mqtt import mqtt5_connection
 from meters.mqtt.connect import connect_broker
 from meters.mqtt.connection import BrokerConnection, BrokerError, Message

@@ -7,7 +7,7 @@ from typing import Final
 import mqtt5
 import pytest
 
-from meters.floor.addresses import BrokerAddress
+from meters.floor.server_addresses import BrokerAddress
 from meters.mqtt.connect import connect_broker
 from tests.mqtt_packets import packet, remaining_length, text
 from tests.servers import Mosquitto

@@ -5,8 +5,8 @@ from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any, Final
 
-from meters.floor.addresses import parse_broker_url
 from meters.floor.floor_file import Floor
+from meters.floor.server_addresses import parse_broker_url
 from meters.service.pace import Pace
 from meters.service.worker import Connect, MeterService, ServeOptions
 from tests.sim.disk import ServiceDisk

@@ -10,7 +10,7 @@ from typing import Any, Final, Self, cast
 
 import aiomqtt
 
-from meters.floor.addresses import BrokerAddress
+from meters.floor.server_addresses import BrokerAddress
 from meters.mqtt.connection import BrokerConnection, BrokerError, Message, MessageQueue, Receive
 from meters.service.worker import Connect
 from tests.sim.loop import Process, current_process

@@ -22,11 +22,11 @@ from meters.users.operators_log import LogSeal
 from meters.users.pins import PinHashing
 from meters.users.roles import Role
 from meters.users.users import Actor
-from meters.web.app import create_app
 from meters.web.display_state import DisplayState, MeterRow, MeterState
 from meters.web.security import CSRF_HEADER
 from meters.web.streams import ChangeSignal
 from meters.web.user_routes import Me
+from meters.web.web_app import create_app
 from meters.wire.messages import ControllerBeat, Jackpot
 from tests.floor_text import floor_text, link_text, meter_text
 from tests.servers import RedisServer

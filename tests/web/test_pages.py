@@ -8,7 +8,7 @@ import pytest
 from bonus.display import money, wager_text
 from meters.floor.branding import LOGO_BYTES_MAX
 from meters.web.display_state import MeterState
-from meters.web.pages import load_assets
+from meters.web.staff_pages import load_assets
 from tests.web.conftest import Sides
 from tests.web.stand import FLOOR, Stand
 

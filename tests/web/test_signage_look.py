@@ -10,7 +10,7 @@ from playwright.async_api import Browser, Page, expect
 from bonus.errors import UserError
 from meters.floor.branding import LOGO_BYTES_MAX, Branding, contrast, read_logo
 from meters.floor.floor_file import parse_floor
-from meters.web.pages import load_assets
+from meters.web.staff_pages import load_assets
 from tests.browsers import check_accessible
 from tests.web.conftest import Sides
 from tests.web.signage_page import MAIN, opened

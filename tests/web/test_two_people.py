@@ -21,8 +21,8 @@ from meters.selfcheck.approval_checks import Configuration
 from meters.users.operators_log import LogSeal
 from meters.users.roles import Role
 from meters.users.users import Actor
-from meters.web.app import create_app
 from meters.web.streams import ChangeSignal
+from meters.web.web_app import create_app
 from tests.approving import approve
 from tests.model.pit import FLOOR, PROGRESSIVE, Pit
 from tests.model.test_asks import code, opened, result, void

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Final
 
 from bonus.errors import UserError
-from meters.floor.addresses import BrokerAddress, parse_broker_url
 from meters.floor.facility import Service
 from meters.floor.key_bundle import (
     AUTHORITY_FILE,
@@ -24,6 +23,7 @@ from meters.floor.key_bundle import (
     read_secret,
     service_identity,
 )
+from meters.floor.server_addresses import BrokerAddress, parse_broker_url
 
 KEYS_VARIABLE: Final = "PITLINK_KEYS"
 BROKER_PASSWORD: Final = "PITLINK_BROKER_PASSWORD"  # noqa: S105  (a variable's name)

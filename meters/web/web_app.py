@@ -26,9 +26,9 @@ from meters.web.claim_routes import ask_routes, claim_routes
 from meters.web.display_state import DisplayState
 from meters.web.error_answers import ERROR_ANSWERS
 from meters.web.link_routes import link_routes
-from meters.web.pages import floor_page_route, load_assets, settle_routes
 from meters.web.security import COOKIE, for_anybody, gate
 from meters.web.signage import signage_routes
+from meters.web.staff_pages import floor_page_route, load_assets, settle_routes
 from meters.web.streams import ChangeSignal, change_routes, meter_routes
 from meters.web.user_routes import sign_in_routes, user_routes
 
