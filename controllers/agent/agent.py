@@ -268,11 +268,11 @@ class Agent:
 
         A closed or inoperable link ends the wait too, because an open round must continue.
         """
-        await _occurs(self._status_known, within_s)
+        await occurs(self._status_known, within_s)
 
     async def wait_live(self, within_s: float | None = None) -> bool:
         """Wait until progressive wagers can be accepted; return False after `within_s` seconds."""
-        return await _occurs(self._live, within_s)
+        return await occurs(self._live, within_s)
 
     def on_hello(self, hello: HelloReply) -> None:
         pending = self.writer.pending is not None
@@ -427,7 +427,8 @@ class Agent:
         return _UNDECIDED_HELLOS if undecided or self._hello_due_s == 0.0 else None
 
 
-async def _occurs(event: asyncio.Event, within_s: float | None) -> bool:
+async def occurs(event: asyncio.Event, within_s: float | None) -> bool:
+    """Wait for an event, but at most a number of seconds; return whether it occurred."""
     try:
         async with asyncio.timeout(within_s):
             return await event.wait()

@@ -154,6 +154,7 @@ class EventDelivery:
     ) -> None:
         self._link = link
         self._table = table
+        self._out = topics.table_out(link, table)
         self._broker = broker
         self._connect = connect
         self._listener = listener
@@ -279,7 +280,7 @@ class EventDelivery:
                 self._repeat = repeat = loop.create_future()
                 event.connection = self.connections if self.connected else 0
                 event.published_s = loop.time()
-                if await self._publish_event(payload):
+                if await self._publish(self._out, payload):
                     self._log.debug("event published", seq=seq, attempt=attempt)
                 await asyncio.wait(
                     {answered, repeat},
@@ -309,13 +310,6 @@ class EventDelivery:
             if event.breaks >= _TOO_LONG_AFTER:
                 self._doubt(event, "the broker ends the connection at it")
 
-    def _note_hello(self) -> None:
-        event = self._under_way
-        if event is not None and event.asked:
-            event.hellos += 1
-            if event.hellos >= _TOO_LONG_AFTER:
-                self._doubt(event, "the service answers shorter messages, but not it")
-
     def _doubt(self, event: _UnderWay, sign: str) -> None:
         if self.too_long is None:
             size = len(event.payload)
@@ -335,7 +329,7 @@ class EventDelivery:
             self._repeat.set_result(None)
 
     async def say_hello(self) -> None:
-        await self._publish_event(_encoder.encode({"at": now_text(), "type": "hello"}))
+        await self._publish(self._out, _encoder.encode({"at": now_text(), "type": "hello"}))
 
     async def publish_status(self, state: str) -> bool:
         """Return whether the broker accepted the status."""
@@ -345,9 +339,6 @@ class EventDelivery:
     def _status(self, state: str, *, online: bool) -> tuple[str, bytes]:
         status = TableStatus(online=online, state=state, at=now_text())
         return topics.table_status(self._link, self._table), _encoder.encode(status)
-
-    async def _publish_event(self, payload: bytes) -> bool:
-        return await self._publish(topics.table_out(self._link, self._table), payload)
 
     async def _publish(self, topic: str, payload: bytes, *, retain: bool = False) -> bool:
         client = self._client
@@ -388,14 +379,17 @@ class EventDelivery:
         self._heard_since = True
 
     def _hear_reply(self, payload: bytes) -> None:
+        under_way = self._under_way
         try:
             reply = REPLY.decode(payload)
         except msgspec.ValidationError:
             hello = HELLO_REPLY.decode(payload)
-            self._note_hello()
+            if under_way is not None and under_way.asked:
+                under_way.hellos += 1
+                if under_way.hellos >= _TOO_LONG_AFTER:
+                    self._doubt(under_way, "the service answers shorter messages, but not it")
             self._listener.on_hello(hello)
             return
-        under_way = self._under_way
         if under_way is None or under_way.seq != reply.seq or under_way.answered.done():
             return
         self.too_long, under_way.asked, under_way.hellos, under_way.breaks = None, False, 0, 0

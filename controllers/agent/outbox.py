@@ -74,7 +74,7 @@ class Outbox:
 
     def __init__(self, connection: sqlite3.Connection, known_seq: int) -> None:
         self._connection = connection
-        newest = self._event("ORDER BY seq DESC LIMIT 1")
+        newest = next(self._events("ORDER BY seq DESC LIMIT 1"), None)
         self.last_seq = max(known_seq, newest.seq if newest else 0)
         self.pending = newest if newest and newest.reply is None else None
 
@@ -164,18 +164,14 @@ class Outbox:
         self.last_seq = max(self.last_seq, known_seq)
 
     def history(self, first_seq: int = 1) -> Iterator[Sent]:
-        rows = self._connection.execute(
-            "SELECT seq, payload, reply FROM event WHERE seq >= ? ORDER BY seq", (first_seq,)
-        )
-        for row in rows:
-            yield Sent(*row)
+        return self._events("WHERE seq >= ? ORDER BY seq", first_seq)
 
     def close(self) -> None:
         self._connection.close()
 
-    def _event(self, which: str) -> Sent | None:
-        row = self._connection.execute(f"SELECT seq, payload, reply FROM event {which}").fetchone()  # noqa: S608  (`which` is a constant)
-        return None if row is None else Sent(*row)
+    def _events(self, which: str, *values: int) -> Iterator[Sent]:
+        query = f"SELECT seq, payload, reply FROM event {which}"  # noqa: S608  (`which` is a constant)
+        return (Sent(*row) for row in self._connection.execute(query, values))
 
     @contextlib.contextmanager
     def _writing(self, synchronous: str) -> Iterator[sqlite3.Connection]:

@@ -170,13 +170,21 @@ async def _serve(
         serving = []
         if panel is not None:
             key = panel_key(panel_key_path(floor, agent.layout.table))
-            serve = partial(serve_panel, floor, agent, panel.host, panel.port, key=key,
-                            metrics=metrics, demonstration=facility.demonstration,
-                            settings=settings)  # fmt: skip
+            serve = partial(
+                serve_panel,
+                floor,
+                agent,
+                panel.host,
+                panel.port,
+                key=key,
+                metrics=metrics,
+                demonstration=facility.demonstration,
+                settings=settings,
+            )
             serving.append(await stack.enter_async_context(served(serve)))
         if metrics_at is not None:
-            serve = partial(serve_metrics, metrics, metrics_at.host, metrics_at.port,
-                            settings=settings)  # fmt: skip
+            at = metrics_at.host, metrics_at.port
+            serve = partial(serve_metrics, metrics, *at, settings=settings)
             serving.append(await stack.enter_async_context(served(serve)))
         if panel is not None:
             address = panel.panel(key, settings.scheme)

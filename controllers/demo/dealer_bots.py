@@ -20,7 +20,7 @@ from bonus.hands.three import three_card_strength
 from bonus.law.chapter_file import OF_COMMUNITY, Main
 from bonus.settling.settlement_lines import Line
 from bonus.settling.table_rules import TableRules
-from controllers.agent.agent import Agent
+from controllers.agent.agent import Agent, occurs
 from controllers.demo.decks import DealtRound, deal, jackpot_hands, shuffle, stack, stacked_hand
 from controllers.demo.resettlement import RoundRecord
 from controllers.table.device_events import (
@@ -330,7 +330,6 @@ class DealerBot:
         if locked.draw is not UNSET and locked.draw is not None:
             round_fields["draw"] = locked.draw
         return RoundRecord(
-            self._layout.table,
             round_fields,
             self._layout.terms,
             tuple(lines),
@@ -430,7 +429,8 @@ async def _play_out(
     try:
         event = next(play)
         while True:
-            await _pause(stopping, round_s * _PAUSES[type(event)] * rng.uniform(0.5, 1.5))
+            if (pause_s := round_s * _PAUSES[type(event)] * rng.uniform(0.5, 1.5)) > 0:
+                await occurs(stopping, pause_s)
             answer = await agent.handle(encode_event(event))
             if not answer.ok:
                 about = _log.bind(link=agent.layout.link, table=agent.layout.table)
@@ -439,16 +439,6 @@ async def _play_out(
     except StopIteration as end:
         played: RoundPlayed = end.value
         return played
-
-
-async def _pause(stopping: asyncio.Event, pause_s: float) -> None:
-    if pause_s <= 0 or stopping.is_set():
-        return
-    try:
-        async with asyncio.timeout(pause_s):
-            await stopping.wait()
-    except TimeoutError:
-        return
 
 
 async def _clear_table(agent: Agent) -> None:

@@ -44,7 +44,6 @@ class RoundRecord:
     count. `terms` and `limits_cents` (payout limits) are by kind of meter.
     """
 
-    table: str
     fields: Mapping[str, object]
     terms: Mapping[str, MeterTerms]
     lines: tuple[Line, ...]

@@ -7,7 +7,7 @@ from typing import Final
 import msgspec
 from msgspec.structs import replace
 
-from controllers.agent.agent import Agent
+from controllers.agent.agent import Agent, occurs
 from controllers.panel.table_view import view_table
 from controllers.table.device_events import (
     BettingLocked,
@@ -161,7 +161,8 @@ class PanelUpdates:
         self.streams += 1
         try:
             while True:
-                await self._change_after(seen)
+                if self._view == seen and not self._closed:
+                    await occurs(self._changed, HEARTBEAT_EVERY_S)
                 view = self._view
                 if self._closed or not allowed():
                     return
@@ -172,13 +173,3 @@ class PanelUpdates:
                 seen, begin = view, b""
         finally:
             self.streams -= 1
-
-    async def _change_after(self, seen: bytes) -> None:
-        """Wait for a view that differs from `seen`, or for `HEARTBEAT_EVERY_S`."""
-        if self._view == seen and not self._closed:
-            changed = self._changed
-            try:
-                async with asyncio.timeout(HEARTBEAT_EVERY_S):
-                    await changed.wait()
-            except TimeoutError:
-                return

@@ -315,9 +315,7 @@ def declared_wins(layout: Layout, state: TableState) -> Iterator[DeclaredWin]:
                 yield DeclaredWin(position, tuple(back.cards), back.position, line)
 
 
-def _win_of(
-    layout: Layout, state: TableState, position: int, cards: Sequence[str]
-) -> Line | None:  # fmt: skip
+def _win_of(layout: Layout, state: TableState, position: int, cards: Sequence[str]) -> Line | None:
     community = None if state.community is None else parse_cards(state.community)
     wagers = {
         placed.wager: placed.amount_cents

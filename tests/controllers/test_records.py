@@ -111,7 +111,7 @@ def played_and_settled(rng: random.Random) -> tuple[RoundRecord, bytes]:
     terms = terms_of(text, rules_of(text))
     meters = fields.pop("meters", {})
     limits = {kind: meter["limit"] for kind, meter in meters.items() if "limit" in meter}
-    record = RoundRecord("TCP-01", fields, terms, lines, items, limits_cents=limits)
+    record = RoundRecord(fields, terms, lines, items, limits_cents=limits)
     return record, msgspec.json.encode(settled.lines)
 
 
