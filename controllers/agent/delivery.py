@@ -17,7 +17,7 @@ import msgspec
 import structlog
 
 from bonus.errors import UserError
-from controllers.agent.link_state import SILENCE_S, Heartbeat, MeterValues
+from controllers.agent.link_reception import SILENCE_S, Heartbeat, MeterValues
 from controllers.table.device_events import NOT_PASSED_ON, DeviceRefusal
 from meters.floor.server_addresses import BrokerAddress, parse_broker_url
 from meters.wire import topics

@@ -26,7 +26,7 @@ from controllers.agent.startup import (
     served,
 )
 from controllers.panel.access import panel_key, panel_key_path, replace_panel_key
-from controllers.panel.app import serve_panel
+from controllers.panel.panel_pages import serve_panel
 from controllers.table.device_events import LINE_BYTES_MAX, DeviceAnswer, encode_answer
 from meters.floor.floor_file import ConfigOption, Floor, Link, Table, read_own_floor
 from meters.floor.server_addresses import is_listening_address

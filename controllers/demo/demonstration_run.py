@@ -22,7 +22,7 @@ from controllers.demo.bot_tables import (
 )
 from controllers.demo.dealer_bots import STACK_EVERY, RoundPlayed
 from controllers.demo.demo_floor import PANEL_TABLE, playing_tables, write_demo_floor
-from controllers.demo.report import (
+from controllers.demo.demo_report import (
     progress_line,
     progress_view,
     show_addresses,
@@ -30,8 +30,7 @@ from controllers.demo.report import (
     show_summary,
     show_users,
 )
-from controllers.demo.resettlement import RoundFiles
-from controllers.demo.service import (
+from controllers.demo.demo_service import (
     LOOPBACK,
     DemoService,
     MeterShown,
@@ -39,8 +38,9 @@ from controllers.demo.service import (
     check_port,
     demo_service,
 )
+from controllers.demo.resettlement import RoundFiles
 from controllers.panel.access import panel_key, panel_key_path
-from controllers.panel.app import serve_panel
+from controllers.panel.panel_pages import serve_panel
 from meters.floor.floor_file import Floor
 from meters.process.console import PlainConsole
 from meters.process.logs import log_to

@@ -2,7 +2,7 @@
 
 import pytest
 
-from controllers.agent.link_state import Heartbeat
+from controllers.agent.link_reception import Heartbeat
 from meters.wire.messages import ControllerBeat
 
 LIVE, OLD = False, True

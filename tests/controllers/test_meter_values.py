@@ -2,7 +2,7 @@
 
 import pytest
 
-from controllers.agent.link_state import DOUBT_AFTER_S, MeterValues
+from controllers.agent.link_reception import DOUBT_AFTER_S, MeterValues
 from meters.wire.messages import MeterValue
 
 SOON_S, LONG_S = DOUBT_AFTER_S - 0.1, 10 * DOUBT_AFTER_S

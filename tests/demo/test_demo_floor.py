@@ -18,9 +18,9 @@ from controllers.demo.demo_floor import (
     playing_tables,
     write_demo_floor,
 )
+from controllers.demo.demo_report import progress_line, show_summary
+from controllers.demo.demo_service import AuditReport, LedgerTotals, MeterShown
 from controllers.demo.demonstration_run import DemoOptions
-from controllers.demo.report import progress_line, show_summary
-from controllers.demo.service import AuditReport, LedgerTotals, MeterShown
 from meters.floor.floor_file import read_floor
 
 FOUR = {"progressive", "five_card_progressive", "five_of_six_progressive", "five_card_hand_bonus"}

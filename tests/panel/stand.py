@@ -12,7 +12,7 @@ from playwright.async_api import Locator, Page, Request, expect
 from controllers.agent.agent import Agent
 from controllers.agent.metrics import AgentMetrics
 from controllers.panel.access import PanelAccess
-from controllers.panel.app import serve_panel
+from controllers.panel.panel_pages import serve_panel
 from meters.floor.floor_file import parse_floor
 from meters.http.middleware import ServerSettings
 from tests.controllers.floors import FLOOR

@@ -20,7 +20,7 @@ import meters.service.outages
 import meters.service.publishing_turn
 import meters.wire.broker_client
 import meters.wire.clock
-from controllers.agent.link_state import MeterValues
+from controllers.agent.link_reception import MeterValues
 from meters.process.logs import ThrottledLog
 from meters.selfcheck.software import read_software
 from meters.web.display_state import DisplayState

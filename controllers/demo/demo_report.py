@@ -11,8 +11,8 @@ from rich.text import Text
 from bonus.display import exact_money, money
 from controllers.demo.bot_tables import TableBooks, counted
 from controllers.demo.demo_floor import FLOOR_FILE, PANEL_TABLE
+from controllers.demo.demo_service import AuditReport, MeterShown
 from controllers.demo.resettlement import ROUNDS_FILE, SETTLEMENTS_FILE, RoundFiles
-from controllers.demo.service import AuditReport, MeterShown
 from meters.floor.facility import PUBLIC_PIN, demonstration_users
 
 
