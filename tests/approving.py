@@ -10,11 +10,11 @@ from typing import Final
 from redis.exceptions import RedisError
 
 from bonus.errors import UserError
-from meters.books.store import LinkStore
 from meters.floor.floor_file import Floor, read_floor
-from meters.redis_client.connect import open_redis
-from meters.redis_client.shards import AnyRedis
 from meters.selfcheck.approval_checks import Configuration
+from meters.store.connect import open_redis
+from meters.store.link_store import LinkStore
+from meters.store.shards import AnyRedis
 
 PEOPLE: Final = ("Ada Lane", "Bea Moss")
 """Two people: the first one suffices for the first floor file of an empty floor."""

@@ -4,8 +4,8 @@ from typing import Any
 
 import redis
 
-from meters.books.stored_entries import unpack_entry
-from meters.redis_client.link_keys import LinkKeys
+from meters.ledger.link_keys import LinkKeys
+from meters.store.stored_entries import unpack_entry
 
 
 def read_ledger(store: redis.Redis, link: str = "main") -> list[tuple[int, dict[str, bytes]]]:

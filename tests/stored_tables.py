@@ -2,14 +2,8 @@
 
 import msgspec
 
-from meters.books.store import LinkStore
-from meters.books.stored_tables import (
-    PACK,
-    StoredTable,
-    kept_text,
-    reply_field,
-    reply_fields,
-)
+from meters.ledger.stored_tables import PACK, StoredTable, kept_text, reply_field, reply_fields
+from meters.store.link_store import LinkStore
 
 
 async def stored_table(store: LinkStore, table: str) -> StoredTable:

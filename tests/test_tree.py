@@ -23,11 +23,11 @@ CODE: Final = frozenset({".py", ".lua", ".js", ".css", ".html"})
 
 ORDER: Final = (
     *("bonus", "bonus.hands", "bonus.law", "bonus.settling", "bonus.odds"),
-    *("meters.process", "meters.wire", "meters.floor"),
+    *("meters.process", "meters.wire", "meters.floor", "meters.ledger"),
     *("meters.http", "meters.pdf"),
     *("controllers.table", "controllers.agent", "controllers.panel"),
     *("controllers.demo", "controllers.cli"),
-    *("meters.embedded", "meters.redis_client", "meters.books"),
+    *("meters.embedded", "meters.store", "meters.audit"),
     *("meters.mqtt", "meters.keys", "meters.archive", "meters.users"),
     *("meters.selfcheck", "meters.metrics", "meters.intake", "meters.claims", "meters.links"),
     *("meters.web", "meters.reports", "meters.submission", "meters.restore", "meters.service"),
@@ -180,10 +180,10 @@ def test_every_room_has_its_place_in_the_order() -> None:
     [
         ("bonus.law", "bonus.settling.settlement_lines"),
         ("bonus.odds", "controllers.table"),
-        ("meters.books", "meters.intake.batches"),
+        ("meters.store", "meters.intake.batches"),
         ("meters.cli", "controllers.agent"),
         ("controllers.table", "controllers.agent.agent"),
-        ("controllers.agent", "meters.books.ledger_replay"),
+        ("controllers.agent", "meters.ledger.ledger_replay"),
         ("controllers.agent", "tests.servers"),
     ],
 )

@@ -8,10 +8,10 @@ from typing import Final
 
 from meters.archive.archive_days import ArchiveFiles
 from meters.archive.day_file import ArchiveError, DayFile
-from meters.books.audit import Finding, LinkAudit, Onlooker
-from meters.books.checkpoint import Mark
-from meters.books.ledger_replay import PROBLEMS_MAX, Replay
-from meters.books.store import LinkStore
+from meters.audit.link_audit import Finding, LinkAudit, Onlooker
+from meters.ledger.checkpoint import Mark
+from meters.ledger.ledger_replay import PROBLEMS_MAX, Replay
+from meters.store.link_store import LinkStore
 
 Advance = Callable[[int, int], None]
 

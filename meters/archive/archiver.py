@@ -8,15 +8,15 @@ import msgspec
 
 from meters.archive.archive_days import ArchiveFiles, day_of
 from meters.archive.day_file import ArchiveError, Day, DayFile, DayWriter
-from meters.books.checkpoint import Checkpoint
-from meters.books.claim_evidence import CLAIM_ACTS, CORRECTION_FIELDS
-from meters.books.entry_messages import ARCHIVED, Archived, Expired
-from meters.books.history import ActIndex, WinIndex
-from meters.books.kept_texts import keep_texts
-from meters.books.ledger_blocks import LedgerCompression
-from meters.books.ledger_reading import first_end, first_number
-from meters.books.ledger_replay import Replay
-from meters.books.store import LinkStore
+from meters.ledger.checkpoint import Checkpoint
+from meters.ledger.claim_evidence import CLAIM_ACTS, CORRECTION_FIELDS
+from meters.ledger.entry_messages import ARCHIVED, Archived, Expired
+from meters.ledger.ledger_replay import Replay
+from meters.store.history import ActIndex, WinIndex
+from meters.store.kept_texts import keep_texts
+from meters.store.ledger_blocks import LedgerCompression
+from meters.store.ledger_reading import first_end, first_number
+from meters.store.link_store import LinkStore
 
 ARCHIVER: Final = "archive"
 """The name of the actor in ledger entries about archiving."""

@@ -28,8 +28,8 @@ from msgspec.structs import astuple
 
 from bonus.errors import UserError
 from meters.archive.day_lines import ClaimLine, DayLines, EntryLine, HeadLine, LinesWriter
-from meters.books.chain import link_and_seal_texts
-from meters.books.checkpoint import Checkpoint, CheckpointError, digest_of, read_checkpoint
+from meters.ledger.chain import link_and_seal_texts
+from meters.ledger.checkpoint import Checkpoint, CheckpointError, digest_of, read_checkpoint
 from meters.process.private_files import make_private_directory, write_private_file
 from meters.wire.clock import now_text
 from meters.wire.messages import UNREADABLE

@@ -18,10 +18,10 @@ import msgspec
 
 from meters.archive.archive_days import ArchiveFiles, day_of
 from meters.archive.day_file import ArchiveError, DayFile
-from meters.books.audit_notes import ARCHIVE_NOTE, CheckedLink
-from meters.books.entry_messages import ARCHIVED, EXPIRED, Archived
-from meters.books.history import ActIndex
-from meters.books.store import LinkStore
+from meters.audit.audit_notes import ARCHIVE_NOTE, CheckedLink
+from meters.ledger.entry_messages import ARCHIVED, EXPIRED, Archived
+from meters.store.history import ActIndex
+from meters.store.link_store import LinkStore
 
 READ_A_NIGHT: Final = 7
 """Number of archive files of a link that one night reads completely, in addition to the last

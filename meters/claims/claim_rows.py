@@ -5,10 +5,10 @@ import msgspec
 import structlog
 
 from bonus.display import hand_words, item_words, money
-from meters.books.claim_records import ClaimRecord
-from meters.books.link_state import Act, ClaimChange, ClaimRequest, EnvyAct
 from meters.claims.claim_types import ClaimRequestRow, ClaimRow, ClaimState, EnvyOwed, Wagered
 from meters.floor.floor_file import Floor
+from meters.ledger.claim_records import ClaimRecord
+from meters.ledger.link_state import Act, ClaimChange, ClaimRequest, EnvyAct
 from meters.process.logs import ThrottledLog
 from meters.wire.messages import UNREADABLE
 

@@ -6,13 +6,6 @@ from typing import Final
 import msgspec
 import structlog
 
-from meters.books.approved_configuration import LinkConfiguration
-from meters.books.claim_changes import ClaimChanges
-from meters.books.claim_records import ClaimRecord
-from meters.books.history import DayClaims
-from meters.books.link_state import Act, ClaimChange, ClaimRequest, DecisionResult, EnvyAct
-from meters.books.store import BooksError, LinkStore, WrongStateError
-from meters.books.two_people import NO_SETTERS, PinSetters
 from meters.claims.claim_rows import ClaimRows, DecisionRecord, record_of
 from meters.claims.claim_types import ClaimRequestRow, ClaimRow, WinPage, WinSearch
 from meters.claims.refusals import REFUSED, ActError, refusals, store_failure_as_inoperable
@@ -20,6 +13,13 @@ from meters.claims.slips import SlipNumbers, slip_of
 from meters.claims.win_messages import EVENT_OF, envy_message, is_reopened, win_message
 from meters.claims.win_search import History
 from meters.floor.floor_file import Floor
+from meters.ledger.approved_configuration import LinkConfiguration
+from meters.ledger.claim_records import ClaimRecord
+from meters.ledger.link_state import Act, ClaimChange, ClaimRequest, DecisionResult, EnvyAct
+from meters.ledger.two_people import NO_SETTERS, PinSetters
+from meters.store.claim_changes import ClaimChanges
+from meters.store.history import DayClaims
+from meters.store.link_store import BooksError, LinkStore, WrongStateError
 from meters.wire.messages import ClaimOpened, Jackpot, holds_table
 
 log = structlog.get_logger()

@@ -5,7 +5,10 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 import msgspec
 import structlog
 
-from meters.books.correction_requests import (
+from meters.claims.claim_types import AskedCards, AskedWager, AskRow
+from meters.claims.refusals import ActError, store_failure_as_inoperable
+from meters.floor.floor_file import Floor
+from meters.ledger.correction_requests import (
     Ask,
     AskAct,
     AskDecision,
@@ -14,11 +17,8 @@ from meters.books.correction_requests import (
     StoredAsk,
     stored_asks,
 )
-from meters.books.refusals import correction_refusal
-from meters.books.store import LinkStore, WrongStateError
-from meters.claims.claim_types import AskedCards, AskedWager, AskRow
-from meters.claims.refusals import ActError, store_failure_as_inoperable
-from meters.floor.floor_file import Floor
+from meters.store.link_store import LinkStore, WrongStateError
+from meters.store.refusals import correction_refusal
 from meters.wire.messages import EnteredCards
 
 log = structlog.get_logger()

@@ -7,10 +7,10 @@ from typing import Final
 import msgspec
 from redis.exceptions import RedisError
 
-from meters.books.claim_records import ClaimRecord
-from meters.books.link_state import Act, ClaimChange, ClaimRequest
-from meters.books.store import BooksError, TermsError, WrongStateError
-from meters.books.two_people import why_one_person
+from meters.ledger.claim_records import ClaimRecord
+from meters.ledger.link_state import Act, ClaimChange, ClaimRequest
+from meters.ledger.two_people import why_one_person
+from meters.store.link_store import BooksError, TermsError, WrongStateError
 
 REFUSED: Final = {
     "slip_used": "that slip number belongs to the payment of {detail} already:"

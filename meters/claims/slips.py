@@ -7,11 +7,11 @@ from typing import Final, cast
 import structlog
 from redis.exceptions import RedisError
 
-from meters.books.slip_numbers import SlipError, clean_slip, correction_of
-from meters.books.slip_register import Reservation
-from meters.books.store import LinkStore, TermsError
 from meters.claims.claim_rows import record_of
 from meters.claims.refusals import REFUSED, ActError
+from meters.ledger.slip_numbers import SlipError, clean_slip, correction_of
+from meters.store.link_store import LinkStore, TermsError
+from meters.store.slip_register import Reservation
 
 log = structlog.get_logger()
 

@@ -5,9 +5,9 @@ from typing import Final, Literal
 
 import msgspec
 
-from meters.books.claim_records import ClaimRecord, OwedEnvy
-from meters.books.script_steps import PaidDue
 from meters.claims.claim_rows import record_of
+from meters.ledger.claim_records import ClaimRecord, OwedEnvy
+from meters.ledger.script_steps import PaidDue
 from meters.wire.clock import now_text
 from meters.wire.messages import Jackpot, envy_message_claim
 

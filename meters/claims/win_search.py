@@ -5,12 +5,12 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from bonus.display import money
-from meters.books.history import WinIndex
-from meters.books.store import LinkStore
 from meters.claims.claim_rows import ClaimRows
 from meters.claims.claim_types import ClaimRow, WinPage, WinSearch
 from meters.claims.refusals import ActError
 from meters.floor.floor_file import Floor
+from meters.store.history import WinIndex
+from meters.store.link_store import LinkStore
 
 _PAGE: Final = 100
 _CLOCKS_SET: Final = timedelta(days=1)

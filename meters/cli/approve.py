@@ -11,13 +11,13 @@ from redis.exceptions import RedisError
 
 from bonus.display import money
 from bonus.errors import UserError, nearest
-from meters.books.ledger_mark import LedgerMark
-from meters.books.store import BooksError, LinkStore
+from meters.audit.ledger_mark import LedgerMark
 from meters.floor.floor_file import ConfigOption, Floor, read_own_floor
 from meters.process.printing import print_text
-from meters.redis_client.health import redis_problem
 from meters.selfcheck.approval_checks import Configuration, Unapproved
 from meters.selfcheck.opened_store import check_release, open_used_store
+from meters.store.health import redis_problem
+from meters.store.link_store import BooksError, LinkStore
 from meters.users.confirmation import as_user_error, confirm_person
 from meters.users.directory import UserDirectory
 from meters.users.errors import UsersError

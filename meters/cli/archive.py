@@ -17,7 +17,7 @@ from meters.archive.archive_days import ArchiveFiles
 from meters.archive.archiver import Archiver, ArchiveResult, delete, expired
 from meters.archive.day_file import ArchiveError, DayFile
 from meters.archive.integrity import READ_A_NIGHT, check_archive_files
-from meters.books.audit_notes import (
+from meters.audit.audit_notes import (
     ARCHIVE_NOTE,
     PROBLEMS_NOTED,
     ArchiveNote,
@@ -25,11 +25,11 @@ from meters.books.audit_notes import (
     read_note,
     write_note,
 )
-from meters.books.store import LinkStore
 from meters.floor.floor_file import ConfigOption, Floor, read_own_floor
 from meters.process.console import PlainConsole, progress_bar
 from meters.process.private_files import make_private_directory
 from meters.selfcheck.opened_store import check_place, open_used_store
+from meters.store.link_store import LinkStore
 from meters.wire.clock import now_text
 
 _READ_EVERY_S: Final = 20 * 3600

@@ -16,15 +16,15 @@ from bonus.errors import UserError
 from meters.archive.archive_audit import audit_link
 from meters.archive.archive_days import ArchiveFiles
 from meters.archive.integrity import last_day
-from meters.books.accounts import Totals
-from meters.books.audit import Finding
-from meters.books.audit_notes import AUDIT_NOTE, AuditNote, note_audit, read_note
-from meters.books.ledger_mark import LedgerMark
-from meters.books.store import LinkStore
+from meters.audit.audit_notes import AUDIT_NOTE, AuditNote, note_audit, read_note
+from meters.audit.ledger_mark import LedgerMark
+from meters.audit.link_audit import Finding
 from meters.floor.floor_file import Floor
+from meters.ledger.accounts import Totals
 from meters.process.console import PlainConsole, progress_bar
 from meters.process.printing import print_error, print_json
 from meters.selfcheck.opened_store import open_used_store
+from meters.store.link_store import LinkStore
 from meters.users.log_audit import LogFinding, check_log
 from meters.users.log_checkpoint import LogCheckpointFile
 from meters.users.log_macs import LogSecrets

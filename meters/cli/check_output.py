@@ -9,7 +9,6 @@ from bonus.errors import UserError
 from meters.floor.floor_file import Floor, read_own_floor
 from meters.floor.own_credentials import keys_directory
 from meters.process.console import PlainConsole
-from meters.redis_client.connect import open_redis
 from meters.selfcheck.check_result import Check, failure
 from meters.selfcheck.floor_checks import facility_checks
 from meters.selfcheck.game_returns import chance_checks, limit_checks, return_checks
@@ -17,6 +16,7 @@ from meters.selfcheck.key_checks import check_keys, check_transport
 from meters.selfcheck.record_checks import archive_checks, note_checks
 from meters.selfcheck.server_checks import WITHIN_S, broker_check, store_checks
 from meters.selfcheck.software import read_software
+from meters.store.connect import open_redis
 
 
 async def run_check(config: Path) -> bool:

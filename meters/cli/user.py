@@ -13,12 +13,12 @@ from rich.box import SIMPLE
 from rich.table import Table
 
 from bonus.errors import UserError
-from meters.books.two_people import COMMAND
 from meters.floor.floor_file import ConfigOption, Floor, read_own_floor
+from meters.ledger.two_people import COMMAND
 from meters.process.console import PlainConsole
 from meters.process.printing import print_json, print_text
-from meters.redis_client.connect import open_redis
 from meters.selfcheck.opened_store import is_opened, open_used_store, store_address
+from meters.store.connect import open_redis
 from meters.users.confirmation import as_user_error
 from meters.users.directory import UserDirectory
 from meters.users.errors import UsersError

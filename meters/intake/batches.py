@@ -14,11 +14,21 @@ from typing import Final
 import msgspec
 import structlog
 
-from meters.books.claim_records import ClaimRecord
-from meters.books.correction_requests import Correction, ask_step, known_cards
-from meters.books.entered_cards import count_hands, entered_in
-from meters.books.refusals import EventRefusal, out_of_order, refused, refused_by_script
-from meters.books.script_steps import (
+from meters.floor.game_files import GAME_NOT_IN_EFFECT, problem_now
+from meters.intake.event_reading import EventReader, check_texts
+from meters.intake.result_judging import ValidatedResult, check_declared, judge_result
+from meters.intake.table_catalog import CatalogTable
+from meters.intake.wager_judging import (
+    AddedWagers,
+    OpenRound,
+    draw_for,
+    judge_correction,
+    judge_wagers,
+)
+from meters.ledger.claim_records import ClaimRecord
+from meters.ledger.correction_requests import Correction, ask_step, known_cards
+from meters.ledger.entered_cards import count_hands, entered_in
+from meters.ledger.script_steps import (
     Kind,
     PaidDue,
     ReplyParts,
@@ -31,21 +41,11 @@ from meters.books.script_steps import (
     Work,
     reply_text,
 )
-from meters.books.store import APPLY_KEYS, LinkStore
-from meters.floor.game_files import GAME_NOT_IN_EFFECT, problem_now
-from meters.intake.event_reading import EventReader, check_texts
-from meters.intake.result_judging import ValidatedResult, check_declared, judge_result
-from meters.intake.table_catalog import CatalogTable
-from meters.intake.wager_judging import (
-    AddedWagers,
-    OpenRound,
-    draw_for,
-    judge_correction,
-    judge_wagers,
-)
 from meters.metrics import Metrics
 from meters.metrics.link_metrics import PlayMetrics, WinKind
 from meters.process.logs import ThrottledLog
+from meters.store.link_store import APPLY_KEYS, LinkStore
+from meters.store.refusals import EventRefusal, out_of_order, refused, refused_by_script
 from meters.wire.messages import (
     DrawMade,
     EnteredCards,

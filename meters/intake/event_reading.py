@@ -8,9 +8,9 @@ from typing import Final
 import msgspec
 
 from bonus.printable import name_problem, unseen_problem
-from meters.books.refusals import EventRefusal
 from meters.intake.table_catalog import CatalogTable
 from meters.intake.wager_judging import AddedWagers
+from meters.store.refusals import EventRefusal
 from meters.wire.messages import (
     EVENT_BYTES_MAX,
     TABLE_EVENT,

@@ -21,12 +21,12 @@ from bonus.settling.rounds import (
 from bonus.settling.settlement import settle_round
 from bonus.settling.settlement_lines import Due, Line, encode_line
 from bonus.wagers import MICROS_PER_CENT
-from meters.books.claim_records import ClaimRecord, Records
-from meters.books.entered_cards import dealt_digest
-from meters.books.refusals import EventRefusal
-from meters.books.script_steps import DueStep, EnvyStep, PercentStep, ReplyParts, ResultWork
 from meters.intake.table_catalog import CatalogTable
 from meters.intake.wager_judging import OpenRound, check_position
+from meters.ledger.claim_records import ClaimRecord, Records
+from meters.ledger.entered_cards import dealt_digest
+from meters.ledger.script_steps import DueStep, EnvyStep, PercentStep, ReplyParts, ResultWork
+from meters.store.refusals import EventRefusal
 from meters.wire.messages import ClaimOpened, Result, holds_table
 
 _AMOUNT: Final = '"amount":'

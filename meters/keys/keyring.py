@@ -8,7 +8,6 @@ from typing import Final, Literal
 from cryptography import x509
 
 from bonus.errors import UserError
-from meters.books.event_group import new_event_group
 from meters.floor.floor_file import Floor
 from meters.floor.key_bundle import (
     ARCHIVE,
@@ -42,6 +41,7 @@ from meters.keys.server_files import (
     sentinel_access_text,
 )
 from meters.process.private_files import make_directory, read_bytes, write_private
+from meters.store.event_group import new_event_group
 
 AUTHORITY: Final = "authority"
 _AUTHORITY_KEY: Final = "ca.key"

@@ -8,17 +8,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from meters.books.slip_register import SLIPS_TAG
 from meters.floor.floor_file import Floor
 from meters.floor.key_bundle import DISPLAY, service_identity, table_identity
-from meters.redis_client.credentials import (
+from meters.store.credentials import (
     ARCHIVE_USER,
     REDIS_USER,
     REPLICA_USER,
     SENTINEL_USER,
     USERS_REDIS_USER,
 )
-from meters.redis_client.user_keys import USERS_TAG
+from meters.store.slip_register import SLIPS_TAG
+from meters.store.user_keys import USERS_TAG
 from meters.wire import topics
 
 _ROUNDS: Final = 1_000

@@ -8,10 +8,11 @@ from typing import Final
 import msgspec
 
 from bonus.display import item_words, money
-from meters.books.approval_faults import Approval, HalfApproval
-from meters.books.correction_requests import ASK_DECISION, CorrectedWager
-from meters.books.entered_cards import entered_in_text
-from meters.books.entry_messages import (
+from meters.claims.claim_rows import DecisionRecord, claim_words, record_of
+from meters.ledger.approval_faults import Approval, HalfApproval
+from meters.ledger.correction_requests import ASK_DECISION, CorrectedWager
+from meters.ledger.entered_cards import entered_in_text
+from meters.ledger.entry_messages import (
     ARCHIVED,
     EXPIRED,
     OUTAGE,
@@ -19,8 +20,7 @@ from meters.books.entry_messages import (
     RESTORING,
     correction_of_wager,
 )
-from meters.books.money_terms import read_terms
-from meters.claims.claim_rows import DecisionRecord, claim_words, record_of
+from meters.ledger.money_terms import read_terms
 from meters.links.link_types import ActRow
 from meters.links.proposals import Change
 from meters.wire.messages import UNREADABLE, DealtPosition, EnteredCards, Void

@@ -2,9 +2,9 @@ from collections.abc import Mapping
 from typing import Final
 
 from bonus.law.paytables import read_percent
-from meters.books.history import WinIndex
-from meters.books.store import LinkStore
 from meters.claims.claim_rows import record_of
+from meters.store.history import WinIndex
+from meters.store.link_store import LinkStore
 
 _WINS: Final = 25
 

@@ -3,10 +3,10 @@
 from collections.abc import Collection, Mapping, Sequence
 
 from bonus.wagers import MICROS_PER_CENT
-from meters.books.accounts import meter_account, overflow_account, reserve_account
-from meters.books.checkpoint import Mark
-from meters.books.link_state import Snapshot
 from meters.floor.floor_file import Meter
+from meters.ledger.accounts import meter_account, overflow_account, reserve_account
+from meters.ledger.checkpoint import Mark
+from meters.ledger.link_state import Snapshot
 from meters.links.link_types import (
     LinkView,
     MeterAccounting,

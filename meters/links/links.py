@@ -15,15 +15,12 @@ import structlog
 from redis.exceptions import RedisError
 
 from bonus.wagers import MICROS_PER_CENT
-from meters.books.accounts import meter_account
-from meters.books.checkpoint import Mark
-from meters.books.history import ActIndex
-from meters.books.link_changes import ChangeBook, NewTerms, Switch
-from meters.books.money_terms import LinkTerms, terms_text
-from meters.books.store import BooksError, LinkStore, TermsError
-from meters.books.two_people import NO_SETTERS, PinSetters, why_one_person
 from meters.claims.refusals import ActError, store_failure_as_inoperable
 from meters.floor.floor_file import Meter, fewest_positions
+from meters.ledger.accounts import meter_account
+from meters.ledger.checkpoint import Mark
+from meters.ledger.money_terms import LinkTerms, terms_text
+from meters.ledger.two_people import NO_SETTERS, PinSetters, why_one_person
 from meters.links.act_rows import SwitchRecord, Withdrawn, act_row, claim_in
 from meters.links.highest_amounts import HighestAmounts
 from meters.links.link_types import ActRow, Adjustment, LinkView, ParameterChange, ProposalRow
@@ -38,6 +35,9 @@ from meters.links.proposals import (
     proposal_rows,
 )
 from meters.selfcheck.approval_checks import Configuration, only_unapproved
+from meters.store.history import ActIndex
+from meters.store.link_changes import ChangeBook, NewTerms, Switch
+from meters.store.link_store import BooksError, LinkStore, TermsError
 
 log = structlog.get_logger()
 

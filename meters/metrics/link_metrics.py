@@ -5,9 +5,9 @@ from functools import partial
 from typing import Final, Literal, final
 
 from bonus.wagers import MICROS_PER_CENT
-from meters.books.link_state import LinkState
-from meters.books.link_stats import LinkStats, WaitingCount
+from meters.ledger.link_state import LinkState
 from meters.metrics.families import BOOKS, PLAY, UNKNOWN, Audited, MetricFamilies
+from meters.store.link_stats import LinkStats, WaitingCount
 
 CODES_MAX: Final = 64
 """Different refusal codes in the metrics at most; pitlink has far fewer."""

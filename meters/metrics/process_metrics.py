@@ -16,7 +16,7 @@ from prometheus_client import (
 )
 from prometheus_client.exposition import choose_encoder
 
-from meters.books.audit_notes import (
+from meters.audit.audit_notes import (
     ARCHIVE_NOTE,
     AUDIT_NOTE,
     WHOLE_AUDIT_NOTE,
@@ -25,12 +25,12 @@ from meters.books.audit_notes import (
     backup_note,
     read_note,
 )
-from meters.books.link_stats import RedisMemory
 from meters.floor.floor_file import Floor
 from meters.metrics.families import PROCESS, MetricFamilies
 from meters.metrics.link_metrics import LinkMetrics, PlayMetrics
 from meters.process.private_files import nearest_existing
 from meters.selfcheck.software import SelfCheck
+from meters.store.link_stats import RedisMemory
 
 
 @final

@@ -19,9 +19,9 @@ import structlog
 from redis.exceptions import RedisError
 
 from meters.floor.server_addresses import BrokerAddress
+from meters.ledger.link_keys import LinkKeys
 from meters.process.logs import ThrottledLog
-from meters.redis_client.link_keys import LinkKeys
-from meters.redis_client.shards import AnyRedis, redis_of
+from meters.store.shards import AnyRedis, redis_of
 
 log = structlog.get_logger()
 

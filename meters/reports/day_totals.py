@@ -5,12 +5,12 @@ from typing import Final
 import msgspec
 
 from bonus.settling.settlement_lines import Line
-from meters.books.claim_evidence import approved_assets
-from meters.books.entered_cards import count_hands, entered_in_text
-from meters.books.entry_messages import OUTAGE
-from meters.books.expected_transfers import Added, ExpectedBooks, Transfer
-from meters.books.ledger_replay import Replay
 from meters.claims.claim_rows import DecisionRecord
+from meters.ledger.claim_evidence import approved_assets
+from meters.ledger.entered_cards import count_hands, entered_in_text
+from meters.ledger.entry_messages import OUTAGE
+from meters.ledger.expected_transfers import Added, ExpectedBooks, Transfer
+from meters.ledger.ledger_replay import Replay
 from meters.links.act_rows import act_row
 from meters.links.link_types import ActRow
 from meters.reports.flows import Flows, pots_of

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from meters.books.accounts import ENVY as ENVY_ACCOUNTS
-from meters.books.accounts import claim_account, table_account
-from meters.books.expected_transfers import Transfer
+from meters.ledger.accounts import ENVY as ENVY_ACCOUNTS
+from meters.ledger.accounts import claim_account, table_account
+from meters.ledger.expected_transfers import Transfer
 
 CLAIMS: Final = "claims"
 """The pot of all wins that wait for a floorperson."""

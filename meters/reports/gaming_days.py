@@ -8,9 +8,9 @@ from functools import reduce
 from typing import Final, Self, TypeVar
 
 from bonus.settling.settlement_lines import WrittenPercent
-from meters.books.accounts import meter_account, overflow_account, reserve_account
-from meters.books.claim_records import hand_record_name
-from meters.books.entry_messages import Outage
+from meters.ledger.accounts import meter_account, overflow_account, reserve_account
+from meters.ledger.claim_records import hand_record_name
+from meters.ledger.entry_messages import Outage
 from meters.links.link_types import ActRow
 from meters.reports.flows import AccountFlows, Flow
 

@@ -11,14 +11,14 @@ from redis.exceptions import RedisError
 from bonus.errors import UserError
 from meters.archive.archive_audit import audit_link
 from meters.archive.archive_days import ArchiveFiles
-from meters.books.audit import Finding
-from meters.books.ledger_mark import LedgerMark
-from meters.books.store import LinkStore
+from meters.audit.ledger_mark import LedgerMark
+from meters.audit.link_audit import Finding
 from meters.floor.facility import GamingDays
 from meters.floor.floor_file import Floor, Link
 from meters.reports.gaming_days import LinkDay, Win, joined
 from meters.reports.ledger_watch import DayCollector
 from meters.selfcheck.opened_store import open_used_store
+from meters.store.link_store import LinkStore
 
 _LOOKED_BACK: Final = timedelta(days=7)
 """The time before the reported days that the audit also replays.

@@ -9,10 +9,10 @@ from dataclasses import replace
 from datetime import date, timedelta
 from typing import Final
 
-from meters.books.entry_messages import READING, CloseReading
-from meters.books.expected_transfers import HeldEnvy, HeldWin
-from meters.books.ledger_replay import Replay
 from meters.floor.floor_file import Link
+from meters.ledger.entry_messages import READING, CloseReading
+from meters.ledger.expected_transfers import HeldEnvy, HeldWin
+from meters.ledger.ledger_replay import Replay
 from meters.reports.day_totals import DayTotals, LinkTotals
 from meters.reports.flows import AccountFlows, pots_of
 from meters.reports.gaming_days import LinkDay, UnpaidEnvy, Variance, WaitingWins, Win

@@ -5,10 +5,10 @@ from zoneinfo import ZoneInfo
 
 from bonus.display import exact_money, hand_words, item_words, money, wager_text
 from bonus.wagers import MICROS_PER_CENT
-from meters.books.accounts import ENVY as ENVY_ACCOUNTS
-from meters.books.accounts import HOUSE, PAID, claim_account, table_account
-from meters.books.correction_requests import confirmed_by
 from meters.floor.floor_file import Link, Meter
+from meters.ledger.accounts import ENVY as ENVY_ACCOUNTS
+from meters.ledger.accounts import HOUSE, PAID, claim_account, table_account
+from meters.ledger.correction_requests import confirmed_by
 from meters.links.link_types import ActRow
 from meters.reports.document import Column, ReportSection, Row, numbers
 from meters.reports.flows import CLAIMS, ENVY, AccountFlows, Flow

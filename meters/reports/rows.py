@@ -5,7 +5,7 @@ from datetime import date
 from typing import Final
 
 from bonus.wagers import MICROS_PER_CENT
-from meters.books.accounts import HOUSE, PAID
+from meters.ledger.accounts import HOUSE, PAID
 from meters.reports.flows import CLAIMS, ENVY, AccountFlows
 from meters.reports.gaming_days import LinkDay, UnpaidEnvy, WaitingWins, Win, wins_by_hand
 from meters.reports.ledger_scan import LinkScan

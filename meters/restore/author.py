@@ -5,7 +5,7 @@ from typing import Final
 
 from bonus.errors import UserError
 from meters.floor.floor_file import Floor
-from meters.redis_client.shards import AnyRedis
+from meters.store.shards import AnyRedis
 from meters.users.confirmation import as_user_error, confirm_person
 from meters.users.directory import UserDirectory
 from meters.users.errors import UsersError

@@ -13,10 +13,10 @@ from typing import Final, Protocol
 from meters.archive.archive_days import ArchiveFiles, Verification
 from meters.archive.day_file import DayFile, entry_of
 from meters.archive.day_lines import EntryLine
-from meters.books.checkpoint import EMPTY, Checkpoint
-from meters.books.link_rows import LatestEntries, LinkRows
 from meters.floor.facility import GamingDays
 from meters.floor.floor_file import Floor, Link
+from meters.ledger.checkpoint import EMPTY, Checkpoint
+from meters.ledger.link_rows import LatestEntries, LinkRows
 from meters.restore.outboxes import RestoreError
 from meters.restore.rebuild import NotedDay, Rebuild, RebuildError, replay_after
 from meters.restore.sealed_days import SealedDays

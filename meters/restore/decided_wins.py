@@ -8,7 +8,7 @@ import msgspec
 
 from bonus.settling.settlement_lines import WrittenPercent
 from meters.archive import archiver
-from meters.books.claim_evidence import CORRECTION_FIELDS
+from meters.ledger.claim_evidence import CORRECTION_FIELDS
 
 
 class _Record(msgspec.Struct, frozen=True):

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from enum import StrEnum, auto
 from typing import Final
 
-from meters.books.checkpoint import Mark
-from meters.books.entry_messages import RESTORING
-from meters.books.link_rows import event_digest
-from meters.books.store import LinkStore
-from meters.redis_client.link_keys import LinkKeys
+from meters.ledger.checkpoint import Mark
+from meters.ledger.entry_messages import RESTORING
+from meters.ledger.link_keys import LinkKeys
+from meters.ledger.link_rows import event_digest
 from meters.restore.outboxes import OutboxCopy, RestoreError
+from meters.store.link_store import LinkStore
 from meters.wire.messages import UNREADABLE
 
 

@@ -12,22 +12,17 @@ from rich.progress import TaskID
 
 from bonus.errors import UserError
 from meters.archive.archive_days import archived_links
-from meters.books.claim_evidence import DECIDED
-from meters.books.entry_messages import RESTORING
-from meters.books.ledger_mark import LedgerMark, marked_links
-from meters.books.slip_register import SlipRegister
-from meters.books.store import LinkStore, TermsError
+from meters.audit.ledger_mark import LedgerMark, marked_links
 from meters.embedded.broker import embedded_address, embedded_broker
 from meters.floor.floor_file import Floor, Link
 from meters.floor.key_bundle import DISPLAY
 from meters.floor.own_credentials import broker_address
 from meters.floor.server_addresses import BrokerAddress
+from meters.ledger.claim_evidence import DECIDED
+from meters.ledger.entry_messages import RESTORING
 from meters.mqtt.connect import connect_broker
 from meters.mqtt.connection import BrokerConnection, BrokerError
 from meters.process.console import PlainConsole, progress_bar
-from meters.redis_client.connect import open_redis
-from meters.redis_client.health import redis_problem
-from meters.redis_client.shards import AnyRedis, every_redis
 from meters.restore.author import AuthorConfirmation
 from meters.restore.copy_reading import Advance, ArchivedLedger, LedgerCopy
 from meters.restore.findings import StoreCondition
@@ -41,6 +36,11 @@ from meters.restore.output import (
     print_restored,
 )
 from meters.selfcheck.opened_store import check_opened, check_place
+from meters.store.connect import open_redis
+from meters.store.health import redis_problem
+from meters.store.link_store import LinkStore, TermsError
+from meters.store.shards import AnyRedis, every_redis
+from meters.store.slip_register import SlipRegister
 from meters.wire import topics
 
 _TABLES: Final = "tables"

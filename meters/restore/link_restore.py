@@ -14,23 +14,15 @@ from typing import Final, cast
 import msgspec
 
 from meters.archive.day_file import ArchiveError
-from meters.books.accounts import table_account
-from meters.books.approvals import ApprovalBook, ForgedError
-from meters.books.approved_configuration import (
-    ApprovedTable,
-    LinkConfiguration,
-    approved_tables,
-)
-from meters.books.audit import Finding, LinkAudit
-from meters.books.entry_messages import RestoreEntry
-from meters.books.ledger_mark import LedgerMark
-from meters.books.link_changes import ChangeBook
-from meters.books.link_rows import LinkRows
-from meters.books.service_entries import note_restore
-from meters.books.store import LinkStore
-from meters.books.stored_tables import StoredTable, reply_fields
+from meters.audit.ledger_mark import LedgerMark
+from meters.audit.link_audit import Finding, LinkAudit
 from meters.floor.facility import GamingDays
 from meters.floor.floor_file import Floor
+from meters.ledger.accounts import table_account
+from meters.ledger.approved_configuration import ApprovedTable, LinkConfiguration, approved_tables
+from meters.ledger.entry_messages import RestoreEntry
+from meters.ledger.link_rows import LinkRows
+from meters.ledger.stored_tables import StoredTable, reply_fields
 from meters.links.act_rows import SwitchRecord
 from meters.restore.copy_reading import Advance, CopyReader, LedgerCopy, LinkCopy
 from meters.restore.findings import (
@@ -47,6 +39,10 @@ from meters.restore.outbox_replay import OutboxReplay, Replayed, in_order, put_e
 from meters.restore.outboxes import Answered, OutboxCopy, RestoreError
 from meters.restore.rebuild import RebuildError
 from meters.restore.store_writing import StoreWriter
+from meters.store.approvals import ApprovalBook, ForgedError
+from meters.store.link_changes import ChangeBook
+from meters.store.link_store import LinkStore
+from meters.store.service_entries import note_restore
 from meters.wire.clock import now_text
 from meters.wire.messages import UNREADABLE, WagerCorrection, Wagers
 

@@ -18,18 +18,18 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
-from meters.books.correction_requests import Correction, ask_step, known_cards
-from meters.books.entered_cards import entered_in
-from meters.books.expected_transfers import Added
-from meters.books.link_rows import LatestEntries, LinkRows, event_digest, put_table
-from meters.books.script_steps import AskStep, Kind, ReplyWork, ScriptStep, Status
-from meters.books.store import LinkStore
-from meters.books.table_evidence import TableEvidence
 from meters.floor.floor_file import Floor
 from meters.intake.batches import Arrival, LinkIntake
 from meters.intake.table_catalog import CatalogTable, table_topics
+from meters.ledger.correction_requests import Correction, ask_step, known_cards
+from meters.ledger.entered_cards import entered_in
+from meters.ledger.expected_transfers import Added
+from meters.ledger.link_rows import LatestEntries, LinkRows, event_digest, put_table
+from meters.ledger.script_steps import AskStep, Kind, ReplyWork, ScriptStep, Status
+from meters.ledger.table_evidence import TableEvidence
 from meters.metrics import Metrics
 from meters.restore.outboxes import Answered, RestoreError
+from meters.store.link_store import LinkStore
 from meters.wire.messages import DrawMade, WagerCorrection, Wagers, Withdrawal
 
 _AT_ONCE: Final = 200

@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 from typing import Final
 
 from bonus.errors import UserError
-from meters.books.script_steps import Status
+from meters.ledger.script_steps import Status
 from meters.wire.messages import (
     REPLY,
     TABLE_EVENT,

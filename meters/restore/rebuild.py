@@ -4,14 +4,14 @@ from collections.abc import Mapping
 from datetime import date, datetime, timedelta
 from typing import Final, NamedTuple
 
-from meters.books.checkpoint import EMPTY, Checkpoint
-from meters.books.entered_cards import OF_TABLES
-from meters.books.entry_messages import VERSIONS_RAISED, Archived
-from meters.books.ledger_replay import Replay
-from meters.books.link_rows import LatestEntries, LinkRows, link_rows
 from meters.floor.facility import GamingDays
 from meters.floor.floor_file import Link
-from meters.redis_client.link_keys import LinkKeys
+from meters.ledger.checkpoint import EMPTY, Checkpoint
+from meters.ledger.entered_cards import OF_TABLES
+from meters.ledger.entry_messages import VERSIONS_RAISED, Archived
+from meters.ledger.ledger_replay import Replay
+from meters.ledger.link_keys import LinkKeys
+from meters.ledger.link_rows import LatestEntries, LinkRows, link_rows
 from meters.wire.messages import UNREADABLE
 
 _RESTORED_MOST: Final = 1_000

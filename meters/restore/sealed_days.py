@@ -16,19 +16,19 @@ import msgspec
 
 from meters.archive.day_file import DayFile, entry_of
 from meters.archive.day_lines import EntryLine
-from meters.books.accounts import ENVY
-from meters.books.checkpoint import Checkpoint
-from meters.books.claim_evidence import CLAIM_ACTS, DECIDED
-from meters.books.correction_requests import ASK_ACTS
-from meters.books.entered_cards import OF_TABLES
-from meters.books.entry_messages import ARCHIVED, RESTORING, placed_in
-from meters.books.expected_transfers import transfers_in
-from meters.books.ledger_replay import Replay
-from meters.books.link_evidence import LinkEvidence
-from meters.books.link_rows import LatestEntries
-from meters.books.slip_numbers import fold_slip, kept_for
-from meters.books.table_evidence import TableEvidence
 from meters.floor.floor_file import Link
+from meters.ledger.accounts import ENVY
+from meters.ledger.checkpoint import Checkpoint
+from meters.ledger.claim_evidence import CLAIM_ACTS, DECIDED
+from meters.ledger.correction_requests import ASK_ACTS
+from meters.ledger.entered_cards import OF_TABLES
+from meters.ledger.entry_messages import ARCHIVED, RESTORING, placed_in
+from meters.ledger.expected_transfers import transfers_in
+from meters.ledger.ledger_replay import Replay
+from meters.ledger.link_evidence import LinkEvidence
+from meters.ledger.link_rows import LatestEntries
+from meters.ledger.slip_numbers import fold_slip, kept_for
+from meters.ledger.table_evidence import TableEvidence
 from meters.restore.decided_wins import DecidedWins
 from meters.restore.rebuild import NotedDay, RebuildError, replay_after
 from meters.wire.messages import UNREADABLE

@@ -12,11 +12,11 @@ from typing import Final, TypeVar
 from redis.asyncio import Redis
 from redis.asyncio.client import Pipeline
 
-from meters.books import ledger_blocks
-from meters.books.ledger_blocks import make_block
-from meters.books.link_rows import LinkRows
-from meters.books.stored_entries import Entry, pack_entries
-from meters.redis_client.link_keys import LinkKeys
+from meters.ledger.link_keys import LinkKeys
+from meters.ledger.link_rows import LinkRows
+from meters.store import ledger_blocks
+from meters.store.ledger_blocks import make_block
+from meters.store.stored_entries import Entry, pack_entries
 
 _FIELDS_AT_ONCE: Final = 500
 _PACKED_AT_ONCE: Final = 10

@@ -16,21 +16,17 @@ from typing import Final, Self
 import msgspec
 import structlog
 
-from meters.books.approval_faults import Approval, HalfApproval, table_names, tables_left
-from meters.books.approvals import ApprovalBook, Approved, ForgedError, Waiting
-from meters.books.approved_configuration import (
-    ApprovedTable,
-    LinkConfiguration,
-    approved_tables,
-)
-from meters.books.facility_note import Noted
-from meters.books.history import ReopenableHolds, TableHold, holding_claims
-from meters.books.link_state import Snapshot
-from meters.books.money_terms import adopted, terms_text
-from meters.books.store import BooksError, LinkStore, TermsError
-from meters.books.two_people import NO_SETTERS, PinSetters, is_person
 from meters.floor.floor_file import Floor, Link, link_problem
+from meters.ledger.approval_faults import Approval, HalfApproval, table_names, tables_left
+from meters.ledger.approved_configuration import ApprovedTable, LinkConfiguration, approved_tables
+from meters.ledger.link_state import Snapshot
+from meters.ledger.money_terms import adopted, terms_text
+from meters.ledger.two_people import NO_SETTERS, PinSetters, is_person
 from meters.selfcheck.check_result import Check, failure, passed
+from meters.store.approvals import ApprovalBook, Approved, ForgedError, Waiting
+from meters.store.facility_note import Noted
+from meters.store.history import ReopenableHolds, TableHold, holding_claims
+from meters.store.link_store import BooksError, LinkStore, TermsError
 from meters.users.roles import Right, roles_in_words
 
 log = structlog.get_logger()

@@ -14,19 +14,12 @@ from redis.exceptions import RedisError
 
 from bonus.errors import UserError
 from bonus.wagers import MICROS_PER_CENT
-from meters.books.accounts import meter_account
-from meters.books.link_state import Snapshot
-from meters.books.link_stats import LinkStatsReader
-from meters.books.slip_register import SLIPS_TAG
-from meters.books.store import LinkStore
 from meters.floor.floor_file import Floor, Link
 from meters.floor.own_credentials import keys_directory
 from meters.floor.server_addresses import is_listening_address
 from meters.http.middleware import ServerSettings
-from meters.redis_client.connect import open_redis
-from meters.redis_client.primary_discovery import NoPrimaryError
-from meters.redis_client.replicated import ReplicatedRedis
-from meters.redis_client.shards import AnyRedis, every_redis
+from meters.ledger.accounts import meter_account
+from meters.ledger.link_state import Snapshot
 from meters.selfcheck.check_result import Check, failure
 from meters.selfcheck.key_checks import check_keys, is_here
 from meters.selfcheck.record_checks import check_archived_days, disk_checks, note_checks, unreadable
@@ -39,6 +32,13 @@ from meters.selfcheck.web_readings import (
     read_prometheus,
     read_services,
 )
+from meters.store.connect import open_redis
+from meters.store.link_stats import LinkStatsReader
+from meters.store.link_store import LinkStore
+from meters.store.primary_discovery import NoPrimaryError
+from meters.store.replicated import ReplicatedRedis
+from meters.store.shards import AnyRedis, every_redis
+from meters.store.slip_register import SLIPS_TAG
 from meters.wire.clock import now
 
 _WITHIN_S: Final = 6.0

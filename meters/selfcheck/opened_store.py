@@ -8,11 +8,11 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from bonus.errors import UserError
-from meters.books.ledger_mark import LedgerMark
-from meters.books.store import LinkStore
+from meters.audit.ledger_mark import LedgerMark
 from meters.floor.floor_file import Floor
-from meters.redis_client.connect import open_redis
-from meters.redis_client.shards import AnyRedis
+from meters.store.connect import open_redis
+from meters.store.link_store import LinkStore
+from meters.store.shards import AnyRedis
 from meters.users.errors import UsersError
 from meters.users.store import UserStore
 

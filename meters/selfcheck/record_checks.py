@@ -10,7 +10,7 @@ from rich.filesize import decimal
 
 from meters.archive.archive_days import ArchiveFiles
 from meters.archive.integrity import check_archive_files
-from meters.books.audit_notes import (
+from meters.audit.audit_notes import (
     ARCHIVE_NOTE,
     AUDIT_NOTE,
     WHOLE_AUDIT_NOTE,
@@ -20,13 +20,13 @@ from meters.books.audit_notes import (
     backup_note,
     read_note,
 )
-from meters.books.ledger_mark import marked_links
-from meters.books.store import LinkStore
+from meters.audit.ledger_mark import marked_links
 from meters.floor.facility import GamingDays
 from meters.floor.floor_file import Floor
 from meters.process.private_files import nearest_existing
-from meters.redis_client.shards import AnyRedis
 from meters.selfcheck.check_result import Check, passed, warning
+from meters.store.link_store import LinkStore
+from meters.store.shards import AnyRedis
 from meters.wire.clock import now
 
 AUDIT_DUE: Final = timedelta(hours=36)

@@ -10,24 +10,24 @@ from redis.asyncio import Redis
 from redis.exceptions import AuthenticationError, NoPermissionError, RedisError, ResponseError
 
 from bonus.errors import UserError
-from meters.books.audit import LinkAudit
-from meters.books.ledger_mark import LedgerMark
-from meters.books.money_terms import adopted, terms_text
-from meters.books.schema import schema_problem
-from meters.books.slip_register import SLIPS_TAG
-from meters.books.store import LinkStore
+from meters.audit.ledger_mark import LedgerMark
+from meters.audit.link_audit import LinkAudit
 from meters.floor.floor_file import Floor
 from meters.floor.key_bundle import CHECK
 from meters.floor.own_credentials import broker_address
+from meters.ledger.money_terms import adopted, terms_text
+from meters.ledger.schema import schema_problem
 from meters.mqtt.client_name import refusals
 from meters.mqtt.connect import connect_broker
 from meters.mqtt.connection import BrokerConnection, BrokerError, prove_size
-from meters.redis_client.health import redis_problem, redis_warnings
-from meters.redis_client.replication import read_replication
-from meters.redis_client.shards import AnyRedis, every_redis, redis_of
-from meters.redis_client.user_keys import USERS_TAG, UserKeys
 from meters.selfcheck.approval_checks import Configuration
 from meters.selfcheck.check_result import Check, failure, judged, passed, warning
+from meters.store.health import redis_problem, redis_warnings
+from meters.store.link_store import LinkStore
+from meters.store.replication import read_replication
+from meters.store.shards import AnyRedis, every_redis, redis_of
+from meters.store.slip_register import SLIPS_TAG
+from meters.store.user_keys import USERS_TAG, UserKeys
 from meters.users.errors import UsersError
 from meters.users.log_audit import check_log
 from meters.users.log_macs import LogSecrets

@@ -9,16 +9,16 @@ from typing import Final
 import structlog
 from redis.exceptions import RedisError
 
-from meters.books.audit import Finding, LinkAudit
-from meters.books.audit_checkpoint import AuditCheckpointFile
-from meters.books.checkpoint import Mark
-from meters.books.ledger_mark import LedgerMark
-from meters.books.ledger_replay import Replay
-from meters.books.store import LinkStore
+from meters.audit.audit_checkpoint import AuditCheckpointFile
+from meters.audit.ledger_mark import LedgerMark
+from meters.audit.link_audit import Finding, LinkAudit
+from meters.ledger.checkpoint import Mark
+from meters.ledger.ledger_replay import Replay
 from meters.metrics import Metrics
 from meters.metrics.families import Audited
 from meters.service.link_publisher import LinkPublisher
 from meters.service.pace import BatchesInWork, Pace
+from meters.store.link_store import LinkStore
 
 log = structlog.get_logger()
 

@@ -6,14 +6,14 @@ from typing import Final, Protocol
 
 import msgspec
 
-from meters.books.history import WinIndex
-from meters.books.link_state import LinkState
-from meters.books.store import LinkStore
 from meters.claims.claims import LISTED_MAX
 from meters.claims.win_messages import current_jackpot, is_reopened
 from meters.floor.floor_file import Link
+from meters.ledger.link_state import LinkState
 from meters.metrics import Metrics
 from meters.service.publishing_turn import MeterTurns, OtherServices, same
+from meters.store.history import WinIndex
+from meters.store.link_store import LinkStore
 from meters.web.display_state import HIT_NEWS_S, DisplayState, MeterRow
 from meters.wire import topics
 from meters.wire.clock import now_text

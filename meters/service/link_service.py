@@ -8,31 +8,25 @@ from typing import Any, Final
 import structlog
 from redis.exceptions import RedisError, ResponseError
 
-from meters.books.checkpoint import Mark
-from meters.books.ledger_mark import LedgerMark, MarkError
-from meters.books.link_state import LedgerHead, LinkState
-from meters.books.link_stats import LinkStatsReader
-from meters.books.service_entries import CloseReadings, OutageBook
-from meters.books.store import LinkStore, TermsError
+from meters.audit.ledger_mark import LedgerMark, MarkError
 from meters.floor.facility import GamingDays
 from meters.floor.floor_file import Link
 from meters.intake.batches import Arrival, BatchResult, LinkIntake
+from meters.ledger.checkpoint import Mark
+from meters.ledger.link_state import LedgerHead, LinkState
 from meters.links.parameters import LinkParameters
 from meters.metrics import Metrics
-from meters.redis_client.health import (
-    FileWatch,
-    NotSyncedError,
-    must_keep,
-    redis_problem,
-    refused_write,
-)
-from meters.redis_client.replicated import ReplicatedRedis
 from meters.selfcheck.approval_checks import Configuration
 from meters.selfcheck.software import UNDER_WAY, SelfCheck
 from meters.service.ledger_auditing import NOT_AUDITED, LedgerAuditing
 from meters.service.link_publisher import COALESCE_S, JackpotDisplay, LinkPublisher
 from meters.service.outages import Outages
 from meters.service.pace import BatchesInWork, Pace
+from meters.store.health import FileWatch, NotSyncedError, must_keep, redis_problem, refused_write
+from meters.store.link_stats import LinkStatsReader
+from meters.store.link_store import LinkStore, TermsError
+from meters.store.replicated import ReplicatedRedis
+from meters.store.service_entries import CloseReadings, OutageBook
 from meters.wire.messages import seq_of
 
 log = structlog.get_logger()

@@ -15,11 +15,11 @@ import structlog
 from redis.exceptions import AuthenticationError, NoPermissionError, RedisError
 
 from meters.process.logs import ThrottledLog
-from meters.redis_client.shards import AnyRedis, redis_of
-from meters.redis_client.user_keys import USERS_TAG, UserKeys
 from meters.service.link_publisher import Post
 from meters.service.link_service import SERVICE
 from meters.service.pace import Pace
+from meters.store.shards import AnyRedis, redis_of
+from meters.store.user_keys import USERS_TAG, UserKeys
 from meters.users.errors import UsersError
 from meters.users.log_audit import Entry, LogAudit, LogFinding, as_altered
 from meters.users.log_checkpoint import LogCheckpointFile

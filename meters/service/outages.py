@@ -15,7 +15,7 @@ from typing import Final
 import msgspec
 import structlog
 
-from meters.books.entry_messages import OUTAGE, Outage
+from meters.ledger.entry_messages import OUTAGE, Outage
 from meters.process.private_files import replace_private_file
 from meters.wire.clock import now_text
 from meters.wire.messages import UNREADABLE

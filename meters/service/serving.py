@@ -15,9 +15,9 @@ from meters.floor.own_credentials import broker_address, own_identity
 from meters.floor.server_addresses import BrokerAddress
 from meters.http.middleware import ServerSettings
 from meters.process.signals import on_stop
-from meters.redis_client.connect import open_redis
 from meters.service.log_auditing import note_stop
 from meters.service.worker import MeterService, ServeOptions
+from meters.store.connect import open_redis
 
 log = structlog.get_logger()
 

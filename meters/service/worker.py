@@ -16,11 +16,7 @@ import structlog
 from redis.exceptions import RedisError
 
 from bonus.errors import UserError
-from meters.books.claim_records import ClaimRecord
-from meters.books.event_group import stored_event_group
-from meters.books.ledger_mark import LedgerMark
-from meters.books.refusals import refused
-from meters.books.store import LinkStore
+from meters.audit.ledger_mark import LedgerMark
 from meters.claims.claims import Claims
 from meters.claims.correction_requests import Asks
 from meters.claims.simulated_floorperson import VALIDATES, validate_what_waits
@@ -32,6 +28,7 @@ from meters.http.middleware import ServerSettings
 from meters.http.server import serve_web
 from meters.intake.batches import Arrival
 from meters.intake.table_catalog import CatalogTable, table_topics
+from meters.ledger.claim_records import ClaimRecord
 from meters.links.links import Links
 from meters.metrics import Metrics
 from meters.mqtt.client_name import ClientName
@@ -47,8 +44,6 @@ from meters.mqtt.connection import (
 )
 from meters.mqtt.subscriptions import EventSubscriptions
 from meters.process.logs import ThrottledLog
-from meters.redis_client.credentials import session_secret
-from meters.redis_client.shards import AnyRedis
 from meters.selfcheck.approval_checks import Configuration
 from meters.selfcheck.software import SelfCheck
 from meters.service.link_publisher import LinkPublisher
@@ -56,6 +51,11 @@ from meters.service.link_service import LinkService
 from meters.service.log_auditing import LogAuditing, note_start
 from meters.service.pace import USUAL, BatchesInWork, Pace
 from meters.service.publishing_turn import HEARD_FOR_S
+from meters.store.credentials import session_secret
+from meters.store.event_group import stored_event_group
+from meters.store.link_store import LinkStore
+from meters.store.refusals import refused
+from meters.store.shards import AnyRedis
 from meters.users.demonstration import let_in
 from meters.users.directory import UserDirectory
 from meters.users.log_macs import LogSecrets

@@ -11,10 +11,10 @@ from bonus.law.choices import mini_royals, offered
 from bonus.odds.odds_entries import OddsEntry, exact
 from bonus.odds.odds_words import GameNames
 from bonus.odds.offers import Offer, choose
-from meters.books.approved_configuration import LinkConfiguration
 from meters.floor.floor_file import Floor, Link, Meter, Table, paytables_of_meters
 from meters.floor.floor_offers import chance_ratio, meter_chances
 from meters.floor.game_files import GameText
+from meters.ledger.approved_configuration import LinkConfiguration
 from meters.submission.contents import (
     AddedByHouse,
     DollarChance,

@@ -2,7 +2,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from meters.floor.floor_file import Floor
-from meters.redis_client.shards import AnyRedis
+from meters.store.shards import AnyRedis
 from meters.users.log_macs import LogSecrets
 from meters.users.operators_log import OperatorsLog
 from meters.users.pins import PinHashing

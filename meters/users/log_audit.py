@@ -15,10 +15,10 @@ from typing import Final, cast
 from redis.asyncio import Redis
 from redis.exceptions import ResponseError
 
-from meters.books.chain import link_entry, seal_entry
-from meters.books.checkpoint import Mark
-from meters.redis_client.shards import AnyRedis, redis_of
-from meters.redis_client.user_keys import USERS_TAG, UserKeys
+from meters.ledger.chain import link_entry, seal_entry
+from meters.ledger.checkpoint import Mark
+from meters.store.shards import AnyRedis, redis_of
+from meters.store.user_keys import USERS_TAG, UserKeys
 from meters.users.expected_users import ExpectedUsers
 from meters.users.log_checkpoint import LogCheckpoint
 from meters.users.log_macs import MAC, LogHead, LogSecrets, MacCheck

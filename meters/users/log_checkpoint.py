@@ -11,7 +11,7 @@ from typing import Final
 
 import msgspec
 
-from meters.books.checkpoint import Mark
+from meters.ledger.checkpoint import Mark
 from meters.process.private_files import replace_private_file
 from meters.users.expected_users import ExpectedUser, ExpectedUsers
 from meters.wire.messages import UNREADABLE

@@ -17,9 +17,9 @@ from functools import partial
 from typing import Final, Self
 
 from bonus.errors import UserError
-from meters.books.chain import entry_text
 from meters.floor.facility import Service
-from meters.redis_client.credentials import log_secrets
+from meters.ledger.chain import entry_text
+from meters.store.credentials import log_secrets
 
 MAC: Final = b"mac"
 """The name of the field with the MAC of a log entry. The next field is the chain digest."""

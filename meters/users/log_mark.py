@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Final
 
-from meters.books.ledger_mark import LedgerMark
+from meters.audit.ledger_mark import LedgerMark
 from meters.users.operators_log import LogSeal
 
 _NAME: Final = "@people"

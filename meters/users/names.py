@@ -2,7 +2,7 @@ import re
 import unicodedata
 from typing import Final
 
-from meters.books.two_people import is_person
+from meters.ledger.two_people import is_person
 from meters.users.errors import UsersError
 
 _LETTER: Final = "A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u00ff"

@@ -6,8 +6,8 @@ import secrets
 from dataclasses import dataclass
 from typing import Final
 
-from meters.books.two_people import NO_SETTERS, PinSetters
 from meters.floor.facility import PUBLIC_PIN
+from meters.ledger.two_people import NO_SETTERS, PinSetters
 from meters.users.errors import UsersError
 from meters.users.expected_users import pin_digest
 from meters.users.names import fold_name

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from meters.redis_client.user_keys import UserKeys
+from meters.store.user_keys import UserKeys
 from meters.users.errors import UsersError
 from meters.users.store import UserStore
 from meters.wire.clock import now_text

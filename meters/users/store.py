@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import Final, cast
 
-from meters.books.schema import FIELD, schema_problem, version_of
-from meters.books.script_loader import load_script
-from meters.redis_client.shards import AnyRedis, redis_of
-from meters.redis_client.user_keys import USERS_TAG, UserKeys
+from meters.ledger.schema import FIELD, schema_problem, version_of
+from meters.store.script_loader import load_script
+from meters.store.shards import AnyRedis, redis_of
+from meters.store.user_keys import USERS_TAG, UserKeys
 from meters.users.errors import UsersError, as_store_failure
 from meters.users.log_macs import LogHead, LogSecrets
 

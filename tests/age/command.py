@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final
 import msgspec
 import typer
 
-from meters.books.store import LinkStore
+from meters.store.link_store import LinkStore
 from meters.users.store import UserStore
 from tests.age.house import DAYS_A_YEAR, Age, a_day_later, empty_house, made_house
 from tests.approving import approve_first

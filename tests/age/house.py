@@ -24,13 +24,13 @@ import meters.wire.clock
 from bonus.errors import UserError
 from meters.archive.archive_days import ArchiveFiles
 from meters.archive.archiver import Archiver
-from meters.books.audit_notes import ARCHIVE_NOTE, ArchiveNote, read_note, write_note
+from meters.audit.audit_notes import ARCHIVE_NOTE, ArchiveNote, read_note, write_note
 from meters.floor.facility import Facility, GamingDays
 from meters.floor.floor_file import Floor, parse_floor
 from meters.process.logs import LogLevel, log_to
-from meters.redis_client.connect import open_redis
-from meters.redis_client.shards import redis_of
 from meters.selfcheck.approval_checks import Configuration
+from meters.store.connect import open_redis
+from meters.store.shards import redis_of
 from meters.users.directory import UserDirectory
 from meters.users.pins import PinHashing
 from meters.users.roles import Role

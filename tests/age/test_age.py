@@ -15,10 +15,10 @@ from typing import Final, cast
 import pytest
 
 from meters.embedded.broker import embedded_address
-from meters.redis_client.connect import open_redis
 from meters.service.pace import Pace
 from meters.service.serving import end
 from meters.service.worker import MeterService, ServeOptions
+from meters.store.connect import open_redis
 from meters.users.log_mark import LogMark
 from meters.users.store import UserStore
 from tests.age.house import Age, a_day_later, made_house

@@ -17,9 +17,9 @@ from redis.asyncio import Redis
 
 from bonus.errors import UserError
 from meters.floor.floor_file import Floor, read_floor
-from meters.redis_client.connect import open_redis
-from meters.redis_client.shards import redis_of
-from meters.redis_client.user_keys import USERS_TAG
+from meters.store.connect import open_redis
+from meters.store.shards import redis_of
+from meters.store.user_keys import USERS_TAG
 from tests.approving import approve_before_serve
 from tests.bench.floor import FloorParts
 from tests.bench.machine import cpu_seconds

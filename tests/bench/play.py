@@ -13,10 +13,6 @@ import msgspec
 from redis.asyncio import Redis
 
 from bonus.errors import UserError
-from meters.books.ledger_blocks import LedgerCompression
-from meters.books.link_changes import ChangeBook
-from meters.books.service_entries import CloseReadings
-from meters.books.store import LinkStore
 from meters.claims.claims import Claims
 from meters.claims.simulated_floorperson import settle
 from meters.floor.facility import GamingDays
@@ -26,6 +22,10 @@ from meters.intake.table_catalog import CatalogTable, table_topics
 from meters.links.link_types import Adjustment
 from meters.links.proposals import adjustment
 from meters.metrics import Metrics
+from meters.store.ledger_blocks import LedgerCompression
+from meters.store.link_changes import ChangeBook
+from meters.store.link_store import LinkStore
+from meters.store.service_entries import CloseReadings
 from meters.wire.clock import now, text_of
 from tests.bench.events import EventWriter
 from tests.bench.floor import METERS, POSITIONS

@@ -18,7 +18,7 @@ from redis.asyncio import Redis
 from bonus.errors import UserError
 from meters.archive.archive_days import ArchiveFiles
 from meters.archive.archiver import Archiver
-from meters.books.store import LinkStore
+from meters.store.link_store import LinkStore
 from meters.users.operators_log import OperatorsLog
 from meters.users.store import UserStore
 from tests.bench.floor import bare_floor_text, bench_floor_text, table_address

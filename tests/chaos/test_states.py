@@ -11,8 +11,8 @@ from typing import Any, Final, Self
 
 import pytest
 
-from meters.books.stored_tables import StoredTable, reply_fields
-from meters.redis_client.link_keys import LinkKeys
+from meters.ledger.link_keys import LinkKeys
+from meters.ledger.stored_tables import StoredTable, reply_fields
 from tests.chaos.devices import PLAYED_OUT, Devices
 from tests.mqtt.stand import Stand
 from tests.mqtt.stranger import Ear

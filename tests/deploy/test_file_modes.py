@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from controllers.agent.outbox import Outbox
-from meters.books.ledger_mark import LedgerMark
+from meters.audit.ledger_mark import LedgerMark
 from meters.process.private_files import make_private_directory, write_private_file
 from tests.deploy.tree import DEPLOY, run_script
 from tests.processes import pitlink_command

@@ -8,9 +8,9 @@ import uvloop
 from redis.exceptions import ConnectionError as RedisConnectionError
 
 from meters.floor.floor_file import Floor, parse_floor
-from meters.redis_client.connect import open_redis
-from meters.redis_client.pool import KeptConnections
-from meters.redis_client.shards import redis_of
+from meters.store.connect import open_redis
+from meters.store.pool import KeptConnections
+from meters.store.shards import redis_of
 from tests.mqtt.floors import many_tables_text
 from tests.servers import RedisServer, eventually_async
 

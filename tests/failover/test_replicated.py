@@ -12,12 +12,12 @@ from redis.asyncio import Redis
 from redis.asyncio.client import Pipeline
 from redis.exceptions import RedisError
 
-from meters.books.store import LinkStore
 from meters.floor.floor_file import Floor, read_floor
-from meters.redis_client.connect import open_redis
-from meters.redis_client.health import redis_problem
-from meters.redis_client.replicated import NotOnReplicasError, ReplicatedRedis
-from meters.redis_client.shards import redis_of
+from meters.store.connect import open_redis
+from meters.store.health import redis_problem
+from meters.store.link_store import LinkStore
+from meters.store.replicated import NotOnReplicasError, ReplicatedRedis
+from meters.store.shards import redis_of
 from tests.failover.servers import Watched
 from tests.mqtt.floors import many_tables_text
 from tests.servers import eventually_async

@@ -2,10 +2,10 @@
 
 import pytest
 
-from meters.books.slip_register import SLIPS_KEY, SLIPS_TAG
 from meters.floor.floor_file import parse_floor
-from meters.redis_client.connect import open_redis
-from meters.redis_client.shards import ShardedRedis
+from meters.store.connect import open_redis
+from meters.store.shards import ShardedRedis
+from meters.store.slip_register import SLIPS_KEY, SLIPS_TAG
 from tests.failover.servers import Cluster
 from tests.floor_text import section_text
 from tests.model.pit import FLOOR

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from random import Random
 from typing import Any, Final
 
-from meters.books.refusals import EventRefusal, refused
 from meters.floor.floor_file import parse_floor
 from meters.intake.event_reading import EventReader, read_event
 from meters.intake.result_judging import judge_result
@@ -15,6 +14,7 @@ from meters.intake.wager_judging import (
     judge_correction,
     judge_wagers,
 )
+from meters.store.refusals import EventRefusal, refused
 from meters.wire.messages import (
     EVENT_BYTES_MAX,
     TABLE_EVENT,

@@ -17,8 +17,8 @@ from controllers.agent.delivery import Delivered
 from controllers.agent.outbox import Outbox, OutboxError
 from controllers.agent.table_writer import TableWriter
 from controllers.table.state import Layout, TableState
-from meters.books.link_state import Snapshot
 from meters.intake.event_reading import read_event
+from meters.ledger.link_state import Snapshot
 from meters.wire.messages import HELLO_REPLY, REPLY, Hello
 from meters.wire.topics import TableAddress
 from tests.controllers.floors import link_and_table

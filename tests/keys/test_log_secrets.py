@@ -9,10 +9,10 @@ import pytest
 
 from meters.floor.floor_file import read_floor
 from meters.keys.keyring import Keyring, holders
-from meters.redis_client.connect import open_redis
-from meters.redis_client.credentials import log_secrets
-from meters.redis_client.shards import ShardedRedis, redis_of
-from meters.redis_client.user_keys import USERS_TAG
+from meters.store.connect import open_redis
+from meters.store.credentials import log_secrets
+from meters.store.shards import ShardedRedis, redis_of
+from meters.store.user_keys import USERS_TAG
 from meters.users.directory import UserDirectory
 from meters.users.log_mark import LogMark
 from meters.users.roles import Role

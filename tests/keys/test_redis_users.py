@@ -10,16 +10,16 @@ import pytest
 from redis.asyncio import Redis
 from redis.exceptions import NoPermissionError
 
-from meters.books.store import LinkStore
 from meters.floor.facility import Service
 from meters.floor.floor_file import Floor, read_floor
-from meters.redis_client.connect import open_redis
-from meters.redis_client.credentials import users_access
-from meters.redis_client.link_keys import LinkKeys
-from meters.redis_client.shards import AnyRedis, ShardedRedis, redis_of
-from meters.redis_client.user_keys import USERS_TAG, UserKeys
+from meters.ledger.link_keys import LinkKeys
 from meters.selfcheck.check_result import Check
 from meters.selfcheck.server_checks import store_checks
+from meters.store.connect import open_redis
+from meters.store.credentials import users_access
+from meters.store.link_store import LinkStore
+from meters.store.shards import AnyRedis, ShardedRedis, redis_of
+from meters.store.user_keys import USERS_TAG, UserKeys
 from meters.users.directory import UserDirectory
 from meters.users.errors import UsersError
 from meters.users.pins import generate_pin

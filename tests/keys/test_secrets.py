@@ -15,7 +15,7 @@ from meters.floor.facility import Service
 from meters.floor.floor_file import read_floor
 from meters.floor.key_bundle import table_identity
 from meters.floor.own_credentials import broker_address
-from meters.redis_client.credentials import redis_access
+from meters.store.credentials import redis_access
 from tests.keys.floor import write_floor
 from tests.keys.servers import SecuredMosquitto
 from tests.servers import Pitlink, RedisServer, eventually, free_port, run_pitlink

@@ -15,8 +15,6 @@ from redis.exceptions import ConnectionError as NotConnected
 from redis.exceptions import NoPermissionError, RedisError, ResponseError
 from redis.retry import Retry
 
-from meters.books.facility_note import FACILITY_KEY
-from meters.books.slip_register import SLIPS_KEY
 from meters.keys.authority import Authority
 from meters.keys.server_files import (
     ARCHIVE_COMMANDS,
@@ -24,8 +22,10 @@ from meters.keys.server_files import (
     USERS_COMMANDS,
     redis_users,
 )
-from meters.redis_client.link_keys import LinkKeys
-from meters.redis_client.user_keys import UserKeys
+from meters.ledger.link_keys import LinkKeys
+from meters.store.facility_note import FACILITY_KEY
+from meters.store.slip_register import SLIPS_KEY
+from meters.store.user_keys import UserKeys
 from tests.keys.servers import SecuredRedis
 
 USER: Final = "pitlink"
@@ -287,15 +287,22 @@ def test_the_operators_own_users_stay(keys: Path) -> None:
     assert [line.count("#") for line in lines[1:4]] == [2, 2, 1]
 
 
+CONNECTION: Final = frozenset({
+    "connect", "health", "open_replicated", "pool", "primary_discovery", "replicated",
+    "replication", "shards",
+})  # fmt: skip
+"""The modules of `meters.store` that connect to Redis, for whatever data."""
+
+
 def test_no_more_is_allowed_than_what_the_code_asks_for() -> None:
     """Each command of a script or of the service is on the list, and each of the list is used."""
     every = {"auth", "hello", "ping", "select", "client|setname", "evalsha", "script|load"}
     every |= {"script|exists", "multi", "exec", "cluster|slots", "role", "wait"}
-    books, user_store = called_by("meters.books"), called_by("meters.users")
+    books, user_store = called_by("meters.store"), called_by("meters.users")
     for source in Path(str(files("meters"))).rglob("*.py"):
         found = _ASKED.findall(source.read_text())
         asked = {name.replace("config_get", "config|get") for name in found}
-        if "redis_client" in source.parts:
+        if source.stem in CONNECTION:
             every |= asked
         elif "users" in source.parts or source.name == "log_auditing.py":
             user_store |= asked

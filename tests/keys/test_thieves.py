@@ -19,7 +19,6 @@ import pytest
 from redis.asyncio import Redis
 from redis.exceptions import ResponseError
 
-from meters.books.event_group import stored_event_group
 from meters.floor.key_bundle import (
     ARCHIVE,
     CHECK,
@@ -28,6 +27,7 @@ from meters.floor.key_bundle import (
     service_identity,
     table_identity,
 )
+from meters.store.event_group import stored_event_group
 from tests.keys.clients import believing, by_certificate, with_session
 from tests.keys.floor import make_keys, write_floor
 from tests.keys.machines import Floor, running

@@ -9,8 +9,9 @@ import pytest
 from redis.asyncio import Redis
 
 from bonus.law.paytables import Percent, percent_bps
-from meters.books.link_state import Act, DecisionResult, EnvyAct
-from meters.books.script_steps import (
+from meters.floor.floor_file import Link, parse_floor
+from meters.ledger.link_state import Act, DecisionResult, EnvyAct
+from meters.ledger.script_steps import (
     Contribution,
     DueStep,
     EnvyCents,
@@ -28,8 +29,7 @@ from meters.books.script_steps import (
     contributions_text,
     reply_text,
 )
-from meters.books.store import APPLY_KEYS, BooksError, LinkStore
-from meters.floor.floor_file import Link, parse_floor
+from meters.store.link_store import APPLY_KEYS, BooksError, LinkStore
 from tests.floor_text import floor_text, link_text, meter_text, table_text
 
 MAX: Final = 9_007_199_254_740_991

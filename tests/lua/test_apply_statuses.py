@@ -11,10 +11,10 @@ from typing import Final
 
 import pytest
 
-from meters.books.refusals import refused_by_script
-from meters.books.script_steps import ScriptAnswer, ScriptStep, Status
-from meters.books.store import TermsError
-from meters.books.stored_tables import REPLIES_KEPT
+from meters.ledger.script_steps import ScriptAnswer, ScriptStep, Status
+from meters.ledger.stored_tables import REPLIES_KEPT
+from meters.store.link_store import TermsError
+from meters.store.refusals import refused_by_script
 from tests.lua.books import (
     BONUS,
     MAX,

@@ -6,13 +6,13 @@ from functools import partial
 import msgspec
 import pytest
 
-from meters.books.approval_faults import Approval, HalfApproval
-from meters.books.approvals import ApprovalBook, Approved, Waiting
-from meters.books.approved_configuration import LinkConfiguration
-from meters.books.store import BooksError
-from meters.books.stored_entries import pack_entries
-from meters.books.two_people import NO_SETTERS, PinSetters
 from meters.floor.floor_file import parse_floor
+from meters.ledger.approval_faults import Approval, HalfApproval
+from meters.ledger.approved_configuration import LinkConfiguration
+from meters.ledger.two_people import NO_SETTERS, PinSetters
+from meters.store.approvals import ApprovalBook, Approved, Waiting
+from meters.store.link_store import BooksError
+from meters.store.stored_entries import pack_entries
 from meters.wire.clock import now_text
 from tests.lua.books import FLOOR, Books, wagers
 from tests.waiting import eventually_async

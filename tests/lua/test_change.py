@@ -6,12 +6,12 @@ from typing import Final
 
 import pytest
 
-from meters.books.link_changes import ChangeBook, NewTerms, Verdict
-from meters.books.link_state import Closure, IndexPart, Snapshot
-from meters.books.money_terms import LinkTerms, terms_text
-from meters.books.refusals import refused_by_script
-from meters.books.script_steps import Status
-from meters.books.store import BooksError, LinkStore, TermsError
+from meters.ledger.link_state import Closure, IndexPart, Snapshot
+from meters.ledger.money_terms import LinkTerms, terms_text
+from meters.ledger.script_steps import Status
+from meters.store.link_changes import ChangeBook, NewTerms, Verdict
+from meters.store.link_store import BooksError, LinkStore, TermsError
+from meters.store.refusals import refused_by_script
 from tests.lua.books import (
     MAX,
     METER,

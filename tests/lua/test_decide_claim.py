@@ -8,10 +8,10 @@ from typing import Final, cast
 import msgspec
 import pytest
 
-from meters.books.correction_requests import Ask, AskAct, Correction, known_text
-from meters.books.link_state import Act, EnvyAct
-from meters.books.script_steps import AskStep, Kind, Status
-from meters.books.store import BooksError, TermsError, WrongStateError
+from meters.ledger.correction_requests import Ask, AskAct, Correction, known_text
+from meters.ledger.link_state import Act, EnvyAct
+from meters.ledger.script_steps import AskStep, Kind, Status
+from meters.store.link_store import BooksError, TermsError, WrongStateError
 from meters.wire.messages import EnteredCards
 from tests.lua.books import (
     BONUS,

@@ -5,8 +5,8 @@ from fractions import Fraction
 import msgspec
 import pytest
 
-from meters.books.script_loader import load_script
-from meters.books.script_steps import Status
+from meters.ledger.script_steps import Status
+from meters.store.script_loader import load_script
 from tests.lua.books import CENT, MAX, Books, added, odds, result, share, take, total, wagers
 from tests.lua.books import void as void_step
 from tests.stored_tables import set_table

@@ -8,13 +8,13 @@ import msgspec
 import pytest
 from redis.asyncio import Redis
 
-from meters.books.script_loader import load_script
-from meters.books.script_steps import PACKED_ARRAYS, position_names
+from meters.ledger.script_steps import PACKED_ARRAYS, position_names
+from meters.store.script_loader import load_script
 from tests.test_tree import ROOT
 
 SCRIPTS: Final = sorted(
     (package, path.stem)
-    for package, folder in (("meters.books", "books"), ("meters.users", "users"))
+    for package, folder in (("meters.store", "books"), ("meters.users", "users"))
     for path in (ROOT / "meters" / folder / "scripts").glob("*.lua")
 )
 GIVEN_BY_REDIS: Final = frozenset({"KEYS", "ARGV"})

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from redis.asyncio import Redis
 
-import meters.books.script_loader
-from meters.books.schema import SCHEMA
-from meters.books.script_loader import ScriptError, load_script
-from meters.books.script_steps import Status
-from meters.books.table_evidence import REPEATED_CLAIMS_MAX
+import meters.store.script_loader
+from meters.ledger.schema import SCHEMA
+from meters.ledger.script_steps import Status
+from meters.ledger.table_evidence import REPEATED_CLAIMS_MAX
+from meters.store.script_loader import ScriptError, load_script
 from tests.lua.books import Books, result, share, take, wagers
 from tests.redis_versions import OldestRedis
 
@@ -102,7 +102,7 @@ def test_script_makes_no_key_and_asks_no_clock_or_chance(name: str) -> None:
 @pytest.fixture
 def scripts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Yield an empty directory that the loader uses as the package's directory of scripts."""
-    monkeypatch.setattr(meters.books.script_loader, "files", lambda _: tmp_path)
+    monkeypatch.setattr(meters.store.script_loader, "files", lambda _: tmp_path)
     load_script.cache_clear()
     (tmp_path / "scripts" / "includes").mkdir(parents=True)
     yield tmp_path / "scripts"

@@ -2,10 +2,10 @@ import asyncio
 from datetime import UTC, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
-from meters.books.entry_messages import READING, CloseReading
-from meters.books.service_entries import CloseReadings
-from meters.books.store import LinkStore
 from meters.floor.facility import GamingDays
+from meters.ledger.entry_messages import READING, CloseReading
+from meters.store.link_store import LinkStore
+from meters.store.service_entries import CloseReadings
 from tests.model.pit import Pit
 
 NEW_YORK = ZoneInfo("America/New_York")

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant
 from redis.asyncio import Redis
 
-import meters.books.store
-import meters.books.stored_tables
-import meters.books.table_audit
+import meters.audit.table_audit
 import meters.intake.wager_judging
+import meters.ledger.stored_tables
+import meters.store.link_store
 from meters.wire.clock import now
 from tests.model.days import Days
 from tests.model.model_floor import POKER, REPLIES_KEPT, WORKERS, Chance, ModelFloor
@@ -65,7 +65,11 @@ class HeldFloor(RuleBasedStateMachine):
     @initialize(seed=st.integers(0, 2**32))
     def open(self, seed: int) -> None:
         self.patch.setattr(meters.intake.wager_judging, "secrets", Chance(seed))
-        for module in (meters.books.store, meters.books.stored_tables, meters.books.table_audit):
+        for module in (
+            meters.store.link_store,
+            meters.ledger.stored_tables,
+            meters.audit.table_audit,
+        ):
             self.patch.setattr(module, "REPLIES_KEPT", REPLIES_KEPT)
         self.runner.run(self._open())
 

@@ -6,8 +6,8 @@ from redis.asyncio import Redis
 from meters.archive.archive_audit import audit_link
 from meters.archive.archive_days import ArchiveFiles
 from meters.archive.archiver import Archiver, ArchiveResult
-from meters.books.audit import Finding
-from meters.books.checkpoint import Mark
+from meters.audit.link_audit import Finding
+from meters.ledger.checkpoint import Mark
 from meters.selfcheck.approval_checks import Configuration
 from tests.approving import approve
 from tests.model.days import A_DAY, Days

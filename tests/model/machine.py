@@ -15,10 +15,10 @@ from hypothesis.strategies import DataObject, SearchStrategy
 
 from meters.archive.archive_days import ArchiveFiles
 from meters.archive.archiver import Archiver
-from meters.books.correction_requests import AskAct
-from meters.books.link_state import Act, EnvyAct
 from meters.claims.claim_types import ClaimRow
 from meters.claims.refusals import ActError
+from meters.ledger.correction_requests import AskAct
+from meters.ledger.link_state import Act, EnvyAct
 from meters.links.link_types import Adjustment
 from meters.wire.messages import Jackpot
 from tests.games.stacks import ROYAL, STACKS, STRAIGHT_FLUSH, Stack

@@ -10,10 +10,7 @@ import msgspec
 import pytest
 from redis.asyncio import Redis
 
-from meters.books.audit import Finding, LinkAudit
-from meters.books.checkpoint import Mark
-from meters.books.link_state import Act, LedgerHead
-from meters.books.store import LinkStore
+from meters.audit.link_audit import Finding, LinkAudit
 from meters.claims.claim_types import ClaimRow
 from meters.claims.claims import Claims
 from meters.claims.correction_requests import Asks
@@ -23,6 +20,8 @@ from meters.floor.facility import GamingDays
 from meters.floor.floor_file import Floor, parse_floor
 from meters.intake.batches import Arrival, BatchResult, LinkIntake
 from meters.intake.table_catalog import table_topics
+from meters.ledger.checkpoint import Mark
+from meters.ledger.link_state import Act, LedgerHead
 from meters.links.link_types import (
     Adjustment,
     MeterParameters,
@@ -34,6 +33,7 @@ from meters.links.links import Links
 from meters.metrics import Metrics
 from meters.restore.rebuild import Rebuild
 from meters.selfcheck.approval_checks import Configuration, Unapproved
+from meters.store.link_store import LinkStore
 from meters.wire.messages import Jackpot, Reply
 from tests.approving import approve
 from tests.floor_text import METERS, ONE_REJECTS, floor_text, link_text, meter_text, table_text

@@ -9,7 +9,7 @@ from typing import Final
 
 from redis.exceptions import RedisError
 
-from meters.books.ledger_mark import LedgerMark
+from meters.audit.ledger_mark import LedgerMark
 from meters.floor.facility import GamingDays
 from meters.intake.batches import Arrival
 from meters.metrics import Metrics

@@ -5,8 +5,8 @@ from typing import Any, cast
 
 import msgspec
 
-from meters.books.chain import ENTRY_FIELDS, link_entry
-from meters.books.stored_entries import StreamEntry, pack_entries, unpack_entry
+from meters.ledger.chain import ENTRY_FIELDS, link_entry
+from meters.store.stored_entries import StreamEntry, pack_entries, unpack_entry
 from tests.model.pit import FIVE_CARD, PROGRESSIVE, RAGS, Pit
 
 Fields = dict[bytes, bytes]

@@ -8,12 +8,12 @@ import pytest
 
 from meters.archive.archiver import Archiver, delete, expired
 from meters.archive.day_file import ArchiveError
-from meters.books.approvals import ApprovalBook
-from meters.books.audit import LinkAudit
-from meters.books.schema import SCHEMA
-from meters.books.store import LinkStore
+from meters.audit.link_audit import LinkAudit
 from meters.floor.floor_file import parse_floor
+from meters.ledger.schema import SCHEMA
 from meters.selfcheck.approval_checks import Configuration
+from meters.store.approvals import ApprovalBook
+from meters.store.link_store import LinkStore
 from tests.approving import approve as people_approve
 from tests.lua.books import keyspace
 from tests.model.days import A_DAY

@@ -15,11 +15,11 @@ import zstandard
 from meters.archive.archive_days import ArchiveFiles
 from meters.archive.day_file import ArchiveError, DayFile, DayWriter
 from meters.archive.integrity import check_archive_files
-from meters.books.audit import LinkAudit
-from meters.books.audit_notes import CheckedLink
-from meters.books.chain import link_and_seal
-from meters.books.checkpoint import Mark
-from meters.books.ledger_replay import Replay
+from meters.audit.audit_notes import CheckedLink
+from meters.audit.link_audit import LinkAudit
+from meters.ledger.chain import link_and_seal
+from meters.ledger.checkpoint import Mark
+from meters.ledger.ledger_replay import Replay
 from tests.archive.day_content import DayContent, Line, edit
 from tests.model.kept import Kept
 from tests.model.tampering import Fields, move_balance, rewrite

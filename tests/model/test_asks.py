@@ -8,8 +8,8 @@ import msgspec
 import pytest
 from structlog.testing import capture_logs
 
-from meters.books.correction_requests import CorrectedWager, Correction
 from meters.claims.claim_types import AskRow
+from meters.ledger.correction_requests import CorrectedWager, Correction
 from meters.wire.messages import DealtPosition, EnteredCards, Reply
 from tests.model.pit import (
     AT,

@@ -10,12 +10,12 @@ import msgspec
 import pytest
 from redis.asyncio import Redis
 
-from meters.books import audit_checkpoint
-from meters.books.audit import LinkAudit
-from meters.books.audit_checkpoint import AuditCheckpointFile, decode_checkpoint
-from meters.books.kept_texts import keep_texts
-from meters.books.ledger_mark import LedgerMark
-from meters.books.ledger_replay import AuditCheckpoint, Replay
+from meters.audit import audit_checkpoint
+from meters.audit.audit_checkpoint import AuditCheckpointFile, decode_checkpoint
+from meters.audit.ledger_mark import LedgerMark
+from meters.audit.link_audit import LinkAudit
+from meters.ledger.ledger_replay import AuditCheckpoint, Replay
+from meters.store.kept_texts import keep_texts
 from tests.model.kept import Kept
 from tests.model.pit import PROGRESSIVE, STRICT, Pit
 from tests.model.running import SOON, operating, running

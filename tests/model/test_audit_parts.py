@@ -5,11 +5,12 @@ from typing import Final, cast
 
 import pytest
 
-from meters.books import claim_audit, indexes
-from meters.books.audit import Finding, LinkAudit
-from meters.books.slip_numbers import fold_slip
-from meters.books.store import LinkStore
-from meters.books.stored_entries import Entry
+from meters.audit import claim_audit
+from meters.audit.link_audit import Finding, LinkAudit
+from meters.ledger.slip_numbers import fold_slip
+from meters.store import indexes
+from meters.store.link_store import LinkStore
+from meters.store.stored_entries import Entry
 from tests.model.days import A_DAY
 from tests.model.kept import Kept
 from tests.model.pit import PROGRESSIVE, Pit

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from redis.asyncio import Redis
 
-from meters.books.audit import LinkAudit
-from meters.books.checkpoint import Mark
-from meters.books.ledger_replay import Replay
+from meters.audit.link_audit import LinkAudit
+from meters.ledger.checkpoint import Mark
+from meters.ledger.ledger_replay import Replay
 from meters.service import pace as pacing
 from meters.service.ledger_auditing import LedgerAuditing
 from meters.service.pace import BatchesInWork, Pace

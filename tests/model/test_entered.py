@@ -148,7 +148,7 @@ async def test_two_tables_in_one_batch_are_compared_too(pit: Pit) -> None:
 
 
 async def test_what_is_remembered_is_bounded(pit: Pit, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("meters.books.store.DEALT_KEPT", 4)
+    monkeypatch.setattr("meters.store.link_store.DEALT_KEPT", 4)
     for number in range(1, 13):
         await dealt(pit, "T-1", {1: "As Ks 2d"}, round_id=f"R{number}")
     fields = cast("list[bytes]", await pit.redis.hkeys(pit.store.keys.dealt))

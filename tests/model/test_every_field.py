@@ -15,11 +15,11 @@ import pytest
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
-from meters.books.entry_messages import Outage
-from meters.books.service_entries import OutageBook
-from meters.books.stored_tables import PACK, STATE
+from meters.ledger.entry_messages import Outage
+from meters.ledger.stored_tables import PACK, STATE
 from meters.links.link_types import Adjustment
-from meters.redis_client.user_keys import USERS_TAG
+from meters.store.service_entries import OutageBook
+from meters.store.user_keys import USERS_TAG
 from meters.users.directory import UserDirectory
 from meters.users.log_audit import check_log
 from meters.users.log_macs import LogSecrets

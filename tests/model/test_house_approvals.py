@@ -6,9 +6,9 @@ from typing import Literal
 import pytest
 from redis.asyncio import Redis
 
-from meters.books.approved_configuration import approved_terms
-from meters.books.audit import LinkAudit
-from meters.books.ledger_replay import Replay
+from meters.audit.link_audit import LinkAudit
+from meters.ledger.approved_configuration import approved_terms
+from meters.ledger.ledger_replay import Replay
 from meters.links.link_types import Adjustment
 from meters.selfcheck.approval_checks import Configuration, Unapproved
 from meters.wire.messages import Reply

@@ -12,10 +12,10 @@ from controllers.agent.delivery import encode_money_event
 from controllers.panel.settlement_view import held_views, settled_view
 from controllers.panel.table_view import view_table
 from controllers.table.state import Layout
-from meters.books.approved_configuration import LinkConfiguration
 from meters.claims.claim_types import WinSearch
 from meters.floor.floor_file import parse_floor
 from meters.http.settle_page import floor_forms
+from meters.ledger.approved_configuration import LinkConfiguration
 from meters.reports.gaming_days import Win
 from meters.reports.link_lists import wins_section
 from meters.web.payout_slip import slip_pdf

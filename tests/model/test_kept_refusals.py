@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterator
 import msgspec
 import pytest
 
-import meters.books.refusals
-from meters.books.refusals import BY_STATUS, refused_by_script
-from meters.books.script_loader import load_script
+import meters.store.refusals
+from meters.store.refusals import BY_STATUS, refused_by_script
+from meters.store.script_loader import load_script
 from meters.wire import messages
 from meters.wire.messages import ClaimOpened, ErrorDetail, Reply
 from tests.model.pit import PROGRESSIVE, Pit
@@ -43,7 +43,7 @@ def later_release(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], None
     def change() -> None:
         for status in BY_STATUS:
             monkeypatch.setitem(BY_STATUS, status, 'other "words"')
-        monkeypatch.setattr(meters.books.refusals, "held_by", lambda _: "other words ()")
+        monkeypatch.setattr(meters.store.refusals, "held_by", lambda _: "other words ()")
         load_script.cache_clear()
 
     yield change

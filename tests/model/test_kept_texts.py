@@ -4,10 +4,10 @@ from typing import cast
 
 import pytest
 
-from meters.books.kept_texts import keep_texts
-from meters.books.ledger_blocks import LedgerCompression
-from meters.books.script_loader import load_script
-from meters.books.stored_tables import entry_of, reply_field
+from meters.ledger.stored_tables import entry_of, reply_field
+from meters.store.kept_texts import keep_texts
+from meters.store.ledger_blocks import LedgerCompression
+from meters.store.script_loader import load_script
 from meters.wire.clock import now_text
 from tests.model.days import A_DAY
 from tests.model.kept import Kept
@@ -55,8 +55,8 @@ async def test_a_table_needs_no_entry_that_left_redis(kept: Kept) -> None:
 async def test_a_reply_is_found_in_a_compressed_entry(
     kept: Kept, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("meters.books.ledger_blocks.PLAIN_ENTRIES", 0)
-    monkeypatch.setattr("meters.books.ledger_blocks.BLOCK_ENTRIES", 1)
+    monkeypatch.setattr("meters.store.ledger_blocks.PLAIN_ENTRIES", 0)
+    monkeypatch.setattr("meters.store.ledger_blocks.BLOCK_ENTRIES", 1)
     store, sent = kept.pit.store, await _opened(kept.pit)
     assert await LedgerCompression(store.redis, store.keys, store.fixed_keys).run() > 0
     assert await store.redis.xlen(store.keys.ledger) == 0

@@ -9,11 +9,11 @@ import pytest
 import zstandard
 from redis.asyncio import Redis
 
-import meters.books.ledger_blocks
-from meters.books.chain import ENTRY_FIELDS
-from meters.books.history import ActIndex
-from meters.books.ledger_blocks import LedgerCompression, pack_block, unpack_block
-from meters.books.stored_entries import Entry, StreamEntry
+import meters.store.ledger_blocks
+from meters.ledger.chain import ENTRY_FIELDS
+from meters.store.history import ActIndex
+from meters.store.ledger_blocks import LedgerCompression, pack_block, unpack_block
+from meters.store.stored_entries import Entry, StreamEntry
 from tests.model.kept import Kept
 from tests.model.pit import PROGRESSIVE, Pit
 
@@ -22,8 +22,8 @@ pytestmark = pytest.mark.duty("D10", "D17")
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(meters.books.ledger_blocks, "PLAIN_ENTRIES", 3)
-    monkeypatch.setattr(meters.books.ledger_blocks, "BLOCK_ENTRIES", 4)
+    monkeypatch.setattr(meters.store.ledger_blocks, "PLAIN_ENTRIES", 3)
+    monkeypatch.setattr(meters.store.ledger_blocks, "BLOCK_ENTRIES", 4)
 
 
 async def _compress(pit: Pit) -> int:

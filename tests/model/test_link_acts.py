@@ -6,10 +6,10 @@ from typing import cast
 import pytest
 from redis.asyncio import Redis
 
-from meters.books.store import TermsError
 from meters.claims.refusals import ActError
 from meters.links.link_types import Adjustment, LinkView, ParameterChange
 from meters.selfcheck.approval_checks import Configuration
+from meters.store.link_store import TermsError
 from tests.approving import approve_never_approved
 from tests.model.pit import BONUS, CENT, FLOOR, PROGRESSIVE, RAGS, Pit, refused, to
 from tests.model.running import operating, running

@@ -17,15 +17,15 @@ from redis.asyncio import Redis
 import meters.service.ledger_auditing
 import meters.service.link_service
 import meters.service.outages
-from meters.books.entry_messages import OUTAGE, Outage
-from meters.books.ledger_mark import LedgerMark
-from meters.books.money_terms import terms_text
-from meters.books.service_entries import OutageBook
-from meters.books.store import LinkStore, TermsError
+from meters.audit.ledger_mark import LedgerMark
+from meters.ledger.entry_messages import OUTAGE, Outage
+from meters.ledger.money_terms import terms_text
 from meters.links.link_types import ActRow, Adjustment
 from meters.links.links import Links
-from meters.redis_client.health import FileWatch, NotSyncedError
 from meters.service.outages import REASON_LENGTH_MAX, REASONS_MAX, Outages
+from meters.store.health import FileWatch, NotSyncedError
+from meters.store.link_store import LinkStore, TermsError
+from meters.store.service_entries import OutageBook
 from tests.lua.books import keyspace
 from tests.model.conftest import end_the_writing_of_the_file, keeps
 from tests.model.pit import PROGRESSIVE, Pit, refused

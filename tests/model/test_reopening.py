@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from redis.asyncio import Redis
 
-from meters.books.two_people import PinSetters
 from meters.claims.claim_types import ClaimRow
 from meters.claims.refusals import ActError
 from meters.floor.floor_file import parse_floor
+from meters.ledger.two_people import PinSetters
 from meters.selfcheck.approval_checks import Configuration
 from tests.approving import approve
 from tests.floor_text import METERS, ONE_REJECTS, floor_text, link_text, meter_text, table_text

@@ -3,8 +3,8 @@
 import pytest
 from redis.exceptions import ResponseError
 
-from meters.books.schema import SCHEMA
-from meters.books.store import TermsError
+from meters.ledger.schema import SCHEMA
+from meters.store.link_store import TermsError
 from tests.lua.books import keyspace
 from tests.model.running import Running
 from tests.mqtt.events import encode, wagers

@@ -8,17 +8,17 @@ import msgspec
 import pytest
 from redis.asyncio import Redis
 
-from meters.books.link_changes import ChangeBook, NewTerms
-from meters.books.money_terms import LinkTerms, terms_text
-from meters.books.two_people import PinSetters
 from meters.claims.refusals import ActError
 from meters.floor.floor_file import Meter
+from meters.ledger.money_terms import LinkTerms, terms_text
+from meters.ledger.two_people import PinSetters
 from meters.links.link_types import LinkView, ParameterChange
 from meters.links.links import Links
 from meters.links.parameters import words_of
 from meters.links.proposals import Change
 from meters.selfcheck.approval_checks import Configuration
 from meters.service.ledger_auditing import NOT_AUDITED
+from meters.store.link_changes import ChangeBook, NewTerms
 from tests.approving import approve
 from tests.floor_text import floor_text, link_text, meter_text, table_text
 from tests.games.naive import HOUSE

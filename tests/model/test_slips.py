@@ -12,14 +12,14 @@ from hypothesis import given, settings
 from redis.asyncio import Redis
 from redis.exceptions import ConnectionError as LostError
 
-from meters.books.audit import LinkAudit
-from meters.books.slip_numbers import clean_slip, fold_slip
-from meters.books.slip_register import SLIPS_KEY, SLIPS_TAG
-from meters.books.store import LinkStore
+from meters.audit.link_audit import LinkAudit
 from meters.claims.claims import Claims
 from meters.claims.refusals import ActError
 from meters.claims.simulated_floorperson import simulated_slip
-from meters.redis_client.shards import AnyRedis, redis_of
+from meters.ledger.slip_numbers import clean_slip, fold_slip
+from meters.store.link_store import LinkStore
+from meters.store.shards import AnyRedis, redis_of
+from meters.store.slip_register import SLIPS_KEY, SLIPS_TAG
 from tests.model.pit import FLOOR, PROGRESSIVE, Pit, refused
 from tests.servers import RedisServer
 
@@ -162,7 +162,7 @@ async def test_of_payments_at_the_same_moment_with_one_slip_one_is_made(facility
 KILLED = """
 import asyncio, os, sys
 from redis.asyncio import Redis
-from meters.books.store import LinkStore
+from meters.store.link_store import LinkStore
 from tests.model.test_slips import CLAIM, Facility
 
 decide = LinkStore.decide

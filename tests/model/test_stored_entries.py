@@ -7,14 +7,9 @@ import msgspec
 import pytest
 import zstandard
 
-from meters.books.chain import ENTRY_FIELDS
-from meters.books.ledger_reading import read_entries
-from meters.books.stored_entries import (
-    COMPRESSED,
-    PACKED,
-    compress_texts,
-    unpack_entry,
-)
+from meters.ledger.chain import ENTRY_FIELDS
+from meters.store.ledger_reading import read_entries
+from meters.store.stored_entries import COMPRESSED, PACKED, compress_texts, unpack_entry
 from tests.model.pit import AT, Pit
 from tests.mqtt.events import encode, void, wagers
 

@@ -13,9 +13,9 @@ import pytest
 from redis.asyncio import Redis
 
 from meters.archive.day_file import ArchiveError, DayFile
-from meters.books.audit import LinkAudit
-from meters.books.store import LinkStore
-from meters.books.stored_tables import DIGEST, NO_STATE, PACK, STATE
+from meters.audit.link_audit import LinkAudit
+from meters.ledger.stored_tables import DIGEST, NO_STATE, PACK, STATE
+from meters.store.link_store import LinkStore
 from tests.model.days import A_DAY
 from tests.model.kept import Kept
 from tests.model.pit import (

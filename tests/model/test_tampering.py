@@ -13,11 +13,11 @@ import msgspec
 import pytest
 
 from bonus.errors import UserError
-from meters.books.audit import LinkAudit
-from meters.books.checkpoint import Mark
-from meters.books.ledger_mark import LedgerMark
-from meters.books.store import LinkStore
+from meters.audit.ledger_mark import LedgerMark
+from meters.audit.link_audit import LinkAudit
+from meters.ledger.checkpoint import Mark
 from meters.links.link_types import Adjustment
+from meters.store.link_store import LinkStore
 from tests.model.pit import PROGRESSIVE, Pit, to
 from tests.model.tampering import (
     Fields,

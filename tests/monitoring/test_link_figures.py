@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from meters.books.accounts import meter_account
-from meters.books.link_stats import LinkStatsReader
+from meters.ledger.accounts import meter_account
 from meters.metrics import Metrics
+from meters.store.link_stats import LinkStatsReader
 from tests.model.conftest import keeping_pit, keeping_redis, keeping_server
 from tests.model.pit import PROGRESSIVE, RAGS, Pit
 from tests.model.running import SOON, running

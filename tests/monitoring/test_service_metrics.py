@@ -3,12 +3,12 @@ from pathlib import Path
 import msgspec
 from prometheus_client.parser import text_string_to_metric_families
 
-from meters.books.audit_notes import backup_note
-from meters.books.link_state import LedgerHead, LinkState, OpenDay
-from meters.books.link_stats import LinkStats, RedisMemory, WaitingCount
+from meters.audit.audit_notes import backup_note
 from meters.floor.floor_file import parse_floor
+from meters.ledger.link_state import LedgerHead, LinkState, OpenDay
 from meters.metrics import CODES_MAX, Metrics
 from meters.metrics.families import Audited
+from meters.store.link_stats import LinkStats, RedisMemory, WaitingCount
 from tests.floor_text import table_text
 from tests.web.stand import FLOOR
 

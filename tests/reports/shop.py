@@ -13,14 +13,14 @@ from redis.asyncio import Redis
 import meters.wire.clock
 from meters.archive.archive_days import ArchiveFiles
 from meters.archive.archiver import Archiver
-from meters.books.entry_messages import Outage
-from meters.books.service_entries import CloseReadings, OutageBook
 from meters.floor.facility import GamingDays
 from meters.floor.floor_file import Floor, parse_floor
+from meters.ledger.entry_messages import Outage
 from meters.links.link_types import Adjustment
 from meters.reports.gaming_days import LinkDay
 from meters.reports.ledger_scan import Choose, LedgerScan, LinkScan, scan_ledgers
 from meters.reports.query import from_to, one_day
+from meters.store.service_entries import CloseReadings, OutageBook
 from tests.floor_text import section_text
 from tests.model.pit import BONUS, FIVE_CARD, FLOOR, PROGRESSIVE, RAGS, Pit
 

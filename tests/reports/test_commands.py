@@ -17,9 +17,9 @@ from typer.testing import CliRunner, Result
 
 import meters.claims.slips
 from bonus.errors import UserError
-from meters.books.schema import SCHEMA
 from meters.cli.report import report
-from meters.redis_client.link_keys import LinkKeys
+from meters.ledger.link_keys import LinkKeys
+from meters.ledger.schema import SCHEMA
 from meters.reports.spreadsheet import FIGURE_SHEET, WIN_SHEET
 from tests.deploy.tree import DOCS
 from tests.floor_text import section_text

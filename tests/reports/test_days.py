@@ -5,7 +5,6 @@ from datetime import date, time, timedelta
 import pytest
 
 from bonus.errors import UserError
-from meters.books.store import LinkStore
 from meters.floor.facility import DEMONSTRATION_MARK, GamingDays
 from meters.reports.documents import day_document
 from meters.reports.flows import CLAIMS, TABLES, Flow
@@ -13,6 +12,7 @@ from meters.reports.gaming_days import LinkDay, joined
 from meters.reports.ledger_scan import DayRange
 from meters.reports.query import from_to, one_day, one_month
 from meters.selfcheck.approval_checks import Configuration
+from meters.store.link_store import LinkStore
 from tests.approving import approve
 from tests.floor_text import link_text
 from tests.model.pit import CENT, FLOOR

@@ -5,7 +5,7 @@ from datetime import date
 import pytest
 
 from bonus.display import money
-from meters.books.accounts import PAID
+from meters.ledger.accounts import PAID
 from meters.reports.document import ReportDocument
 from meters.reports.documents import day_document, jackpots_document
 from meters.reports.flows import ENVY, Flow

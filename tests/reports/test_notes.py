@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from meters.archive.archive_days import ArchiveFiles
-from meters.books.audit_notes import (
+from meters.audit.audit_notes import (
     ARCHIVE_NOTE,
     AUDIT_NOTE,
     WHOLE_AUDIT_NOTE,
@@ -20,7 +20,7 @@ from meters.books.audit_notes import (
     backup_note,
     read_note,
 )
-from meters.books.ledger_mark import LedgerMark
+from meters.audit.ledger_mark import LedgerMark
 from meters.floor.floor_file import parse_floor
 from meters.metrics import Metrics
 from meters.selfcheck import record_checks

@@ -7,8 +7,8 @@ from typing import Final
 
 import pytest
 
-from meters.books.accounts import table_account
 from meters.claims.refusals import ActError
+from meters.ledger.accounts import table_account
 from meters.reports.documents import month_document
 from meters.reports.flows import CLAIMS, pot_of
 from meters.reports.formatting import NOTHING

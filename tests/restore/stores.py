@@ -4,12 +4,10 @@ from typing import Self, cast
 import msgspec
 from redis.asyncio import Redis
 
-from meters.books.checkpoint import EMPTY
-from meters.books.ledger_reading import read_entries_at
-from meters.books.link_rows import LinkRows
-from meters.books.store import LinkStore
-from meters.books.stored_entries import Entry
-from meters.books.stored_tables import (
+from meters.ledger.checkpoint import EMPTY
+from meters.ledger.link_keys import LinkKeys
+from meters.ledger.link_rows import LinkRows
+from meters.ledger.stored_tables import (
     DIGEST,
     PACK,
     STATE,
@@ -19,8 +17,10 @@ from meters.books.stored_tables import (
     read_kept,
     reply_fields,
 )
-from meters.redis_client.link_keys import LinkKeys
 from meters.restore.rebuild import Rebuild
+from meters.store.ledger_reading import read_entries_at
+from meters.store.link_store import LinkStore
+from meters.store.stored_entries import Entry
 
 Keys = dict[str, dict[str, bytes]]
 

@@ -8,13 +8,13 @@ from typing import Any, Final
 import pytest
 from redis.asyncio import Redis
 
-from meters.books.audit import LinkAudit
-from meters.books.ledger_mark import LedgerMark
-from meters.books.store import LinkStore
+from meters.audit.ledger_mark import LedgerMark
+from meters.audit.link_audit import LinkAudit
 from meters.floor.facility import GamingDays
 from meters.floor.floor_file import read_floor
 from meters.restore.store_writing import StoreWriter
 from meters.selfcheck.approval_checks import Configuration
+from meters.store.link_store import LinkStore
 from meters.users.directory import UserDirectory
 from meters.users.pins import PinHashing
 from meters.users.roles import Role

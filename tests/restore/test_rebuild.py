@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, run_state_machine_as_test
 from redis.asyncio import Redis
 
-from meters.books.entry_messages import Outage
-from meters.books.service_entries import OutageBook
 from meters.floor.facility import GamingDays
+from meters.ledger.entry_messages import Outage
 from meters.links.link_types import Adjustment
 from meters.restore.rebuild import Rebuild, RebuildError
 from meters.restore.store_writing import StoreWriter
+from meters.store.service_entries import OutageBook
 from tests.model.machine import Floor
 from tests.model.pit import PROGRESSIVE, Pit, to
 from tests.model.running import operating

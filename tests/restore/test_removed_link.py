@@ -6,9 +6,9 @@ from typing import Final
 import pytest
 from redis.asyncio import Redis
 
-from meters.books.entry_messages import RestoreEntry
-from meters.books.service_entries import note_restore
-from meters.books.slip_register import SLIPS_KEY
+from meters.ledger.entry_messages import RestoreEntry
+from meters.store.service_entries import note_restore
+from meters.store.slip_register import SLIPS_KEY
 from tests.model.days import A_DAY
 from tests.model.kept import Kept
 from tests.model.pit import FLOOR, PROGRESSIVE, Pit

@@ -11,17 +11,17 @@ from redis.asyncio import Redis
 
 from controllers.agent.outbox import Outbox, SavedTable
 from meters.archive.archive_audit import audit_link
-from meters.books.audit import RESTORING, LinkAudit
-from meters.books.ledger_mark import LedgerMark
-from meters.books.refusals import refused_by_script
-from meters.books.script_steps import Status
-from meters.books.store import LinkStore
+from meters.audit.ledger_mark import LedgerMark
+from meters.audit.link_audit import RESTORING, LinkAudit
+from meters.ledger.script_steps import Status
 from meters.restore import store_writing
 from meters.restore.findings import StoreCondition
 from meters.restore.link_restore import LinkRestore
 from meters.restore.outbox_replay import OutboxReplay
 from meters.restore.outboxes import RestoreError, read_outboxes
 from meters.selfcheck.approval_checks import Configuration
+from meters.store.link_store import LinkStore
+from meters.store.refusals import refused_by_script
 from meters.wire.messages import Reply
 from tests.floor_text import table_text
 from tests.model.days import Days

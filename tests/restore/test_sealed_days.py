@@ -17,7 +17,7 @@ from redis.asyncio import Redis
 from meters.archive import archive_days, archiver
 from meters.archive.day_file import ArchiveError, DayFile
 from meters.floor.floor_file import Floor as FloorFile
-from meters.redis_client.link_keys import LinkKeys
+from meters.ledger.link_keys import LinkKeys
 from meters.restore import decided_wins
 from meters.restore.copy_reading import ArchivedLedger, CopyReader, LinkCopy
 from meters.restore.outboxes import RestoreError

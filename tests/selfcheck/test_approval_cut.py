@@ -8,14 +8,14 @@ import pytest
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
-from meters.books.approvals import ApprovalBook
-from meters.books.approved_configuration import LinkConfiguration
-from meters.books.audit import LinkAudit
-from meters.books.history import ActIndex
-from meters.books.store import BooksError, LinkStore
+from meters.audit.link_audit import LinkAudit
 from meters.floor.floor_file import Floor, parse_floor
-from meters.redis_client.connect import open_redis
+from meters.ledger.approved_configuration import LinkConfiguration
 from meters.selfcheck.approval_checks import Configuration
+from meters.store.approvals import ApprovalBook
+from meters.store.connect import open_redis
+from meters.store.history import ActIndex
+from meters.store.link_store import BooksError, LinkStore
 from tests.floor_text import floor_text, link_text, meter_text, table_text
 from tests.selfcheck.knife import Knife
 from tests.servers import RedisServer

@@ -9,20 +9,20 @@ import msgspec
 import pytest
 from redis.asyncio import Redis
 
-from meters.books.approval_faults import Approval
-from meters.books.approvals import ApprovalBook
-from meters.books.approved_configuration import LinkConfiguration
-from meters.books.audit import LinkAudit
-from meters.books.facility_note import FACILITY_KEY
-from meters.books.store import BooksError, LinkStore, TermsError
-from meters.books.two_people import COMMAND, PinSetters
+from meters.audit.link_audit import LinkAudit
 from meters.claims.refusals import ActError
 from meters.floor.floor_file import parse_floor
+from meters.ledger.approval_faults import Approval
+from meters.ledger.approved_configuration import LinkConfiguration
+from meters.ledger.link_keys import LinkKeys
+from meters.ledger.two_people import COMMAND, PinSetters
 from meters.links.link_types import UnapprovedRow
 from meters.links.links import Links
-from meters.redis_client.link_keys import LinkKeys
 from meters.selfcheck.approval_checks import Configuration, Unapproved
 from meters.selfcheck.server_checks import store_checks
+from meters.store.approvals import ApprovalBook
+from meters.store.facility_note import FACILITY_KEY
+from meters.store.link_store import BooksError, LinkStore, TermsError
 from tests.approving import approve as people_approve
 from tests.floor_text import link_text, meter_text, section_text, table_text
 from tests.lua.books import keyspace

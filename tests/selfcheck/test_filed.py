@@ -2,8 +2,8 @@
 
 import pytest
 
-from meters.books.approved_configuration import LinkConfiguration
 from meters.floor.floor_file import parse_floor
+from meters.ledger.approved_configuration import LinkConfiguration
 from tests.floor.example import FLOOR
 
 

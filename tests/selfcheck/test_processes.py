@@ -22,7 +22,7 @@ from tests.staff import PIN, Colleague, hire
 
 pytestmark = pytest.mark.slow
 
-LUA = "meters/books/scripts/apply_events.lua"
+LUA = "meters/store/scripts/apply_events.lua"
 _WITHIN_S = 30
 THIRD = table_text("X-2", "progressive", positions=6)
 LINK = link_text("main", meter_text("progressive"), name="Main")

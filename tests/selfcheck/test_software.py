@@ -27,7 +27,7 @@ from tests.waiting import eventually_async
 
 pytestmark = pytest.mark.duty("D9")
 
-LUA: Final = "meters/books/scripts/decide_claim.lua"
+LUA: Final = "meters/store/scripts/decide_claim.lua"
 PAGE: Final = "meters/web/assets/signage.js"
 MODULE: Final = "bonus/law/meter_terms.py"
 
@@ -82,7 +82,7 @@ def test_one_byte_is_enough(home: Path) -> None:
 
 def test_a_file_that_was_not_installed_is_named(home: Path) -> None:
     for name in (
-        "meters/books/scripts/more.lua", "bonus/more.py", "controllers/more.pyc",
+        "meters/store/scripts/more.lua", "bonus/more.py", "controllers/more.pyc",
         "meters/web/assets/more.js", "bonus/law/chapters/999a.toml", "bonus/more/law.so",
     ):  # fmt: skip
         (home / name).parent.mkdir(exist_ok=True)

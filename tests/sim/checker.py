@@ -14,12 +14,12 @@ import redis.asyncio
 from redis import Redis
 from redis.exceptions import OutOfMemoryError, RedisError
 
-from meters.books.audit import LinkAudit
-from meters.books.store import LinkStore
-from meters.books.stored_entries import StreamEntry, unpack_entry
-from meters.books.stored_tables import StoredTable
+from meters.audit.link_audit import LinkAudit
 from meters.claims.claim_types import AskRow
 from meters.floor.floor_file import Link
+from meters.ledger.stored_tables import StoredTable
+from meters.store.link_store import LinkStore
+from meters.store.stored_entries import StreamEntry, unpack_entry
 from tests.model.model_floor import ModelFloor
 from tests.model.second_settling import Settling
 from tests.sim.asks import Asks

@@ -6,11 +6,11 @@ from operator import attrgetter
 from random import Random
 from typing import Any, Final
 
-from meters.books.correction_requests import AskAct
-from meters.books.link_state import Act, EnvyAct
 from meters.claims.claim_types import AskRow
 from meters.claims.refusals import ActError
 from meters.floor.floor_file import Link
+from meters.ledger.correction_requests import AskAct
+from meters.ledger.link_state import Act, EnvyAct
 from meters.links.link_types import Adjustment, ParameterChange
 from tests.model.model_floor import Change, ModelFloor
 from tests.model.pit import to

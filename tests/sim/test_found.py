@@ -6,8 +6,8 @@ import pytest
 from redis.asyncio import Redis
 
 import meters.service.link_publisher
-from meters.books.approval_faults import Approval
-from meters.books.approvals import ApprovalBook
+from meters.ledger.approval_faults import Approval
+from meters.store.approvals import ApprovalBook
 from tests.model.pit import PROGRESSIVE, Pit
 from tests.model.running import Running
 

@@ -11,8 +11,8 @@ from zoneinfo import ZoneInfo
 import msgspec
 import pytest
 
-from meters.books.approved_configuration import LinkConfiguration
 from meters.floor.floor_file import read_floor
+from meters.ledger.approved_configuration import LinkConfiguration
 from meters.submission import contents
 from meters.submission.contents import Submission, submission_json
 from tests.floor_text import floor_text, link_text, table_text

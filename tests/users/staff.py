@@ -5,7 +5,7 @@ from typing import Final
 import pytest
 from redis.asyncio import Redis
 
-from meters.redis_client.user_keys import UserKeys
+from meters.store.user_keys import UserKeys
 from meters.users.directory import UserDirectory
 from meters.users.errors import UsersError
 from meters.users.log_macs import LogSecrets

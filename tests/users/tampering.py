@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import cast
 
-from meters.books.chain import link_entry
+from meters.ledger.chain import link_entry
 from meters.users.expected_users import pin_digest
 from tests.users.staff import HERE, PIN, Register, fast_pins
 

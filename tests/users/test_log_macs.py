@@ -17,8 +17,8 @@ from redis.asyncio import Redis
 
 import meters.users
 from bonus.errors import UserError
-from meters.books.chain import link_entry
-from meters.books.checkpoint import Mark
+from meters.ledger.chain import link_entry
+from meters.ledger.checkpoint import Mark
 from meters.users.errors import UsersError
 from meters.users.log_audit import PROBLEMS_MAX, LogAudit, LogFinding, check_log
 from meters.users.log_macs import LogSecrets

@@ -5,7 +5,7 @@ from contextlib import suppress
 import pytest
 import structlog
 
-from meters.redis_client.user_keys import UserKeys
+from meters.store.user_keys import UserKeys
 from meters.users.errors import UsersError
 from meters.users.names import clean_name, fold_name
 from meters.users.pins import PinHashing, check_pin

@@ -2,7 +2,7 @@
 
 import pytest
 
-from meters.books.schema import SCHEMA
+from meters.ledger.schema import SCHEMA
 from meters.users.directory import UserDirectory
 from meters.users.errors import UsersError
 from meters.users.store import UserStore

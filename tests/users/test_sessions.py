@@ -10,8 +10,8 @@ from typing import Final, cast
 import pytest
 from redis.asyncio import Redis
 
-from meters.books.two_people import NO_SETTERS, PinSetters
 from meters.floor.facility import PUBLIC_PIN
+from meters.ledger.two_people import NO_SETTERS, PinSetters
 from meters.users.demonstration import let_in
 from meters.users.directory import UserDirectory
 from meters.users.errors import UsersError

@@ -7,9 +7,6 @@ from typing import Final, Literal
 import msgspec
 
 from bonus.display import money
-from meters.books.correction_requests import AskAct
-from meters.books.link_state import Act, EnvyAct
-from meters.books.two_people import NO_SETTERS, PinSetters
 from meters.claims.claim_types import (
     AskedCards,
     AskRow,
@@ -24,6 +21,9 @@ from meters.claims.claims import Claims
 from meters.claims.correction_requests import Asks
 from meters.claims.refusals import ActError
 from meters.floor.floor_file import Floor, Link
+from meters.ledger.correction_requests import AskAct
+from meters.ledger.link_state import Act, EnvyAct
+from meters.ledger.two_people import NO_SETTERS, PinSetters
 from meters.links.link_types import (
     ActRow,
     Adjustment,

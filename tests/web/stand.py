@@ -16,7 +16,7 @@ from meters.floor.floor_file import Floor, parse_floor
 from meters.http.middleware import ServerSettings
 from meters.http.server import serve_web
 from meters.metrics import Metrics
-from meters.redis_client.user_keys import UserKeys
+from meters.store.user_keys import UserKeys
 from meters.users.directory import UserDirectory
 from meters.users.operators_log import LogSeal
 from meters.users.pins import PinHashing

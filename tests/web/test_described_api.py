@@ -26,7 +26,7 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from meters.redis_client.user_keys import UserKeys
+from meters.store.user_keys import UserKeys
 from meters.users.directory import UserDirectory
 from meters.users.roles import Role
 from meters.users.users import Actor

@@ -15,8 +15,8 @@ import pytest
 import pytest_asyncio
 from litestar import Litestar
 
-from meters.books.two_people import COMMAND
 from meters.floor.floor_file import parse_floor
+from meters.ledger.two_people import COMMAND
 from meters.selfcheck.approval_checks import Configuration
 from meters.users.operators_log import LogSeal
 from meters.users.roles import Role

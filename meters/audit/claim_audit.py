@@ -1,0 +1,438 @@
+"""Comparison of claims, payout slips and the indexes of wins and acts with a link's ledger.
+
+An act is a ledger entry about a decision of a person, or one that the service itself writes.
+"""
+
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Final
+
+import structlog
+
+from meters.audit.later_entries import LaterEntries
+from meters.ledger.claim_evidence import (
+    Evidence,
+    claim_differences,
+    decided_claim,
+    fields_of,
+    win_members,
+)
+from meters.ledger.ledger_replay import PROBLEMS_MAX, Replay
+from meters.ledger.link_state import IndexCounts, IndexPart, Snapshot
+from meters.ledger.slip_numbers import claim_of
+from meters.store.indexes import slips_at
+from meters.store.link_store import LinkStore
+
+log = structlog.get_logger()
+
+_AT_ONCE: Final = 25
+"""Count of claims that are compared at once. It takes about a millisecond."""
+WHOLE_UP_TO: Final = 1_000
+"""Count of claims up to which each audit compares all claims and indexes."""
+CLAIMS_AGAIN: Final = 500
+"""Count of old claims and payout slips that an audit of a part compares again."""
+_LAST: Final = "\U0010ffff"
+"""A text that is after the name of every claim."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Compared:
+    """Where the last audit without a difference ended, and how many members and slips it had."""
+
+    entries: int
+    counts: IndexCounts
+    slips: int
+
+
+class ClaimAudit:
+    """The comparison of a link's claims with the link's ledger.
+
+    An audit compares all claims and indexes. If there are many claims, a repeated audit compares
+    only a part: what is new, and some older claims, with the members of the indexes that belong to
+    the same ledger entries. The next audit continues with the next older claims.
+
+    `doubles` are texts about payout slips that paid two claims, at least one of them of this link.
+    This needs lost reservations, and a service whose floor file lacks one of the links.
+    """
+
+    def __init__(self, store: LinkStore, pause: Callable[[], Awaitable[None]]) -> None:
+        self._store = store
+        self._pause = pause
+        self._compared: _Compared | None = None
+        self._old = 0
+        self._slips_compared = 0
+        self._slips_turn = 0
+        self.doubles: tuple[str, ...] = ()
+
+    def part_of(self, replay: Replay) -> IndexPart | None:
+        """Return the part that the next audit compares.
+
+        It is None for everything: if no audit compared everything before, or if there are few
+        claims.
+        """
+        evidence, compared = replay.evidence, self._compared
+        if compared is None or len(evidence.in_order) <= WHOLE_UP_TO:
+            return None
+        _forget_missing(evidence)
+        claims = evidence.in_order
+        if self._old >= len(claims) or claims[self._old][0] > compared.entries:
+            self._old = 0
+        begin, self._old = self._old, min(self._old + CLAIMS_AGAIN, len(claims))
+        old_after = claims[begin - 1][0] if begin else 0
+        old_to = compared.entries
+        if self._old < len(claims):
+            old_to = min(claims[self._old - 1][0], old_to)
+        meters = tuple(replay.books.terms)
+        return IndexPart(compared.entries, min(old_after, old_to), old_to, meters)
+
+    async def problems(
+        self,
+        replay: Replay,
+        snapshot: Snapshot,
+        at_most: int | None = None,
+        *,
+        reserves: bool = False,
+    ) -> list[str]:
+        """Return the differences between the claims and the ledger, as texts.
+
+        `replay` is up to the last entry of `snapshot`, which has the indexes. `at_most` is the
+        greatest count of old payout slips to check in this audit. With `reserves`, the numbers of
+        payout slips that paid a claim, but that are not reserved for any, are reserved.
+        """
+        archived_to = max([replay.begins_after, *(one.last for one in replay.archived)])
+        part = snapshot.part
+        # A day can close and be archived within a minute, so its acts are counted before they are
+        # forgotten.
+        counts = _other_counts(replay, snapshot, self._compared)
+        _forget_archived_acts(replay, archived_to)
+        slips = [*self._looked_at(replay, snapshot, at_most)]
+        found = [
+            *counts,
+            *_other_waiting(replay, snapshot),
+            *_other_wins(replay, snapshot, archived_to),
+            *_other_acts(replay, snapshot, archived_to),
+            *(await self._other_slips_of_part(slips) if part else _other_slips(replay, snapshot)),
+            *await self._other_reservations(replay, slips, at_most, reserves=reserves),
+        ]
+        due = iter(_due(replay, part))
+        later = LaterEntries(self._store, replay.entries, self._pause)
+        while (some := list(islice(due, _AT_ONCE))) and len(found) < PROBLEMS_MAX:
+            await self._pause()
+            found += await self._compare(replay, some, archived_to, later)
+        self._compared = None
+        if not found:
+            known = len(replay.evidence.slips)
+            self._compared = _Compared(replay.entries, snapshot.counts, known)
+        self._slips_compared = len(replay.evidence.slips_in_order)
+        return found[:PROBLEMS_MAX]
+
+    async def _other_slips_of_part(self, slips: Iterable[tuple[str, str]]) -> list[str]:
+        due = dict(slips)
+        held = await slips_at(self._store.redis, self._store.keys, [*due])
+        differences = (_slip_differs(slip, held.get(slip), claim) for slip, claim in due.items())
+        return sorted({*differences} - {""})
+
+    async def _other_reservations(
+        self,
+        replay: Replay,
+        slips: Sequence[tuple[str, str]],
+        at_most: int | None,
+        *,
+        reserves: bool,
+    ) -> list[str]:
+        register, found = self._store.slip_register, list[str]()
+        held = await register.held([slip for slip, _ in slips])
+        for slip, claim in slips:
+            other = held.get(slip)
+            if other is None and reserves:
+                other = await register.reserve(slip, claim)
+                log.warning("slip reserved again", link=self._store.link.id, slip=slip, claim=claim)
+            elif other is None:
+                found.append(f"slip {slip!r} is not reserved, the ledger says it {_did(claim)}")
+            if other is None or other.claim == claim_of(claim):
+                continue
+            if await register.has_paid(slip, other.claim):
+                double = f"slip {slip!r} {_did(claim)}, and claim {other.claim} as well"
+                self.doubles = (*self.doubles, *({double} - {*self.doubles}))
+            else:
+                problem = f"is reserved for claim {other.claim}, the ledger says it {_did(claim)}"
+                found.append(f"slip {slip!r} {problem}")
+        if at_most is None and replay.begins_after == 0:
+            found += await self._unknown_reservations(replay)
+        return sorted(found)
+
+    def _looked_at(
+        self, replay: Replay, snapshot: Snapshot, at_most: int | None
+    ) -> Iterable[tuple[str, str]]:
+        """Return the payout slips that are compared now, each with its claim."""
+        evidence = replay.evidence
+        if snapshot.part is None:
+            paid = [*_paid(replay, snapshot).items()]
+            if at_most is None or len(paid) <= at_most:
+                return paid
+            begin = self._slips_turn % len(paid)
+            self._slips_turn = begin + at_most
+            return (paid + paid)[begin : begin + at_most]
+        slips = evidence.slips_in_order
+        begin = self._slips_turn if self._slips_turn < len(slips) else 0
+        self._slips_turn = begin + CLAIMS_AGAIN
+        some = (*slips[begin : self._slips_turn], *slips[self._slips_compared :])
+        return {slip: evidence.slips[slip] for slip in some}.items()
+
+    async def _unknown_reservations(self, replay: Replay) -> list[str]:
+        store = self._store
+        every = await store.slip_register.every()
+        unknown = {
+            slip: held.claim
+            for slip, held in every.items()
+            if held.link == store.link.id
+            and held.claim not in replay.evidence.opened
+            and held.claim != claim_of(replay.evidence.slips.get(slip, ""))
+        }
+        _, rows = await store.claims_at([*unknown.values()])
+        return [
+            f"slip {slip!r} is reserved for claim {claim}, which the ledger does not have"
+            for (slip, claim), row in zip(unknown.items(), rows, strict=True)
+            if not row
+        ]
+
+    async def _compare(
+        self, replay: Replay, ids: Sequence[str], archived_to: int, later: LaterEntries
+    ) -> list[str]:
+        evidence, books = replay.evidence, replay.books
+        entries, rows = await self._store.claims_at(ids)
+        found = []
+        for claim, held in zip(ids, rows, strict=True):
+            if not held and evidence.ended.get(claim, archived_to + 1) <= archived_to:
+                # An archived claim is allowed to be missing in Redis.
+                evidence.claims.pop(claim, None)
+                del evidence.ended[claim]
+                continue
+            held_win, held_envy = books.claims.get(claim), books.envy.get(claim)
+            due = evidence.claims.get(claim) or fields_of(held_win, held_envy)
+            assets = evidence.assets_of(claim)
+            differences = claim_differences(claim, due, held, assets)
+            if differences:
+                # Somebody can have decided the claim since the replay.
+                await later.read_to(entries)
+                for decided, by, number, entry in later.acts.get(claim, ()):
+                    due = decided_claim(due, decided, by, number, entry)
+                differences = claim_differences(claim, due, held, assets)
+            found += differences
+        return found
+
+
+def _forget_missing(evidence: Evidence) -> None:
+    """Remove the first claims of `in_order` that are archived, and so were removed before."""
+    claims, held = evidence.in_order, evidence.claims
+    gone = next((at for at, (_, claim) in enumerate(claims) if claim in held), len(claims))
+    del claims[:gone]
+
+
+def _forget_archived_acts(replay: Replay, archived_to: int) -> None:
+    """Remove archived acts, also replayed ones: they are allowed to be missing in the index."""
+    evidence = replay.evidence
+    del evidence.acts[: bisect_right(evidence.acts, max(archived_to, evidence.acts_after))]
+
+
+def _claims_in(replay: Replay, part: IndexPart | None) -> Iterable[str]:
+    """Return the claims whose fields the replay knows, in the order of their entries, in `part`."""
+    evidence = replay.evidence
+    if part is None:
+        return evidence.claims
+    claims = evidence.in_order
+    spans = (
+        (part.old_after, min(part.old_to, part.new_after)),
+        (part.new_after, replay.entries),
+    )
+    found = (
+        claims[bisect_right(claims, (after, _LAST)) : bisect_right(claims, (to, _LAST))]
+        for after, to in spans
+    )
+    return [claim for span in found for _, claim in span if claim in evidence.claims]
+
+
+def _due(replay: Replay, part: IndexPart | None) -> Iterable[str]:
+    """Return the claims to compare: the undecided claims, and the finally decided ones.
+
+    With `part`, return only the decided claims in this part. If many claims are undecided, return
+    only those in this part, too, and those from before the replay.
+    """
+    books, ended = replay.books, replay.evidence.ended
+    known = _claims_in(replay, part)
+    if part is None or len(books.claims) + len(books.envy) <= WHOLE_UP_TO:
+        waiting = books.waiting
+        return [*waiting, *(claim for claim in known if claim in ended and claim not in waiting)]
+    # No part has the claims that were opened before the replay, on archived days. They are few.
+    held = replay.evidence.claims
+    before = [claim for claim in (*books.claims, *books.envy) if claim not in held]
+    return dict.fromkeys((*before, *known))
+
+
+def _other_waiting(replay: Replay, snapshot: Snapshot) -> list[str]:
+    """Return the differences between the undecided claims in Redis and in the ledger, as texts.
+
+    The list of these claims is compared, and each meter's count of pending percentage wins.
+    """
+    books, waiting, claims = replay.books, snapshot.waiting, replay.evidence.claims
+    due: Iterable[str] = books.waiting
+    if snapshot.part:
+        due = (
+            claim
+            for claim in _claims_in(replay, snapshot.part)
+            if claim in books.claims or claim in books.envy
+        )
+    found = [f"claim {one} waits, and is not in Redis's list" for one in due if one not in waiting]
+    for claim, order in waiting.items():
+        if claim not in books.claims and claim not in books.envy:
+            found.append(
+                f"claim {claim} is in Redis's list of those that wait, the ledger says it does not"
+            )
+            continue
+        entry = claims.get(claim, {}).get("entry")
+        if entry is not None and int(entry) != order:
+            found.append(f"claim {claim}: its order in the list is {order}, not {entry}")
+    pending = Counter(
+        held.meter for held in books.claims.values() if held.percent and held.state == "pending"
+    )
+    for meter in books.terms:
+        count = int(snapshot.meters.get(f"pending:{meter}", "0"))
+        if count != pending[meter]:
+            message = f"{count} pending claims, the ledger says {pending[meter]}"
+            found.append(f"meter {meter} has {message}")
+    return sorted(found)
+
+
+def _other_wins(replay: Replay, snapshot: Snapshot, archived_to: int) -> list[str]:
+    evidence = replay.evidence
+    due: dict[str, str] = {}
+    optional: set[str] = set()
+    for claim in _claims_in(replay, snapshot.part):
+        members = win_members(claim, evidence.claims[claim])
+        due |= dict.fromkeys(members, claim)
+        if evidence.ended.get(claim, archived_to + 1) <= archived_to:
+            optional.update(members)
+    found = [
+        f"claim {due[member]} is not in the index of wins"
+        for member in due.keys() - snapshot.wins - optional
+    ]
+    found += [
+        f"the index of wins has {member[:100]!r}, which the ledger does not have"
+        for member in snapshot.wins - due.keys()
+        if _order_of(member) > replay.begins_after
+        and member.rpartition(":")[2] not in evidence.begun_before
+    ]
+    if snapshot.misplaced:
+        found.append(f"{snapshot.misplaced} wins are out of their order in the index")
+    return sorted(found)
+
+
+def _other_acts(replay: Replay, snapshot: Snapshot, archived_to: int) -> list[str]:
+    """Compare the index of acts, which the acts page reads. Archived acts may be missing in it."""
+    acts, held, part = replay.evidence.acts, snapshot.acts, snapshot.part
+    due = {str(act) for act in (_acts_in(replay, part) if part else acts)}
+    archived_to = max(archived_to, replay.evidence.acts_after)
+    found = [f"entry {act} is not in the index of acts" for act in due - held.keys()]
+    found += [
+        f"the index of acts has {act[:100]!r}, which is no act of the ledger"
+        for act, order in held.items()
+        if act not in due and not (act.isdecimal() and int(act) == order <= archived_to)
+    ]
+    found += [
+        f"entry {act} is out of its order in the index of acts"
+        for act in due & held.keys()
+        if held[act] != int(act)
+    ]
+    return sorted(found)
+
+
+def _acts_in(replay: Replay, part: IndexPart) -> Sequence[int]:
+    acts = replay.evidence.acts
+    old = acts[bisect_right(acts, part.old_after) : bisect_right(acts, part.old_to)]
+    return [*old, *acts[bisect_right(acts, max(part.new_after, part.old_to)) :]]
+
+
+def _other_counts(replay: Replay, snapshot: Snapshot, compared: "_Compared | None") -> list[str]:
+    """Return texts about indexes with more members than the ledger says.
+
+    So an audit of a part also notices members that were added elsewhere. Archiving removes wins and
+    acts, so their indexes can have fewer members; a missing one is noticed with its part. Payout
+    slips are never removed.
+    """
+    part = snapshot.part
+    if part is None or compared is None:
+        return []
+    books, evidence, counts = replay.books, replay.evidence, snapshot.counts
+    found = []
+    waiting = len(books.claims) + sum(claim not in books.claims for claim in books.envy)
+    if counts.waiting != waiting:
+        found.append(f"{counts.waiting} claims wait in Redis's list, the ledger says {waiting}")
+    begin = bisect_right(evidence.in_order, (part.new_after, _LAST))
+    new = [claim for _, claim in evidence.in_order[begin:] if claim in evidence.claims]
+    wins = compared.counts.wins + sum(
+        len(win_members(claim, evidence.claims[claim])) for claim in new
+    )
+    # The meter of these wins is not known, so they can have one member or two.
+    wins += 2 * len(evidence.begun_before)
+    if counts.wins > wins:
+        found.append(f"the index of wins has {counts.wins} members, the ledger says {wins}")
+    acts = compared.counts.acts + len(evidence.acts) - bisect_right(evidence.acts, part.new_after)
+    if counts.acts > acts:
+        found.append(f"the index of acts has {counts.acts} members, the ledger says {acts}")
+    slips = compared.counts.slips + len(evidence.slips) - compared.slips
+    if counts.slips != slips:
+        found.append(f"{counts.slips} payout slips are in Redis, the ledger says {slips}")
+    return found
+
+
+def _order_of(member: str) -> int:
+    """Return a win's place from its index member; above all places if somebody altered it."""
+    digits = member.replace("!", ":", 1).split(":")[1:2]
+    return int(digits[0]) if digits and digits[0].isdecimal() else 2**63
+
+
+def _did(noted: str) -> str:
+    """Say that a payout slip paid a claim, or that a restore keeps its number for one."""
+    claim, _, entry = noted.partition(":")
+    return (
+        f"is kept for claim {claim} by the restore of entry {entry}"
+        if entry
+        else f"paid claim {claim}"
+    )
+
+
+def _paid(replay: Replay, snapshot: Snapshot) -> dict[str, str]:
+    """Return the claim of each payout slip, by the number of the slip.
+
+    The slip paid this claim, or a restore keeps its number for it. The replay does not know slips
+    that were used before its first entry: they are read from Redis.
+    """
+    evidence = replay.evidence
+    before = {
+        slip: claim
+        for slip, claim in snapshot.slips.items()
+        if replay.begins_after and claim not in evidence.opened
+    }
+    return before | evidence.slips
+
+
+def _other_slips(replay: Replay, snapshot: Snapshot) -> list[str]:
+    evidence, found = replay.evidence, []
+    for slip, claim in evidence.slips.items():
+        if differs := _slip_differs(slip, snapshot.slips.get(slip), claim):
+            found.append(differs)
+    for slip, claim in snapshot.slips.items():
+        known = claim in evidence.opened or replay.begins_after == 0
+        if slip not in evidence.slips and known:
+            found.append(f"slip {slip!r} pays claim {claim} in Redis, and not in the ledger")
+    return sorted(found)
+
+
+def _slip_differs(slip: str, held: str | None, claim: str) -> str:
+    if held == claim:
+        return ""
+    stored = f"pays claim {held}" if held else "is free"
+    return f"slip {slip!r} {stored} in Redis, the ledger says it {_did(claim)}"

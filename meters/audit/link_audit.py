@@ -1,0 +1,313 @@
+"""The audit of a link: it replays the ledger, and compares every balance in Redis (duty D19)."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Final, Protocol, Self
+
+from meters.audit.claim_audit import ClaimAudit
+from meters.audit.link_state_audit import LinkStateAudit
+from meters.audit.table_audit import TableAudit
+from meters.ledger.accounts import Totals, meter_account, overflow_account, reserve_account
+from meters.ledger.checkpoint import Mark
+from meters.ledger.ledger_replay import AuditCheckpoint, Replay
+from meters.ledger.link_state import Snapshot
+from meters.store.ledger_blocks import continuity_problem
+from meters.store.link_store import LinkStore
+
+_PAGE: Final = 100
+"""Count of ledger entries in one read. A read delays the tables by at most a few milliseconds."""
+_TURN: Final = 3
+"""Count of entries replayed in one turn of the event loop. An event of a table needs several turns
+until it has its reply. With a whole page in each turn, replies during an audit took much longer."""
+
+_CLAIMS_AGAIN: Final = 500
+"""Count of finally decided claims that an audit compares if it continues an earlier audit."""
+
+RESTORING: Final = (
+    "the data in Redis is being restored, or a restore was interrupted: run `pitlink restore` to"
+    " its end"
+)
+
+
+class Onlooker(Protocol):
+    """An observer of a replay. Its methods are called while the replay runs."""
+
+    def began(self, replay: Replay) -> None:
+        """Receive a replay that begins or restarts, before the first entry that it will replay."""
+
+    def took(self, number: int, fields: Mapping[str, bytes], replay: Replay) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """The result of the audit of one link.
+
+    For each meter, `meters` has the balances of its accounts in micros. `entries` is the number of
+    the last ledger entry that was replayed, `first` that of the first. `stored` is the number of
+    the last one in Redis, which is lower than `entries` if Redis has lost replayed entries. `seal`
+    is the digest over all entries up to the last replayed one. `variances` are differences between
+    the reading at the close of a gaming day and the ledger, which nobody can remove later, and
+    payout slips that paid two claims. `notes` are facts that are no fault, but that a reader of the
+    ledger must know.
+    """
+
+    link: str
+    entries: int
+    seal: str
+    meters: Mapping[str, Mapping[str, int]]
+    problems: tuple[str, ...]
+    totals: Totals
+    variances: tuple[str, ...] = ()
+    first: int = 1
+    stored: int = 0
+    notes: tuple[str, ...] = ()
+
+    def also(self, problem: str | None) -> Self:
+        return replace(self, problems=(problem, *self.problems)) if problem else self
+
+    @property
+    def balanced(self) -> bool:
+        return not self.problems
+
+
+async def one_turn() -> None:
+    await asyncio.sleep(0)
+
+
+class LinkAudit:
+    """The audit of a link. It can be repeated often while the link operates.
+
+    Each audit continues the replay of the audit before it. Somebody can change an entry after its
+    replay, so an audit can also read some old entries once more. If an audit finds a problem, the
+    next one reads the whole ledger, because the problem can be repaired by then.
+
+    `begun` is a replay of the archive files, or of the entries before an audit checkpoint, which
+    the first audit continues. Without it, the first audit begins with the checkpoint in Redis.
+    `onlooker` is called for each entry that is replayed for the first time. `pause` is awaited
+    after every few entries, so that other tasks can run.
+    """
+
+    def __init__(
+        self,
+        store: LinkStore,
+        begun: Replay | None = None,
+        onlooker: Onlooker | None = None,
+        pause: Callable[[], Awaitable[None]] = one_turn,
+    ) -> None:
+        self._store = store
+        self._pause = pause
+        self._onlooker = onlooker
+        self._replay = begun
+        self._claims = ClaimAudit(store, pause)
+        self._tables = TableAudit(store, pause)
+        self._link_state = LinkStateAudit(store)
+        self._again: Replay | None = None
+        self._has_run = self._doubtful = False
+
+    async def run(
+        self,
+        seen: Mark | None = None,
+        advance: Callable[[int, int], None] | None = None,
+        *,
+        again: int = 0,
+        restoring: bool = False,
+    ) -> Finding:
+        """Replay the ledger up to its last entry, and compare the data in Redis with the result.
+
+        `seen` is the ledger mark: the last ledger entry that was seen, kept in a file outside
+        Redis. `advance` receives the numbers of the last replayed entry and of the last entry in
+        Redis. `again` is the count of replayed entries to read once more.
+        """
+        replay, goes_on = await self._replay_to_continue()
+        part = self._claims.part_of(replay) if goes_on and again else None
+        snapshot = await self._store.snapshot(indexes=True, part=part)
+        if seen and replay.entries:
+            replay.hold_against(seen)
+        replay, problems = await self._replay_to(
+            replay, snapshot.last_entry, seen, advance, again=again if goes_on else None
+        )
+        self._has_run = True
+        stored = replay.entries
+        if replay.entries != snapshot.last_entry:
+            # Redis can lose entries after they were replayed.
+            stored = min(stored, await self._store.last_entry())
+            problems.append(
+                f"the ledger ends at entry {replay.entries},"
+                f" the data in Redis at {snapshot.last_entry}"
+            )
+        problems += await self._compare(
+            replay,
+            snapshot,
+            _CLAIMS_AGAIN if goes_on and again else None,
+            restoring=restoring,
+            # An audit that only reads must not change the data in Redis. A service or a restore is
+            # allowed to repair the data.
+            reserves=restoring or again > 0,
+        )
+        return Finding(
+            self._store.link.id,
+            replay.entries,
+            replay.seal,
+            self._balances(snapshot),
+            tuple(problems),
+            replay.totals,
+            (*replay.variances, *self._claims.doubles),
+            stored=stored,
+            notes=tuple(replay.notes),
+        )
+
+    async def _replay_to_continue(self) -> tuple[Replay, bool]:
+        """Return the replay that an audit continues, and whether an earlier audit has run it."""
+        if self._replay is not None and not self._doubtful:
+            return self._replay, self._has_run and self._replay.entries > 0
+        replay, self._again = await self._begun(), None
+        if self._onlooker:
+            self._onlooker.began(replay)
+        return replay, False
+
+    async def _replay_to(
+        self,
+        replay: Replay,
+        last: int,
+        seen: Mark | None,
+        advance: Callable[[int, int], None] | None = None,
+        *,
+        again: int | None,
+    ) -> tuple[Replay, list[str]]:
+        """Continue a replay up to entry `last`. Return the replay and the problems that it found.
+
+        `again` is the count of old entries to read once more.
+        """
+        self._replay = replay = await self._read(replay, last, seen, advance, self._onlooker)
+        problems = [*replay.problems]
+        if again is not None and replay.entries == last:
+            problems += await self._read_again(replay, again)
+        self._doubtful = bool(problems)
+        return replay, problems
+
+    async def _compare(
+        self,
+        replay: Replay,
+        snapshot: Snapshot,
+        at_most: int | None,
+        *,
+        restoring: bool,
+        reserves: bool,
+    ) -> list[str]:
+        """Compare the data in Redis with a replay, and return the differences as texts.
+
+        `at_most` is the greatest count of finally decided claims to compare; None to compare all
+        claims, and all fields of the tables and of the link. With `reserves`, the numbers of payout
+        slips that lack a reservation are reserved.
+        """
+        store, problems = self._store, list[str]()
+        if problem := await continuity_problem(store.redis, store.keys):
+            problems.append(problem)
+        if not restoring and await store.redis.exists(store.keys.restoring):
+            problems.append(RESTORING)
+        problems += replay.differences(snapshot.accounts)
+        problems += replay.other_terms(snapshot.meters)
+        problems += replay.state_difference(snapshot.meters)
+        problems += replay.other_tallies(snapshot.tallies)
+        if replay.entries == snapshot.last_entry:
+            whole = at_most is None
+            problems += await self._claims.problems(replay, snapshot, at_most, reserves=reserves)
+            problems += await self._tables.problems(replay, snapshot, whole=whole)
+            problems += await self._link_state.problems(replay, snapshot, whole=whole)
+        return problems
+
+    def _balances(self, snapshot: Snapshot) -> dict[str, dict[str, int]]:
+        return {
+            meter.meter_id: {
+                "amount_micros": snapshot.accounts.get(meter_account(meter.meter_id), 0),
+                "reserve_micros": snapshot.accounts.get(reserve_account(meter.meter_id), 0),
+                "overflow_micros": snapshot.accounts.get(overflow_account(meter.meter_id), 0),
+            }
+            for meter in self._store.link.meter
+        }
+
+    @property
+    def entries(self) -> int:
+        """The number of the last replayed ledger entry; 0 before the first audit."""
+        return self._replay.entries if self._replay else 0
+
+    async def follow(self, seen: Mark, *, again: int) -> bool:
+        """Replay new ledger entries, and read `again` old ones again, without comparing balances.
+
+        Return False if a problem was found: the next audit then reads the whole ledger.
+        """
+        replay = self._replay
+        if replay is None or self._doubtful:
+            return False
+        store = self._store
+        last = int(await store.redis.hget(store.keys.meters, "entries") or 0)
+        _, problems = await self._replay_to(replay, last, seen, again=again)
+        return not problems
+
+    async def _read(
+        self,
+        replay: Replay,
+        last: int,
+        seen: Mark | None = None,
+        advance: Callable[[int, int], None] | None = None,
+        onlooker: Onlooker | None = None,
+    ) -> Replay:
+        """Continue a replay up to entry `last`, or to the end of the ledger. Return the replay.
+
+        Another process can delete archived entries from Redis before the replay reads them. The
+        replay then continues from the checkpoint.
+        """
+        while replay.entries < last:
+            page = await self._store.entries(replay.entries, min(_PAGE, last - replay.entries))
+            # Somebody can have inserted entries that have the number of another entry. Without this
+            # check, a page of such entries would be read forever.
+            onward = bool(page) and page[-1][0] > replay.entries
+            if not page or page[0][0] > replay.entries + 1:
+                checkpoint = await self._store.checkpoint()
+                if checkpoint.entries > replay.entries:
+                    replay = Replay.after(checkpoint)
+                    if onlooker:
+                        onlooker.began(replay)
+                    continue
+            for place, (number, fields) in enumerate(page):
+                if place % _TURN == 0:
+                    await self._pause()
+                replay.apply_entry(number, fields, seen)
+                if onlooker:
+                    onlooker.took(number, fields, replay)
+            if advance:
+                advance(replay.entries, last)
+            if not onward:
+                break
+        return replay
+
+    async def _begun(self) -> Replay:
+        return Replay.after(await self._store.checkpoint())
+
+    async def _read_again(self, replay: Replay, count: int) -> list[str]:
+        again = self._again or await self._begun()
+        due = min(again.entries + count, replay.entries)
+        self._again = again = await self._read(again, due)
+        if again.entries < due:
+            return [*again.problems, f"the ledger has lost the entries after {again.entries}"]
+        if again.entries == replay.entries:
+            self._again = None
+            if again.seal != replay.seal and not again.problems:
+                return ["the ledger is not the one that was read before"]
+            if again.checkpoint != replay.checkpoint and not again.problems:
+                return ["the balances are not those that follow from the ledger"]
+            if again.begins_after < replay.begins_after and not again.problems:
+                # This replay has the evidence of the entries before the audit checkpoint. So the
+                # next audits also compare the claims and replies of these entries.
+                self._replay = again
+        return again.problems
+
+    @property
+    def checkpoint(self) -> AuditCheckpoint | None:
+        """The state after the last audit, from which a later start can continue.
+
+        None if the last audit found a problem, or if there was no audit yet.
+        """
+        replay = None if self._doubtful else self._replay
+        return replay.audit_checkpoint(self._store.link.id) if replay else None

@@ -1,0 +1,101 @@
+"""Comparison of a link's state in Redis with its ledger: closed or open, approvals, proposals."""
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from meters.ledger.claim_evidence import shown
+from meters.ledger.ledger_replay import PROBLEMS_MAX, Replay
+from meters.ledger.link_evidence import NOT_YET
+from meters.ledger.link_state import Snapshot
+from meters.ledger.money_terms import terms_as_text, terms_digest
+from meters.store.link_store import LinkStore
+
+_AT_ONCE: Final = 100
+"""Count of proposals that one call reads. Such a call delays Redis by less than a millisecond."""
+
+
+class LinkStateAudit:
+    """The comparison of a link's state in Redis with the link's ledger.
+
+    The state is: closed or open, proposals, the approved configuration, and the version numbers of
+    the meters. Other classes compare accounts, tables and claims.
+    """
+
+    def __init__(self, store: LinkStore) -> None:
+        self._store = store
+
+    async def problems(self, replay: Replay, snapshot: Snapshot, *, whole: bool) -> list[str]:
+        """Return the differences between the link's state in Redis and in the ledger, as texts.
+
+        `replay` is up to the last entry of `snapshot`, which has the indexes. Without `whole`, only
+        undecided proposals are checked, and not the approved configuration.
+        """
+        found = [
+            *_state_difference(replay, snapshot.meters),
+            *_other_versions(replay, snapshot.meters),
+            # While a link operates, its self-check compares the approval with the ledger. A new
+            # approval repairs a difference.
+            *(_other_approval(replay, snapshot.approved) if whole else ()),
+            *_other_open(replay, snapshot.proposals),
+        ]
+        link = replay.link
+        due = sorted(link.proposals if whole else link.open)
+        for begin in range(0, len(due), _AT_ONCE):
+            some = due[begin : begin + _AT_ONCE]
+            entries, rows = await self._store.proposals_at(some)
+            if entries != replay.entries:
+                # Since the replay, somebody can have decided one of these proposals. The next audit
+                # checks these proposals.
+                break
+            for proposal, held in zip(some, rows, strict=True):
+                differences = _differences(link.proposals[proposal], held)
+                found += [f"proposal {proposal}: {each}" for each in differences]
+        return found[:PROBLEMS_MAX]
+
+
+def _state_difference(replay: Replay, meters: Mapping[str, str]) -> Iterable[str]:
+    due = dict(replay.link.standing)
+    if replay.begins_after == 0:
+        due = dict.fromkeys(NOT_YET) | due
+    if replay.books.terms:
+        texts = {meter: terms_as_text(terms) for meter, terms in replay.books.terms.items()}
+        due["terms"] = terms_digest(texts)
+    for name, value in due.items():
+        if meters.get(name) != value:
+            yield f"the link's {name} is {shown(meters.get(name))}, the ledger says {shown(value)}"
+
+
+def _other_versions(replay: Replay, meters: Mapping[str, str]) -> Iterable[str]:
+    """Return texts about meters whose version number in Redis is too low.
+
+    A version number never falls, so somebody has changed it. A display ignores a meter's value if
+    its version number is not higher than the last one that the display received.
+    """
+    for meter, least in replay.link.versions.items():
+        text = meters.get(f"version:{meter}", "")
+        if not text.isdigit() or int(text) < least:
+            expected = f"the ledger raised it {least} times"
+            yield f"meter {meter} has version {shown(text)}, {expected}"
+
+
+def _other_approval(replay: Replay, held: Mapping[str, str]) -> Iterable[str]:
+    due = replay.link.approved
+    differences = _differences(due, held) if due or replay.begins_after == 0 else ()
+    yield from (f"the approved configuration: {each}" for each in differences)
+
+
+def _other_open(replay: Replay, held: Mapping[str, int]) -> Iterable[str]:
+    due = replay.link.open
+    for proposal in sorted(due.keys() - held.keys()):
+        yield f"proposal {proposal} waits, and is not in Redis's list"
+    for proposal, order in held.items():
+        if order > replay.begins_after and due.get(proposal) != order:
+            yield f"proposal {proposal[:100]!r} waits in Redis, the ledger says otherwise"
+
+
+def _differences(due: Mapping[str, str], held: Mapping[str, str]) -> Iterable[str]:
+    """Yield a text for each field that differs; if `due` has only some fields, only of those."""
+    whole = "at" in due
+    for name in sorted(held.keys() | due.keys() if whole else due.keys()):
+        if held.get(name) != due.get(name):
+            yield f"{name} is {shown(held.get(name))}, the ledger says {shown(due.get(name))}"

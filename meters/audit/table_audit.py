@@ -1,0 +1,341 @@
+"""Comparison of tables in Redis with the ledger: rounds, replies, hand pays that hold tables."""
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from typing import Final
+
+import msgspec
+
+from meters.audit.later_entries import LaterEntries
+from meters.ledger.claim_evidence import shown, table_of
+from meters.ledger.correction_requests import StoredAsk, known_cards, merged, stored_asks
+from meters.ledger.ledger_replay import Replay
+from meters.ledger.link_rows import stored_contribution
+from meters.ledger.link_state import Snapshot
+from meters.ledger.script_steps import PackedTable
+from meters.ledger.stored_tables import DIGEST, REPLIES_KEPT, StoredTable, read_kept
+from meters.ledger.table_evidence import DecidedAsk
+from meters.store.link_store import LinkStore
+from meters.wire.messages import ClaimOpened, DrawMade, EnteredCards, Reply
+
+_AT_ONCE: Final = 100
+"""Count of tables that one call reads. Such a call delays Redis by less than a millisecond."""
+_WHOLE_AT_ONCE: Final = 10
+"""Count of tables that one call reads with all fields. A table has dozens of kilobytes."""
+_REPLIES_OF: Final = 500
+"""Greatest count of tables for which one call reads all kept replies, which delays Redis by about
+ten milliseconds. With more tables, the audit reads only the replies of known tables."""
+_SLOTS: Final = frozenset(map(str, range(REPLIES_KEPT)))
+"""The ends of the fields of the kept replies."""
+
+_REPLY: Final = msgspec.json.Decoder(Reply)
+_DRAW: Final = msgspec.json.Decoder(DrawMade | None)
+_HELD: Final = msgspec.json.Decoder(ClaimOpened)
+
+
+class TableAudit:
+    """The comparison of one link's tables in Redis with the link's ledger.
+
+    It finds changes that somebody makes directly in Redis: to an open round, whose result would
+    then be settled with wrong wagers or a wrong draw, or to the hold of a table, which would then
+    play on before its hand pay is paid.
+    """
+
+    def __init__(self, store: LinkStore, pause: Callable[[], Awaitable[None]]) -> None:
+        self._store = store
+        self._pause = pause
+
+    async def problems(
+        self, replay: Replay, snapshot: Snapshot, *, whole: bool = True
+    ) -> list[str]:
+        """Return the differences between the tables in Redis and the ledger, as texts.
+
+        `replay` is up to the last entry of `snapshot`. Without `whole`, only the last event, the
+        open round and the hold are checked, and not all fields of the tables, such as the kept
+        replies.
+        """
+        later = LaterEntries(self._store, replay.entries, self._pause)
+        asks = await self._other_asks(replay, later)
+        holding = _holding(replay)
+        known = {table.id for table in self._store.link.table}
+        known |= {*replay.books.rounds, *replay.tables.last, *holding}
+        found: list[str] = []
+        tables = known
+        if whole:
+            named, found = await self._named(len(known))
+            tables = known | named
+        at_once = _WHOLE_AT_ONCE if whole else _AT_ONCE
+        ordered = sorted(tables)
+        for begin in range(0, len(ordered), at_once):
+            some = ordered[begin : begin + at_once]
+            await self._pause()
+            entries, rows = await self._store.tables_at(some, replies=whole)
+            events = await self._round_events(replay, some) if whole else {}
+            for table, row in zip(some, rows, strict=True):
+                problems = _problems_of(replay, table, row, holding.get(table, ()), whole=whole)
+                problems += _other_event(replay, table, events)
+                if not problems and table not in known and not row.state.last:
+                    problems = ["Redis has data of it, the link has no such table"]
+                if problems:
+                    # The table can have sent an event since the replay.
+                    await later.read_to(entries)
+                    if table in later.tables:
+                        continue
+                found += [f"table {table}: {each}" for each in problems]
+        return [*found, *asks]
+
+    async def _round_events(self, replay: Replay, tables: Iterable[str]) -> dict[int, bytes]:
+        """Return the wagers events of open rounds as the ledger now has them, by entry number."""
+        rounds = replay.tables.rounds
+        numbers = sorted(rounds[table].entry for table in tables if table in rounds)
+        entries = await self._store.entries_at(numbers)
+        return {number: fields.get("event", b"") for number, fields in entries}
+
+    async def _named(self, count: int) -> tuple[set[str], list[str]]:
+        """Return the tables of which Redis has data, also those that have left the floor file.
+
+        Also report the fields of replies that have no place. `count` is that of the known tables.
+        """
+        keys, named, found = self._store.keys, set[str](), list[str]()
+        for key, fields in (await self._store.table_fields(replies=count <= _REPLIES_OF)).items():
+            if key != keys.replies:
+                named |= fields
+                continue
+            for field in sorted(fields):
+                table, _, slot = field.rpartition(":")
+                if table and slot in _SLOTS:
+                    named.add(table)
+                else:
+                    found.append(f"Redis has a kept reply {shown(field[:40])} of no table")
+        return named, found
+
+    async def _other_asks(self, replay: Replay, later: LaterEntries) -> list[str]:
+        entries, asks = await self._store.asks_at()
+        found = [
+            (one.table, problem) for one in stored_asks(asks) for problem in _other_ask(replay, one)
+        ]
+        if found:
+            # The table can have withdrawn the request since the replay.
+            await later.read_to(entries)
+        return [
+            f"table {table}: {problem}" for table, problem in found if table not in later.tables
+        ]
+
+
+def _holding(replay: Replay) -> dict[str, list[str]]:
+    """Return, for each held table, the hand pays that are neither paid nor rejected."""
+    found: dict[str, list[str]] = {}
+    for claim, held in replay.books.claims.items():
+        if held.hand_pay:
+            found.setdefault(table_of(claim), []).append(claim)
+    return found
+
+
+def _problems_of(
+    replay: Replay, table: str, row: StoredTable, holding: Sequence[str], *, whole: bool
+) -> list[str]:
+    try:
+        state = row.state
+    except ValueError as error:
+        return [f"its data in Redis cannot be read: {error}"]
+    found = [*_other_seq(replay, table, state), *_other_round(replay, table, state, row.wagers)]
+    if problem := replay.tables.unconfirmed.get(table):
+        found.append(problem)
+    if whole and not found:
+        found += _other_replies(replay, table, state.last, row)
+    if whole:
+        found += _other_rest(replay, table, state, row.repeated)
+    return [*found, *_other_hold(replay, holding, state.held)]
+
+
+def _other_seq(replay: Replay, table: str, state: PackedTable) -> Iterable[str]:
+    """Report a table if the sequence number of its last event is too low in Redis.
+
+    The service would then accept an event a second time. It can be higher than in the ledger, which
+    does not have refused events.
+    """
+    due = replay.tables.last.get(table, 0)
+    if state.last < due:
+        yield f"its last event is {state.last}, the ledger has event {due}"
+
+
+def _other_replies(replay: Replay, table: str, last: int, row: StoredTable) -> Iterable[str]:
+    """Compare the replies. The ledger has none to withdrawals and to refused events."""
+    due, held = replay.tables.replies.get(table, {}), row.replies
+    for slot, text in enumerate(row.kept):
+        read = read_kept(text) if text is not None else None
+        if text is not None and (read is None or read[0] % REPLIES_KEPT != slot):
+            yield f"it keeps {_words(text[:20])} in the place {slot} of a reply"
+    for seq, reply in due.items():
+        one = held.get(seq)
+        if seq > last - REPLIES_KEPT and (one is None or not reply.is_kept_as(one)):
+            yield f"the reply that it keeps to event {seq} is not the one in the ledger"
+    for seq, one in held.items():
+        if not last - REPLIES_KEPT < seq <= last:
+            yield f"it keeps a reply to event {seq}, its last event is {last}"
+        elif seq not in due and seq > _lowest_replayed(replay, table):
+            said = one[DIGEST:]
+            if said.startswith((b"{", b"#")) and not _has_no_entry(said, seq):
+                yield f"it keeps a reply to event {seq}, no refusal, that is in no ledger entry"
+    # After a restore, Redis has only the replies that the ledger and the outboxes had.
+    first = last if replay.link.restored or replay.begins_after else max(1, last - REPLIES_KEPT + 1)
+    lacking = [seq for seq in range(max(first, 1), last + 1) if seq not in held]
+    if lacking and not set(lacking) <= due.keys():
+        yield f"it keeps no reply to event {lacking[-1]}, its last event is {last}"
+
+
+def _lowest_replayed(replay: Replay, table: str) -> int:
+    """Return the lowest sequence number of the table whose reply the replay still has.
+
+    The replay has all accepted events of the table above this number. If it began with the first
+    entry, the number is 0. If it began later and has no event of the table, the number is above all
+    sequence numbers.
+    """
+    if replay.begins_after == 0:
+        return 0
+    return min(replay.tables.replies.get(table, (2**63,)))
+
+
+def _has_no_entry(reply: bytes, seq: int) -> bool:
+    """Check whether a reply is for a refused event or a withdrawal, which have no ledger entry."""
+    try:
+        read = _REPLY.decode(reply)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return False
+    withdrawn = Reply(seq=seq, status="accepted")
+    return (read.status, read.seq) == ("refused", seq) or read == withdrawn
+
+
+def _other_rest(
+    replay: Replay, table: str, state: PackedTable, repeated: bytes | None
+) -> Iterable[str]:
+    """Report differences in a table's last finished round and in its repeated claims."""
+    over = replay.tables.over.get(table)
+    if (over is not None or replay.begins_after == 0) and state.over != (over or ""):
+        yield f"the round that was over last is {shown(state.over or None)}, not {shown(over)}"
+    # The service reports the state of recent claims to a table again.
+    if replay.begins_after == 0:
+        claims = " ".join(replay.tables.repeated_claims.get(table, ())).encode()
+        if (repeated or b"") != claims:
+            yield f"its repeated claims are {_words(repeated)}, not {_words(claims)}"
+
+
+def _other_round(
+    replay: Replay, table: str, state: PackedTable, wagers: bytes | None
+) -> Iterable[str]:
+    added = replay.books.rounds.get(table)
+    if added is None:
+        has = {
+            "round": state.round, "basis": state.basis, "wagers": wagers is not None,
+            "entry": state.entry, "draw": state.draw, "contributed": state.contributed,
+            "known": state.known,
+        }  # fmt: skip
+        if names := ", ".join(name for name, value in has.items() if value):
+            yield f"it has {names} of an open round, the ledger says that there is none"
+        return
+    if sorted(state.contributed) != sorted(map(stored_contribution, added)):
+        yield "the contributions of its open round differ from the ledger"
+    opened = replay.tables.rounds.get(table)
+    if opened is None:
+        if not state.round:
+            yield "it has no open round, the ledger says that there is one"
+        if state.entry > replay.begins_after:
+            yield f"entry is {state.entry}, the ledger says that its open round began earlier"
+        return
+    # Redis has the text of the wagers only if their ledger entry is no longer in Redis.
+    for name, value, due in (
+        ("round", state.round or None, opened.round),
+        ("basis", str(state.basis), str(opened.seq)),
+        ("entry", str(state.entry), str(opened.entry if state.entry else 0)),
+        ("wagers", _text(wagers), None if state.entry else _text(opened.event)),
+    ):
+        if value != due:
+            yield f"{name} is {shown(value)}, the ledger says {shown(due)}"
+    yield from _other_known(state, replay.tables.known.get(table, ()))
+    due_draw = _REPLY.decode(opened.reply).draw
+    if not _is_draw(state.draw, due_draw):
+        due_text = msgspec.json.encode(due_draw).decode()
+        yield f"draw is {shown(state.draw or None)}, the ledger says {shown(due_text)}"
+
+
+def _other_known(state: PackedTable, due: Sequence[EnteredCards]) -> Iterable[str]:
+    """Report a round whose correction requests were changed.
+
+    The ledger has only the requests on which somebody decided, so Redis can have more cards.
+    """
+    try:
+        known = known_cards(state.known)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        yield f"the entered cards of its correction requests cannot be read: {error}"
+    else:
+        if merged(known, due) != known:
+            yield "it lacks entered cards of a correction request that the ledger has"
+
+
+def _other_event(replay: Replay, table: str, events: Mapping[int, bytes]) -> Iterable[str]:
+    """Report an open round whose ledger entry was changed after its replay.
+
+    The service would settle the round with the changed wagers. An audit that continues from an
+    audit checkpoint does not replay the entry again.
+    """
+    opened = replay.tables.rounds.get(table)
+    if opened and events.get(opened.entry, opened.event) != opened.event:
+        yield f"the wagers of its open round were changed in ledger entry {opened.entry}"
+
+
+def _is_draw(held: str, due: DrawMade | None) -> bool:
+    try:
+        return bool(_DRAW.decode(held) == due)
+    except ValueError:
+        return False
+
+
+def _other_hold(replay: Replay, due: Sequence[str], held: str) -> Iterable[str]:
+    try:
+        holding = {one.claim: one for one in map(_HELD.decode, held.splitlines())}
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        yield f"the wins that hold it cannot be read: {error}"
+        return
+    for claim in due:
+        if claim not in holding:
+            yield f"claim {claim} does not hold it, the ledger says that it is not paid"
+            continue
+        one, cents = holding[claim], replay.books.claims[claim].cents
+        if one.amount != cents:
+            yield f"claim {claim} holds it with {one.amount} cents, the ledger says {cents}"
+        due_line = replay.evidence.position_of(claim)
+        if due_line and due_line != (one.position, one.item):
+            held_line = f"{one.item} at position {one.position}"
+            position, item = due_line
+            yield f"claim {claim} holds it as {held_line}, the ledger says {item} at {position}"
+    for claim in holding.keys() - {*due}:
+        yield f"claim {claim} holds it, the ledger says that it does not"
+
+
+def _other_ask(replay: Replay, stored: StoredAsk) -> Iterable[str]:
+    """Report a correction request that somebody changed, or a decision that nobody made."""
+    if stored.table not in replay.books.rounds:
+        yield "it asks a floorperson for a correction, the ledger says that no round is open"
+        return
+    try:
+        correction = stored.ask.correction
+    except ValueError as error:
+        yield f"its correction request was changed: {error}"
+        return
+    opened = replay.tables.rounds.get(stored.table)
+    if opened is None:
+        return
+    if correction.round != opened.round:
+        yield f"it asks for a correction of round {correction.round}, not of {opened.round}"
+    if stored.decision:
+        state, by = stored.decided
+        decided = DecidedAsk(state, correction.round, correction.digest, by)
+        if replay.tables.decided.get(stored.table) != decided:
+            yield f"its correction is {shown(state)} by {shown(by)}, the ledger does not say so"
+
+
+def _words(value: bytes | None) -> str:
+    return shown(_text(value))
+
+
+def _text(value: bytes | None) -> str | None:
+    return None if value is None else value.decode("utf-8", "replace")

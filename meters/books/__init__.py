@@ -1,1 +1,0 @@
-"""The data of a link in Redis: its meters and its ledger, the Lua scripts, and the audit."""

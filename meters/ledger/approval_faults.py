@@ -1,0 +1,136 @@
+"""Did enough people approve a floor file? The audit's answer, from the ledger alone (duty D4)."""
+
+from collections.abc import Collection, Mapping
+from typing import Final
+
+import msgspec
+
+from meters.ledger.approved_configuration import LinkConfiguration, approved_tables
+from meters.ledger.checkpoint import NotedApproval
+from meters.ledger.money_terms import TermsText, terms_as_text
+from meters.ledger.two_people import is_person
+
+
+class Approval(msgspec.Struct, frozen=True, omit_defaults=True):
+    """An approval of a floor file, as the ledger stores it.
+
+    `changed` has a text for each difference from the configuration that was approved before. `text`
+    is the whole approved part of the floor file, so the ledger shows under which configuration each
+    wager was accepted. `first_by` is the first of two people; empty if one sufficed. `floor` is the
+    digest of the whole floor file if this link was approved with the first file of an empty floor.
+    `pin_set_by` are the people who set the PIN of `by` in the 24 hours before. `order` is the place
+    of this approval among all approvals of the facility: a later one has a larger number, but one
+    person who approves what two have confirmed keeps the number of the approval before. `left` has
+    the tables that the link had before, by id and by asset number, each with the order of the
+    link's last approval that had it.
+    """
+
+    digest: str
+    text: str
+    by: str
+    changed: tuple[str, ...]
+    first_by: str = ""
+    floor: str = ""
+    pin_set_by: tuple[str, ...] = ()
+    order: int = 0
+    left: dict[str, int] = {}
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the tables; empty if the text cannot be read."""
+        try:
+            tables = approved_tables(self.text)
+        except msgspec.DecodeError:
+            return ()
+        return table_names({table: one.asset for table, one in tables.items()})
+
+    @property
+    def had(self) -> dict[str, int]:
+        """All tables that the link ever had, each with the order of its last approval."""
+        return {**self.left, **dict.fromkeys(self.names, self.order)}
+
+
+class HalfApproval(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The approval of the first of two people, as the ledger stores it.
+
+    `replaces` is the digest of the approved configuration that the new one would replace. `after`
+    is the order of the last approval, of any link, that had one of the link's tables.
+    """
+
+    digest: str
+    replaces: str
+    by: str
+    changed: tuple[str, ...]
+    pin_set_by: tuple[str, ...] = ()
+    after: int = 0
+
+
+APPROVAL: Final = msgspec.json.Decoder(Approval)
+HALF: Final = msgspec.json.Decoder(HalfApproval)
+
+
+UNKNOWN: Final = HalfApproval("", "", "", ())
+"""The first approval, if its entry can be before the first entry of the replay."""
+
+
+def approval_fault(
+    noted: NotedApproval,
+    before: NotedApproval | None,
+    half: HalfApproval | None,
+    terms: Mapping[str, TermsText],
+) -> str | None:
+    """Return what is wrong with an approval, or None.
+
+    One person suffices for the first file of an empty floor, and for parameters that two people
+    have changed by proposal before. A program approves only what no person has approved. `before`
+    is the approval before it, `half` the first of two approvals that waits.
+
+    Raises:
+        msgspec.DecodeError: an approval cannot be read.
+    """
+    by, approval = noted.by, APPROVAL.decode(noted.event)
+    approved = APPROVAL.decode(before.event) if before else None
+    if approval.left != tables_left(approved, approval.names) or (
+        approved and approval.order < approved.order
+    ):
+        return f"the approval by {by} does not continue the tables and the order of the one before"
+    if approval.first_by:
+        return _fault_of_two(by, approval, half)
+    of_empty_floor = noted.entry == 1 and bool(approval.floor)
+    of_program = not is_person(by) and (before is None or not is_person(before.by))
+    if of_empty_floor or of_program or (approved and _is_confirmed(approval, approved, terms)):
+        return None
+    return f"{by} alone approved a floor file that takes two people"
+
+
+def _fault_of_two(by: str, approval: Approval, half: HalfApproval | None) -> str | None:
+    if half is UNKNOWN:
+        return None
+    if half is None or (half.by, half.digest) != (approval.first_by, approval.digest):
+        return f"{by} approved as the second person what {approval.first_by} had not approved"
+    if {by, *approval.pin_set_by} & {half.by, *half.pin_set_by}:
+        return f"{half.by} and {by}, who approved, can be one person"
+    return None
+
+
+def _is_confirmed(approval: Approval, before: Approval, terms: Mapping[str, TermsText]) -> bool:
+    """Check if only parameters differ from the approval before, and are those in force.
+
+    Such an approval is no later than the one before: it takes no table from another link.
+    """
+    in_force = {meter: terms_as_text(each) for meter, each in terms.items()}
+    filed, approved = LinkConfiguration(approval.text), LinkConfiguration(before.text)
+    return approval.order == before.order and filed.only_follows(approved, in_force)
+
+
+def table_names(tables: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the names of tables, by id and by asset number. `tables` has asset numbers by id."""
+    return tuple(
+        name for table, asset in tables.items() for name in (f"table {table}", f"asset {asset}")
+    )
+
+
+def tables_left(before: Approval | None, names: Collection[str]) -> dict[str, int]:
+    """Return the tables that a link had, and does not have any more: it has `names` now."""
+    had = before.had if before else {}
+    return {name: order for name, order in had.items() if name not in names}

@@ -1,0 +1,431 @@
+"""The part of the floor file that affects a link's money and players, as text with a digest.
+
+This part has the link's meters and tables, and the facility's amounts in cents. It also says
+whether a floorperson must confirm corrections of entered cards, whether tables must send the cards
+of all hands, and whether the floor is a demonstration. If games of the house feed a meter, the text
+has the names of its wagers and its seed, reseed and rates. Names of links and tables, the look of
+pages, and network addresses are not in the text.
+
+Two people can later change a parameter of a meter with a proposal, which changes neither the floor
+file nor this text. So the parameters in the text can differ from those in force.
+"""
+
+import hashlib
+from collections.abc import Iterator, Mapping, Set
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from types import MappingProxyType
+from typing import Final, Self
+
+import msgspec
+from msgspec.structs import asdict, astuple
+
+from bonus.display import money, rate_text, wager_text
+from bonus.law.games import GameMeters, chapter_games
+from meters.floor.facility import Facility
+from meters.floor.floor_file import Floor, Link, Meter, MeterSettings, Table, TableSettings
+from meters.ledger.money_terms import (
+    TermsText,
+    read_terms,
+    terms_as_text,
+    terms_text,
+    terms_with_pool,
+)
+
+
+class MeterNames(msgspec.Struct, frozen=True):
+    """The names of the wagers that feed a meter, and of the items that the meter pays.
+
+    Items are the wagers, and the bonuses that are paid with them. Both are empty if the meter has
+    only the names of the chapters.
+    """
+
+    wagers: tuple[str, ...] = ()
+    items: tuple[str, ...] = ()
+
+
+_NONE: Final = "none"
+_FACILITY_KEYS: Final = frozenset({
+    "validate_from", "tax_documents_above", "two_people_reject_above", "confirm_corrections",
+    "require_all_hands", "demonstration",
+})  # fmt: skip
+_IN_CENTS: Final = (
+    "validate_from", "tax_documents_above", "wager", "limit", "contribution_max", "payout_limit",
+    "seed_cents", "reseed_cents",
+)  # fmt: skip
+_NUMBERS: Final = {
+    **dict.fromkeys(_IN_CENTS, money),
+    **dict.fromkeys(("primary_bps", "reserve_bps"), rate_text),
+}
+"""The function that writes the value of a setting as text."""
+_IN_WORDS: Final = {
+    "validate_from": "a floorperson validates wins from",
+    "tax_documents_above": "tax documents for wins above",
+    "two_people_reject_above": "two people must reject",
+    "confirm_corrections": "a floorperson confirms each correction",
+    "require_all_hands": "the dealer enters all hands",
+    "demonstration": "demonstration without real money",
+    "limit": "payout limit",
+    "contribution_max": "largest contribution",
+    "chance_ratio_max": "largest ratio of the chances of its games",
+    "magic_card_every": "Magic Card, one round in",
+    "lucky_every": "Lucky Bonus, one round in",
+    "seed_cents": "seed",
+    "reseed_cents": "reseed",
+    "primary_bps": "rate to the meter",
+    "reserve_bps": "rate to the reserve",
+}
+
+_BY_PROPOSAL: Final = frozenset({
+    "wager", "paytable", "limit", "contribution_max", "magic_card_every", "lucky_every",
+})  # fmt: skip
+_NAMES: Final = tuple(MeterNames.__struct_fields__)
+_Settings = dict[str, object]
+
+
+class _Text(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The configuration as a mapping. Settings with their default value are left out.
+
+    `games` has the files of the house's games, so that each cell of their paytables is shown.
+    """
+
+    facility: _Settings
+    meters: dict[str, _Settings]
+    tables: dict[str, _Settings]
+    games: dict[str, _Settings] = {}
+
+
+@dataclass(frozen=True)
+class LinkConfiguration:
+    """The configuration of a link as text, which is the same for the same settings."""
+
+    text: str
+
+    @classmethod
+    def of(cls, floor: Floor, link: Link) -> Self:
+        facility = floor.facility
+        held = _Text(
+            facility=_given(facility, _FACILITY_KEYS),
+            meters={
+                meter.meter_id: _given(meter, set(MeterSettings.__struct_fields__) - {"id", "name"})
+                | _from_games(meter)
+                for meter in link.meter
+            },
+            tables={
+                table.id: _given(
+                    msgspec.structs.replace(table, meters=tuple(sorted(table.meters))),
+                    set(TableSettings.__struct_fields__) - {"id"},
+                )
+                | _game_file(table)
+                for table in link.table
+            },
+            games={
+                table.game: dict(_cells(table.chapter))
+                for table in link.table
+                if table.game in table.games.digests
+            },
+        )
+        return cls(msgspec.json.encode(held, order="sorted").decode())
+
+    @cached_property
+    def digest(self) -> str:
+        return hashlib.sha256(self.text.encode()).hexdigest()
+
+    def changed_from(self, before: Self) -> tuple[str, ...]:
+        """Describe each difference from an earlier configuration.
+
+        Raises:
+            msgspec.DecodeError: one of the texts is not a configuration.
+        """
+        old, new = (msgspec.json.decode(each.text, type=_Text) for each in (before, self))
+        return (
+            *_changes("", _with_defaults(old.facility), _with_defaults(new.facility)),
+            *_of_each("meter", old.meters, new.meters),
+            *_of_each("table", old.tables, new.tables),
+            *_of_each("game", old.games, new.games),
+        )
+
+    def only_follows(self, before: Self, in_force: Mapping[str, str]) -> bool:
+        """Check if this only follows parameters that two people have changed by proposal.
+
+        Each meter has its terms in force, or those that the earlier configuration has. `in_force`
+        are by meter.
+        """
+        try:
+            old, new = (msgspec.json.decode(each.text, type=_Text) for each in (before, self))
+            was, now = approved_terms(before.text), approved_terms(self.text)
+        except ValueError:
+            return False
+        kept = [
+            msgspec.structs.replace(
+                each,
+                meters={
+                    name: {key: of for key, of in settings.items() if key not in _BY_PROPOSAL}
+                    for name, settings in each.meters.items()
+                },
+            )
+            for each in (old, new)
+        ]
+        return kept[0] == kept[1] and all(
+            now[meter] in {was[meter], in_force.get(meter)} for meter in now
+        )
+
+    @cached_property
+    def in_words(self) -> tuple[str, ...]:
+        """The whole configuration in words and dollars, for the people who approve it.
+
+        Each meter begins with its seed, also as a multiple of its wager, because a wrong seed is
+        the error that people must see here.
+        """
+        held = msgspec.json.decode(self.text, type=_Text)
+        facility = sorted(_with_defaults(held.facility).items())
+        return (
+            *(
+                _meter_in_words(name, read_terms(_approved_terms(settings)), settings)
+                for name, settings in sorted(held.meters.items())
+            ),
+            *(
+                f"table {name}: {_shown(name, settings)}"
+                for name, settings in sorted(held.tables.items())
+            ),
+            *(line for name, cells in held.games.items() for line in _game_in_words(name, cells)),
+            *(f"{_words(name)}: {_shown(name, value)}" for name, value in facility),
+        )
+
+    @cached_property
+    def seeds_cents(self) -> dict[str, int]:
+        held = msgspec.json.decode(self.text, type=_Text)
+        return {
+            name: read_terms(_approved_terms(settings)).seed_cents
+            for name, settings in held.meters.items()
+        }
+
+
+def _meter_in_words(name: str, terms: TermsText, settings: _Settings) -> str:
+    ratio = settings.get("chance_ratio_max")
+    times, rest = divmod(terms.seed_cents, terms.wager_cents)
+    multiple = f"{'about ' if rest else ''}{times:,} times its {wager_text(terms.wager_cents)}"
+    parts = (
+        f"seed {money(terms.seed_cents)}, {multiple}",
+        f"reseed {money(terms.reseed_cents)}",
+        f"{rate_text(terms.primary_bps)} of a wager to the meter",
+        f"{rate_text(terms.reserve_bps)} to the reserve",
+        f"payout limit {money(terms.limit_cents) if terms.limit_cents else _NONE}",
+        terms.contribution_max_cents
+        and f"largest contribution {money(terms.contribution_max_cents)}",
+        terms.paytable and f"paytable {terms.paytable}",
+        terms.magic_card_every and f"Magic Card, one round in {terms.magic_card_every}",
+        terms.lucky_every and f"Lucky Bonus, one round in {terms.lucky_every}",
+        ratio and f"a dollar wagered may have {ratio} times the chance at one game as at another",
+    )
+    kind = "" if terms.kind == name else f" ({terms.kind})"
+    return f"meter {name}{kind}: {'; '.join(str(part) for part in parts if part)}"
+
+
+def _game_in_words(name: str, cells: _Settings) -> Iterator[str]:
+    """Yield a line for each paytable, and for each other part, of the file of a house's game."""
+    parts: dict[str, list[str]] = {}
+    for path, cell in cells.items():
+        part, _, last = path.rpartition(", ")
+        parts.setdefault(part, []).append(f"{last} {cell}")
+    for part, found in parts.items():
+        yield f"game {name}{part and f', {part}'}: {'; '.join(found)}"
+
+
+def approved_terms(text: str) -> dict[str, str]:
+    """Return the terms of each meter, read from an approved text.
+
+    Raises:
+        msgspec.DecodeError: the text is not a configuration.
+        ValueError: the chapters do not allow the terms of a meter.
+    """
+    held = msgspec.json.decode(text, type=_Text)
+    return {meter: _approved_terms(settings) for meter, settings in held.meters.items()}
+
+
+class ApprovedTable(msgspec.Struct, frozen=True):
+    """A table in an approved text. `game_file` is the digest of a house's game, or empty."""
+
+    asset: str
+    game: str
+    positions: int
+    game_file: str = ""
+    meters: tuple[str, ...] = ()
+
+    @property
+    def plays(self) -> tuple[str, str]:
+        return self.game, self.game_file
+
+
+def approved_tables(text: str) -> dict[str, ApprovedTable]:
+    """Return the tables by id, read from an approved text.
+
+    Raises:
+        msgspec.DecodeError: the text is not a configuration.
+    """
+    return msgspec.json.decode(text, type=_Tables).tables
+
+
+class _Tables(msgspec.Struct, frozen=True):
+    tables: dict[str, ApprovedTable]
+
+
+class _GameTerms(msgspec.Struct, frozen=True):
+    seed_cents: int
+    reseed_cents: int
+    primary_bps: int
+    reserve_bps: int
+
+
+_GAME_TERMS: Final = tuple(_GameTerms.__struct_fields__)
+
+
+def _approved_terms(settings: _Settings) -> str:
+    own = {name: of for name, of in settings.items() if name not in (*_NAMES, *_GAME_TERMS)}
+    meter = msgspec.convert(own, MeterSettings)
+    if _GAME_TERMS[0] not in settings:
+        return terms_text(Meter(**asdict(meter), games=chapter_games()))
+    of_games = msgspec.convert(settings, _GameTerms)
+    return terms_as_text(terms_with_pool(meter, astuple(of_games)))
+
+
+def _from_games(meter: Meter) -> _Settings:
+    """Return the names and terms of a meter that a game of the house feeds.
+
+    They are the names of the wagers and items, the seed, the reseed and the rates. So a ledger
+    explains the wagers of house games without their files, which can change or be deleted.
+    """
+    known = chapter_games().meters
+    of_house = any(game in meter.games.digests for game in meter.fed_in)
+    if not of_house and meter.kind in known.titles:
+        return {}
+    terms = _GameTerms(*meter.terms.pool)
+    games = GameMeters.of(meter.games[game] for game in meter.fed_in)
+    named: _Settings = {
+        "wagers": sorted(games.wagers_of(meter.kind)),
+        "items": sorted(games.items_of(meter.kind)),
+    }
+    return named | asdict(terms)
+
+
+def _game_file(table: Table) -> _Settings:
+    digest = table.games.digests.get(table.game)
+    return {"game_file": digest} if digest else {}
+
+
+def _cells(of: object, place: str = "") -> Iterator[tuple[str, str]]:
+    """Yield each cell of the file of a game, with its place in words.
+
+    References to rules and what is empty are left out.
+    """
+    match msgspec.to_builtins(of):
+        case dict(inner):
+            for name, each in inner.items():
+                if not name.endswith("rule"):
+                    yield from _cells(each, f"{place}, {_words(name)}".removeprefix(", "))
+        case [dict(), *_] as inner:
+            for number, each in enumerate(inner, start=1):
+                yield from _cells(each, f"{place} {number}")
+        case list(inner) | tuple(inner):
+            if inner:
+                yield place, " / ".join(map(str, inner))
+        case value if value not in {None, "", False}:
+            yield place, "yes" if value is True else str(value)
+
+
+def _given(of: msgspec.Struct, names: Set[str]) -> _Settings:
+    """Return the settings in `names`, without the settings that have their default value."""
+    return {
+        field.name: msgspec.to_builtins(value)
+        for field in msgspec.structs.fields(of)
+        if field.name in names and (value := getattr(of, field.name)) != _default(field)
+    }
+
+
+def _default(field: msgspec.structs.FieldInfo) -> object:
+    factory = field.default_factory
+    return field.default if factory is msgspec.NODEFAULT else factory()
+
+
+def _of_each(
+    what: str, old: Mapping[str, _Settings], new: Mapping[str, _Settings]
+) -> Iterator[str]:
+    for name in sorted(old.keys() | new.keys()):
+        if name not in old:
+            yield f"{what} {name} added"
+        elif name not in new:
+            yield f"{what} {name} removed"
+        else:
+            yield from _changes(f"{what} {name} ", old[name], new[name])
+
+
+def _with_defaults(settings: _Settings) -> _Settings:
+    fields = msgspec.structs.fields(Facility)
+    return {one.name: _default(one) for one in fields if one.name in _FACILITY_KEYS} | settings
+
+
+def _changes(of: str, old: _Settings, new: _Settings) -> Iterator[str]:
+    for name in sorted(old.keys() | new.keys()):
+        before, after = old.get(name), new.get(name)
+        if before != after:
+            yield f"{of}{_words(name)}: {_shown(name, before)} → {_shown(name, after)}"
+
+
+def _words(name: str) -> str:
+    return _IN_WORDS.get(name, name.replace("_", " "))
+
+
+def _shown(name: str, value: object) -> str:
+    """Return the value of a setting as text. An amount is in dollars."""
+    if isinstance(value, dict):
+        parts = (f"{_words(one)} {_shown(one, each)}" for one, each in sorted(value.items()))
+        return ", ".join(parts)
+    if isinstance(value, list):
+        return ", ".join(map(str, value)) or _NONE
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if name == "two_people_reject_above":
+        return f"wins above {money(value)}" if isinstance(value, int) else "each hand pay"
+    if isinstance(value, int) and name in _NUMBERS:
+        return _NUMBERS[name](value)
+    return _NONE if value is None else str(value)
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovedSettings:
+    """The settings of an approved floor file that a replay needs.
+
+    Two people must reject a win above `two_people_reject_above_cents`, if the floor file sets it.
+    `names` has only the meters that games of the house feed.
+    """
+
+    two_people_reject_above_cents: int | None = None
+    names: Mapping[str, MeterNames] = field(default_factory=dict)
+
+
+class _Approval(msgspec.Struct, frozen=True):
+    text: str
+
+
+class _Facility(msgspec.Struct, frozen=True):
+    two_people_reject_above: int | None = None
+
+
+class _ReplayedText(msgspec.Struct, frozen=True):
+    facility: _Facility
+    meters: dict[str, MeterNames]
+
+
+NOTHING_APPROVED: Final = ApprovedSettings()
+
+
+@lru_cache(maxsize=16)
+def approved_settings(event: bytes | str) -> ApprovedSettings:
+    """Read the settings from the ledger entry of an approval; none if the event is not one."""
+    try:
+        approval = msgspec.json.decode(event, type=_Approval)
+        text = msgspec.json.decode(approval.text, type=_ReplayedText)
+    except msgspec.DecodeError:
+        return NOTHING_APPROVED
+    names = {meter: named for meter, named in text.meters.items() if named.wagers}
+    return ApprovedSettings(text.facility.two_people_reject_above, MappingProxyType(names))

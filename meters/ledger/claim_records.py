@@ -1,0 +1,198 @@
+"""Records of wins that wait for a floorperson, with the evidence for the decision (duty D16)."""
+
+from collections.abc import Callable, Sequence
+from itertools import starmap
+
+import msgspec
+
+from bonus.settling.settlement_lines import Line, WrittenPercent, cause_of
+from bonus.wagers import is_envy
+from meters.ledger.script_steps import EnvyCents
+from meters.wire.messages import Result, WageredPosition, envy_claim_name
+
+
+def hand_record_name(link: str, table: str, round_id: str, position: int) -> str:
+    """Return the name of the record about a hand that won. All claims of the hand have it."""
+    return f"{link}.{table}-{round_id}-p{position}"
+
+
+class AcceptedWagers(msgspec.Struct, frozen=True):
+    """The wagers of a table position at lock-out, in cents, as evidence for a floorperson."""
+
+    position: int
+    patron: str | None
+    wagers: dict[str, int]
+
+
+class OwedEnvy(msgspec.Struct, frozen=True, omit_defaults=True):
+    """An Envy Bonus that is owed to a table position for the winning hand of another position.
+
+    `amount` is in cents. `meter` is empty if the claim has the same meter.
+    """
+
+    position: int
+    patron: str | None
+    item: str
+    amount: int
+    meter: str = ""
+
+
+class ClaimRecord(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The facts about a win that a floorperson needs for a decision.
+
+    `claim` is the permanent name of the claim. In the round, `turns` wins wait for a floorperson,
+    and `turn` is the place of this one, from 1. If `item` is an Envy Bonus, the hand has no win
+    that waits: only the Envy Bonuses in `envy` are owed. `no_win` has the positions whose hands the
+    dealer declared to win nothing.
+    """
+
+    claim: str
+    link: str
+    meter: str
+    table: str
+    asset: str
+    position: int
+    patron: str | None
+    item: str
+    hand: str
+    cards: tuple[str, ...]
+    dealer: tuple[str, ...]
+    community: tuple[str, ...]
+    percent: WrittenPercent | None
+    paid_from: str
+    rule: str
+    wagered: int
+    round: str
+    turn: int
+    turns: int
+    wagers: tuple[AcceptedWagers, ...]
+    envy: tuple[OwedEnvy, ...]
+    no_win: tuple[int, ...] = ()
+
+    @property
+    def hand_record(self) -> str:
+        return hand_record_name(self.link, self.table, self.round, self.position)
+
+    @property
+    def only_envy(self) -> bool:
+        """Are only Envy Bonuses owed for the hand, of which no win waits?"""
+        return is_envy(self.item)
+
+    def envy_by_meter(self) -> tuple[EnvyCents, ...]:
+        """Return the cents of the claim's Envy Bonuses for each meter, in the order of `envy`."""
+        cents: dict[str, int] = {}
+        for owed in self.envy:
+            meter = owed.meter or self.meter
+            cents[meter] = cents.get(meter, 0) + owed.amount
+        return tuple(starmap(EnvyCents, cents.items()))
+
+
+class Records:
+    """Maker of the claim records of a round's result, for waiting wins and for Envy Bonuses.
+
+    `wagers` are those at lock-out. `waiting` are the settlement lines of the wins that wait for a
+    floorperson, in the order of payment.
+    """
+
+    def __init__(
+        self,
+        event: Result,
+        wagers: Sequence[WageredPosition],
+        settled: Sequence[Line],
+        waiting: Sequence[Line],
+        *,
+        link: str,
+        table: str,
+        asset: str,
+        meter_of: Callable[[str], str],
+    ) -> None:
+        self._link, self._table, self._asset = link, table, asset
+        self._meter_of = meter_of
+        self._event = event
+        self._waiting = waiting
+        self._envy = [line for line in settled if line.envy_of is not None]
+        self._causes = [cause_of(line, waiting, settled) for line in self._envy]
+        self._wagers = tuple(
+            [AcceptedWagers(bet.position, bet.patron, bet.wagers) for bet in wagers]
+        )
+        self._hands = {dealt.position: dealt for dealt in event.positions}
+        self._patrons = {bet.position: bet.patron for bet in wagers}
+        self._no_win = tuple([dealt.position for dealt in event.positions if dealt.declared])
+        self._opened = 0
+
+    def record(self, line: Line) -> ClaimRecord:
+        """Make the record of the next win that waits, from its settlement line."""
+        self._opened += 1
+        turn = self._opened
+        envy = [
+            owed for owed, cause in zip(self._envy, self._causes, strict=True) if cause == turn - 1
+        ]
+        return self._made(
+            self.claim_of(turn), line, line.position, envy, turn=turn, turns=len(self._waiting)
+        )  # fmt: skip
+
+    def envy_record(self, holder: int, envy: Sequence[Line]) -> ClaimRecord:
+        """Make the record for a hand of which no win waits, but for which Envy Bonuses are owed."""
+        return self._made(self.envy_claim_of(holder), envy[0], holder, envy, turn=1, turns=1)
+
+    def claim_of(self, turn: int) -> str:
+        """Return the name of the claim of a win, by the place of the win, from 1.
+
+        It includes the link, because sequence numbers restart from 1 if the table moves to another
+        link.
+        """
+        return f"{self._link}.{self._table}-{self._event.seq}-{turn}"
+
+    def envy_claim_of(self, holder: int) -> str:
+        """Return the name of a claim with only Envy Bonuses, for the hand of position `holder`."""
+        return envy_claim_name(f"{self._link}.{self._table}-{self._event.seq}", holder)
+
+    def claim_under(self, envy: Line) -> str | None:
+        """Return the claim that must be decided before an Envy Bonus is paid.
+
+        It is for a win of the hand that causes the bonus. Return None if no win of this hand waits.
+        """
+        cause = self._causes[next(at for at, one in enumerate(self._envy) if one is envy)]
+        return None if cause is None else self.claim_of(cause + 1)
+
+    def _made(
+        self, claim: str, line: Line, holder: int, envy: Sequence[Line], *, turn: int, turns: int
+    ) -> ClaimRecord:
+        event, hand, meter = self._event, self._hands[holder], self._meter_of(line.item)
+        return ClaimRecord(
+            claim=claim,
+            link=self._link,
+            meter=meter,
+            table=self._table,
+            asset=self._asset,
+            position=holder,
+            patron=self._patron(holder),
+            item=line.item,
+            hand=line.hand or "",
+            cards=tuple(hand.cards or ()),
+            dealer=tuple(event.dealer),
+            community=tuple(event.community or ()),
+            percent=line.percent,
+            paid_from=line.paid_from or "",
+            rule=line.rule or "",
+            wagered=line.wagered,
+            round=event.round,
+            turn=turn,
+            turns=turns,
+            wagers=self._wagers,
+            envy=tuple(self._owed(owed, meter) for owed in envy),
+            no_win=self._no_win,
+        )
+
+    def _owed(self, envy: Line, claims_meter: str) -> OwedEnvy:
+        meter = self._meter_of(envy.item)
+        return OwedEnvy(
+            position=envy.position,
+            patron=self._patron(envy.position),
+            item=envy.item,
+            amount=envy.paid,
+            meter=meter if meter != claims_meter else "",
+        )
+
+    def _patron(self, position: int) -> str | None:
+        return self._patrons.get(position) or self._hands[position].patron

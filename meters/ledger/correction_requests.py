@@ -1,0 +1,285 @@
+"""Correction requests in Redis. A floorperson confirms or refuses each request.
+
+A correction is one of three changes: a round is voided after its cards were entered, the cards of a
+hand are replaced before the result is sent, or a wager is added or taken back before the first
+card. A confirmation is valid only for the correction that the floorperson saw, so it names the
+correction's digest. The digest is over the round, the reason, and the cards that were entered
+first; for a result, also over the cards with which the round is settled, and for a wager over the
+wager, its amount, position and patron.
+
+The cards in a request stay known until the round ends, whatever becomes of the request: refused,
+withdrawn or replaced by another. From then on, each void of the round is a correction, and so is
+each result with other cards, also if the table's next event no longer names the entered cards. If
+not, a table could repeat without its cards what a floorperson has refused.
+"""
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final, Literal, Self
+
+import msgspec
+
+from meters.ledger.entered_cards import CONFIRMED_BY, entered_in
+from meters.ledger.script_steps import AskStep
+from meters.wire.clock import now_text
+from meters.wire.messages import (
+    UNREADABLE,
+    DealtPosition,
+    EnteredCards,
+    MoneyEvent,
+    Result,
+    Void,
+    WagerCorrection,
+)
+
+AskAct = Literal["confirm_correction", "refuse_correction"]
+"""A person's decision on a correction request. Its value is also the kind of the ledger entry."""
+
+CONFIRMS: Final = b"confirm_correction"
+ASK_ACTS: Final = frozenset({CONFIRMS, b"refuse_correction"})
+KNOWN_MAX: Final = 128
+"""Greatest count of entered cards that Redis has of a round's correction requests."""
+
+_DECISION: Final = "!"
+
+
+class CorrectedWager(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A wager that a correction adds or takes back. `amount` is in cents."""
+
+    position: int
+    wager: str
+    amount: int
+    patron: str | None = None
+
+
+class Correction(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The part of a correction that a floorperson sees and confirms.
+
+    `reason` is that of the void, or of the correction of a wager; empty for a result. `entered`
+    are, for a result, the cards that the dealer entered and took back; for a void, all cards that
+    the dealer entered. `positions`, `dealer` and `community` are of the result. `wager` is the one
+    that is added or taken back.
+    """
+
+    what: Literal["void", "result", "add_wager", "take_back_wager"]
+    round: str
+    reason: str
+    entered: tuple[EnteredCards, ...]
+    positions: tuple[DealtPosition, ...] = ()
+    dealer: tuple[str, ...] = ()
+    community: tuple[str, ...] = ()
+    wager: CorrectedWager | None = None
+
+    @classmethod
+    def of(cls, event: MoneyEvent, known: Sequence[EnteredCards] = ()) -> Self | None:
+        """Return the correction in a table's event, or None if the event corrects nothing.
+
+        `known` are the cards that earlier correction requests of the round named.
+        """
+        match event:
+            case WagerCorrection():
+                positions = [one for one in event.positions if one.position == event.position]
+                patron = positions[0].patron if positions else None
+                wager = CorrectedWager(event.position, event.wager, event.amount, patron)
+                return cls(event.what, event.round, event.reason, (), wager=wager)
+            case Void():
+                made = cls("void", event.round, event.reason, tuple(entered_in(event)))
+            case Result():
+                made = cls(
+                    "result",
+                    event.round,
+                    "",
+                    tuple(entered_in(event)),
+                    tuple(event.positions),
+                    tuple(event.dealer),
+                    tuple(event.community or ()),
+                )
+            case _:
+                return None
+        changed = [each for each in known if not made.keeps(each)]
+        made = msgspec.structs.replace(made, entered=merged(made.entered, changed))
+        return made if made.entered else None
+
+    def keeps(self, entered: EnteredCards) -> bool:
+        """Check if the result has exactly the cards `entered` of a hand that did not fold."""
+        if self.what == "void" or self.folded(entered):
+            return False
+        settled = sorted(self.settled(entered)), self.declared(entered)
+        return settled == (sorted(entered.cards), entered.no_win)
+
+    def folded(self, entered: EnteredCards) -> bool:
+        return entered.what == "hand" and any(
+            one.folded for one in self.positions if one.position == entered.position
+        )
+
+    def declared(self, entered: EnteredCards) -> bool:
+        """Check if the result declares that the hand of the cards `entered` wins nothing."""
+        return entered.what == "hand" and any(
+            one.declared for one in self.positions if one.position == entered.position
+        )
+
+    @property
+    def digest(self) -> str:
+        """Identifies the correction in a confirmation."""
+        return hashlib.blake2b(msgspec.json.encode(self), digest_size=16).hexdigest()
+
+    def settled(self, entered: EnteredCards) -> Sequence[str]:
+        """Return the cards of the result that replace the cards `entered`; none if nothing does."""
+        match entered.what:
+            case "dealer":
+                return self.dealer
+            case "community":
+                return self.community
+            case _:
+                hands = (one.cards for one in self.positions if one.position == entered.position)
+                return next(hands, None) or ()
+
+
+def merged(
+    entered: Sequence[EnteredCards], more: Sequence[EnteredCards]
+) -> tuple[EnteredCards, ...]:  # fmt: skip
+    """Return entered cards and those of `more` that are not yet among them."""
+    there = {_which(each) for each in entered}
+    return (*entered, *(each for each in more if _which(each) not in there))
+
+
+def _which(entered: EnteredCards) -> tuple[str, int | None, tuple[str, ...], bool]:
+    return entered.what, entered.position, tuple(sorted(entered.cards)), entered.no_win
+
+
+def known_text(known: Sequence[EnteredCards]) -> str:
+    """Return the cards that a round's requests named, as Redis has them; empty if there are none.
+
+    >>> known_text([EnteredCards(what="dealer", cards=["2c", "7d", "9h"])])
+    '[{"what":"dealer","cards":["2c","7d","9h"]}]'
+    """
+    return msgspec.json.encode(known).decode() if known else ""
+
+
+def known_cards(text: str) -> tuple[EnteredCards, ...]:
+    """Return the cards in a text of `known_text`.
+
+    Raises:
+        msgspec.DecodeError: the text in Redis was changed.
+    """
+    return _KNOWN.decode(text) if text else ()
+
+
+class Ask(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A correction request. `at` is the time when the table first sent the correction."""
+
+    ask: str
+    table: str
+    at: str
+    correction: Correction
+
+
+def ask_step(
+    ask: str, table: str, correction: Correction, known: Sequence[EnteredCards]
+) -> AskStep:  # fmt: skip
+    """Return a table's correction request for the script `apply_events`.
+
+    `known` are the cards that earlier requests of the round named, to which those of this request
+    are added, up to a limit. The limit makes no difference for the table: every void of the round
+    already needs a confirmation, and so does every result without all known cards.
+    """
+    text = msgspec.json.encode(Ask(ask, table, now_text(), correction)).decode()
+    now_known = merged(known, correction.entered)[: max(len(known), KNOWN_MAX)]
+    return AskStep(correction.digest, ask, text, known_text(now_known))
+
+
+class AskDecision(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A person's decision on a correction request, as the ledger has it.
+
+    Because of the entered cards in the request, the round needs a confirmation until it ends. So
+    the ledger has them (`entered`) even if the request was refused. `wager` is the wager in the
+    request, if there is one.
+    """
+
+    ask: str
+    act: AskAct
+    by: str
+    what: str
+    round: str
+    digest: str
+    reason: str = ""
+    entered: tuple[EnteredCards, ...] = ()
+    wager: CorrectedWager | None = None
+
+
+@dataclass(frozen=True)
+class StoredAsk:
+    """A correction request as Redis has it.
+
+    A decision names its `digest`. The floor page shows it from its JSON `text`. `decision` has
+    ``confirmed`` or ``refused`` in the first line, and the name of the person in the second; it is
+    empty while the request is undecided.
+    """
+
+    table: str
+    digest: str
+    ask_id: str
+    text: str
+    decision: str
+
+    @cached_property
+    def ask(self) -> Ask:
+        """The decoded request.
+
+        Raises:
+            ValueError: the request in Redis cannot be read, or somebody has changed it.
+        """
+        try:
+            ask = _ASK.decode(self.text)
+        except UNREADABLE as error:
+            raise ValueError(f"it cannot be read: {error}") from None
+        known = self.table, self.ask_id, self.digest
+        if (ask.table, ask.ask, ask.correction.digest) != known:
+            raise ValueError("it is not what the table asked for")
+        return ask
+
+    @property
+    def decided(self) -> tuple[str, str]:
+        """The decision and the person who decided. Two empty texts while nobody has decided."""
+        state, _, rest = self.decision.partition("\n")
+        return state, rest.partition("\n")[0]
+
+
+_ASK: Final = msgspec.json.Decoder(Ask)
+_KNOWN: Final = msgspec.json.Decoder(tuple[EnteredCards, ...])
+_EVENT: Final = msgspec.json.Decoder(Void | Result | WagerCorrection)
+ASK_DECISION: Final = msgspec.json.Decoder(AskDecision)
+
+
+def stored_asks(fields: Mapping[str, str]) -> Iterator[StoredAsk]:
+    """Yield each correction request from the fields of the link's Redis hash of requests."""
+    tables = {name.removesuffix(_DECISION) for name in fields}
+    for table in sorted(tables):
+        digest, _, rest = fields.get(table, "").partition("\n")
+        ask_id, _, text = rest.partition("\n")
+        yield StoredAsk(table, digest, ask_id, text, fields.get(table + _DECISION, ""))
+
+
+def correction_in(event: bytes, known: Sequence[EnteredCards]) -> Correction | None:
+    """Return the correction in a ledger entry's event, or None if the event corrects nothing.
+
+    `known` are the cards that earlier correction requests of the round named.
+
+    Raises:
+        msgspec.DecodeError: the event is neither a void nor a result, and corrects no wager.
+    """
+    return Correction.of(_EVENT.decode(event), known)
+
+
+def confirmed_by(by: str) -> str:
+    """Return the person who confirmed a correction, from the field `by` of its ledger entry.
+
+    The name is empty if the entry has no confirmed correction.
+
+    >>> confirmed_by("table:TCP-01, confirmed by Ada Lane"), confirmed_by("table:TCP-01")
+    ('Ada Lane', '')
+    """
+    table, sign, who = by.partition(CONFIRMED_BY.decode())
+    return who if sign and table.startswith("table:") else ""

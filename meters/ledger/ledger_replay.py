@@ -1,0 +1,524 @@
+"""Replay of a link's ledger: it calculates all balances outside Redis, entry by entry."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, Self
+
+import msgspec
+
+from meters.ledger.accounts import ENVY, Totals, claim_account, meter_account, table_account
+from meters.ledger.approval_faults import HALF, UNKNOWN, HalfApproval, approval_fault
+from meters.ledger.approved_configuration import approved_settings
+from meters.ledger.chain import CHAIN, link_and_seal
+from meters.ledger.checkpoint import Checkpoint, Mark, NotedApproval
+from meters.ledger.claim_evidence import CLAIM_ACTS, Evidence
+from meters.ledger.claim_requests import reject_faults, reopened_moved, request_moved
+from meters.ledger.correction_requests import ASK_ACTS
+from meters.ledger.entry_messages import (
+    ARCHIVED,
+    EXPIRED,
+    READING,
+    RESTORING,
+    Archived,
+    CloseReading,
+    correction_of_wager,
+    placed_in,
+    settled_in,
+)
+from meters.ledger.expected_transfers import (
+    Draft,
+    ExpectedBooks,
+    RejectedWin,
+    Requested,
+    Transfer,
+    adjustment_moved,
+    decision_moved,
+    envy_moved,
+    result_moved,
+    seed_moved,
+    transfers_in,
+    void_moved,
+)
+from meters.ledger.expected_wagers import ExpectedWagers, correction_moved
+from meters.ledger.link_evidence import LinkEvidence
+from meters.ledger.money_terms import read_terms, terms_as_text
+from meters.ledger.table_evidence import TableEvidence
+from meters.wire.messages import UNREADABLE
+
+PROBLEMS_MAX: Final = 100
+"""The greatest number of problems that are collected. More would not help to find the cause."""
+
+
+class _Decided(msgspec.Struct, frozen=True):
+    claim: str
+    act: str
+    envy_back: int = 0
+    envy_paid: int = 0
+    request: int = 0
+
+
+class _Changed(msgspec.Struct, frozen=True):
+    meter: str
+    by: str
+    terms: str = ""
+    amount: int = 0
+
+
+_UNCONFIRMED: Final = (
+    "entry {entry}: {by} restored the data of the link, and nobody could confirm this name"
+)
+_DECIDED: Final = msgspec.json.Decoder(_Decided)
+_CHANGED: Final = msgspec.json.Decoder(_Changed)
+_FIELDS: Final = ("kind", "at", "by", "table", "round", "seq", "transfers", "event", "reply")
+_FIELD_NAMES: Final = frozenset(_FIELDS)
+_MOVES_NOTHING: Final = frozenset({
+    b"propose", b"withdraw", b"inoperable", b"restore", *ASK_ACTS,
+})  # fmt: skip
+_NEVER_NEGATIVE: Final = ("meter:", "reserve:", "overflow:", "claim:", ENVY, "paid")
+_GONE_WHEN_EMPTY: Final = (claim_account(""), ENVY)
+_TABLES: Final = table_account("")
+
+
+class AuditCheckpoint(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The state of a link after an audit that found no problem.
+
+    `checkpoint` has the balances and claims after the last audited entry. Of the open gaming day,
+    `requests` are those that nobody has confirmed, and `rejected` the rejected wins. `begun` are
+    the wagers of each open round, and the meters that they fed. `closings` are the digests of the
+    checkpoints at the close of the gaming days that were not archived yet.
+    """
+
+    link: str
+    checkpoint: Checkpoint
+    requests: dict[str, Requested]
+    rejected: dict[str, RejectedWin]
+    tables: TableEvidence
+    waiting: dict[str, dict[str, str]]
+    begun: dict[str, tuple[bytes, tuple[str, ...]]]
+    closings: dict[str, str]
+
+
+@dataclass
+class Replay:
+    """The balances and records of one link, calculated only from the link's ledger.
+
+    `entries` is the number of the last replayed ledger entry, `chain` its digest, and `seal` that
+    over all entries so far. `variances` are differences between readings at the close of a gaming
+    day and the ledger, `notes` facts that are no fault, but that a reader of the ledger must know.
+    According to the ledger, the days in `archived` were archived, and `expired_to` is the last
+    entry whose archive file was deleted. `begins_after` is the number of the entry before the first
+    replayed one. `evidence` has the claims.
+    """
+
+    entries: int = 0
+    chain: str = ""
+    seal: str = ""
+    problems: list[str] = field(default_factory=list)
+    variances: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    archived: list[Archived] = field(default_factory=list)
+    expired_to: int = 0
+    closed_day: str = ""
+    begins_after: int = 0
+    evidence: Evidence = field(default_factory=Evidence)
+    tables: TableEvidence = field(default_factory=TableEvidence)
+    link: LinkEvidence = field(default_factory=LinkEvidence)
+    _books: ExpectedBooks = field(default_factory=ExpectedBooks)
+    _wagers: ExpectedWagers = field(default_factory=ExpectedWagers)
+    _contributed_micros: int = 0
+    _closed: bool = False
+    _approval: NotedApproval | None = None
+    _half: HalfApproval | None = None
+    _half_known: bool = True
+    _closings: dict[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def after(cls, checkpoint: Checkpoint, closings: Mapping[str, str] | None = None) -> Self:
+        """Make a replay that continues from a checkpoint.
+
+        `closings` has the digests of the checkpoints at the close of gaming days. Without it, the
+        given checkpoint itself is that of the last closed gaming day.
+        """
+        evidence, link = Evidence(), LinkEvidence()
+        link.know_meters(checkpoint.terms)
+        if approval := checkpoint.approval:
+            evidence.add_approval(approval.event)
+            link.add_approval(approval.entry, approval.by, approval.event)
+        books = checkpoint.books()
+        if approval:
+            books.approved = approved_settings(approval.event)
+        return cls(
+            begins_after=checkpoint.entries,
+            evidence=evidence,
+            link=link,
+            entries=checkpoint.entries,
+            chain=checkpoint.chain,
+            seal=checkpoint.seal,
+            variances=list(checkpoint.variances),
+            closed_day=checkpoint.closed_day,
+            _books=books,
+            _contributed_micros=checkpoint.contributed_micros,
+            _closed=checkpoint.closed,
+            _approval=checkpoint.approval,
+            _half_known=not checkpoint.entries,
+            _closings={checkpoint.closed_day: checkpoint.digest}
+            if closings is None
+            else dict(closings),
+        )
+
+    @classmethod
+    def resumed(cls, state: AuditCheckpoint) -> Self:
+        replay = cls.after(state.checkpoint, state.closings)
+        replay.books.requests.update(state.requests)
+        replay.books.rejected.update(state.rejected)
+        replay.tables = state.tables
+        replay.evidence.resume(state.waiting)
+        replay.evidence.begun.update(state.begun)
+        return replay
+
+    def audit_checkpoint(self, link: str) -> AuditCheckpoint:
+        archived = {one.day.isoformat() for one in self.archived}
+        return AuditCheckpoint(
+            link,
+            self.checkpoint,
+            requests=dict(self._books.requests),
+            rejected=dict(self._books.rejected),
+            tables=self.tables,
+            waiting={
+                claim: self.evidence.claims[claim]
+                for claim in self._books.waiting
+                if claim in self.evidence.claims
+            },
+            begun=dict(self.evidence.begun),
+            closings={day: one for day, one in self._closings.items() if day not in archived},
+        )
+
+    @property
+    def checkpoint(self) -> Checkpoint:
+        books = self._books
+        return Checkpoint(
+            entries=self.entries,
+            chain=self.chain,
+            seal=self.seal,
+            closed_day=self.closed_day,
+            closed=self._closed,
+            contributed_micros=self._contributed_micros,
+            approval=self._approval,
+            variances=tuple(self.variances),
+            balances=dict(books.balances),
+            cycles=dict(books.cycles),
+            terms=dict(books.terms),
+            rounds={table: tuple(added) for table, added in books.rounds.items()},
+            claims=dict(books.claims),
+            tallies={name: count for name, count in books.tallies.items() if count},
+            envy=dict(books.envy),
+            house_paid=dict(books.house_paid),
+        )
+
+    @property
+    def books(self) -> ExpectedBooks:
+        return self._books
+
+    def apply_entry(
+        self, number: int, fields: Mapping[str, bytes], seen: Mark | None = None
+    ) -> None:
+        """Replay a ledger entry, and compare its transfers with those calculated from its event."""
+        if number != self.entries + 1:
+            self._problem(f"entry {number} follows entry {self.entries}: some are missing")
+        self.entries = number
+        self._follow_chain(number, fields)
+        if seen:
+            self.hold_against(seen)
+        if not fields.keys() >= _FIELD_NAMES:
+            lacking = [name for name in _FIELDS if name not in fields]
+            self._problem(f"entry {number} cannot be read: it has no {', '.join(lacking)}")
+            return
+        try:
+            transfers = transfers_in(fields["transfers"])
+        except UNREADABLE as error:
+            self._problem(f"entry {number} cannot be read: {error}")
+            return
+        try:
+            self._check(number, fields, transfers)
+            self._add_evidence(number, fields)
+        except KeyError as error:
+            self._problem(f"entry {number} is about {error}, which the ledger does not have")
+        except (*UNREADABLE, ValueError) as error:
+            self._problem(f"entry {number} cannot be read: {error}")
+        self._apply_transfers(number, transfers)
+        if fields["kind"] == b"reading":
+            self._closings[self.closed_day] = self.checkpoint.digest
+
+    def hold_against(self, seen: Mark) -> None:
+        """Compare the last replayed entry with the ledger mark. Note a difference as a problem.
+
+        The mark is a file outside Redis about the last ledger entry that was seen (duty D17).
+        """
+        if seen.entries == self.entries and seen.chain != self.chain:
+            self._problem(f"entry {self.entries} is not the one that was seen: {seen.chain}")
+        if seen.sealed == self.entries and seen.seal != self.seal:
+            self._problem(f"the entries up to {self.entries} are not those that were sealed")
+
+    @property
+    def totals(self) -> Totals:
+        return Totals.of(self._books.tallies, self._contributed_micros)
+
+    def other_terms(self, meters: Mapping[str, str]) -> list[str]:
+        """Return texts about meters whose terms in Redis differ from the ledger (duty D12)."""
+        return [
+            f"meter {meter} has other terms in Redis than in the ledger: {stored}"
+            for meter, terms in self._books.terms.items()
+            if (stored := meters.get(f"terms:{meter}", "none")) != terms_as_text(terms)
+        ]
+
+    def state_difference(self, meters: Mapping[str, str]) -> list[str]:
+        """Return the differences between the link's state in Redis and in the ledger, as texts.
+
+        Compared are the digest of the last entry, the closed state, the last closed gaming day, the
+        count of open rounds, and the cycle of each meter.
+        """
+        found = []
+        if self.entries and meters.get(CHAIN, "") != self.chain:
+            found.append(f"the ledger ends with the digest {self.chain}, Redis has another")
+        if ("closed" in meters) != self._closed:
+            said = "closed" if self._closed else "open"
+            found.append(f"the ledger says that the link is {said}, Redis says that it is not")
+        if (day := meters.get("day_closed", "")) != self.closed_day:
+            last = self.closed_day or "none"
+            found.append(f"the last gaming day closed is {last}, Redis says {day or 'none'}")
+        rounds = int(meters.get("rounds", "0"))
+        if rounds != len(self._books.rounds):
+            held = len(self._books.rounds)
+            found.append(f"Redis counts {rounds} open rounds, the ledger {held}")
+        for meter, cycle in self._books.cycles.items():
+            stored = meters.get(f"cycle:{meter}", "0")
+            if stored != str(cycle):
+                found.append(f"meter {meter} is in cycle {stored}, the ledger says {cycle}")
+        return found
+
+    def other_tallies(self, tallies: Mapping[str, int]) -> list[str]:
+        """Return the accounting meters in Redis that differ from the ledger, as texts.
+
+        Accounting meters are counts and sums that only rise (duties D2, D19).
+        """
+        own = self._books.tallies
+        return [
+            f"{name} is at {tallies.get(name, 0)}, the ledger says {own[name]}"
+            for name in sorted(tallies.keys() | own.keys())
+            if tallies.get(name, 0) != own[name]
+        ]
+
+    def differences(self, accounts: Mapping[str, int]) -> list[str]:
+        """Return the differences between the balances in Redis and in the ledger, as texts."""
+        own = self._books.balances
+        found = [
+            f"{account} holds {accounts.get(account, 0)} micros, the ledger says"
+            f" {own.get(account, 0)}: {accounts.get(account, 0) - own.get(account, 0):+d}"
+            for account in sorted(accounts.keys() | own.keys())
+            if accounts.get(account, 0) != own.get(account, 0)
+        ]
+        if sum(accounts.values()) != 0:
+            found.append(f"all accounts sum to {sum(accounts.values())} micros, not to zero")
+        return found
+
+    def _add_evidence(self, number: int, fields: Mapping[str, bytes]) -> None:
+        self.evidence.add_entry(number, fields, self._books)
+        self.link.add_entry(number, fields)
+        for fault in self.tables.add_entry(number, fields, self._books):
+            self._problem(f"entry {number}: {fault}")
+
+    def _problem(self, what: str) -> None:
+        if len(self.problems) < PROBLEMS_MAX:
+            self.problems.append(what)
+
+    def _follow_chain(self, number: int, fields: Mapping[str, bytes]) -> None:
+        """Check the digest of a ledger entry, which covers the digest of the entry before.
+
+        The next entry is checked with the digest that this entry has, even if it is wrong, so that
+        one wrong digest is reported only once.
+        """
+        due, self.seal = link_and_seal(self.chain, self.seal, number, fields)
+        self.chain = fields.get(CHAIN, b"").decode("utf-8", "replace")
+        if not self.chain:
+            self._problem(f"entry {number} has no digest")
+        elif self.chain != due:
+            self._problem(
+                f"entry {number} is not as it was written, or replaces another entry: its digest"
+                f" must be {due} and is {self.chain}"
+            )
+
+    def _check(
+        self, number: int, fields: Mapping[str, bytes], transfers: Sequence[Transfer]
+    ) -> None:
+        """Compare the transfers of an entry with the calculated transfers (duties D6, D15, D19)."""
+        due = self._due(fields, transfers)
+        for fault in due.faults:
+            self._problem(f"entry {number}: {fault}")
+        had, must = list(transfers), due.transfers
+        if had == must:
+            return
+        in_order = fields["kind"] not in {b"wagers", b"void", b"correct_wager"}
+        if in_order or sorted(had) != sorted(must):
+            wrong, right = Counter(had) - Counter(must), Counter(must) - Counter(had)
+            self._problem(
+                f"entry {number} moves {_text_of(wrong)}, and must move {_text_of(right)}"
+                if wrong or right
+                else f"entry {number} moves the right amounts in another order"
+            )
+
+    def _due(self, fields: Mapping[str, bytes], transfers: Sequence[Transfer]) -> Draft:
+        """Return the transfers that a ledger entry must have.
+
+        Raises:
+            KeyError, ValueError: the entry contradicts earlier entries, or its event is not valid.
+        """
+        books, table, event = self._books, fields["table"].decode(), fields["event"]
+        match fields["kind"]:
+            case b"wagers":
+                text, placed = fields["transfers"], placed_in(event)
+                return self._wagers.moved(books, table, placed, text, transfers)
+            case b"result":
+                return result_moved(books, table, settled_in(fields["reply"]), transfers)
+            case b"void":
+                return void_moved(books, table)
+            case b"correct_wager":
+                return correction_moved(books, table, correction_of_wager(event), transfers)
+            case kind:
+                by = fields["by"].decode()
+                if kind == b"restore" and not RESTORING.decode(event).confirmed:
+                    self.notes.append(_UNCONFIRMED.format(entry=self.entries, by=by))
+                return self._act_due(kind, by, event, transfers)
+
+    def _act_due(
+        self, kind: bytes, by: str, event: bytes, transfers: Sequence[Transfer]
+    ) -> Draft:  # fmt: skip
+        books = self._books
+        match kind:
+            case b"seed":
+                return seed_moved(books, _seeded(transfers), read_terms(event))
+            case _ if kind in CLAIM_ACTS:
+                return self._decision_due(kind.decode(), by, _DECIDED.decode(event))
+            case b"adjust" | b"parameter":
+                return self._change_due(kind, by, _CHANGED.decode(event))
+            case b"close" | b"open":
+                self._closed = kind == b"close"
+            case b"approve" | b"approve_first":
+                return self._approval_due(kind, by, event)
+            case b"reading":
+                self._hold_reading(READING.decode(event))
+            case b"archive":
+                self._hold_archived(ARCHIVED.decode(event))
+            case b"expire":
+                self.expired_to = max(self.expired_to, EXPIRED.decode(event).last)
+            case _ if kind not in _MOVES_NOTHING:
+                raise ValueError(f"its kind {kind!r} is unknown")
+        return Draft(books)
+
+    def _approval_due(self, kind: bytes, by: str, event: bytes) -> Draft:
+        """Check that enough people approved the floor file (duty D4)."""
+        books, due = self._books, Draft(self._books)
+        if kind == b"approve_first":
+            self._half, self._half_known = HALF.decode(event), True
+            return due
+        noted = NotedApproval(self.entries, books.tallies["approvals"] + 1, by, event.decode())
+        half = self._half if self._half_known else UNKNOWN
+        if fault := approval_fault(noted, self._approval, half, books.terms):
+            due.faults.append(fault)
+        self._approval, self._half, self._half_known = noted, None, True
+        books.approved = approved_settings(event)
+        books.tallies["approvals"] += 1
+        return due
+
+    def _decision_due(self, kind: str, by: str, decided: _Decided) -> Draft:
+        match kind:
+            case "pay_envy" | "reject_envy":
+                return envy_moved(self._books, kind, decided.claim)
+            case "request_reject" | "request_reopen":
+                return request_moved(self._books, kind, decided.claim, by, self.entries)
+            case "reopen":
+                return reopened_moved(self._books, decided.claim, by, decided.request)
+            case "correct_slip":
+                return Draft(self._books)
+        faults = []
+        if kind == "reject":
+            faults = reject_faults(self._books, decided.claim, by, decided.request)
+        due = decision_moved(
+            self._books,
+            decided.act,
+            decided.claim,
+            by,
+            envy_back_cents=decided.envy_back,
+            envy_paid_cents=decided.envy_paid,
+        )
+        due.faults += faults
+        return due
+
+    def _hold_reading(self, reading: CloseReading) -> None:
+        """Compare the reading at the close of a gaming day with the replayed balances.
+
+        Each difference is a variance, which nobody can remove later (duty D19).
+        """
+        found = (*self.differences(reading.accounts), *self.other_tallies(reading.tallies))
+        problems = (f"at the close of {reading.day}: {one}" for one in found)
+        self.variances += [*problems][: PROBLEMS_MAX - len(self.variances)]
+        self.closed_day = reading.day.isoformat()
+        self._books.requests.clear()
+        self._books.rejected.clear()
+
+    def _hold_archived(self, archived: Archived) -> None:
+        self.archived.append(archived)
+        day = archived.day.isoformat()
+        if self._closings.get(day, archived.books) != archived.books:
+            self._problem(f"{day} was archived with other balances than the ledger makes")
+
+    def _change_due(self, kind: bytes, by: str, changed: _Changed) -> Draft:
+        """Check a change of a meter, and return its transfers (duties D4, D12)."""
+        books = self._books
+        if kind == b"adjust":
+            due = adjustment_moved(books, changed.meter, changed.amount)
+        else:
+            due = Draft(books)
+            books.terms[changed.meter] = read_terms(changed.terms)
+            due.refill(changed.meter, books.cycles[changed.meter])
+            if not self._closed:
+                due.faults.append(f"a parameter of {changed.meter} changed while the link was open")
+            if books.rounds:
+                due.faults.append(f"a parameter of {changed.meter} changed with open rounds")
+        if changed.by == by:
+            due.faults.append(f"{by} proposed and confirmed a change of {changed.meter}")
+        return due
+
+    def _apply_transfers(self, number: int, transfers: Sequence[Transfer]) -> None:
+        balances = self._books.balances
+        for moved in transfers:
+            if moved.micros <= 0:
+                self._problem(f"entry {number} moves {moved.micros} micros")
+            for account, micros in ((moved.source, -moved.micros), (moved.target, moved.micros)):
+                after = balances.get(account, 0) + micros
+                if after < 0 and account.startswith(_NEVER_NEGATIVE):
+                    self._problem(f"entry {number} leaves {account} at {after} micros")
+                if after == 0 and account.startswith(_GONE_WHEN_EMPTY):
+                    balances.pop(account, None)
+                else:
+                    balances[account] = after
+                if account.startswith(_TABLES):
+                    self._contributed_micros -= micros
+
+
+def _text_of(transfers: Counter[Transfer]) -> str:
+    parts = [f"{one.micros} from {one.source} to {one.target}" for one in transfers.elements()]
+    return ", ".join(parts) or "nothing"
+
+
+def _seeded(transfers: Sequence[Transfer]) -> str:
+    """Return the meter that received its first seed, from the transfers of a ledger entry.
+
+    Raises:
+        ValueError: no meter received the seed.
+    """
+    (target,) = (one.target for one in transfers)
+    meter = target.removeprefix(meter_account(""))
+    if meter == target:
+        raise ValueError(f"a seed went to {target}")
+    return meter

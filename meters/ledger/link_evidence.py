@@ -1,0 +1,206 @@
+"""The state of a link according to its ledger: closed or open, approvals and proposals.
+
+The ledger also shows the lowest version number that each meter can have, by which a display ignores
+old values. Each call of a Lua script adds one to the version number of each meter that it affects.
+All entries of one script call have the same time, so they are counted as one call.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Final
+
+import msgspec
+
+from meters.ledger.approved_configuration import approved_terms
+from meters.ledger.entered_cards import OF_TABLES
+from meters.ledger.entry_messages import ARCHIVED, RESTORING
+from meters.ledger.expected_transfers import transfers_in
+
+_CLOSED: Final = ("closed", "closed_by", "closed_at")
+NOT_YET: Final = (*_CLOSED, "outage", "archived", "archived_at", "reading", "reading_at")
+"""The fields that the link's Redis hash of meters does not have before an entry sets them."""
+_TOUCHING_ALL: Final = frozenset({b"close", b"open", b"restore"})
+_KEPT_BY_METER: Final = frozenset({"meter", "reserve", "overflow"})
+
+
+class _Switched(msgspec.Struct, frozen=True):
+    reason: str = ""
+
+
+class _Approved(msgspec.Struct, frozen=True):
+    digest: str
+    text: str
+
+
+class _Proposed(msgspec.Struct, frozen=True):
+    proposal: str
+    kind: str = ""
+    meter: str = ""
+
+
+class _Decided(msgspec.Struct, frozen=True):
+    claim: str
+
+
+class _Outage(msgspec.Struct, frozen=True):
+    id: str
+
+
+_SWITCHED: Final = msgspec.json.Decoder(_Switched)
+_APPROVED: Final = msgspec.json.Decoder(_Approved)
+_PROPOSED: Final = msgspec.json.Decoder(_Proposed)
+_DECIDED: Final = msgspec.json.Decoder(_Decided)
+_OUTAGE: Final = msgspec.json.Decoder(_Outage)
+
+
+@dataclass
+class LinkEvidence:
+    """The state of a link according to the replayed ledger entries, without money and tables.
+
+    `standing` are the fields that the link's Redis hash of meters must have because of the entries;
+    None for a field that must not exist. `approved` are the fields of the last approved
+    configuration, and the entry of the first of two approvals that waits for the second. `open` has
+    for each undecided proposal the number of the entry that made it. `versions` are the lowest
+    version numbers that the meters can have; `versions_raised` is the sum by which restores raised
+    the number of every meter.
+    """
+
+    standing: dict[str, str | None] = field(default_factory=dict)
+    approved: dict[str, str] = field(default_factory=dict)
+    proposals: dict[str, dict[str, str]] = field(default_factory=dict)
+    open: dict[str, int] = field(default_factory=dict)
+    versions: dict[str, int] = field(default_factory=dict)
+    versions_raised: int = 0
+    restored: bool = False
+    seeded: set[str] = field(default_factory=set)
+    _filed: list[tuple[str, str]] = field(default_factory=list)
+    _touched_at: dict[str, bytes] = field(default_factory=dict)
+    _percents: dict[str, str] = field(default_factory=dict)
+
+    def add_approval(self, entry: int, by: str, event: bytes | str) -> None:
+        """Note the approval of a floor file that a ledger entry records."""
+        approved = _APPROVED.decode(event)
+        self._filed.append(("", approved.text))
+        self.approved = {
+            "digest": approved.digest, "text": approved.text, "by": by, "entry": str(entry),
+        }  # fmt: skip
+
+    def add_entry(self, number: int, fields: Mapping[str, bytes]) -> None:
+        """Add the data of a replayed ledger entry.
+
+        Raises:
+            ValueError, msgspec.DecodeError: the entry cannot be read.
+        """
+        kind, at = fields["kind"], fields["at"].decode()
+        touched = self._raise_versions(fields)
+        if kind in OF_TABLES:
+            return
+        event, by = fields["event"], fields["by"].decode()
+        match kind:
+            case b"seed":
+                self._filed += [(meter, event.decode()) for meter in touched]
+            case b"approve_first":
+                self.approved["first"] = str(number)
+            case b"approve":
+                self.add_approval(number, by, event)
+                self.approved["at"] = at
+            case b"propose" | b"withdraw" | b"adjust" | b"parameter":
+                self._add_proposal(kind, number, by, fields)
+            case b"restore":
+                self.restored = True
+                self.versions_raised += RESTORING.decode(event).versions_raised
+            case _:
+                self.standing |= _changed_fields(kind, number, by, fields)
+
+    def _add_proposal(self, kind: bytes, number: int, by: str, fields: Mapping[str, bytes]) -> None:
+        event, at = fields["event"], fields["at"].decode()
+        made = _PROPOSED.decode(event)
+        if kind == b"propose":
+            self.open[made.proposal] = number
+            self.proposals[made.proposal] = {
+                "record": event.decode(), "kind": made.kind, "by": by, "at": at, "state": "open",
+            }  # fmt: skip
+            return
+        self.open.pop(made.proposal, None)
+        state = "withdrawn" if kind == b"withdraw" else "confirmed"
+        decided = {"state": state, "decided_by": by, "decided_at": at}
+        self.proposals[made.proposal] = self.proposals.get(made.proposal, {}) | decided
+
+    def know_meters(self, meters: Collection[str]) -> None:
+        """Note meters that were seeded before the first replayed entry."""
+        self.seeded.update(meters)
+        self._filed += [(meter, "") for meter in meters]
+
+    def file_terms(self) -> dict[str, str]:
+        """Return the terms that each meter had in the last approved floor file that names it.
+
+        A service stores them when it opens the link with this floor file. Without an approval they
+        are those of the seed, if its entry was replayed.
+
+        Raises:
+            ValueError, msgspec.DecodeError: an approval cannot be read.
+        """
+        found, approved = dict[str, str](), dict[str, str]()
+        for meter, text in self._filed:
+            if meter:
+                found[meter] = approved.get(meter, text)
+            else:
+                approved = approved_terms(text)
+                found |= {known: terms for known, terms in approved.items() if known in found}
+        return {meter: terms for meter, terms in found.items() if terms}
+
+    def _raise_versions(self, fields: Mapping[str, bytes]) -> frozenset[str]:
+        """Raise the lowest version of each meter that an entry affects, and return these meters.
+
+        An entry can affect a meter without a transfer.
+        """
+        kind, (touched, percents) = fields["kind"], _meters_in(fields["transfers"])
+        match kind:
+            case b"seed":
+                self.seeded |= touched
+            case b"parameter":
+                touched |= {_PROPOSED.decode(fields["event"]).meter}
+            case b"validate" | b"reject":
+                touched |= {self._percents.pop(_DECIDED.decode(fields["event"]).claim, "")} - {""}
+            case _ if kind in _TOUCHING_ALL:
+                touched |= self.seeded
+        self._percents.update(percents)
+        at = fields["at"]
+        for meter in touched:
+            if self._touched_at.get(meter) != at:
+                self._touched_at[meter] = at
+                self.versions[meter] = self.versions.get(meter, 0) + 1
+        return touched
+
+
+def _changed_fields(
+    kind: bytes, number: int, by: str, fields: Mapping[str, bytes]
+) -> Mapping[str, str | None]:
+    """Return the fields of the link's Redis hash of meters that an act sets or removes."""
+    event, at = fields["event"], fields["at"].decode()
+    match kind:
+        case b"close":
+            return dict(zip(_CLOSED, (_SWITCHED.decode(event).reason, by, at), strict=True))
+        case b"open":
+            return dict.fromkeys(_CLOSED)
+        case b"inoperable":
+            return {"outage": _OUTAGE.decode(event).id}
+        case b"archive":
+            return {"archived": str(ARCHIVED.decode(event).last), "archived_at": at}
+        case b"reading":
+            return {"reading": str(number), "reading_at": at}
+    return {}
+
+
+@lru_cache(4_096)
+def _meters_in(transfers: bytes) -> tuple[frozenset[str], Sequence[tuple[str, str]]]:
+    """Return the meters that transfers affect, and each claim to which a meter pays, with it."""
+    parts = [(one.source.split(":"), one.target.split(":")) for one in transfers_in(transfers)]
+    touched = (name[-1] for part in parts for name in part if name[0] in _KEPT_BY_METER)
+    percents = [
+        (target[-1], source[-1])
+        for source, target in parts
+        if (source[0], target[0]) == ("meter", "claim")
+    ]
+    return frozenset(touched), percents

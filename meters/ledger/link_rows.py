@@ -1,0 +1,202 @@
+"""The rows that Redis must hold for a link, as they follow from its ledger (duty D11).
+
+The Lua scripts write the same rows, with a few exceptions:
+
+- A version number of a meter rises with each script call that affects the meter, and the count of
+  changes for the floor page with each call that people can see. Here both are numbers that are
+  certainly not lower.
+- A refused event has a sequence number, but no ledger entry. So a table's last event is its last
+  accepted one here, and its kept replies lack refusals. The table's outbox has them.
+- A correction request has no ledger entry before somebody decides on it. After a restore, the table
+  sends it once more. The cards in a request with a decision are in the entry of the decision, so
+  the round still needs a confirmation.
+- A count of zero can be missing.
+"""
+
+import hashlib
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final
+
+import msgspec
+
+from meters.ledger.accounts import meter_account, overflow_account, reserve_account
+from meters.ledger.chain import CHAIN
+from meters.ledger.claim_evidence import table_of, win_members
+from meters.ledger.correction_requests import known_text
+from meters.ledger.entered_cards import dealt_digest, dealt_field, ring_field
+from meters.ledger.entry_messages import reply_in
+from meters.ledger.expected_transfers import Added
+from meters.ledger.ledger_replay import Replay
+from meters.ledger.link_keys import LinkKeys
+from meters.ledger.money_terms import terms_as_text, terms_digest
+from meters.ledger.schema import FIELD, SCHEMA
+from meters.ledger.script_steps import RoundContribution
+from meters.ledger.stored_tables import NO_STATE, PACK, REPLIES_KEPT, kept_text, reply_field
+from meters.ledger.table_evidence import TableEvidence
+from meters.wire.messages import ClaimOpened, Result
+
+Fields = Mapping[str, str | bytes | int]
+
+_RESULT: Final = msgspec.json.Decoder(Result)
+
+
+class LinkRows:
+    """A link's Redis hashes and sorted sets (scores as values), without its ledger."""
+
+    def __init__(self, keys: LinkKeys) -> None:
+        self.keys: Final = keys
+        self._rows: dict[str, dict[str, bytes]] = {}
+
+    def __iter__(self) -> Iterator[tuple[str, Mapping[str, bytes]]]:
+        return ((key, fields) for key, fields in self._rows.items() if fields)
+
+    def at(self, key: str) -> Mapping[str, bytes]:
+        return self._rows.get(key, {})
+
+    def put(self, key: str, fields: Fields) -> None:
+        fields_of_key = self._rows.setdefault(key, {})
+        for field, value in fields.items():
+            fields_of_key[field] = value if isinstance(value, bytes) else str(value).encode()
+
+    def drop(self, key: str, fields: Iterable[str]) -> None:
+        for field in fields:
+            self._rows[key].pop(field, None)
+
+
+class LatestEntries:
+    """What Redis keeps of only the latest entries: the tables' replies, and the dealt cards."""
+
+    def __init__(self) -> None:
+        self._replies: dict[str, deque[tuple[int, bytes, bytes]]] = {}
+        self._dealt: dict[str, str] = {}
+
+    def add(self, number: int, fields: Mapping[str, bytes]) -> None:
+        """Add the ledger entry of a table's event."""
+        table = fields["table"].decode()
+        self.keep_reply(table, int(fields["seq"]), fields["event"], fields["reply"])
+        if fields["kind"] != b"result":
+            return
+        dealt, digest = self._dealt, dealt_digest(_RESULT.decode(fields["event"]))
+        if digest and dealt_field(digest) not in dealt:
+            dealt.pop(dealt_field(dealt.get(ring_field(number), "")), None)
+            dealt |= {dealt_field(digest): f"{table} {number}", ring_field(number): digest}
+
+    def keep_reply(self, table: str, seq: int, event: bytes, reply: bytes) -> None:
+        if (kept := self._replies.get(table)) is None:
+            kept = self._replies[table] = deque(maxlen=REPLIES_KEPT)
+        kept.append((seq, event, reply))
+
+    def put(self, rows: LinkRows) -> None:
+        keys = rows.keys
+        rows.put(keys.dealt, self._dealt)
+        for table, kept in self._replies.items():
+            last = kept[-1][0]
+            rows.put(keys.replies, {
+                reply_field(table, seq): kept_text(seq, event_digest(event) + reply)
+                for seq, event, reply in kept if seq > last - REPLIES_KEPT
+            })  # fmt: skip
+
+
+def event_digest(event: bytes) -> bytes:
+    """Return an event's digest, by which the Lua scripts recognize a repeated event."""
+    return hashlib.blake2b(event, digest_size=16).hexdigest().encode()
+
+
+def link_rows(keys: LinkKeys, replay: Replay, latest: LatestEntries, open_day: str) -> LinkRows:
+    """Return the rows of a link after a replay that has all evidence of the link.
+
+    The open gaming day depends on the time, so the ledger does not have it.
+    """
+    books, evidence, tables, link = replay.books, replay.evidence, replay.tables, replay.link
+    rows, claims, terms = LinkRows(keys), books.claims, books.terms
+    texts = {meter: terms_as_text(one) for meter, one in terms.items()}
+    pending = Counter(
+        one.meter for one in claims.values() if one.percent and one.state == "pending"
+    )
+    rows.put(keys.meters, {name: one for name, one in link.standing.items() if one is not None})
+    filed = link.file_terms().items()
+    rows.put(keys.meters, {f"file:{meter}": one for meter, one in filed})
+    for meter in terms:
+        rows.put(keys.meters, {
+            f"terms:{meter}": texts[meter],
+            f"cycle:{meter}": books.cycles[meter],
+            f"pending:{meter}": pending[meter],
+            f"version:{meter}": replay.entries + link.versions_raised,
+        })  # fmt: skip
+    rows.put(keys.meters, {
+        "entries": replay.entries, CHAIN: replay.chain, "rounds": len(books.rounds),
+        "terms": terms_digest(texts), "desk": replay.entries, "day": open_day, FIELD: SCHEMA,
+    })  # fmt: skip
+    if replay.closed_day:
+        rows.put(keys.meters, {"day_closed": replay.closed_day})
+    rows.put(keys.accounts, books.balances)
+    rows.put(keys.tallies, books.tallies)
+    rows.put(keys.approved, link.approved)
+    rows.put(keys.proposals, link.open)
+    for proposal, fields in link.proposals.items():
+        rows.put(keys.proposal(proposal), fields)
+    for claim, fields in evidence.claims.items():
+        rows.put(keys.claim(claim), fields)
+        rows.put(keys.wins, dict.fromkeys(win_members(claim, fields), 0))
+        if claim in claims or claim in books.envy:
+            rows.put(keys.waiting, {claim: fields["entry"]})
+    rows.put(keys.slips, evidence.slips)
+    rows.put(keys.acts, {str(number): number for number in evidence.acts})
+    held = _held(replay)
+    for table in {*tables.last, *tables.repeated_claims, *held}:
+        put_table(rows, table, tables, books.rounds.get(table), held.get(table, ""))
+    latest.put(rows)
+    return rows
+
+
+def _held(replay: Replay) -> Mapping[str, str]:
+    """Return for each held table the claims that hold it: the text in the table's state."""
+    held: dict[str, list[str]] = {}
+    for claim, win in replay.books.claims.items():
+        if win.hand_pay and (line := replay.evidence.position_of(claim)):
+            position, item = line
+            opened = ClaimOpened(claim=claim, position=position, item=item, amount=win.cents)
+            held.setdefault(table_of(claim), []).append(msgspec.json.encode(opened).decode())
+    return {table: "\n".join(lines) for table, lines in held.items()}
+
+
+def put_table(
+    rows: LinkRows,
+    table: str,
+    tables: TableEvidence,
+    added: Sequence[Added] | None,
+    held: str = "",
+) -> None:
+    """Put the rows of a table. `added` are the contributions of its open round, None if none is."""
+    keys, opened = rows.keys, tables.rounds.get(table)
+    state = msgspec.structs.replace(
+        NO_STATE, last=tables.last.get(table, 0), over=tables.over.get(table, ""), held=held
+    )
+    if opened and added is not None:
+        state = msgspec.structs.replace(
+            state,
+            round=opened.round,
+            basis=opened.seq,
+            draw=msgspec.json.encode(reply_in(opened.reply).draw).decode(),
+            contributed=tuple(map(stored_contribution, added)),
+            known=known_text(tables.known.get(table, ())),
+        )
+        rows.put(keys.rounds, {table: opened.event})
+    rows.put(keys.tables, {table: PACK.encode(state)})
+    if repeated := tables.repeated_claims.get(table):
+        rows.put(keys.repeated_claims, {table: " ".join(repeated)})
+
+
+def stored_contribution(one: Added) -> RoundContribution:
+    """Make the contribution of a round to one meter, in the form that `apply_events` stores."""
+    return RoundContribution(
+        meter=one.meter,
+        wagers=one.wagers,
+        wagered_cents=one.wagered_cents,
+        meter_micros=one.micros.get(meter_account(one.meter), 0),
+        reserve_micros=one.micros.get(reserve_account(one.meter), 0),
+        overflow_micros=one.micros.get(overflow_account(one.meter), 0),
+        cycle=one.cycle,
+        wager=one.wager,
+    )

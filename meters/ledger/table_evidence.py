@@ -1,0 +1,312 @@
+import hashlib
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+import msgspec
+
+from bonus.settling.settlement_lines import Line
+from bonus.wagers import LUCKY_BONUS, MAGIC_CARD
+from meters.ledger.correction_requests import (
+    ASK_ACTS,
+    ASK_DECISION,
+    CONFIRMS,
+    confirmed_by,
+    correction_in,
+    merged,
+)
+from meters.ledger.entered_cards import CONFIRMED_BY, OF_TABLES
+from meters.ledger.entry_messages import correction_of_wager, placed_in, reply_in, settled_in
+from meters.ledger.expected_transfers import ExpectedBooks, envy_of_result
+from meters.ledger.stored_tables import DIGEST, REPLIES_KEPT, entry_of
+from meters.wire.messages import EnteredCards, corrected_wagers
+
+_UNCONFIRMED: Final = "entry {entry} corrects a wager, and no floorperson confirmed it"
+_UNCONFIRMED_LATER: Final = (
+    "entry {entry}: nobody confirmed it, but an earlier entry has a correction of this round"
+)
+
+REPEATED_CLAIMS_MAX: Final = 64
+"""The greatest number of claims whose state the service reports to a table again."""
+
+_DRAWN: Final = {MAGIC_CARD: "magic_card", LUCKY_BONUS: "lucky_position"}
+"""The bonuses that are drawn, each with the name of its field in the draw of a round."""
+
+_DECISIONS: Final = frozenset({b"validate", b"reject", b"pay", b"reopen"})
+
+
+class _Decided(msgspec.Struct, frozen=True):
+    claim: str
+
+
+_DECIDED: Final = msgspec.json.Decoder(_Decided)
+
+
+class _EventHead(msgspec.Struct, frozen=True, gc=False):
+    seq: int
+    round: str
+
+
+_EVENT_HEAD: Final = msgspec.json.Decoder(_EventHead)
+
+
+class OpenedRound(msgspec.Struct, frozen=True, gc=False):
+    """The event with the wagers of a table's open round, or the last correction of a wager."""
+
+    entry: int
+    seq: int
+    round: str
+    event: bytes
+    reply: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class DecidedAsk:
+    state: str
+    round: str
+    digest: str
+    by: str
+    entered: tuple[EnteredCards, ...] = field(default=(), compare=False)
+
+
+class LedgerReply(msgspec.Struct, frozen=True, gc=False):
+    entry: int
+    event_digest: bytes
+    reply_digest: bytes
+
+    def is_kept_as(self, kept: bytes) -> bool:
+        """Check whether a kept reply is this reply. `kept_text` explains its two forms."""
+        if kept[:DIGEST] != self.event_digest.hex().encode():
+            return False
+        entry = entry_of(kept)
+        return _digest(kept[DIGEST:]) == self.reply_digest if entry is None else entry == self.entry
+
+
+@dataclass
+class TableEvidence:
+    """The state of a link's tables according to their ledger entries.
+
+    `last` are the sequence numbers of the tables' last events. `rounds` are the open rounds whose
+    wagers are known, and `decided` the last decisions on correction requests for open rounds.
+    `known` are the entered cards of the correction requests of the open round on which somebody
+    decided: a later void of the round needs a confirmation, and so does a result with other cards.
+    `unconfirmed` is the text about the last correction that needed a confirmation and has none:
+    only a restore can apply one, and the entry of the restore follows it. `over` is the last
+    finished round. `repeated_claims` are those whose state the service reports again when the table
+    sends a hello event, the oldest first. Redis must have the `replies` to the last events, which
+    are by sequence number.
+    """
+
+    last: dict[str, int] = field(default_factory=dict)
+    rounds: dict[str, OpenedRound] = field(default_factory=dict)
+    decided: dict[str, DecidedAsk] = field(default_factory=dict)
+    known: dict[str, tuple[EnteredCards, ...]] = field(default_factory=dict)
+    unconfirmed: dict[str, str] = field(default_factory=dict)
+    over: dict[str, str] = field(default_factory=dict)
+    repeated_claims: dict[str, list[str]] = field(default_factory=dict)
+    replies: dict[str, dict[int, LedgerReply]] = field(default_factory=dict)
+
+    def open_round(self, table: str, number: int, fields: Mapping[str, bytes]) -> None:
+        """Apply ledger entry `number`: wagers, or a correction that leaves some."""
+        seq = self._pass(table, fields)
+        self.rounds[table] = OpenedRound(
+            number, seq, fields["round"].decode(), fields["event"], fields["reply"]
+        )
+
+    def end_round(self, table: str, fields: Mapping[str, bytes]) -> OpenedRound | None:
+        """Apply a ledger entry that ends a round. Return this round, if its wagers are known."""
+        self._pass(table, fields)
+        self.over[table] = fields["round"].decode()
+        return self.rounds.pop(table, None)
+
+    def decide(self, fields: Mapping[str, bytes]) -> None:
+        """Apply the entry of a floorperson's decision on a correction request."""
+        decision = ASK_DECISION.decode(fields["event"])
+        state = "confirmed" if fields["kind"] == CONFIRMS else "refused"
+        table, entered = fields["table"].decode(), decision.entered
+        self.decided[table] = DecidedAsk(
+            state, decision.round, decision.digest, fields["by"].decode(), entered
+        )
+        self.know_entered(table, entered)
+
+    def know_entered(self, table: str, entered: Sequence[EnteredCards]) -> None:
+        """Note the cards that a correction request of the open round named."""
+        self.known[table] = merged(self.known.get(table, ()), entered)
+
+    def repeat_claims(self, table: str, claims: Sequence[str]) -> None:
+        """List claims, each once, whose state the service reports to a table again."""
+        known = self.repeated_claims.get(table, [])
+        if not frozenset(claims).isdisjoint(known):
+            known = [claim for claim in known if claim not in claims]
+        self.repeated_claims[table] = [*known, *claims][-REPEATED_CLAIMS_MAX:]
+
+    def add_entry(
+        self, number: int, fields: Mapping[str, bytes], books: ExpectedBooks
+    ) -> Sequence[str]:
+        """Add the data of a replayed ledger entry, and return the errors in its event, as texts.
+
+        `books` are those after the entry.
+
+        Raises:
+            ValueError: the event has no sequence number.
+            msgspec.DecodeError: the entry cannot be read.
+        """
+        kind, table = fields["kind"], fields["table"].decode()
+        if kind not in OF_TABLES:
+            if kind in ASK_ACTS:
+                self.decide(fields)
+            elif kind == b"restore":
+                # A restore applies corrections from outboxes, whose confirmations can be lost.
+                self.unconfirmed.clear()
+            elif kind in _DECISIONS:
+                self.repeat_claims(table, [_DECIDED.decode(fields["event"]).claim])
+            return self._never_confirmed() if kind == b"reading" else ()
+        seq = int(fields["seq"])
+        faults = [*_other_fields(fields, seq), *self._confirmed_wrongly(table, number, fields)]
+        if kind == b"correct_wager":
+            faults += self._corrected(table, number, fields)
+        before = self.last.get(table, 0)
+        if kind == b"wagers" or (kind == b"correct_wager" and table in books.rounds):
+            self.open_round(table, number, fields)
+        else:
+            faults += self._end_round(table, fields, books)
+        self._keep_reply(table, number, seq, fields)
+        if seq <= before:
+            message = f"event {seq} of table {table} follows its event {before}"
+            faults.append(f"{message}: it was counted again")
+        return faults
+
+    def _never_confirmed(self) -> list[str]:
+        """Return the corrections that no restore explains before the close of a gaming day.
+
+        No service closes a day before a restore is noted. So a day with such a correction is not
+        archived, and its entries stay in Redis.
+        """
+        found = [
+            f"a day closes after table {table}: {problem}"
+            for table, problem in sorted(self.unconfirmed.items())
+        ]
+        self.unconfirmed.clear()
+        return found
+
+    def _corrected(self, table: str, number: int, fields: Mapping[str, bytes]) -> list[str]:
+        """Return the errors in the correction of a wager, as texts.
+
+        All other wagers of the round, their patrons and the draw must be those before it, and no
+        cards can be known.
+        """
+        if not confirmed_by(fields["by"].decode()):
+            self.unconfirmed[table] = _UNCONFIRMED.format(entry=number)
+        opened = self.rounds.get(table)
+        if opened is None:
+            return []
+        event, faults = correction_of_wager(fields["event"]), []
+        before = {one.position: one for one in placed_in(opened.event).positions}
+        after = {one.position: one for one in event.positions}
+        own = before.get(event.position)
+        if event.adds == (own is not None and event.wager in own.wagers):
+            had = "is in the round already" if event.adds else "is not in the round"
+            faults.append(f"{event.wager} of position {event.position} {had}")
+        due = corrected_wagers(before, event)
+        if own is None and event.position in due and event.position in after:
+            patron = after[event.position].patron
+            due[event.position] = msgspec.structs.replace(due[event.position], patron=patron)
+        if due != after or event.round != opened.round or len(after) < len(event.positions):
+            faults.append(f"its other wagers are not those of event {opened.seq}")
+        if reply_in(fields["reply"]).draw != reply_in(opened.reply).draw:
+            faults.append(f"its draw is not that of event {opened.seq}")
+        if self.known.get(table):
+            faults.append("cards of the round were entered before it")
+        return faults
+
+    def _end_round(
+        self, table: str, fields: Mapping[str, bytes], books: ExpectedBooks
+    ) -> list[str]:
+        """Add the data of an event that ends a round, and return a result's errors, as texts."""
+        opened = self.end_round(table, fields)
+        if fields["kind"] != b"result":
+            return []
+        settled = settled_in(fields["reply"])
+        won = [one.claim for one in settled.reply.claims or ()]
+        if books.envy:
+            owed = envy_of_result(books, table, int(fields["seq"]))
+            won += [claim for claim in owed if owed[claim].state == "validated"]
+        if won:
+            self.repeat_claims(table, won)
+        if opened is None:
+            return []
+        return _other_lines(opened, settled.reply.lines or (), books.wagers)
+
+    def _keep_reply(
+        self, table: str, number: int, seq: int, fields: Mapping[str, bytes]
+    ) -> None:  # fmt: skip
+        replies = self.replies.setdefault(table, {})
+        replies[seq] = LedgerReply(number, _digest(fields["event"]), _digest(fields["reply"]))
+        while (first := next(iter(replies))) <= seq - REPLIES_KEPT:
+            del replies[first]
+
+    def _pass(self, table: str, fields: Mapping[str, bytes]) -> int:
+        seq = int(fields["seq"])
+        self.last[table] = max(seq, self.last.get(table, 0))
+        self.decided.pop(table, None)
+        self.known.pop(table, None)
+        return seq
+
+    def _confirmed_wrongly(self, table: str, number: int, fields: Mapping[str, bytes]) -> list[str]:
+        """Return an error if an event names a confirmer whose decision is in no earlier entry.
+
+        Also note an event without a confirmer that needs one, because of a decision on an earlier
+        correction request of the round. If Redis lost the event and kept the decision, a restore
+        has applied it.
+        """
+        who = confirmed_by(fields["by"].decode())
+        # If the round began before the first replayed entry, the confirmation can be in an entry
+        # that was not replayed.
+        known = self.known.get(table, ())
+        if table not in self.rounds or not (who or known):
+            return []
+        if not who:
+            if correction_in(fields["event"], known) is not None:
+                self.unconfirmed[table] = _UNCONFIRMED_LATER.format(entry=number)
+            return []
+        decided = self.decided.get(table)
+        correction = correction_in(fields["event"], decided.entered if decided else ())
+        digest = correction.digest if correction else ""
+        due = DecidedAsk("confirmed", fields["round"].decode(), digest, who)
+        if decided == due:
+            return []
+        return [f"it says that {who} confirmed it, but no entry of this round says so"]
+
+
+def _other_fields(fields: Mapping[str, bytes], seq: int) -> Iterator[str]:
+    """Yield errors in an entry's table, number and round, which its event and its reply have too.
+
+    A table that repeats the event gets this reply again.
+    """
+    event, by = _EVENT_HEAD.decode(fields["event"]), fields["by"]
+    if by.partition(CONFIRMED_BY)[0] != b"table:" + fields["table"]:
+        yield f"it is by {by.decode()}, and not by its table"
+    if (event.seq, event.round.encode()) != (seq, fields["round"]):
+        yield f"its event is {event.seq} of round {event.round}"
+    settles = fields["kind"] == b"result"
+    reply = settled_in(fields["reply"]).reply if settles else reply_in(fields["reply"])
+    if (reply.status, reply.seq) != ("accepted", seq):
+        yield f"its reply is {reply.status} to event {reply.seq}"
+
+
+def _other_lines(opened: OpenedRound, lines: Sequence[Line], wagered: Collection[str]) -> list[str]:
+    """Return the errors in a result: wagers or a draw that differ from the entry of the wagers.
+
+    In the result, each wager must have one settlement line.
+    """
+    draw = reply_in(opened.reply).draw
+    had = [(one.position, one.item, one.wagered) for one in lines if one.item in wagered]
+    if sorted(had) != placed_in(opened.event).wagers:
+        return [f"it settles other wagers than those of event {opened.seq}, which were counted"]
+    drawn = [one.item for one in lines if one.item in _DRAWN]
+    odd = [item for item in drawn if getattr(draw, _DRAWN[item], None) is None]
+    return [f"it pays {item}, which was not drawn" for item in odd]
+
+
+def _digest(text: bytes) -> bytes:
+    return hashlib.blake2b(text, digest_size=16).digest()

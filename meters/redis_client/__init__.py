@@ -1,1 +1,0 @@
-"""Redis clients. They connect, find the primary, and wait until replicas have the data."""

@@ -1,0 +1,259 @@
+"""Approvals of the part of the floor file that is about a link (duties D4, D10, D12).
+
+One person approves the first floor file of an empty floor. Each later change takes two people. The
+ledger has both approvals. Redis has the number of the ledger entry of the first until the second
+person approves, or until another floor file is approved first.
+"""
+
+import hashlib
+from dataclasses import dataclass
+from typing import Final, cast
+
+import msgspec
+
+from meters.ledger.approval_faults import APPROVAL, HALF, Approval, HalfApproval
+from meters.ledger.checkpoint import NotedApproval
+from meters.ledger.two_people import NO_SETTERS, PinSetters, why_one_person
+from meters.store.history import ActIndex
+from meters.store.link_store import BooksError, LinkStore, done
+
+_ACTS_READ: Final = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """The first of two approvals, which waits for the second.
+
+    `entry` is the number of its ledger entry, as Redis has it; empty if none waits. If the entry
+    cannot be read, it does not count: `at` is empty, and `half` is None.
+    """
+
+    entry: str = ""
+    at: str = ""
+    half: HalfApproval | None = None
+
+    def counts_for(self, digest: str, replaces: str, after: int) -> bool:
+        """Check if it approves exactly this configuration instead of exactly the one before.
+
+        No approval that had one of the link's tables may have come since, as `after` shows.
+        """
+        half = self.half
+        return half is not None and (half.digest, half.replaces, half.after) == (
+            digest,
+            replaces,
+            after,
+        )
+
+
+class Approved(Approval, frozen=True, kw_only=True):
+    """The approved configuration of a link: its last approval, with its time and ledger entry."""
+
+    at: str
+    entry: int
+
+
+class ForgedError(Exception):
+    """The approved configuration in Redis differs from the one in the ledger."""
+
+    def __init__(self, reason: str, held: str) -> None:
+        super().__init__(reason)
+        self.held = held
+        """The digest of the approved configuration in Redis."""
+
+
+class ApprovalBook:
+    def __init__(self, store: LinkStore) -> None:
+        self._store = store
+        self._proven: Approved | None = None
+
+    async def current(self) -> Approved | None:
+        """Return the last approved configuration, or None if no configuration was ever approved.
+
+        This is fast if none was approved since the last call.
+
+        Raises:
+            ForgedError: the approved configuration in Redis differs from the ledger.
+        """
+        store = self._store
+        digest, *where = cast(
+            "list[bytes | None]",
+            await store.redis.hmget(store.keys.approved, ["digest", "entry", "at"]),
+        )
+        if digest is None:
+            self._proven = None
+            return None
+        held = [(one or b"").decode("utf-8", "replace") for one in (digest, *where)]
+        known = self._proven
+        if known is None or held != [known.digest, str(known.entry), known.at]:
+            self._proven = await self._prove(held[0])
+        return self._proven
+
+    async def _prove(self, held: str) -> Approved:
+        store = self._store
+        async with store.redis.pipeline(transaction=True) as pipe:
+            pipe.hgetall(store.keys.approved)
+            pipe.hget(store.keys.tallies, "approvals")
+            row, approvals = await pipe.execute()
+        try:
+            fields = {name.decode(): value.decode() for name, value in row.items()}
+            noted = await self._noted(int(fields["entry"]))
+            approval = APPROVAL.decode(noted.event)
+            said = (fields["digest"], fields["text"], fields["by"])
+            at, entry = fields["at"], noted.entry
+        except (KeyError, ValueError, msgspec.DecodeError):
+            reason = "the approved configuration in Redis is in no ledger entry"
+            raise ForgedError(reason, held) from None
+        digest = hashlib.sha256(approval.text.encode()).hexdigest()
+        noted_there = (digest, approval.text, noted.by)
+        if not said == noted_there == (approval.digest, approval.text, approval.by):
+            raise ForgedError(
+                f"the approved configuration in Redis is not the one in ledger entry {entry}", held
+            )
+        if noted.number != int(approvals or 0):
+            raise ForgedError(
+                "the approved configuration in Redis is the one in ledger entry"
+                f" {entry}, which is not the last approval",
+                held,
+            )
+        return Approved(**msgspec.structs.asdict(approval), at=at, entry=entry)
+
+    async def last_noted(self) -> Approval | None:
+        """Return the last approval that the ledger has, whatever Redis has as the approved one.
+
+        Raises:
+            CheckpointError: the checkpoint is damaged.
+        """
+        noted, before, acts = (await self._store.checkpoint()).approval, None, ActIndex(self._store)
+        event = noted.event if noted else None
+        while page := await acts.page(before, _ACTS_READ):
+            events = [fields["event"] for _, fields in page if fields.get("kind") == "approve"]
+            if events:
+                event = events[0]
+                break
+            before = page[-1][0]
+        try:
+            return APPROVAL.decode(event) if event else None
+        except msgspec.DecodeError:
+            return None
+
+    async def waiting(self) -> Waiting:
+        """Return the first of two approvals that waits for the second, proven by the ledger."""
+        store = self._store
+        entry = cast("bytes | None", await store.redis.hget(store.keys.approved, "first"))
+        if entry is None:
+            return Waiting()
+        number = int(entry) if entry.isdigit() else 0
+        found = await store.entries(number - 1, 1) if number else []
+        for noted, fields in found:
+            if noted == number and fields["kind"] == b"approve_first":
+                half = HALF.decode(fields["event"])
+                if half.by == fields["by"].decode():
+                    return Waiting(str(number), fields["at"].decode(), half)
+        # Its entry is archived, or somebody altered Redis: the approval does not count.
+        return Waiting(entry.decode())
+
+    async def approve_alone(
+        self,
+        approval: Approval,
+        replaces: str,
+        *,
+        of_empty_link: bool = True,
+        terms: str = "",
+        continues: str = "",
+    ) -> None:
+        """Store a configuration as the approved one, and write a ledger entry about it.
+
+        `replaces` is the digest of the approved configuration before, or empty. With
+        `of_empty_link`, the link must not have any ledger entry. Otherwise, its terms must still
+        have the digest `terms`, and the last approval must still have the ledger entry and the time
+        `continues`, if these are given.
+
+        Raises:
+            BooksError: ``stale`` if the approved configuration is no longer the one with the digest
+                `replaces`, if the terms have changed, if somebody approved since, or if the link
+                has ledger entries.
+        """
+        mode = "empty" if of_empty_link else "alone"
+        waiting = await self.waiting()
+        await self._run(mode, approval, replaces, waiting, terms=terms, continues=continues)
+
+    async def approve_first(
+        self, approval: Approval, replaces: str, after: int, waiting: Waiting
+    ) -> None:
+        """Note the first of two approvals in the ledger. It changes nothing else.
+
+        `after` is the order of the last approval that had one of the link's tables. `waiting`
+        is the approval that this one replaces, because that one does not count any more.
+
+        Raises:
+            BooksError: ``stale`` if somebody approved since these were read.
+        """
+        await self._run("first", approval, replaces, waiting, after=after)
+
+    async def approve_second(
+        self, approval: Approval, replaces: str, waiting: Waiting, setters: PinSetters
+    ) -> None:
+        """Store a configuration as the approved one, as the second of two people.
+
+        Raises:
+            BooksError: ``stale`` as for the first approval; ``same_person``, with the reason, if
+                both approvals could be by the same person (duty D4).
+        """
+        await self._run("second", approval, replaces, waiting, setters)
+
+    async def _run(
+        self,
+        mode: str,
+        approval: Approval,
+        replaces: str,
+        waiting: Waiting,
+        setters: PinSetters = NO_SETTERS,
+        *,
+        terms: str = "",
+        continues: str = "",
+        after: int = 0,
+    ) -> None:
+        store, half, event = self._store, waiting.half, msgspec.json.encode(approval)
+        if mode == "first":
+            event = msgspec.json.encode(
+                HalfApproval(
+                    approval.digest,
+                    replaces,
+                    approval.by,
+                    approval.changed,
+                    approval.pin_set_by,
+                    after,
+                )
+            )
+        answer = await store.call(
+            "approve_link", approval.digest, approval.by, approval.text, event, replaces, mode,
+            waiting.entry, half.by if half else "", msgspec.json.encode(half) if half else "{}",
+            setters.text, terms, continues, keys=[store.keys.approved],
+        )  # fmt: skip
+        if answer[0] == "same_person":
+            _, first, setter = answer
+            by = approval.by
+            reason = why_one_person(first, by, setter, did="approved it first", does="approves too")
+            raise BooksError("same_person", reason)
+        done(answer)
+
+    async def _noted(self, entry: int) -> NotedApproval:
+        """Return the approval that a ledger entry records.
+
+        If the entry is not later than the checkpoint (the accounts at the close of a gaming day),
+        return the approval that the checkpoint has.
+
+        Raises:
+            ValueError, KeyError: the entry is not an approval.
+        """
+        checkpoint = await self._store.checkpoint()
+        if entry <= checkpoint.entries:
+            if checkpoint.approval is None or checkpoint.approval.entry != entry:
+                raise KeyError(entry)
+            return checkpoint.approval
+        ((number, fields),) = await self._store.entries(entry - 1, 1)
+        if number != entry or fields["kind"] != b"approve":
+            raise KeyError(entry)
+        return NotedApproval(
+            entry, int(fields["seq"]), fields["by"].decode(), fields["event"].decode()
+        )

@@ -1,0 +1,67 @@
+"""The note of a facility's approvals: the first floor file, the links, the order (D4, D13).
+
+In a Redis Cluster the data of each link is in another slot, and no script can read two slots. So
+what no link can know alone is in this note, which one atomic script writes:
+
+- One person approves the first floor file of an empty floor, for all of its links. The note decides
+  who approves which file as the first one. All other approvals take two people.
+- Each approval gets a number that is larger than those of all approvals before, on any link. So the
+  ledgers of the links show on which link a table was approved last.
+- A link that the floor file no longer names can still have hand pays and open rounds of tables that
+  are now on another link. So the note names each link that was ever approved.
+"""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Final, cast
+
+from meters.store.script_loader import load_script
+from meters.store.shards import AnyRedis, redis_of
+from meters.store.slip_register import SLIPS_TAG
+from meters.wire.clock import now
+
+FACILITY_KEY: Final = f"pitlink:{{{SLIPS_TAG}}}:facility"
+"""The Redis key of the note: a hash with the fields `first` and `order`, and one for each link."""
+
+_FIRST: Final = b"first"
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_LINK: Final = "link:"
+
+
+@dataclass(frozen=True, slots=True)
+class Noted:
+    """The digest of the first floor file that was approved, and who approved it.
+
+    `links` are those that were ever approved.
+    """
+
+    floor: str
+    by: str
+    links: frozenset[str]
+
+
+class FacilityNote:
+    def __init__(self, redis: AnyRedis) -> None:
+        self._redis = redis_of(redis, SLIPS_TAG)
+        self._note = self._redis.register_script(load_script("note_facility"))
+
+    async def read(self) -> Noted:
+        held = cast("dict[bytes, bytes]", await self._redis.hgetall(FACILITY_KEY))
+        floor, _, by = held.pop(_FIRST, b"").decode("utf-8", "replace").partition(" ")
+        names = (name.decode("utf-8", "replace") for name in held)
+        links = (name.removeprefix(_LINK) for name in names if name.startswith(_LINK))
+        return Noted(floor, by, frozenset(links))
+
+    async def note(self, floor: str, by: str, link: str, last: int) -> tuple[bool, int]:
+        """Note that a person approves a floor file for a link. Return two values.
+
+        The first is true if this is the first floor file, approved by this person: now, or in an
+        act that was interrupted between two links. The second is the order of the approval. It is
+        larger than `last`, the largest order in the ledgers. It is also at least the time in
+        milliseconds: so after a loss of the note, it is larger than an order in a ledger that
+        nobody could read.
+        """
+        least = max(last + 1, (now() - _EPOCH) // timedelta(milliseconds=1))
+        args = [f"{floor} {by}", _LINK + link, str(least)]
+        first, order = cast("list[bytes]", await self._note(keys=[FACILITY_KEY], args=args))
+        return first.decode() == args[0], int(order)

@@ -1,0 +1,297 @@
+"""Checks that Redis writes, and cannot lose what it has written. If not, no link operates."""
+
+import hashlib
+from collections import ChainMap
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, cast
+
+from redis.asyncio import Redis
+from redis.asyncio.client import Pipeline
+from redis.commands.core import AsyncScript
+from redis.exceptions import (
+    BusyLoadingError,
+    NoScriptError,
+    OutOfMemoryError,
+    RedisError,
+    ResponseError,
+)
+
+from meters.store.replicated import ReplicatedRedis
+from meters.store.shards import probe_key
+
+_SYNCED: Final = {"appendonly": "yes", "appendfsync": "always", "no-appendfsync-on-rewrite": "no"}
+_NEEDED: Final = {**_SYNCED, "maxmemory-policy": "noeviction"}
+_SECTIONS: Final = ("server", "persistence", "replication")
+_OF_REPLICAS: Final = ("min-replicas-to-write", "min-replicas-max-lag")
+_LEAST_VERSION: Final = (6, 2)
+
+_WRITES: Final = """
+local key = KEYS[1]
+redis.call('SET', key, 1)
+redis.call('DEL', key)
+redis.call('HSET', key, 'a', 1)
+redis.call('HINCRBY', key, 'a', 1)
+redis.call('HDEL', key, 'a')
+redis.call('ZADD', key, 1, 'a')
+redis.call('ZREMRANGEBYSCORE', key, 0, 0)
+redis.call('ZREM', key, 'a')
+redis.call('XADD', key, '*', 'a', 1)
+redis.call('DEL', key)
+return string.match(redis.call('INFO', 'commandstats'), 'cmdstat_config|set:calls=(%d+)')
+"""
+"""Makes each kind of write that the books make, and leaves no key: an empty Redis stays empty.
+
+The first write needs memory: a Redis whose memory is full refuses only the first one of a script.
+Returns how often its settings were changed, if it counts that (since Redis 7.0).
+"""
+_WRITES_DIGEST: Final = hashlib.sha1(_WRITES.encode(), usedforsecurity=False).hexdigest()
+
+_SNAPSHOT_FAILED: Final = (
+    'its last snapshot failed. Look at its disk; pitlink needs no snapshots (save "")'
+)
+_FILE_INCOMPLETE: Final = (
+    "Redis writes its whole append-only file again. If it had none before, a crash now would lose"
+    " new writes, so the link waits. If this lasts for minutes, look at the disk of Redis"
+)
+_FILE_FAILED: Final = "it cannot write its append-only file. Look at its disk"
+_FEW_REPLICAS: Final = "it has fewer replicas than its min-replicas-to-write"
+_NOT_ALLOWED: Final = "its user is not allowed to: compare users.acl with the one of `pitlink keys`"
+_DENIED: Final = ("can't run this command", "no permission", "NOPERM", "ACL failure")
+_FULL: Final = "its memory is full (maxmemory)"
+_NEARLY_FULL_PERCENT: Final = 80
+"""Use of Redis's memory of which `pitlink check` warns, as the alert PitlinkRedisMemory does."""
+
+
+class NotSyncedError(RedisError):
+    """Redis has data that is possibly not on disk, so the service must not reply to events now."""
+
+
+async def run_synced(script: AsyncScript, keys: Sequence[str], args: Sequence[Any]) -> Any:  # noqa: ANN401  (as the script answers)
+    """Run a Lua script; return its answer only if Redis syncs each write before it answers.
+
+    A person can change this setting of Redis at any time. So it is read directly after the script,
+    in the same round trip: that value was in force for the writes of the script.
+
+    Raises:
+        NotSyncedError: Redis does not sync its writes. The script has possibly run in spite of the
+            error.
+    """
+    redis = cast("Redis", script.registered_client)
+    try:
+        return await _run_synced(redis, script.sha, keys, args)
+    except NoScriptError:
+        # This Redis does not have the script: it was restarted, or another server is now the
+        # primary.
+        await redis.script_load(script.script)
+        return await _run_synced(redis, script.sha, keys, args)
+
+
+async def _run_synced(redis: Redis, sha: str, keys: Sequence[str], args: Sequence[Any]) -> Any:  # noqa: ANN401
+    async with redis.pipeline(transaction=False) as pipe:
+        pipe.evalsha(sha, len(keys), *keys, *args)
+        for name in _SYNCED:
+            pipe.config_get(name)
+        answers = await _answers(pipe)
+    _raise_unless_synced(answers[1:])
+    return answers[0]
+
+
+async def _answers(pipe: Pipeline) -> list[Any]:
+    """Execute a pipeline; return its answers, or raise its first error.
+
+    An error that the client library raises itself would repeat all commands of the pipeline.
+    """
+    answers: list[Any] = await pipe.execute(raise_on_error=False)
+    for answer in answers:
+        if isinstance(answer, Exception):
+            raise answer
+    return answers
+
+
+async def must_keep(redis: Redis) -> None:
+    """Check that Redis has synced to disk all data that was written before this call.
+
+    Raises:
+        NotSyncedError: this data is possibly not on disk.
+    """
+    async with redis.pipeline(transaction=False) as pipe:
+        for name in _SYNCED:
+            pipe.config_get(name)
+        _raise_unless_synced(await pipe.execute())
+
+
+def _raise_unless_synced(settings: Sequence[Mapping[str, str]]) -> None:
+    for name, setting in zip(_SYNCED, settings, strict=True):
+        if setting.get(name) != _NEEDED[name]:
+            raise NotSyncedError(_not_as_needed(name, setting.get(name)))
+
+
+def _not_as_needed(name: str, value: str | None) -> str:
+    return f"Redis has {name} {value}; it must be {_NEEDED[name]}"
+
+
+def refused_write(error: RedisError) -> str | None:
+    """Return in words why Redis refused a write; None if the error is not such a refusal."""
+    text = str(error)
+    if "MISCONF" in text:
+        why = _FILE_FAILED if "AOF" in text else _SNAPSHOT_FAILED
+    elif "NOREPLICAS" in text:
+        why = _FEW_REPLICAS
+    elif isinstance(error, OutOfMemoryError) or "maxmemory" in text:
+        why = _FULL
+    elif any(sign in text for sign in _DENIED):
+        why = _NOT_ALLOWED
+    else:
+        return None
+    return f"Redis refuses writes: {why}"
+
+
+class FileWatch:
+    """Whether Redis may lack its append-only file: it then loads the earlier file after a crash.
+
+    It may if it had none, if it was started since, if it is another server, or if somebody changed
+    any setting, for example `appendonly` to no and back to yes. It no longer does once it is seen
+    to write no whole file.
+    """
+
+    def __init__(self) -> None:
+        self._may_lack = True
+        self._seen: object = None
+
+    def note_unsynced(self) -> None:
+        """Note that Redis did not sync a write: possibly it had no file."""
+        self._may_lack = True
+
+    def is_incomplete(
+        self, settings: Mapping[str, str], info: Mapping[str, object], changes: object
+    ) -> bool:
+        """Return whether Redis is writing a file that it may lack, and note what was seen.
+
+        `changes` is how often the settings were changed, if Redis counts that.
+        """
+        seen = (info.get("run_id"), changes)
+        self._may_lack = self._may_lack or seen != self._seen
+        self._seen = seen
+        if settings.get("appendonly") != _NEEDED["appendonly"]:
+            self._may_lack = True
+            return False
+        writes = info.get("aof_rewrite_in_progress") or info.get("aof_rewrite_scheduled")
+        self._may_lack = self._may_lack and bool(writes)
+        return self._may_lack
+
+
+async def redis_problem(redis: Redis, tag: str, watch: FileWatch | None = None) -> str | None:
+    """Return the reason why a link must not operate on this Redis now, or None (duty D10).
+
+    Redis must accept writes: this function makes some, to the probe key with the hash tag. It must
+    sync every write to its file immediately, and write without errors. It must never evict a key.
+    It must be a primary, of version 6.2 or later. If replicas are required, enough of them must be
+    connected, and Redis must be set to refuse writes otherwise.
+
+    With a watch, Redis must also not be writing a whole append-only file that it may lack: it
+    reports `appendonly yes` as soon as it begins to write that file.
+    """
+    try:
+        if isinstance(redis, ReplicatedRedis) and await redis.has_moved():
+            return "another Redis has become the primary"
+        settings, info, written = await _settings_and_info(redis, probe_key(tag))
+        replicas = await _replicas_problems(redis, info)
+    except BusyLoadingError:
+        return "Redis is loading its data"
+    except (RedisError, OSError) as error:
+        return f"Redis does not answer: {error}"
+    version = tuple(int(part) for part in str(info.get("redis_version", "0")).split(".")[:2])
+    problems = [
+        _not_as_needed(name, settings.get(name))
+        for name, needed in _NEEDED.items()
+        if settings.get(name) != needed
+    ]
+    if info.get("aof_last_write_status") != "ok":
+        problems.append("Redis cannot write its append-only file")
+    refused = written if isinstance(written, ResponseError) else None
+    if watch and watch.is_incomplete(settings, info, written) and refused is None:
+        problems.append(_FILE_INCOMPLETE)
+    if info.get("role") != "master":
+        problems.append(f"Redis is a {info.get('role')}, not the primary")
+    elif refused is not None:
+        problems.append(refused_write(refused) or f"Redis refuses writes: {refused}")
+    if version < _LEAST_VERSION:
+        problems.append(f"Redis is version {info.get('redis_version')}; it must be at least 6.2")
+    return "; ".join([*problems, *replicas]) or None
+
+
+async def redis_warnings(redis: Redis) -> Sequence[str]:
+    """Return what Redis reports that will stop its writes later."""
+    async with Pipeline(
+        redis.connection_pool, redis.response_callbacks, transaction=False, shard_hint=None
+    ) as pipe:
+        pipe.config_get("save")
+        pipe.config_get("stop-writes-on-bgsave-error")
+        pipe.info("persistence")
+        pipe.info("memory")
+        save, stops, disk, memory = await _answers(pipe)
+    found = []
+    if save["save"]:
+        if disk.get("rdb_last_bgsave_status") != "ok":
+            found.append("its last snapshot failed: look at its disk")
+        if stops["stop-writes-on-bgsave-error"] == "yes":
+            found.append('it makes snapshots, and refuses writes when one fails: set save ""')
+    if disk.get("aof_last_bgrewrite_status") != "ok":
+        found.append("it cannot shorten its append-only file, which fills its disk")
+    used, limit = (int(memory.get(name, 0)) for name in ("used_memory", "maxmemory"))
+    if limit and (percent := used * 100 // limit) >= _NEARLY_FULL_PERCENT:
+        found.append(f"{percent} % of its maxmemory is used, and it refuses writes when it is full")
+    return found
+
+
+async def _settings_and_info(
+    redis: Redis, probe: str
+) -> tuple[Mapping[str, str], Mapping[str, object], object]:
+    """Read the settings (CONFIG) and the state (INFO) of Redis, and write to its probe key.
+
+    This takes one round trip, and Redis one sync of its file. The service does it every second.
+
+    Returns:
+        The settings, the state, and what the writing returned, or the error with which Redis
+            refused a write.
+    """
+    # This pipeline does not wait for replicas, because the answer contains no data of the floor.
+    callbacks = redis.response_callbacks
+    async with Pipeline(
+        redis.connection_pool, callbacks, transaction=False, shard_hint=None
+    ) as pipe:
+        # The script first: a change of the settings after it is seen by the next check.
+        pipe.evalsha(_WRITES_DIGEST, 1, probe)
+        # Each call has one name or one section, because Redis before 7.0 accepts no more.
+        for name in _NEEDED:
+            pipe.config_get(name)
+        for section in _SECTIONS:
+            pipe.info(section)
+        written, *answers = await pipe.execute(raise_on_error=False)
+        for answer in answers:
+            if isinstance(answer, Exception):
+                raise answer
+        if isinstance(written, NoScriptError):
+            pipe.script_load(_WRITES)
+            await pipe.execute()
+            return await _settings_and_info(redis, probe)
+    count = len(_NEEDED)
+    return dict(ChainMap(*answers[:count])), dict(ChainMap(*answers[count:])), written
+
+
+async def _replicas_problems(redis: Redis, info: Mapping[str, object]) -> Sequence[str]:
+    """Return the problems of the primary's replicas; none if it needs no replicas."""
+    needed = redis.replicas if isinstance(redis, ReplicatedRedis) else 0
+    if not needed:
+        return []
+    least, lag_s = [int(str((await redis.config_get(name))[name])) for name in _OF_REPLICAS]
+    problems = []
+    if least < needed:
+        problems.append(f"Redis has {_OF_REPLICAS[0]} {least}; it must be at least {needed}")
+    if not lag_s:
+        problems.append(f"Redis has {_OF_REPLICAS[1]} 0; it must be at least 1")
+    # Only a Redis that requires replicas reports how many of them are up to date.
+    connected = int(str(info.get("min_slaves_good_slaves", info.get("connected_slaves", 0))))
+    if connected < needed:
+        problems.append(f"{connected} of {needed} replicas are connected and in step")
+    return problems

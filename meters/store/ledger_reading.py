@@ -1,0 +1,112 @@
+"""Reading of a link's ledger in Redis: the last entries from the stream, older ones from blocks."""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Final, cast
+
+from msgspec.structs import replace
+from redis.asyncio import Redis
+
+from meters.ledger.link_keys import LinkKeys
+from meters.ledger.script_steps import ScriptAnswer, Status
+from meters.store.ledger_blocks import read_from_block, unpack_one
+from meters.store.stored_entries import Entry, StreamEntry, unpack_entries, unpack_entry
+
+_AT_ONCE: Final = 20
+
+
+async def read_entries(redis: Redis, keys: LinkKeys, after: int, count: int) -> list[Entry]:
+    """Read up to `count` ledger entries after entry `after`.
+
+    If the ledger has an entry after `after`, at least one is returned, and none is left out.
+    """
+    if found := await read_from_block(redis, keys, after, count):
+        return found
+    rows = await _read(redis, keys.ledger, f"({after}-0", f"{after + count}-0", count)
+    # The next entry of the stream can end after `after + count`.
+    rows = rows or await _read(redis, keys.ledger, f"({after}-0", "+", 1)
+    first = unpack_entry(rows[0])[0][0] if rows else after + 2
+    # Entries only move from the stream into blocks. So if they moved between the first two reads,
+    # they are in a block now.
+    if first > after + 1 and (found := await read_from_block(redis, keys, after, count)):
+        return found
+    if not rows:
+        return []
+    begins_before = first <= after and len(unpack_entry(rows[0])) > 1
+    if begins_before and not await _read(redis, keys.ledger, f"{first}-0", f"{after}-0", 1):
+        # The entries up to `after` are in the same entry of the stream.
+        return [one for one in unpack_entries(rows, first - 1) if one[0] > after][:count]
+    return unpack_entries(rows, after)[:count]
+
+
+async def read_entries_at(redis: Redis, keys: LinkKeys, numbers: Sequence[int]) -> list[Entry]:
+    """Read the ledger entries with some numbers. Those that Redis lacks are left out.
+
+    Each entry can be in another block. So they are read a few at a time, and blocks are unpacked
+    outside the event loop.
+    """
+    found: dict[int, Entry] = {}
+    for begin in range(0, len(numbers), _AT_ONCE):
+        # Redis fails for an id below 0, which somebody could write into the state of a table.
+        some = [one for one in numbers[begin : begin + _AT_ONCE] if one > 0]
+        older = await _rows_at(redis, keys.ledger_blocks, some)
+        found |= await asyncio.to_thread(_unpacked_at, older)
+        newer = await _rows_at(redis, keys.ledger, [one for one in some if one not in found])
+        for number, row in newer:
+            found |= {one[0]: one for one in unpack_entry(row) if one[0] == number}
+        moved = await _rows_at(redis, keys.ledger_blocks, [one for one in some if one not in found])
+        found |= await asyncio.to_thread(_unpacked_at, moved)
+    return [found[number] for number in numbers if number in found]
+
+
+async def add_replies(
+    redis: Redis, keys: LinkKeys, answers: Sequence[ScriptAnswer]
+) -> Sequence[ScriptAnswer]:
+    """Add to the answers of a script the replies to repeated events that only the ledger has."""
+    numbers = {
+        one.entry for one in answers if one.status is Status.AGAIN and one.entry is not None
+    }  # fmt: skip
+    if not numbers:
+        return answers
+    replies = {
+        number: fields["reply"].decode()
+        for number, fields in await read_entries_at(redis, keys, sorted(numbers))
+        if "reply" in fields  # a damaged entry has no reply
+    }
+    return [
+        one if one.status is not Status.AGAIN or one.entry is None
+        else replace(one, text=replies[one.entry], entry=None) if one.entry in replies
+        # Without its entry, an event gets no reply. The table repeats the event.
+        else replace(one, status=Status.MOVED)
+        for one in answers
+    ]  # fmt: skip
+
+
+def _unpacked_at(rows: Sequence[tuple[int, StreamEntry]]) -> dict[int, Entry]:
+    return {number: one for number, row in rows for one in unpack_one(row, number)}
+
+
+async def _rows_at(redis: Redis, key: str, numbers: Sequence[int]) -> list[tuple[int, StreamEntry]]:
+    """Return for each number the stream entry with this id, or the next one."""
+    async with redis.pipeline(transaction=False) as pipe:
+        for number in numbers:
+            pipe.xrange(key, min=f"{number}-0", count=1)
+        found: list[list[StreamEntry]] = await pipe.execute()
+    return [(number, row) for number, rows in zip(numbers, found, strict=True) for row in rows]
+
+
+async def first_number(redis: Redis, keys: LinkKeys) -> int:
+    """Return the number of the first ledger entry in Redis; 0 without an entry."""
+    found = await read_entries(redis, keys, 0, 1)
+    return found[0][0] if found else 0
+
+
+async def first_end(redis: Redis, keys: LinkKeys) -> int:
+    """Return the number with which the first entry of the stream ends; 0 without an entry."""
+    rows = await _read(redis, keys.ledger, "-", "+", 1)
+    return unpack_entry(rows[0])[-1][0] if rows else 0
+
+
+async def _read(redis: Redis, key: str, begin: str, end: str, count: int) -> list[StreamEntry]:
+    found = await redis.xrange(key, min=begin, max=end, count=count)
+    return cast("list[StreamEntry]", found)

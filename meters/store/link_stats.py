@@ -1,0 +1,178 @@
+"""Figures of a link for monitoring. The service reads them from Redis at each heartbeat."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Final, cast
+
+import msgspec
+from redis.exceptions import RedisError
+
+from meters.ledger.accounts import overflow_account, reserve_account
+from meters.ledger.correction_requests import StoredAsk, stored_asks
+from meters.store.link_store import LinkStore
+
+_CLAIMS_READ: Final = 1_000
+_FEW: Final = 50
+_MANY_EVERY_S: Final = 5.0
+"""The least time between two reads of many claims, because such a read takes long."""
+
+
+@dataclass(frozen=True, slots=True)
+class WaitingCount:
+    """A count of waiting items, and since when the oldest one waits, in seconds since 1970."""
+
+    count: int = 0
+    since_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LinkStats:
+    """The figures of a link for monitoring, except the values of the meters.
+
+    By meter id, there are the reserve, and the amount above the payout limit. `claims` are the wins
+    that wait until a floorperson validates them, or until their hand pay is paid; `hand_pays` are
+    the hand pays among them. `envy` are the hands with Envy Bonuses that can be paid, if nobody has
+    confirmed yet that they were paid. `archived_s` is when a gaming day was last archived, and
+    `read_s` the last reading at the close of a gaming day, both in seconds since 1970.
+    """
+
+    reserve_micros: Mapping[str, int]
+    overflow_micros: Mapping[str, int]
+    claims: WaitingCount
+    hand_pays: WaitingCount
+    proposals: int
+    entries_live: int
+    entries_archived: int = 0
+    archived_s: float | None = None
+    read_s: float | None = None
+    envy: WaitingCount = WaitingCount()
+    corrections: WaitingCount = WaitingCount()
+
+
+@dataclass(frozen=True, slots=True)
+class RedisMemory:
+    """The memory of Redis. A limit of 0 means no limit."""
+
+    used_bytes: int
+    limit_bytes: int
+
+
+class _PaidFrom(msgspec.Struct, frozen=True):
+    paid_from: str
+
+
+_PAID_FROM: Final = msgspec.json.Decoder(_PaidFrom)
+
+
+class LinkStatsReader:
+    """The reader of a link's figures.
+
+    Claims and correction requests are read again only if `LinkState.floor_changes` has risen.
+    """
+
+    def __init__(self, store: LinkStore) -> None:
+        self._store = store
+        self._claims_as_of = -1
+        self._claims = WaitingCount()
+        self._hand_pays = WaitingCount()
+        self._envy = WaitingCount()
+        self._corrections = WaitingCount()
+        self._asks_as_of = -1
+        self._listed = 0
+        self._not_before_s = 0.0
+
+    async def read(self, floor_changes: int) -> LinkStats:
+        """Read the figures of the link at one moment.
+
+        Raises:
+            ValueError: a value in Redis is not valid.
+        """
+        store, keys = self._store, self._store.keys
+        ids = [meter.meter_id for meter in store.link.meter]
+        accounts = [*map(reserve_account, ids), *map(overflow_account, ids)]
+        async with store.redis.pipeline(transaction=True) as pipe:
+            pipe.hmget(keys.accounts, accounts)
+            pipe.zcard(keys.waiting)
+            pipe.zcard(keys.proposals)
+            pipe.hget(keys.checkpoint, "entries")
+            pipe.hmget(keys.meters, ["entries", "archived", "archived_at", "reading_at"])
+            micros, waiting, proposals, trimmed, (last, *days) = await pipe.execute()
+        held = [int(each or 0) for each in micros]
+        now_s = asyncio.get_running_loop().time()
+        changed = floor_changes != self._claims_as_of or waiting != self._listed
+        if changed and (waiting <= _FEW or now_s >= self._not_before_s):
+            await self._read_claims(waiting)
+            self._claims_as_of, self._not_before_s = floor_changes, now_s + _MANY_EVERY_S
+        if floor_changes != self._asks_as_of:
+            asks = [one for one in stored_asks(await store.asks()) if not one.decision]
+            self._corrections = _waiting([at for one in asks if (at := _asked_s(one)) is not None])
+            self._asks_as_of = floor_changes
+        self._claims = replace(self._claims, count=self._claims.count + waiting - self._listed)
+        self._listed = waiting
+        archived_s, read_s = (_since_s(each.decode()) if each else None for each in days[1:])
+        return LinkStats(
+            dict(zip(ids, held, strict=False)),
+            dict(zip(ids, held[len(ids) :], strict=True)),
+            self._claims,
+            self._hand_pays,
+            proposals,
+            int(last or 0) - int(trimmed or 0),
+            int(days[0] or 0),
+            archived_s,
+            read_s,
+            self._envy,
+            self._corrections,
+        )
+
+    async def _read_claims(self, count: int) -> None:
+        """Read the undecided claims, and count the wins, hand pays and Envy Bonuses that wait.
+
+        At most 1,000 claims are read, the oldest first. `count` is that of all undecided claims.
+        """
+        found = [
+            (fields, _PAID_FROM.decode(fields["record"]).paid_from == "hand_pay")
+            for fields in await self._store.claims(await self._store.waiting(_CLAIMS_READ))
+            if fields
+        ]
+        envy = [_since_s(one["at"]) for one, _ in found if one.get("envy") == "validated"]
+        wins = [
+            (_since_s(one["at"]), by_hand)
+            for one, by_hand in found
+            if one["state"] == "pending" or (one["state"] == "validated" and by_hand)
+        ]
+        self._claims = _waiting([since_s for since_s, _ in wins], count - len(found))
+        self._hand_pays = _waiting([since_s for since_s, by_hand in wins if by_hand])
+        self._envy = _waiting(envy)
+        self._listed = count
+
+    async def memory(self) -> RedisMemory | None:
+        try:
+            info = cast("Mapping[str, object]", await self._store.redis.info("memory"))
+        except RedisError:
+            return None
+        used, limit = info.get("used_memory"), info.get("maxmemory")
+        if not isinstance(used, int) or not isinstance(limit, int):
+            return None
+        return RedisMemory(used, limit)
+
+
+def _waiting(since_s: Sequence[float], more: int = 0) -> WaitingCount:
+    """Count waiting items: one for each time in `since_s`, and `more` items without a time."""
+    return WaitingCount(len(since_s) + more, min(since_s, default=None))
+
+
+def _asked_s(stored: StoredAsk) -> float | None:
+    """Return the time when a table first sent a correction request, in seconds since 1970.
+
+    Return None if somebody has changed the request in Redis, which the audit reports.
+    """
+    try:
+        return _since_s(stored.ask.at)
+    except ValueError:
+        return None
+
+
+def _since_s(at: str) -> float:
+    return datetime.fromisoformat(at).timestamp()

@@ -1,0 +1,61 @@
+"""The Lua scripts of the package, with their shared fragments included."""
+
+import re
+from collections import Counter
+from functools import cache
+from importlib.resources import files
+from typing import Final
+
+from meters.ledger.schema import SCHEMA
+from meters.ledger.script_steps import position_names
+from meters.store.refusals import refusal_texts
+
+_INCLUDE: Final = re.compile(r"^--include ([a-z_]+)$", re.MULTILINE)
+_WORD: Final = re.compile(r"\w+")
+
+
+class ScriptError(Exception):
+    """A Lua script could not be assembled from its files."""
+
+
+@cache
+def load_script(name: str, package: str = "meters.store") -> str:
+    """Load a Lua script with the fragments that it includes, after the schema version of its data.
+
+    Raises:
+        ScriptError: a file is missing, a fragment is included twice, or a fragment includes itself.
+    """
+    text = _flatten(package, _read(package, name), seen=set())
+    return f"local SCHEMA = '{SCHEMA}'\n{_without_unused_positions(text)}"
+
+
+def _without_unused_positions(text: str) -> str:
+    """Remove the names of array positions that a script does not use.
+
+    Lua allows at most 200 local variables, and needs time for each of them.
+    """
+    words = Counter(_WORD.findall(text))
+    unused = {line for line in position_names().splitlines() if words[line.split()[1]] == 1}
+    return "\n".join(line for line in text.split("\n") if line not in unused)
+
+
+def _flatten(package: str, text: str, seen: set[str]) -> str:
+    def put(match: re.Match[str]) -> str:
+        fragment = match[1]
+        if fragment in seen:
+            raise ScriptError(f"the fragment {fragment} is included twice")
+        seen.add(fragment)
+        return _flatten(package, _read(package, f"includes/{fragment}"), seen)
+
+    return _INCLUDE.sub(put, text)
+
+
+def _read(package: str, name: str) -> str:
+    if name == "includes/positions":
+        return position_names()
+    if name == "includes/refusal_texts":
+        return f"local REFUSALS = [==[{refusal_texts()}]==]"
+    try:
+        return (files(package) / "scripts" / f"{name}.lua").read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise ScriptError(f"there is no script {name}") from None

@@ -1,0 +1,167 @@
+"""The layout of ledger entries in Redis.
+
+The ledger entries of one script call are one entry of the Redis stream. Its id has the number of
+the last of them. Its first field has the packed entries without their longest values, the events
+and the replies. In the entries of tables, the second field has the compressed events and replies of
+the call. In all other entries, each event and reply is a field: ``event1`` and ``reply1`` for the
+first entry, and so on.
+"""
+
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Annotated, Final
+
+import msgspec
+import zstandard
+
+from meters.ledger.chain import CHAIN, ENTRY_FIELDS
+from meters.ledger.script_steps import reply_text
+
+PACKED: Final = "entries"
+
+COMPRESSED: Final = "texts"
+
+_APART: Final = ("event", "reply")
+_SHORT: Final = tuple(name for name in ENTRY_FIELDS if name not in _APART)
+_Values = tuple[str, str, str, str, str, str, str, str]
+_Placed = tuple[str, str, str, str, str, str, str, int, tuple[int, ...], str]
+_DECODER: Final = msgspec.msgpack.Decoder(list[_Values])
+_PLACED: Final = msgspec.msgpack.Decoder(list[_Placed])
+_PARTS_MAX: Final = 4_096
+"""Largest count of the parts of a reply. A reply has two for each of its amounts."""
+_Parts = Annotated[tuple[str | int, ...], msgspec.Meta(max_length=_PARTS_MAX)]
+_TEXTS: Final = msgspec.msgpack.Decoder(list[tuple[bytes, _Parts]])
+_ENCODER: Final = msgspec.msgpack.Encoder()
+_PACKED: Final = PACKED.encode()
+_COMPRESSED: Final = COMPRESSED.encode()
+_LEVEL: Final = 1
+_BYTES_MAX: Final = 1 << 25
+"""Largest size of the events and replies of a call: a forged entry must not fill the memory. A
+service applies at most 400 events at once, of 16 kilobytes at most, and a reply is not much
+longer."""
+
+
+class _Zstd(threading.local):
+    """The compressor and decompressor of a thread. Threads must not share them.
+
+    To make them for each text would take longer than to compress a small batch.
+    """
+
+    def __init__(self) -> None:
+        self.compressor = zstandard.ZstdCompressor(_LEVEL)
+        self.decompressor = zstandard.ZstdDecompressor()
+
+
+_ZSTD: Final = _Zstd()
+
+StreamEntry = tuple[bytes, Mapping[bytes, bytes]]
+"""An entry of the Redis stream: its id and its fields."""
+
+Entry = tuple[int, dict[str, bytes]]
+"""A ledger entry: its number and its fields."""
+
+
+def unpack_entry(row: StreamEntry) -> list[Entry]:
+    """Return the ledger entries of one entry of the stream.
+
+    If somebody has damaged the stream entry, the result is one entry with its fields. It has no
+    valid digest, so an audit reports it.
+    """
+    entry_id, fields = row
+    number, _, more = entry_id.partition(b"-")
+    last, packed = int(number), fields.get(_PACKED)
+    if packed is not None and more == b"0":
+        try:
+            if compressed := fields.get(_COMPRESSED):
+                placed = _PLACED.decode(packed)
+                if 0 < len(placed) <= last and len(fields) == 2:
+                    return _unpacked_placed(placed, _TEXTS.decode(_plain(compressed)), last)
+            else:
+                values = _DECODER.decode(packed)
+                if 0 < len(values) <= last and len(fields) == 1 + len(_APART) * len(values):
+                    return _unpacked(values, fields, last)
+        except (msgspec.DecodeError, UnicodeDecodeError, LookupError, zstandard.ZstdError):
+            pass  # somebody has damaged the stream entry
+    return [(last, {name.decode("utf-8", "replace"): value for name, value in fields.items()})]
+
+
+def _unpacked(
+    values: Sequence[_Values], texts: Mapping[bytes, bytes], last: int
+) -> list[Entry]:  # fmt: skip
+    found: list[Entry] = []
+    for place, of in enumerate(values, start=1):
+        kind, at, by, table, round_id, seq, transfers, chain = (value.encode() for value in of)
+        entry = {
+            "kind": kind, "at": at, "by": by, "table": table, "round": round_id, "seq": seq,
+            "transfers": transfers, "event": texts[b"event%d" % place],
+            "reply": texts[b"reply%d" % place], CHAIN: chain,
+        }  # fmt: skip
+        found.append((last - len(values) + place, entry))
+    return found
+
+
+def _unpacked_placed(
+    values: Sequence[_Placed], texts: Sequence[tuple[bytes, tuple[str | int, ...]]], last: int
+) -> list[Entry]:
+    found: list[Entry] = []
+    number, before = last - len(values), 0
+    for kind, at, by, table, round_id, seq, transfers, place, cents, chain in values:
+        if place <= before:  # many entries with the same long text would fill the memory
+            raise LookupError("the entries are not in the order of their texts")
+        number, before = number + 1, place
+        event, parts = texts[place - 1]
+        entry = {
+            "kind": kind.encode(), "at": at.encode(), "by": by.encode(), "table": table.encode(),
+            "round": round_id.encode(), "seq": seq.encode(), "transfers": transfers.encode(),
+            "event": event, "reply": reply_text(parts, cents), CHAIN: chain.encode(),
+        }  # fmt: skip
+        found.append((number, entry))
+    return found
+
+
+def compress_texts(texts: Sequence[tuple[bytes, Sequence[str | int]]]) -> bytes:
+    """Compress the events and replies of a script call for the stream.
+
+    Each reply is in the parts that `ReplyParts` explains. A reader replaces the numbers in them
+    with the amounts that the ledger entry has.
+    """
+    return _ZSTD.compressor.compress(_ENCODER.encode(texts))
+
+
+def _plain(compressed: bytes) -> bytes:
+    """Return the events and replies of a script call, still packed."""
+    if not 0 < zstandard.get_frame_parameters(compressed).content_size <= _BYTES_MAX:
+        raise zstandard.ZstdError("the size of the texts is missing, or too large")
+    return _ZSTD.decompressor.decompress(compressed, max_output_size=_BYTES_MAX)
+
+
+def unpack_entries(rows: Iterable[StreamEntry], after: int) -> list[Entry]:
+    """Return the ledger entries of consecutive entries of the stream, which follow entry `after`.
+
+    If a stream entry has the number of an earlier ledger entry once more, the result has the stream
+    entry as it is. An audit then reports it.
+    """
+    found: list[Entry] = []
+    for row in rows:
+        entries = unpack_entry(row)
+        if len(entries) > 1 and entries[0][0] <= after:
+            fields = {name.decode("utf-8", "replace"): value for name, value in row[1].items()}
+            entries = [(entries[-1][0], fields)]
+        found += entries
+        after = found[-1][0]
+    return found
+
+
+def pack_entries(entries: Sequence[Mapping[str, bytes]]) -> dict[str, bytes]:
+    """Pack ledger entries into the fields of a stream entry, as the Lua scripts do.
+
+    Raises:
+        KeyError: an entry lacks a field.
+        UnicodeDecodeError: a packed field is no text.
+    """
+    values = [
+        [*(one[name].decode() for name in _SHORT[:-1]), place, (), one[CHAIN].decode()]
+        for place, one in enumerate(entries, start=1)
+    ]
+    texts = [(one["event"], (one["reply"].decode(),)) for one in entries]
+    return {PACKED: _ENCODER.encode(values), COMPRESSED: compress_texts(texts)}
