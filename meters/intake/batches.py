@@ -7,6 +7,7 @@ The way of an event: its bytes are read (`event_reading`), judged (`wager_judgin
 import hashlib
 import logging
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -33,7 +34,6 @@ from meters.ledger.script_steps import (
     PaidDue,
     ReplyParts,
     ReplyWork,
-    ResultWork,
     ScriptAnswer,
     ScriptStep,
     Status,
@@ -42,7 +42,7 @@ from meters.ledger.script_steps import (
     reply_text,
 )
 from meters.metrics import Metrics
-from meters.metrics.link_metrics import PlayMetrics, WinKind
+from meters.metrics.link_metrics import WinKind
 from meters.process.logs import ThrottledLog
 from meters.store.link_store import APPLY_KEYS, LinkStore
 from meters.store.refusals import EventRefusal, out_of_order, refused, refused_by_script
@@ -89,44 +89,6 @@ class Arrival(msgspec.Struct, frozen=True):
     correlation: bytes | None = None
 
 
-class _Counts:
-    """Counts of a batch, added to the metrics all at once.
-
-    To change a metric takes more time than to process a wager.
-    """
-
-    def __init__(self) -> None:
-        self._events: dict[tuple[str, str], int] = {}
-        self._added: dict[str, tuple[AddedWagers, int]] = {}
-        self._tables: dict[str, tuple[int, int]] = {}
-
-    def event(self, event_type: str, status: str) -> None:
-        key = (event_type, status)
-        self._events[key] = self._events.get(key, 0) + 1
-
-    def wagers(self, table: str, added: AddedWagers) -> None:
-        # Many tables have the same wagers, so these are multiplied when the counts are written.
-        _, events = self._added.get(added.text, (added, 0))
-        self._added[added.text] = added, events + 1
-        wagers, cents = self._tables.get(table, (0, 0))
-        self._tables[table] = wagers + added.wagers, cents + added.wagered_cents
-
-    def write(self, link: str, play: PlayMetrics) -> None:
-        for (event_type, status), events in self._events.items():
-            play.count_event(link, event_type, status, events)
-        for added, events in self._added.values():
-            for one in added.contributions:
-                play.count_wagers(
-                    link,
-                    one.meter,
-                    wagers=events * one.wagers,
-                    wagered_cents=events * one.wagered_cents,
-                    contributed_micros=events * (one.meter_micros + one.reserve_micros),
-                )
-        for table, (wagers, cents) in self._tables.items():
-            play.count_table(link, table, wagers=wagers, wagered_cents=cents)
-
-
 @dataclass(slots=True)
 class BatchResult:
     """The result of a batch of events.
@@ -134,18 +96,20 @@ class BatchResult:
     `hits` are the claims that the batch opened, each with the amount of its win. `hellos` are the
     tables that sent a hello event, each with the claims whose state must be reported to it.
     `changed` says that an event was accepted, so the data in Redis has changed; `asked` that a
-    table made or withdrew a correction request.
+    table made or withdrew a correction request. For the metrics, `counted` has the events by type
+    and status, and `added` what accepted wagers of each table have added.
     """
 
     replies: list[tuple[TableAddress, bytes]] = field(default_factory=list)
     hits: list[tuple[ClaimRecord, PaidDue]] = field(default_factory=list)
     hellos: list[tuple[TableAddress, tuple[str, ...]]] = field(default_factory=list)
-    counts: _Counts = field(default_factory=_Counts)
     changed: bool = False
     asked: bool = False
+    counted: Counter[tuple[str, str]] = field(default_factory=Counter)
+    added: list[tuple[str, AddedWagers]] = field(default_factory=list)
 
     def add(self, other: "BatchResult") -> None:
-        """Add the result of another part of the batch."""
+        """Add the result of another part of the batch, which was counted already."""
         self.replies += other.replies
         self.hits += other.hits
         self.hellos += other.hellos
@@ -163,10 +127,9 @@ class _Judged(msgspec.Struct, frozen=True):
     request of the round names them.
     """
 
-    known: CatalogTable
+    arrival: Arrival
     event_type: str
     step: ScriptStep
-    payload: bytes = b""
     reply: ReplyParts = ()
     refusal: str = ""
     opened: OpenRound | None = None
@@ -226,7 +189,7 @@ class LinkIntake:
         follows = self._log.is_enabled_for(logging.DEBUG)
         for arrival in arrivals:
             known = arrival.known
-            event, seq, added = self._reader.read(known, arrival.payload)
+            event, seq, added = self._reader.event_in(known, arrival.payload)
             if follows:
                 self._log_arrived(known, event, seq)
             if seq is None or isinstance(event, Hello):
@@ -235,9 +198,10 @@ class LinkIntake:
                 read.append((arrival, event, seq, added))
         await self._read_rounds([(one.known, event) for one, event, _, _ in read])
         if judged := [self._judge(*one) for one in read]:
-            steps, keys = self._place(judged)
+            keys: list[str] = []
+            steps = [self._placed(one, keys) if one.result else one.step for one in judged]
             # The ledger has no entry of an event that cannot be accepted, so no text of it.
-            texts = [(one.payload, one.reply) for one in judged]
+            texts = [(one.arrival.payload if one.reply else b"", one.reply) for one in judged]
             began = time.perf_counter()
             answers = await self._store.apply(steps, texts, keys)
             self._running.observe_step(len(steps), time.perf_counter() - began)
@@ -247,7 +211,7 @@ class LinkIntake:
                 self._answer(one, answer, outcome)
         if unnumbered:
             await self._answer_unnumbered(unnumbered, outcome)
-        outcome.counts.write(self._store.link.id, self._play)
+        self._count(outcome)
         return outcome
 
     def forget(self) -> None:
@@ -296,39 +260,37 @@ class LinkIntake:
         added: AddedWagers | None,
     ) -> _Judged:
         """Validate an event. `added` is what wagers add, if they are repeated."""
-        known, payload = arrival.known, arrival.payload
         try:
             match event:
                 case Wagers():
-                    return self._judge_wagers(known, event, payload, added)
+                    return self._judge_wagers(arrival, event, added)
                 case EventRefusal():
                     raise event
             check_texts(event)
             match event:
                 case Result():
-                    return self._judge_result(known, event, payload)
+                    return self._judge_result(arrival, event)
                 case WagerCorrection():
-                    return self._judge_correction(known, event, payload)
+                    return self._judge_correction(arrival, event)
                 case Void():
-                    step = _step(known, seq, payload, Kind.VOID, event.round)
-                    step, entered = self._with_ask(known, event, step)
-                    reply = _accepted(seq)
-                    return _Judged(known, "void", step, payload, (reply,), entered=entered)
+                    step = _step(arrival, seq, Kind.VOID, event.round)
+                    step, entered = self._with_ask(arrival.known, event, step)
+                    return _Judged(arrival, "void", step, (_accepted(seq),), entered=entered)
                 case Withdrawal():
                     work = ReplyWork(_accepted(seq))
-                    step = _step(known, seq, payload, Kind.WITHDRAWAL, event.round, work=work)
-                    return _Judged(known, "withdrawal", step)
+                    step = _step(arrival, seq, Kind.WITHDRAWAL, event.round, work)
+                    return _Judged(arrival, "withdrawal", step)
         except EventRefusal as refusal:
-            basis = self._basis(known) if isinstance(event, Result | WagerCorrection) else None
             reply = refused(seq, refusal.code, refusal.message, refusal.field).decode()
-            step = _step(known, seq, payload, Kind.REFUSED, "", work=ReplyWork(reply), basis=basis)
+            ends_round = isinstance(event, Result | WagerCorrection)
+            basis = self._basis(arrival.known) if ends_round else None
+            step = _step(arrival, seq, Kind.REFUSED, "", ReplyWork(reply), basis=basis)
             if isinstance(event, WagerCorrection):  # the script ends the request for it
-                step, _ = self._with_ask(known, event, step)
-            return _Judged(known, _type_of(event), step, refusal=refusal.code)
+                step, _ = self._with_ask(arrival.known, event, step)
+            return _Judged(arrival, _type_of(event), step, refusal=refusal.code)
 
-    def _judge_wagers(
-        self, known: CatalogTable, event: Wagers, payload: bytes, added: AddedWagers | None
-    ) -> _Judged:
+    def _judge_wagers(self, arrival: Arrival, event: Wagers, added: AddedWagers | None) -> _Judged:
+        known = arrival.known
         if not self._replays:
             _check_game_dates(known)
         if added is None:
@@ -336,47 +298,42 @@ class LinkIntake:
         draw = self._draw(known, event)
         if added is None:
             added = judge_wagers(known, event.positions)
-            self._reader.note(known, payload, event, added)
+            self._reader.note(known, arrival.payload, event, added)
         reply = msgspec.json.encode(WagersAccepted(seq=event.seq, draw=draw)).decode()
         work = WagersWork(msgspec.json.encode(draw).decode(), added.text, self._replays)
-        step = _step(known, event.seq, payload, Kind.WAGERS, event.round, work=work)
+        step = _step(arrival, event.seq, Kind.WAGERS, event.round, work)
         opened = OpenRound(event.seq, event, draw, added.meters)
-        return _Judged(known, "wagers", step, payload, (reply,), opened=opened, added=added)
+        return _Judged(arrival, "wagers", step, (reply,), opened=opened, added=added)
 
-    def _judge_correction(
-        self, known: CatalogTable, event: WagerCorrection, payload: bytes
-    ) -> _Judged:
+    def _judge_correction(self, arrival: Arrival, event: WagerCorrection) -> _Judged:
         """Judge the correction of a wager, which a floorperson must always confirm."""
-        kind, basis = Kind.CORRECT_WAGER, self._basis(known)
-        opened = self._remembered(known, event)
+        known, kind = arrival.known, Kind.CORRECT_WAGER
+        basis, opened = self._basis(known), self._remembered(known, event)
         if opened is None:
             # The Lua script decides if the round is unknown, or is already over.
-            step = _step(known, event.seq, payload, kind, event.round, basis=basis)
-            return _Judged(known, kind.value, step)
+            step = _step(arrival, event.seq, kind, event.round, basis=basis)
+            return _Judged(arrival, kind.value, step)
         if event.adds and not self._replays:
             _check_game_dates(known)
         fed = known.feeding(self._store.link, opened.fed)
         reply, work, added = judge_correction(fed, event, opened)
-        step = _step(known, event.seq, payload, kind, event.round, work=work, basis=basis)
+        step = _step(arrival, event.seq, kind, event.round, work, basis=basis)
         step, _ = self._with_ask(known, event, msgspec.structs.replace(step, act=True))
-        return _Judged(
-            known, kind.value, step, payload, (reply,), added=added if event.adds else None
-        )
+        return _Judged(arrival, kind.value, step, (reply,), added=added if event.adds else None)
 
-    def _judge_result(self, known: CatalogTable, event: Result, payload: bytes) -> _Judged:
+    def _judge_result(self, arrival: Arrival, event: Result) -> _Judged:
+        known = arrival.known
         basis, opened = self._basis(known), self._remembered(known, event)
         if opened is None:
             # The Lua script decides if the round is unknown, or is already over.
-            step = _step(known, event.seq, payload, Kind.RESULT, event.round, basis=basis)
-            return _Judged(known, "result", step)
+            step = _step(arrival, event.seq, Kind.RESULT, event.round, basis=basis)
+            return _Judged(arrival, "result", step)
         if not self._replays:
             check_declared(known, event)
-        judged = judge_result(known.feeding(self._store.link, opened.fed), event, opened)
-        step = _step(
-            known, event.seq, payload, Kind.RESULT, event.round, work=judged.work, basis=basis
-        )
+        result = judge_result(known.feeding(self._store.link, opened.fed), event, opened)
+        step = _step(arrival, event.seq, Kind.RESULT, event.round, result.work, basis=basis)
         step, entered = self._with_ask(known, event, step)
-        return _Judged(known, "result", step, payload, judged.reply, result=judged, entered=entered)
+        return _Judged(arrival, "result", step, result.reply, result=result, entered=entered)
 
     def _with_ask(
         self, known: CatalogTable, event: Void | Result | WagerCorrection, step: ScriptStep
@@ -407,37 +364,25 @@ class LinkIntake:
         opened = self._rounds.get(known.table.id)
         return opened.basis if opened else 0
 
-    def _place(self, judged: Sequence[_Judged]) -> tuple[list[ScriptStep], list[str]]:
-        """Return the events for the Lua script, and the Redis keys of the claims that they open.
+    def _placed(self, one: _Judged, keys: list[str]) -> ScriptStep:
+        """Return a result for the Lua script, and add the keys of the claims that it opens.
 
-        An event names a claim's key by its place among the keys of the script call.
+        It names a claim's key by its place among the keys of the script call.
         """
-        keys: list[str] = []
-        steps: list[ScriptStep] = []
-        for one in judged:
-            step = one.step
-            if one.result is not None and (one.result.claims or one.result.work.envy):
-                step = msgspec.structs.replace(step, work=self._place_claims(one.result, keys))
-            steps.append(step)
-        return steps, keys
-
-    def _place_claims(self, result: ValidatedResult, keys: list[str]) -> ResultWork:
-        """Return the work of a result, with the places of its claims' keys, added to `keys`."""
-        work, positions = result.work, dict[str, int]()
-        opened = [claim.record.claim for claim in result.claims]
+        if one.result is None or not (one.result.claims or one.result.work.envy):
+            return one.step
+        work, places, replace = one.result.work, dict[str, int](), msgspec.structs.replace
+        opened = [claim.record.claim for claim in one.result.claims]
         for claim in dict.fromkeys([*opened, *(envy.claim for envy in work.envy)]):
             keys.append(self._store.keys.claim(claim))
-            positions[claim] = APPLY_KEYS + len(keys)
-        replace = msgspec.structs.replace
-        return replace(
-            work,
-            dues=tuple(replace(due, claim_key=positions.get(due.claim, 0)) for due in work.dues),
-            envy=tuple(replace(envy, claim_key=positions[envy.claim]) for envy in work.envy),
-        )
+            places[claim] = APPLY_KEYS + len(keys)
+        dues = tuple(replace(due, claim_key=places.get(due.claim, 0)) for due in work.dues)
+        envy = tuple(replace(envy, claim_key=places[envy.claim]) for envy in work.envy)
+        return replace(one.step, work=replace(work, dues=dues, envy=envy))
 
     def _answer(self, one: _Judged, answer: ScriptAnswer, outcome: BatchResult) -> None:
         """Add the reply to an event, and note what the script did with the event."""
-        known, seq, status = one.known, one.step.seq, answer.status
+        known, seq, status = one.arrival.known, one.step.seq, answer.status
         if one.refusal:
             self._count_refusal(known, one.refusal, seq)
         if status is Status.MOVED:
@@ -466,21 +411,20 @@ class LinkIntake:
             case _ if status not in _COUNTED and status is not Status.REFUSED:
                 reply = reply or refused_by_script(seq, status)
                 self._count_refusal(known, status.value, seq)
-        counted = _COUNTED.get(status, "refused")
-        outcome.counts.event(one.event_type, counted)
+        outcome.counted[one.event_type, _COUNTED.get(status, "refused")] += 1
         outcome.replies.append((known.address, reply))
 
     def _note_accepted(self, one: _Judged, answer: ScriptAnswer, outcome: BatchResult) -> None:
-        (link, table), play = one.known.address, self._play
+        (link, table), play = one.arrival.known.address, self._play
         if one.opened is not None and one.added is not None:
             self._remember(table, one.opened)
-            outcome.counts.wagers(table, one.added)
+            outcome.added.append((table, one.added))
             return
         self._rounds.pop(table, None)
         if one.step.kind is Kind.CORRECT_WAGER:
             play.count_at_table("table_wagers_corrected", link, table, 1)
             if one.added is not None:
-                outcome.counts.wagers(table, one.added)
+                outcome.added.append((table, one.added))
             self._log.info(
                 "wager corrected",
                 action="take_back" if one.added is None else "add",
@@ -517,7 +461,7 @@ class LinkIntake:
         Either cards of the round were entered and taken back, or another table has reported a
         result with the same cards.
         """
-        (link, table), play = one.known.address, self._play
+        (link, table), play = one.arrival.known.address, self._play
         hands, by = count_hands(one.entered), answer.confirmed_by
         if not hands and not answer.elsewhere:
             return
@@ -550,7 +494,7 @@ class LinkIntake:
     def _log_judged(self, one: _Judged, answer: ScriptAnswer) -> None:
         self._log.debug(
             "event judged",
-            table=one.known.table.id,
+            table=one.arrival.known.table.id,
             round=one.step.round or None,
             seq=one.step.seq,
             type=one.event_type,
@@ -579,7 +523,30 @@ class LinkIntake:
             hello = HelloReply(last_seq=state.last_seq, open_round=state.open_round)
             outcome.replies.append((known.address, msgspec.json.encode(hello)))
             outcome.hellos.append((known.address, state.claims))
-            outcome.counts.event("hello", "accepted")
+            outcome.counted["hello", "accepted"] += 1
+
+    def _count(self, outcome: BatchResult) -> None:
+        """Add the counts of a batch to the metrics at once.
+
+        To change a metric takes more time than to process a wager. Many tables have the same
+        wagers, so these are multiplied.
+        """
+        link, play = self._store.link.id, self._play
+        for (event_type, status), events in outcome.counted.items():
+            play.count_event(link, event_type, status, events)
+        times = Counter([added.text for _, added in outcome.added])
+        for added in {added.text: added for _, added in outcome.added}.values():
+            events = times[added.text]
+            for one in added.contributions:
+                play.count_wagers(
+                    link,
+                    one.meter,
+                    wagers=events * one.wagers,
+                    wagered_cents=events * one.wagered_cents,
+                    contributed_micros=events * (one.meter_micros + one.reserve_micros),
+                )
+        for table, added in outcome.added:
+            play.count_table(link, table, wagers=added.wagers, wagered_cents=added.wagered_cents)
 
     def _count_refusal(self, known: CatalogTable, code: str, seq: int | None) -> None:
         self._play.count_refusal(known.address.link, code)
@@ -607,14 +574,13 @@ def _accepted(seq: int) -> str:
 
 
 def _step(
-    known: CatalogTable,
+    arrival: Arrival,
     seq: int,
-    payload: bytes,
     kind: Kind,
     round_id: str,
-    *,
     work: Work | None = None,
+    *,
     basis: int | None = None,
 ) -> ScriptStep:
-    digest = hashlib.blake2b(payload, digest_size=16).hexdigest()
-    return ScriptStep(known.table.id, seq, digest, kind, round_id, basis, work)
+    digest = hashlib.blake2b(arrival.payload, digest_size=16).hexdigest()
+    return ScriptStep(arrival.known.table.id, seq, digest, kind, round_id, basis, work)

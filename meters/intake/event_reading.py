@@ -51,7 +51,7 @@ class EventReader:
     def __init__(self) -> None:
         self._last: dict[str, _LastWagers] = {}
 
-    def read(
+    def event_in(
         self, known: CatalogTable, payload: bytes
     ) -> tuple[MoneyEvent | Hello | EventRefusal, int | None, AddedWagers | None]:
         """Return the event in a payload or its refusal, and the sequence number, if there is one.

@@ -26,18 +26,6 @@ class WagerTerms:
     limit_micros: int
     contribution_max_micros: int
 
-    @classmethod
-    def of(cls, meter: Meter) -> Self:
-        terms = meter.terms
-        return cls(
-            meter.meter_id,
-            terms.wager_cents,
-            terms.primary_bps,
-            terms.reserve_bps,
-            (meter.limit or 0) * MICROS_PER_CENT,
-            (meter.contribution_max or 0) * MICROS_PER_CENT,
-        )
-
 
 @dataclass(frozen=True, slots=True)
 class CatalogTable:
@@ -94,10 +82,22 @@ class CatalogTable:
 
 def _offers(rules: TableRules, meters: Mapping[str, Meter]) -> Mapping[str, tuple[WagerTerms, ...]]:
     return {
-        wager: tuple(WagerTerms.of(meters[kind]) for kind in tables.fed)
+        wager: tuple(_terms(meters[kind]) for kind in tables.fed)
         for wager, tables in rules.meters.terms.items()
         if all(kind in meters for kind in tables.fed)
     }
+
+
+def _terms(meter: Meter) -> WagerTerms:
+    terms = meter.terms
+    return WagerTerms(
+        meter.meter_id,
+        terms.wager_cents,
+        terms.primary_bps,
+        terms.reserve_bps,
+        (meter.limit or 0) * MICROS_PER_CENT,
+        (meter.contribution_max or 0) * MICROS_PER_CENT,
+    )
 
 
 def table_topics(floor: Floor, link: Link) -> Mapping[TableAddress, CatalogTable]:

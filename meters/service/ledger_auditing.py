@@ -56,7 +56,7 @@ class LedgerAuditing:
         self._checkpoint_file = AuditCheckpointFile(mark.path, self._link)
         self._checkpointed = 0
         self._resumed = False
-        self._announcer = publisher
+        self._publisher = publisher
         self._metrics = metrics
         self._describe = describe
         self._batches = batches
@@ -196,5 +196,5 @@ class LedgerAuditing:
     async def _seal(self, finding: Finding) -> None:
         """Store and publish the seal (digest) of a ledger without errors (duty D17)."""
         await asyncio.to_thread(self._mark.note_seal, finding.entries, finding.seal)
-        self._announcer.publish_seal(finding.entries, finding.seal)
+        self._publisher.publish_seal(finding.entries, finding.seal)
         self._log.info("ledger sealed", entries=finding.entries, seal=finding.seal)

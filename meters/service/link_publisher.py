@@ -68,6 +68,8 @@ class LinkPublisher:
         self._displays = displays
         self._metrics = metrics
         self._post = post
+        self._wins = WinIndex(store)
+        self._floor_changes = -1
         self._link = store.link.id
         self._meters = {meter.meter_id: meter for meter in store.link.meter}
         self._last: dict[str, MeterValue] = {}
@@ -77,13 +79,6 @@ class LinkPublisher:
         self.others = OtherServices()
         self.turns = MeterTurns()
         self.broker_problem: str | None = None
-
-    def publish_all_again(self) -> None:
-        """Forget the values on the meter topics, so that each meter is published again.
-
-        This is necessary when the broker can have lost its retained messages.
-        """
-        self.turns.forget()
 
     def adopt(self, link: Link) -> None:
         """Show the given meters and paytables of the link on the displays from now on."""
@@ -139,7 +134,10 @@ class LinkPublisher:
 
         If the last shown value has the same version, the new value never has an earlier time.
         """
-        value, last = self._no_earlier(value), self._last.get(value.meter)
+        last = self._last.get(value.meter)
+        if last is not None and last.version == value.version and value.at < last.at:
+            # The machine's clock was set back. Displays order values of one version by their times.
+            value = msgspec.structs.replace(value, at=last.at)
         if not same(value, last):
             self._last[value.meter] = value
             self._displays.put_meter(MeterRow.of(self._link, self._meters[value.meter], value))
@@ -151,8 +149,7 @@ class LinkPublisher:
     ) -> float | None:
         """Publish a meter unless it must wait or is already published.
 
-        Returns:
-            The seconds to wait; 0 if the value was published now; None if it need not be published.
+        Return the seconds to wait, 0 if it was published now; None if it need not be published.
         """
         if self._ended:
             return None
@@ -165,17 +162,6 @@ class LinkPublisher:
         payload = msgspec.json.encode(value)
         if self._post(topics.meter(self._link, value.meter), payload, retain=True):
             self.turns.note_posted(value, payload)
-
-    def _no_earlier(self, value: MeterValue) -> MeterValue:
-        """Return a meter value with a time that is not earlier than that of the last shown value.
-
-        The time is changed only if both values have the same version, because displays order such
-        values by their times. The machine's clock can have been set back between the two.
-        """
-        last = self._last.get(value.meter)
-        if last is None or last.version != value.version or last.at <= value.at:
-            return value
-        return msgspec.structs.replace(value, at=last.at)
 
     def publish_heartbeat(
         self, problem: str | None, closed: str | None, *, of_all: bool = False
@@ -238,59 +224,21 @@ class LinkPublisher:
         message = LedgerSeal(entries=entries, seal=seal, at=now_text())
         self._post(topics.ledger(self._link), msgspec.json.encode(message), retain=True)
 
-    def show_hit(self, jackpot: Jackpot, *, news: bool) -> None:
-        """Show a win that waits for a floorperson, unless the displays already show it (duty D8).
-
-        The win can be older than this service, or another service has recorded it. With `news`, it
-        has just happened, and the displays celebrate it.
-        """
-        self._displays.put_jackpot(self._link, jackpot, news=news)
-
-    def show_reopened(self, jackpot: Jackpot) -> None:
-        """Show a win that waits again, because its rejection was reopened."""
-        self._displays.put_reopened(self._link, jackpot)
-
-    def show_decision(self, jackpot: Jackpot) -> None:
-        """Show on the displays a decision on a win. Another service recorded it (duty D8)."""
-        self._displays.put_jackpot(self._link, jackpot)
-
-    def pending_jackpots(self) -> frozenset[str]:
-        return frozenset(hit.claim for hit in self._displays.pending_jackpots(self._link))
-
-    def publish_jackpot(self, jackpot: Jackpot, *, of_meter: bool) -> None:
-        """Publish a win, or a decision on a win (duty D8).
-
-        The displays show the message only if `of_meter` is true: the meter pays the win.
-        """
-        if of_meter:
-            self._displays.put_jackpot(self._link, jackpot)
-        self._post(topics.jackpot(self._link), msgspec.json.encode(jackpot))
-
-
-class JackpotDisplay:
-    """Display of the wins that other workers of the link have recorded (duty D8)."""
-
-    def __init__(self, store: LinkStore, publisher: LinkPublisher) -> None:
-        self._store = store
-        self._wins = WinIndex(store)
-        self._announcer = publisher
-        self._floor_changes = -1
-
     async def show_waiting(self) -> None:
-        """Show all wins that already wait when this worker begins to operate the link.
+        """Show all wins that already wait when this service begins to operate the link (duty D8).
 
         The displays do not celebrate them, because they are not new.
         """
         for fields in await self._store.claims(await self._store.waiting(LISTED_MAX)):
             hit = current_jackpot(fields) if fields else None
             if hit is not None and hit.event == "hit":
-                self._announcer.show_hit(hit, news=False)
+                self._displays.put_jackpot(self._link, hit, news=False)
 
-    async def refresh(self, state: LinkState) -> None:
-        """Show wins and decisions that were recorded since the last call, a second ago."""
+    async def show_recorded(self, state: LinkState) -> None:
+        """Show the wins and decisions that any service has recorded since the last call."""
         if state.floor_changes == self._floor_changes:
             return
-        shown = self._announcer.pending_jackpots()
+        shown = {hit.claim for hit in self._displays.pending_jackpots(self._link)}
         found = set(shown)
         for meter in state.meters:
             if meter.pending:
@@ -301,13 +249,20 @@ class JackpotDisplay:
             if hit is None:
                 continue
             if is_reopened(fields):
-                self._announcer.show_reopened(hit)
+                self._displays.put_reopened(self._link, hit)
             elif hit.event == "hit":
-                self._announcer.show_hit(hit, news=_age_s(fields["at"]) < HIT_NEWS_S)
+                age = datetime.now(UTC) - datetime.fromisoformat(fields["at"])
+                news = age.total_seconds() < HIT_NEWS_S
+                self._displays.put_jackpot(self._link, hit, news=news)
             elif hit.claim in shown:
-                self._announcer.show_decision(hit)
+                self._displays.put_jackpot(self._link, hit)
         self._floor_changes = state.floor_changes
 
+    def publish_jackpot(self, jackpot: Jackpot, *, of_meter: bool) -> None:
+        """Publish a win, or a decision on a win (duty D8).
 
-def _age_s(at: str) -> float:
-    return (datetime.now(UTC) - datetime.fromisoformat(at)).total_seconds()
+        The displays show the message only if `of_meter` is true: the meter pays the win.
+        """
+        if of_meter:
+            self._displays.put_jackpot(self._link, jackpot)
+        self._post(topics.jackpot(self._link), msgspec.json.encode(jackpot))

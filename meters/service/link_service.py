@@ -19,7 +19,7 @@ from meters.metrics import Metrics
 from meters.selfcheck.approval_checks import Configuration
 from meters.selfcheck.software import UNDER_WAY, SelfCheck
 from meters.service.ledger_auditing import NOT_AUDITED, LedgerAuditing
-from meters.service.link_publisher import COALESCE_S, JackpotDisplay, LinkPublisher
+from meters.service.link_publisher import COALESCE_S, LinkPublisher
 from meters.service.outages import Outages
 from meters.service.pace import BatchesInWork, Pace
 from meters.store.health import FileWatch, NotSyncedError, must_keep, redis_problem, refused_write
@@ -100,7 +100,6 @@ class LinkService:
         self._floor_changes = 0
         self._closed: str | None = None
         self._intake = LinkIntake(store, metrics)
-        self._hits = JackpotDisplay(store, publisher)
         self._check_now = asyncio.Event()
         self.auditing = LedgerAuditing(
             store, mark, publisher, metrics, _failure_text,
@@ -235,7 +234,7 @@ class LinkService:
         publishes the meters again, and its next heartbeat says that the link is operable.
         """
         if self.publisher.others.hear(payload, retained=retained) and self._problem is None:
-            self.publisher.publish_all_again()
+            self.publisher.turns.forget()
             self.meters_changed()
 
     def hear_meter(self, payload: bytes, *, retained: bool) -> None:
@@ -366,7 +365,7 @@ class LinkService:
             if (wrong := await self._open()) is not None:
                 return wrong, False
             self._note_step()
-            await self._hits.show_waiting()
+            await self.publisher.show_waiting()
         self._note_step()
         state, values_seen = await self._read()
         # The meters are read for the closed gaming day before the link operates, so no wager of
@@ -379,7 +378,7 @@ class LinkService:
         self._set_problem(None)
         self._publish_state(state, values_seen)
         self._note_step()
-        await self._hits.refresh(state)
+        await self.publisher.show_recorded(state)
         self._note_step()
         await self._show_figures(state)
         await self._outages.note()

@@ -74,7 +74,10 @@ class MeterTurns:
         self._waiting: set[str] = set()
 
     def forget(self) -> None:
-        """Forget the values on the topics, so that all meters are published again."""
+        """Forget the values on the topics, so that all meters are published again.
+
+        This is necessary when the broker can have lost its retained messages.
+        """
         self._hears = False
         self._last.clear()
         self._under_way.clear()

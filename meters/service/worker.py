@@ -332,7 +332,7 @@ class MeterService:
                 await prove_size(connection, topics.SIZE_PROOF)
                 await connection.subscribe(topics.EVERY_TABLE_STATUS)
                 for link in self._links.values():
-                    link.publisher.publish_all_again()
+                    link.publisher.turns.forget()
                 await connection.subscribe(*self._beats, *self._meters)
                 self._connection, self._queue = connection, queue
                 self._metrics.running.show_broker(connected=True)
@@ -525,7 +525,7 @@ class MeterService:
         link = self._links[record.link]
         of_meter = record.percent is not None and jackpot.claim == record.claim
         if jackpot.event == "hit" and of_meter:
-            link.publisher.show_reopened(jackpot)
+            self._displays.put_reopened(record.link, jackpot)
         link.publisher.publish_jackpot(jackpot, of_meter=of_meter)
         link.meters_changed()
         self._bell.ring()

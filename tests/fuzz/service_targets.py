@@ -102,10 +102,10 @@ def check_event(payload: bytes) -> bool:
     event, seq = read_event(payload)
     assert seq is None or 1 <= seq <= SEQ_MAX
     if isinstance(event, EventRefusal):
-        assert isinstance(_READER.read(_KNOWN, payload)[0], EventRefusal)
+        assert isinstance(_READER.event_in(_KNOWN, payload)[0], EventRefusal)
         check_refusal(refused(seq, event.code, event.message, event.field), seq)
         return False
-    assert _READER.read(_KNOWN, payload)[:2] == (event, seq)
+    assert _READER.event_in(_KNOWN, payload)[:2] == (event, seq)
     assert len(payload) <= EVENT_BYTES_MAX
     fields = plain(payload)
     assert fields["type"] == event.__struct_config__.tag

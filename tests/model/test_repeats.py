@@ -89,7 +89,7 @@ def changed(old: bytes, new: bytes) -> bytes:
 def reader() -> EventReader:
     event = decoded(FIRST)
     reader = EventReader()
-    assert reader.read(KNOWN, FIRST) == (event, 1, None)
+    assert reader.event_in(KNOWN, FIRST) == (event, 1, None)
     reader.note(KNOWN, FIRST, event, judge_wagers(KNOWN, event.positions))
     return reader
 
@@ -102,7 +102,7 @@ def decoded(payload: bytes) -> Wagers:
 
 def test_repeated_wagers_are_those_of_the_new_event(reader: EventReader) -> None:
     payload = encode(wagers(7, "R7", at="2026-11-20T03:14:07Z", positions=BOXES))
-    event, seq, added = reader.read(KNOWN, payload)
+    event, seq, added = reader.event_in(KNOWN, payload)
     assert event == decoded(payload) != decoded(FIRST)
     assert seq == 7
     assert added == judge_wagers(KNOWN, decoded(payload).positions)
@@ -131,7 +131,7 @@ def test_repeated_wagers_are_those_of_the_new_event(reader: EventReader) -> None
 )
 def test_other_events_are_left_to_the_decoder(reader: EventReader, payload: bytes) -> None:
     assert payload != FIRST
-    assert reader.read(KNOWN, payload)[2] is None
+    assert reader.event_in(KNOWN, payload)[2] is None
 
 
 def test_wagers_are_validated_again_after_a_change_of_the_floor(reader: EventReader) -> None:
@@ -140,14 +140,14 @@ def test_wagers_are_validated_again_after_a_change_of_the_floor(reader: EventRea
         for name, offer in KNOWN.offers.items()
     }
     known = replace(KNOWN, offers=dearer)
-    assert reader.read(known, FIRST) == (decoded(FIRST), 1, None)
+    assert reader.event_in(known, FIRST) == (decoded(FIRST), 1, None)
     with pytest.raises(EventRefusal, match="is offered at 500 cents"):
         judge_wagers(known, decoded(FIRST).positions)
 
 
 def test_tables_do_not_share_their_wagers(reader: EventReader) -> None:
     other = replace(KNOWN, table=msgspec.structs.replace(KNOWN.table, id="T-2"))
-    assert reader.read(other, FIRST)[2] is None
+    assert reader.event_in(other, FIRST)[2] is None
 
 
 @pytest.mark.parametrize("round_id", ["R\x1b[2J2", " "])

@@ -48,7 +48,7 @@ async def test_a_clock_set_back_leaves_no_meter_shown_as_inoperable(
     link.service.publisher.publish_inoperable()
     assert shown(link) == {"inoperable"}
     hour = 11
-    link.service.publisher.publish_all_again()
+    link.service.publisher.turns.forget()
     await publish_meters(link)
     assert shown(link) == {"open"}
     assert link.meter(PROGRESSIVE).at == "2026-11-20T12:00:00Z"
@@ -59,7 +59,7 @@ async def test_a_link_that_fails_as_its_broker_comes_back_is_shown_as_inoperable
     link: Running,
 ) -> None:
     await publish_meters(link)
-    link.service.publisher.publish_all_again()
+    link.service.publisher.turns.forget()
     link.service.publisher.publish_inoperable()
     assert shown(link) == {"inoperable"}
     assert link.meter(PROGRESSIVE).state == "inoperable"
