@@ -18,7 +18,7 @@ from meters.archive import archive_days, archiver
 from meters.archive.day_file import ArchiveError, DayFile
 from meters.floor.floor_file import Floor as FloorFile
 from meters.ledger.link_keys import LinkKeys
-from meters.restore import decided_wins
+from meters.restore import sealed_days
 from meters.restore.copy_reading import ArchivedLedger, CopyReader, LinkCopy
 from meters.restore.outboxes import RestoreError
 from tests.archive.day_content import DayContent, edit
@@ -39,7 +39,7 @@ pytestmark = [pytest.mark.duty("D11"), pytest.mark.slow]
 def _few_wins(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let Redis keep so few wins that some of a short test are deleted."""
     monkeypatch.setattr(archiver, "WINS_KEPT", 2)
-    monkeypatch.setattr(decided_wins, "_FORGET_FROM", 4)
+    monkeypatch.setattr(sealed_days, "_FORGET_FROM", 4)
 
 
 class EachEntryReader(CopyReader):
@@ -292,7 +292,7 @@ async def test_a_process_that_dies_while_it_verifies_is_replaced_by_this_one(
 @pytest.mark.parametrize("order", [1, -1])
 def test_the_latest_wins_of_each_meter_and_those_of_tables_remain(order: int) -> None:
     """Two of each list: all wins of a meter, and its wins of a percentage."""
-    wins = decided_wins.DecidedWins()
+    wins = sealed_days.DecidedWins()
     for entry in range(1, 10)[::order]:
         record = {"meter": "main", "percent": 10 if entry in {2, 3, 4} else None}
         fields = {"entry": str(entry), "record": json.dumps(record)}
