@@ -6,11 +6,18 @@ from typing import Final
 import msgspec
 import structlog
 
-from meters.claims.claim_rows import ClaimRows, DecisionRecord, record_of
+from meters.claims.act_refusals import REFUSED, ActError, refusals, store_failure_as_inoperable
 from meters.claims.claim_types import ClaimRequestRow, ClaimRow, WinPage, WinSearch
-from meters.claims.refusals import REFUSED, ActError, refusals, store_failure_as_inoperable
-from meters.claims.slips import SlipNumbers, slip_of
-from meters.claims.win_messages import EVENT_OF, envy_message, is_reopened, win_message
+from meters.claims.claim_views import (
+    EVENT_OF,
+    ClaimRows,
+    DecisionRecord,
+    envy_message,
+    is_reopened,
+    record_of,
+    win_message,
+)
+from meters.claims.slip_reservations import SlipNumbers, slip_of
 from meters.claims.win_search import History
 from meters.floor.floor_file import Floor
 from meters.ledger.approved_configuration import LinkConfiguration

@@ -7,10 +7,10 @@ from typing import Final
 
 import structlog
 
+from meters.claims.act_refusals import ActError
 from meters.claims.claim_types import AskRow, ClaimRow
 from meters.claims.claims import Claims
-from meters.claims.correction_requests import Asks
-from meters.claims.refusals import ActError
+from meters.claims.correction_decisions import Asks
 from meters.process.logs import ThrottledLog
 
 log = structlog.get_logger()

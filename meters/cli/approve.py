@@ -18,10 +18,10 @@ from meters.selfcheck.approval_checks import Configuration, Unapproved
 from meters.selfcheck.opened_store import check_release, open_used_store
 from meters.store.health import redis_problem
 from meters.store.link_store import BooksError, LinkStore
-from meters.users.confirmation import as_user_error, confirm_person
-from meters.users.directory import UserDirectory
-from meters.users.errors import UsersError
+from meters.users.pin_prompt import as_user_error, confirm_person
 from meters.users.sessions import SignedIn
+from meters.users.user_store import UsersError
+from meters.users.users import UserDirectory
 
 _REFUSED = {
     "stale": "another floor file was approved meanwhile: look at it again",

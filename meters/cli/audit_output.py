@@ -25,10 +25,8 @@ from meters.process.console import PlainConsole, progress_bar
 from meters.process.printing import print_error, print_json
 from meters.selfcheck.opened_store import open_used_store
 from meters.store.link_store import LinkStore
-from meters.users.log_audit import LogFinding, check_log
-from meters.users.log_checkpoint import LogCheckpointFile
+from meters.users.log_audit import LogCheckpointFile, LogFinding, LogMark, check_log
 from meters.users.log_macs import LogSecrets
-from meters.users.log_mark import LogMark
 
 _UNMARKED: Final = (
     "no mark of them is in {place}, so they cannot be compared with one. If a service keeps a mark,"

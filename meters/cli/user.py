@@ -19,13 +19,11 @@ from meters.process.console import PlainConsole
 from meters.process.printing import print_json, print_text
 from meters.selfcheck.opened_store import is_opened, open_used_store, store_address
 from meters.store.connect import open_redis
-from meters.users.confirmation import as_user_error
-from meters.users.directory import UserDirectory
-from meters.users.errors import UsersError
-from meters.users.pin_prompt import ask_new_pin
+from meters.users.names_and_roles import Role
+from meters.users.pin_prompt import as_user_error, ask_new_pin
 from meters.users.pins import generate_pin
-from meters.users.roles import Role
-from meters.users.users import Actor, UserRow
+from meters.users.user_store import UsersError
+from meters.users.users import Actor, UserDirectory, UserRow
 
 _PLAIN_WIDTH: Final = 120
 _PIN_HELP: Final = (

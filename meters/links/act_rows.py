@@ -8,7 +8,7 @@ from typing import Final
 import msgspec
 
 from bonus.display import item_words, money
-from meters.claims.claim_rows import DecisionRecord, claim_words, record_of
+from meters.claims.claim_views import DecisionRecord, claim_words, record_of
 from meters.ledger.approval_faults import Approval, HalfApproval
 from meters.ledger.correction_requests import ASK_DECISION, CorrectedWager
 from meters.ledger.entered_cards import entered_in_text
@@ -22,7 +22,7 @@ from meters.ledger.entry_messages import (
 )
 from meters.ledger.money_terms import read_terms
 from meters.links.link_types import ActRow
-from meters.links.proposals import Change
+from meters.links.meter_changes import Change
 from meters.wire.messages import UNREADABLE, DealtPosition, EnteredCards, Void
 
 

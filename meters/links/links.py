@@ -15,24 +15,24 @@ import structlog
 from redis.exceptions import RedisError
 
 from bonus.wagers import MICROS_PER_CENT
-from meters.claims.refusals import ActError, store_failure_as_inoperable
+from meters.claims.act_refusals import ActError, store_failure_as_inoperable
 from meters.floor.floor_file import Meter, fewest_positions
 from meters.ledger.accounts import meter_account
 from meters.ledger.checkpoint import Mark
 from meters.ledger.money_terms import LinkTerms, terms_text
 from meters.ledger.two_people import NO_SETTERS, PinSetters, why_one_person
 from meters.links.act_rows import SwitchRecord, Withdrawn, act_row, claim_in
-from meters.links.highest_amounts import HighestAmounts
 from meters.links.link_types import ActRow, Adjustment, LinkView, ParameterChange, ProposalRow
-from meters.links.link_view import view_link
-from meters.links.parameters import LinkParameters, words_of
-from meters.links.proposals import (
+from meters.links.link_view import HighestAmounts, view_link
+from meters.links.meter_changes import (
     Change,
+    LinkParameters,
     adjustment,
     change_of,
     parameter_change,
     proposal_row,
     proposal_rows,
+    words_of,
 )
 from meters.selfcheck.approval_checks import Configuration, only_unapproved
 from meters.store.history import ActIndex

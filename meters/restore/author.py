@@ -6,12 +6,10 @@ from typing import Final
 from bonus.errors import UserError
 from meters.floor.floor_file import Floor
 from meters.store.shards import AnyRedis
-from meters.users.confirmation import as_user_error, confirm_person
-from meters.users.directory import UserDirectory
-from meters.users.errors import UsersError
-from meters.users.names import clean_name
-from meters.users.roles import Right, roles_in_words
-from meters.users.store import UserStore
+from meters.users.names_and_roles import Right, clean_name, roles_in_words
+from meters.users.pin_prompt import as_user_error, confirm_person
+from meters.users.user_store import UsersError, UserStore
+from meters.users.users import UserDirectory
 
 _NOBODY_NAMED: Final = "technician"
 

@@ -27,7 +27,7 @@ from meters.store.approvals import ApprovalBook, Approved, ForgedError, Waiting
 from meters.store.facility_note import Noted
 from meters.store.history import ReopenableHolds, TableHold, holding_claims
 from meters.store.link_store import BooksError, LinkStore, TermsError
-from meters.users.roles import Right, roles_in_words
+from meters.users.names_and_roles import Right, roles_in_words
 
 log = structlog.get_logger()
 

@@ -13,8 +13,7 @@ from meters.floor.floor_file import Floor
 from meters.store.connect import open_redis
 from meters.store.link_store import LinkStore
 from meters.store.shards import AnyRedis
-from meters.users.errors import UsersError
-from meters.users.store import UserStore
+from meters.users.user_store import UsersError, UserStore
 
 _EMBEDDED = "embedded"
 

@@ -28,11 +28,9 @@ from meters.store.replication import read_replication
 from meters.store.shards import AnyRedis, every_redis, redis_of
 from meters.store.slip_register import SLIPS_TAG
 from meters.store.user_keys import USERS_TAG, UserKeys
-from meters.users.errors import UsersError
-from meters.users.log_audit import check_log
+from meters.users.log_audit import LogMark, check_log
 from meters.users.log_macs import LogSecrets
-from meters.users.log_mark import LogMark
-from meters.users.store import UserStore
+from meters.users.user_store import UsersError, UserStore
 from meters.wire import topics
 
 WITHIN_S: Final = 5.0

@@ -6,8 +6,8 @@ from typing import Final, Protocol
 
 import msgspec
 
+from meters.claims.claim_views import current_jackpot, is_reopened
 from meters.claims.claims import LISTED_MAX
-from meters.claims.win_messages import current_jackpot, is_reopened
 from meters.floor.floor_file import Link
 from meters.ledger.link_state import LinkState
 from meters.metrics import Metrics

@@ -14,7 +14,7 @@ from meters.floor.floor_file import Link
 from meters.intake.batches import Arrival, BatchResult, LinkIntake
 from meters.ledger.checkpoint import Mark
 from meters.ledger.link_state import LedgerHead, LinkState
-from meters.links.parameters import LinkParameters
+from meters.links.meter_changes import LinkParameters
 from meters.metrics import Metrics
 from meters.selfcheck.approval_checks import Configuration
 from meters.selfcheck.software import UNDER_WAY, SelfCheck

@@ -20,12 +20,17 @@ from meters.service.link_service import SERVICE
 from meters.service.pace import Pace
 from meters.store.shards import AnyRedis, redis_of
 from meters.store.user_keys import USERS_TAG, UserKeys
-from meters.users.errors import UsersError
-from meters.users.log_audit import Entry, LogAudit, LogFinding, as_altered
-from meters.users.log_checkpoint import LogCheckpointFile
+from meters.users.log_audit import (
+    Entry,
+    LogAudit,
+    LogCheckpointFile,
+    LogFinding,
+    LogMark,
+    as_altered,
+)
 from meters.users.log_macs import LogSecrets
-from meters.users.log_mark import LogMark
 from meters.users.operators_log import OperatorsLog
+from meters.users.user_store import UsersError
 from meters.wire import topics
 from meters.wire.clock import now_text
 from meters.wire.messages import LedgerSeal

@@ -17,10 +17,10 @@ from redis.exceptions import RedisError
 
 from bonus.errors import UserError
 from meters.audit.ledger_mark import LedgerMark
+from meters.claims.claim_views import hit_message
 from meters.claims.claims import Claims
-from meters.claims.correction_requests import Asks
+from meters.claims.correction_decisions import Asks
 from meters.claims.simulated_floorperson import VALIDATES, validate_what_waits
-from meters.claims.win_messages import hit_message
 from meters.floor.facility import GamingDays
 from meters.floor.floor_file import Floor, Link
 from meters.floor.server_addresses import BrokerAddress
@@ -56,10 +56,9 @@ from meters.store.event_group import stored_event_group
 from meters.store.link_store import LinkStore
 from meters.store.refusals import refused
 from meters.store.shards import AnyRedis
-from meters.users.demonstration import let_in
-from meters.users.directory import UserDirectory
+from meters.users.log_audit import LogMark
 from meters.users.log_macs import LogSecrets
-from meters.users.log_mark import LogMark
+from meters.users.users import UserDirectory, let_in
 from meters.web.display_state import DisplayState
 from meters.web.streams import ChangeSignal
 from meters.web.web_app import create_app

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
-from meters.users.names import fold_name
+from meters.users.names_and_roles import fold_name
 
 Fields = Mapping[str, str]
 
@@ -50,12 +50,12 @@ class ExpectedUsers:
     """The users that result from the entries of the operators' log that were applied so far.
 
     `users` are by folded name (lower case), as `accounts`, the numbers of the log entries about
-    each user. `setters` has for each pair of a user and a person who set their PIN the last time,
-    in ms.
+    each user. `setters` has the last time in ms for each user and a person who set their PIN; a
+    line break is between the two names, as in Redis.
     """
 
     users: dict[str, ExpectedUser] = field(default_factory=dict)
-    setters: dict[tuple[str, str], float] = field(default_factory=dict)
+    setters: dict[str, float] = field(default_factory=dict)
     accounts: dict[str, list[int]] = field(default_factory=dict)
 
     def apply_entry(self, number: int, entry: Fields) -> str | None:
@@ -131,7 +131,7 @@ class ExpectedUsers:
         about, at = entry.get("about", ""), entry.get("at", "")
         if _sets_anothers_pin(entry):
             at_ms = datetime.fromisoformat(at).timestamp() * 1_000
-            self.setters[about, entry.get("by", "")] = at_ms
+            self.setters[f"{about}\n{entry.get('by', '')}"] = at_ms
         if entry.get("what") == "sign_in" and (user := self.users.get(fold_name(about))):
             user.signed_in_at = at
 
@@ -205,14 +205,12 @@ class ExpectedUsers:
         """Return texts about lost records in Redis, which say who set a PIN recently.
 
         A person who sets another user's PIN can act as this user. Without the record, the services
-        would accept acts of one person as acts of two people. `stored` has for each pair of a user
-        and the person who set their PIN the time in ms.
+        would accept acts of one person as acts of two people. `stored` is as `setters`.
         """
         return [
-            f"Redis does not have that the PIN of {whose!r} was set by {setter!r}"
-            for (whose, setter), at_ms in self.setters.items()
-            if at_ms > now_ms - _SETTERS_KEPT_MS
-            and stored.get(f"{whose}\n{setter}", 0) < at_ms - _CLOCKS_DIFFER_MS
+            "Redis does not have that the PIN of {!r} was set by {!r}".format(*pair.split("\n"))
+            for pair, at_ms in self.setters.items()
+            if at_ms > now_ms - _SETTERS_KEPT_MS and stored.get(pair, 0) < at_ms - _CLOCKS_DIFFER_MS
         ]
 
 

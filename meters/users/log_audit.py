@@ -10,18 +10,23 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Final, cast
 
+import msgspec
 from redis.asyncio import Redis
 from redis.exceptions import ResponseError
 
+from meters.audit.ledger_mark import LedgerMark
 from meters.ledger.chain import link_entry, seal_entry
 from meters.ledger.checkpoint import Mark
+from meters.process.private_files import replace_private_file
 from meters.store.shards import AnyRedis, redis_of
 from meters.store.user_keys import USERS_TAG, UserKeys
 from meters.users.expected_users import ExpectedUsers
-from meters.users.log_checkpoint import LogCheckpoint
 from meters.users.log_macs import MAC, LogHead, LogSecrets, MacCheck
+from meters.users.operators_log import LogSeal
+from meters.wire.messages import UNREADABLE
 
 PROBLEMS_MAX: Final = 20
 """Largest number of problems in one report. A log with so many problems was clearly altered, and a
@@ -50,6 +55,81 @@ class LogFinding:
     problems: tuple[str, ...]
     seal: str = ""
     first: int = 1
+
+
+class LogMark(LedgerMark):
+    """The mark of the log: the last entry that was seen, in a file outside Redis.
+
+    Raises:
+        UserError: the mark file exists, but cannot be read.
+    """
+
+    def __init__(self, data: Path) -> None:
+        # No link can have this text as its id.
+        super().__init__(data, "@people", "operators.log-mark.json")
+
+    @property
+    def log_seal(self) -> LogSeal:
+        """The seal that the last audit of the operators' log made."""
+        return LogSeal(sealed_entry=self.seen.sealed, seal=self.seen.seal)
+
+    def problem(self, entries: int, had: int) -> str | None:
+        """Return a message if the log has fewer entries than its mark says."""
+        if entries >= had:
+            return None
+        return (
+            f"the operators' log holds {entries} entries and has held {had}: it lost some, or is"
+            f" another; find out why, bring back a backup, or, to go on with what is left, remove"
+            f" {self.path}"
+        )
+
+
+class LogCheckpoint(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The state of the operators' log after an audit that found no problem.
+
+    `chain` is the digest of the last audited entry, `seal` that over all entries up to it. `mac_by`
+    is the secret of the last MAC, `mac_checked` that of the last MAC that was checked, or empty.
+    An audit that continues from here changes `due`, the users that result from the entries.
+    """
+
+    entries: int
+    chain: str
+    seal: str
+    mac_by: str
+    mac_checked: str
+    due: ExpectedUsers
+
+
+_CHECKPOINT: Final = msgspec.json.Decoder(LogCheckpoint)
+
+
+class LogCheckpointFile:
+    """The file from which a later audit of the log continues, next to the mark of the log.
+
+    Nothing is ever deleted from the operators' log. So without this file, each start of a service
+    and each nightly audit would read more entries than the one before. A service reads the older
+    entries again in small parts while it runs, and `pitlink audit` without `--since` reads all of
+    them.
+    """
+
+    def __init__(self, mark_path: Path) -> None:
+        self._path = mark_path.with_name("operators.log-checkpoint.json")
+
+    def read(self, seen: Mark) -> LogCheckpoint | None:
+        """Return the checkpoint, or None if there is none that can be used.
+
+        Without it, an audit only takes longer, so a file that is missing or damaged is no error. A
+        checkpoint after the sealed entry is not used, because the seal does not confirm it.
+        """
+        try:
+            found = _CHECKPOINT.decode(self._path.read_bytes())
+        except (OSError, *UNREADABLE):
+            return None
+        return found if 0 < found.entries <= seen.sealed else None
+
+    def write(self, checkpoint: LogCheckpoint) -> None:
+        """Replace the checkpoint in one step."""
+        replace_private_file(self._path, [msgspec.json.encode(checkpoint)])
 
 
 @dataclass(slots=True)
@@ -104,7 +184,7 @@ class _Walk:
 
 
 @dataclass(frozen=True, slots=True)
-class _Users:
+class _Stored:
     """The users in Redis and the head of the operators' log, read at the same moment."""
 
     entries: int
@@ -113,7 +193,7 @@ class _Users:
     listed: list[str]
     administrators: list[str]
     pins_set: dict[str, float]
-    kept: dict[str, dict[str, str]]
+    users: dict[str, dict[str, str]]
     accounts: dict[str, list[tuple[int, float]]]
 
 
@@ -132,9 +212,11 @@ class LogAudit:
     ) -> None:
         self._keys, self._redis = UserKeys(), redis_of(everywhere, USERS_TAG)
         self._secrets = secrets or LogSecrets()
-        self._first = 1
-        self._walk = self._resumed(checkpoint) if checkpoint else self._begin()
-        self._again: _Walk | None = None
+        self._begin_again()
+        if checkpoint and self._walk.macs.resume(checkpoint.mac_by, checkpoint.mac_checked):
+            walk, self._first = self._walk, checkpoint.entries + 1
+            walk.entries, walk.chain = checkpoint.entries, checkpoint.chain
+            walk.seal, walk.due = checkpoint.seal, checkpoint.due
 
     async def run(self, seen: Mark | None = None, *, again: int = 0) -> LogFinding:
         """Check the operators' log to its end, and compare the users in Redis with the log.
@@ -149,79 +231,65 @@ class LogAudit:
                 data type.
         """
         with as_altered():
+            if self._walk.problems:
+                self._begin_again()
             finding = await self._run(seen, again)
             if finding.problems and self._first > 1:
                 # The file of the checkpoint can be wrong. Only an audit of the whole log can tell.
-                self._walk, self._first = self._begin(), 1
+                self._begin_again()
                 finding = await self._run(seen, again)
             return finding
 
     @property
     def checkpoint(self) -> LogCheckpoint | None:
         """The state after the last run; None if there is no entry, or if there is a problem."""
-        walk, due = self._walk, self._walk.due
+        walk, macs = self._walk, self._walk.macs
         if walk.problems or not walk.entries:
             return None
-        return LogCheckpoint(
-            walk.entries, walk.chain, walk.seal, walk.macs.last, walk.macs.checked,
-            due.users, tuple((*pair, at_ms) for pair, at_ms in due.setters.items()), due.accounts,
-        )  # fmt: skip
+        return LogCheckpoint(walk.entries, walk.chain, walk.seal, macs.last, macs.checked, walk.due)
+
+    def _begin_again(self) -> None:
+        self._walk, self._first = _Walk(MacCheck(self._secrets)), 1
+        self._again: _Walk | None = None
 
     async def _run(self, seen: Mark | None, again: int) -> LogFinding:
-        if self._walk.problems:
-            self._walk, self._again, self._first = self._begin(), None, 1
-        self._walk.covered = seen.sealed if seen else 0
-        if self._walk.entries:
+        walk = self._walk
+        walk.covered = seen.sealed if seen else 0
+        if walk.entries:
             if seen:
-                self._walk.compare_with(seen)
+                walk.compare_with(seen)
             await self._read_again(again)
-        walk, users = self._walk, await self._read_on(seen)
+        stored = await self._read_on(seen)
         problems = list(walk.problems)
-        if (walk.entries, walk.chain) != (users.entries, users.chain):
+        if (walk.entries, walk.chain) != (stored.entries, stored.chain):
             problems.append(
                 f"the operators' log: it ends at entry {walk.entries}, its head says"
-                f" {users.entries}: the end differs"
+                f" {stored.entries}: the end differs"
             )
-        if users.mac_by and users.mac_by != walk.macs.last:
+        if stored.mac_by and stored.mac_by != walk.macs.last:
             problems.append(
                 "the operators' log: its head names another secret than the last MAC has, so no"
                 " service can write"
             )
-        problems += walk.due.differences(users.listed, users.kept, users.administrators)
-        problems += walk.due.other_accounts(users.accounts)
-        problems += walk.due.unkept_setters(users.pins_set, time.time() * 1_000)
-        return LogFinding(
-            walk.entries,
-            walk.chain,
-            tuple(problems[:PROBLEMS_MAX]),
-            walk.seal,
-            self._first,
-        )
+        problems += walk.due.differences(stored.listed, stored.users, stored.administrators)
+        problems += walk.due.other_accounts(stored.accounts)
+        problems += walk.due.unkept_setters(stored.pins_set, time.time() * 1_000)
+        problems = problems[:PROBLEMS_MAX]
+        return LogFinding(walk.entries, walk.chain, tuple(problems), walk.seal, self._first)
 
-    def _begin(self) -> _Walk:
-        return _Walk(MacCheck(self._secrets))
-
-    def _resumed(self, checkpoint: LogCheckpoint) -> _Walk:
-        walk = self._begin()
-        if not walk.macs.resume(checkpoint.mac_by, checkpoint.mac_checked):
-            return self._begin()
-        self._first = checkpoint.entries + 1
-        walk.entries, walk.chain, walk.seal = checkpoint.entries, checkpoint.chain, checkpoint.seal
-        walk.due = checkpoint.expected_users()
-        return walk
-
-    async def _read_on(self, seen: Mark | None) -> _Users:
+    async def _read_on(self, seen: Mark | None) -> _Stored:
         """Check new log entries, then read the users; again if somebody wrote in between."""
         names: list[str] = []
         for _ in range(_READ_MOST):
             await self._walk_to(self._walk, None, seen)
-            users = await self._read_users(sorted({*names, *self._walk.due.users}))
-            if users.entries in {0, self._walk.entries} and {*users.listed} <= users.kept.keys():
+            stored = await self._read_users(sorted({*names, *self._walk.due.users}))
+            read_all = {*stored.listed} <= stored.users.keys()
+            if read_all and stored.entries in {0, self._walk.entries}:
                 break
-            names = users.listed
-        return users
+            names = stored.listed
+        return stored
 
-    async def _read_users(self, names: list[str]) -> _Users:
+    async def _read_users(self, names: list[str]) -> _Stored:
         keys = self._keys
         async with self._redis.pipeline(transaction=True) as pipe:
             pipe.hmget(keys.log_head, ["entries", "chain", "mac_by"])
@@ -235,7 +303,7 @@ class LogAudit:
             head, listed, pins_set, administrators, *rows = await pipe.execute()
         entries, chain, mac_by = head
         rows, accounts = rows[: len(names)], rows[len(names) :]
-        return _Users(
+        return _Stored(
             int(entries or 0),
             (chain or b"").decode("utf-8", "replace"),
             (mac_by or b"").decode("utf-8", "replace"),
@@ -251,7 +319,7 @@ class LogAudit:
 
     async def _read_again(self, count: int) -> None:
         """Read some old entries once more. Somebody can have changed them after the first read."""
-        again = self._again = self._again or self._begin()
+        again = self._again = self._again or _Walk(MacCheck(self._secrets))
         again.covered = self._walk.covered
         await self._walk_to(again, min(again.entries + count, self._walk.entries), None)
         self._walk.problems += again.problems
@@ -314,3 +382,7 @@ def _number(member: bytes) -> int:
 
 def _text(fields: dict[bytes, bytes]) -> dict[str, str]:
     return {name.decode(): value.decode("utf-8", "replace") for name, value in fields.items()}
+
+
+_NAME: Final = "@people"
+"""The text that the mark file has instead of a link's id. No link can have this text as its id."""

@@ -1,18 +1,19 @@
-"""Prompt for a PIN in a `pitlink` command.
+"""Prompts for a PIN in `pitlink` commands: a new PIN, or that of the person who acts.
 
 A PIN is never an argument of a command, because other accounts of the machine can see arguments.
 """
 
 import getpass
 import sys
-from typing import Final
 
 from bonus.errors import UserError
 from meters.process.printing import print_error
-from meters.users.errors import UsersError
+from meters.users.names_and_roles import RIGHTS, Right, in_words, roles_in_words
 from meters.users.pins import check_pin
-
-_NEW: Final = "PIN (6 to 12 digits): "
+from meters.users.sessions import SignedIn
+from meters.users.sign_in_attempts import Caller
+from meters.users.user_store import UsersError
+from meters.users.users import UserDirectory
 
 
 def ask_new_pin() -> str:
@@ -24,7 +25,7 @@ def ask_new_pin() -> str:
         UserError: there is no input, or it is not from a terminal and the PIN is not valid.
     """
     while True:
-        pin = ask_pin(_NEW)
+        pin = ask_pin("PIN (6 to 12 digits): ")
         problem = _problem(pin)
         if problem is None:
             return pin
@@ -57,3 +58,40 @@ def ask_pin(prompt: str = "PIN: ") -> str:
         return sys.stdin.readline().rstrip("\r\n")
     except EOFError:
         raise UserError("no PIN was given") from None
+
+
+async def confirm_person(
+    user_directory: UserDirectory, name: str, act: str, *, may_have_to_choose: bool = False
+) -> SignedIn:
+    """Ask for the PIN of a user, and return the user if they are allowed to change links.
+
+    The user is signed in and out, so the operators' log records the sign-in, and wrong PINs are
+    counted. `act` is what they do, as in "approves it". With `may_have_to_choose`, the act is also
+    open to a user whose PIN another person set, and who has not chosen one of their own yet.
+
+    Raises:
+        UserError: the PIN or the name is wrong, sign-in is locked, the user's role does not allow
+            the act, or the user must choose their own PIN first. Nothing was done.
+    """
+    pin = ask_pin(f"PIN of {name}: ")
+    sessions = user_directory.sessions
+    try:
+        opened = await sessions.sign_in(name, pin, Caller(""), None)
+        person = await sessions.find(opened.token, keep_alive=False, acts=True)
+        await sessions.sign_out(opened.token, "")
+    except UsersError as error:
+        raise as_user_error(error) from None
+    if person is None:
+        raise UserError("your session has ended: start the command again")
+    if person.must_choose and not may_have_to_choose:
+        raise UserError(f"{person.name} has to choose a PIN of their own first, on the floor page")
+    if Right.LINKS not in RIGHTS[person.role]:
+        role = in_words(person.role)
+        raise UserError(f"{person.name} is {role}: {roles_in_words(Right.LINKS)} {act}")
+    return person
+
+
+def as_user_error(error: UsersError) -> UserError:
+    if error.code == "store_failed" and error.__cause__ is not None:
+        return UserError(f"Redis cannot be reached: {error.__cause__}")
+    return UserError(error.message)

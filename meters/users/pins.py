@@ -10,7 +10,7 @@ from typing import Final
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
-from meters.users.errors import UsersError
+from meters.users.user_store import UsersError
 
 _DIGITS: Final = re.compile(r"[0-9]{6,12}")
 _IN_GROUPS: Final = re.compile(r"(?:([0-9])\1+)+")

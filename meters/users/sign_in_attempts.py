@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from meters.store.user_keys import UserKeys
-from meters.users.errors import UsersError
-from meters.users.store import UserStore
+from meters.users.user_store import UsersError, UserStore
 from meters.wire.clock import now_text
 
 _MINUTES_MS: Final = 60_000

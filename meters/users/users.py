@@ -1,4 +1,4 @@
-"""The users of a facility.
+"""The users of a facility, and what the web pages and commands need of them.
 
 A user can be disabled, but is never deleted, because the ledger has the user's name.
 """
@@ -7,17 +7,21 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Final, Literal
+from typing import Final, Literal, Self
 
 import msgspec
 import structlog
 
-from meters.users.errors import UsersError
-from meters.users.names import clean_name, fold_name
+from meters.floor.facility import DEMONSTRATION_USERS, PUBLIC_PIN
+from meters.floor.floor_file import Floor
+from meters.store.shards import AnyRedis
+from meters.users.log_macs import LogSecrets
+from meters.users.names_and_roles import Role, clean_name, fold_name, parse_role
+from meters.users.operators_log import OperatorsLog
 from meters.users.pins import PinHashing, check_pin
-from meters.users.roles import Role, parse_role
-from meters.users.sign_in_attempts import lock_keys
-from meters.users.store import UserStore
+from meters.users.sessions import Sessions
+from meters.users.sign_in_attempts import CountRefused, count_nothing, lock_keys
+from meters.users.user_store import UsersError, UserStore
 from meters.wire.clock import now_text
 
 _log = structlog.get_logger()
@@ -272,3 +276,85 @@ def _moment(at_ms: str | None) -> str | None:
         return None
     at = datetime.fromtimestamp(int(at_ms) // 1000, UTC)
     return f"{at:%Y-%m-%dT%H:%M:%SZ}"
+
+
+@dataclass(frozen=True, slots=True)
+class UserDirectory:
+    """Users, sessions and operators' log of a facility, for the web pages and the commands."""
+
+    users: Users
+    sessions: Sessions
+    log: OperatorsLog
+
+    @classmethod
+    def of_floor(cls, redis: AnyRedis, floor: Floor) -> Self:
+        """Return the user directory for a `pitlink` command, which has no signed-in users.
+
+        Raises:
+            UserError: the key bundle is missing, or cannot be used.
+        """
+        return cls.of(
+            redis,
+            floor.service.idle_minutes,
+            log_secrets=LogSecrets.of(floor.service),
+            demonstration=floor.facility.demonstration,
+        )
+
+    @classmethod
+    def of(
+        cls,
+        redis: AnyRedis,
+        idle_minutes: int,
+        pins: PinHashing | None = None,
+        secret: bytes = b"",
+        log_secrets: LogSecrets | None = None,
+        *,
+        count_refused: CountRefused = count_nothing,
+        demonstration: bool = False,
+    ) -> Self:
+        """Return the user directory for the users whose data is in a Redis.
+
+        A session lapses after `idle_minutes` without an act of its user. With the `secret`,
+        services seal sessions. `count_refused` is called for each refused sign-in attempt, for
+        metrics. The users of a demonstration have a public PIN.
+        """
+        store, pins = UserStore(redis, log_secrets), pins or PinHashing()
+        return cls(
+            Users(store, pins),
+            Sessions(
+                store,
+                pins,
+                idle_minutes * 60_000,
+                secret,
+                count_refused=count_refused,
+                demonstration=demonstration,
+            ),
+            OperatorsLog(store),
+        )
+
+
+_DEMONSTRATION: Final = Actor("demonstration")
+
+
+async def let_in(users: Users) -> None:
+    """Add the users of a demonstration, unless an earlier run or another service added them.
+
+    Their public PIN is permanent, so they never have to choose one of their own. A floor that has
+    users, none of them from a demonstration, gets none.
+    """
+    try:
+        rows = await users.rows()
+        if rows and all(row.added_by != _DEMONSTRATION.name for row in rows):
+            reason = f"the floor has users of its own: {rows[0].name}"
+            _log.warning("people not let in", reason=reason)
+            return
+        present = {row.name for row in rows}
+        for name, role in DEMONSTRATION_USERS:
+            if name not in present:
+                try:
+                    await users.add(name, Role(role), PUBLIC_PIN, _DEMONSTRATION, own=True)
+                except UsersError as error:
+                    if error.code != "name_taken":
+                        raise
+    except UsersError as error:
+        _log.warning("people not let in", reason=error.message)

@@ -21,11 +21,11 @@ from meters.claims.claim_types import (
     Words,
 )
 from meters.claims.claims import Claims
-from meters.claims.correction_requests import Asks
+from meters.claims.correction_decisions import Asks
 from meters.floor.floor_file import Floor
 from meters.http.strict_requests import WebRequest
-from meters.users.directory import UserDirectory
-from meters.users.roles import Right
+from meters.users.names_and_roles import Right
+from meters.users.users import UserDirectory
 from meters.web.error_answers import StaffRequest, refusals
 from meters.web.payout_slip import slip_pdf
 from meters.web.security import (

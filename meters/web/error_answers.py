@@ -15,11 +15,11 @@ from litestar.types import ExceptionHandlersMap
 
 from bonus.printable import escape_unprintable
 from bonus.settling.rounds import RoundError
-from meters.claims.refusals import ActError
+from meters.claims.act_refusals import ActError
 from meters.http.settle_page import RoundProblem, problems_of
 from meters.http.strict_requests import WebRequest
-from meters.users.errors import UsersError
 from meters.users.sessions import SignedIn
+from meters.users.user_store import UsersError
 from meters.web.display_state import TooManyWatchersError
 
 StaffRequest = Request[SignedIn, object, State]

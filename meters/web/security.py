@@ -15,10 +15,10 @@ from litestar.types import Scope
 
 from meters.http.middleware import is_loopback
 from meters.http.strict_requests import WebConnection
-from meters.users.directory import UserDirectory
-from meters.users.roles import Right, in_words, roles_in_words
+from meters.users.names_and_roles import Right, in_words, roles_in_words
 from meters.users.sessions import SignedIn
 from meters.users.sign_in_attempts import Caller
+from meters.users.users import UserDirectory
 from meters.web.error_answers import RefusedError, refusals
 
 Guard = Callable[[WebConnection, BaseRouteHandler], Awaitable[None]]

@@ -15,10 +15,10 @@ from litestar.response import Stream
 
 from meters.floor.floor_file import Floor
 from meters.http.strict_requests import WebRequest
-from meters.users.directory import UserDirectory
-from meters.users.errors import UsersError
-from meters.users.roles import Right
+from meters.users.names_and_roles import Right
 from meters.users.sign_in_attempts import site
+from meters.users.user_store import UsersError
+from meters.users.users import UserDirectory
 from meters.web.display_state import (
     DisplayRow,
     DisplayState,

@@ -15,13 +15,12 @@ from bonus.printable import PRINTABLE
 from meters.claims.claim_types import ENTRIES_MAX, PAGE_MAX
 from meters.floor.floor_file import Floor
 from meters.http.strict_requests import WebRequest
-from meters.users.directory import UserDirectory
+from meters.users.names_and_roles import Right, Role
 from meters.users.operators_log import LogRow, LogSeal
 from meters.users.pins import generate_pin
-from meters.users.roles import Right, Role
 from meters.users.sessions import DEVICE_KNOWN_MS, SignedIn
 from meters.users.sign_in_attempts import new_device
-from meters.users.users import Actor, UserRow
+from meters.users.users import Actor, UserDirectory, UserRow
 from meters.web.error_answers import StaffRequest, refusals
 from meters.web.security import (
     COOKIE,

@@ -11,7 +11,7 @@ import msgspec
 import typer
 
 from meters.store.link_store import LinkStore
-from meters.users.store import UserStore
+from meters.users.user_store import UserStore
 from tests.age.house import DAYS_A_YEAR, Age, a_day_later, empty_house, made_house
 from tests.approving import approve_first
 from tests.bench.command import run_command, step_reporter, write_report

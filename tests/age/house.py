@@ -31,11 +31,10 @@ from meters.process.logs import LogLevel, log_to
 from meters.selfcheck.approval_checks import Configuration
 from meters.store.connect import open_redis
 from meters.store.shards import redis_of
-from meters.users.directory import UserDirectory
+from meters.users.names_and_roles import Role
 from meters.users.pins import PinHashing
-from meters.users.roles import Role
 from meters.users.sign_in_attempts import Caller
-from meters.users.users import Actor
+from meters.users.users import Actor, UserDirectory
 from meters.wire.clock import now, text_of
 from tests.approving import approve
 from tests.bench.floor import LINKS, FloorParts, bench_floor_text

@@ -19,8 +19,8 @@ from meters.service.pace import Pace
 from meters.service.serving import end
 from meters.service.worker import MeterService, ServeOptions
 from meters.store.connect import open_redis
-from meters.users.log_mark import LogMark
-from meters.users.store import UserStore
+from meters.users.log_audit import LogMark
+from meters.users.user_store import UserStore
 from tests.age.house import Age, a_day_later, made_house
 from tests.age.opened_files import opened_files
 from tests.bench.place import Place

@@ -20,7 +20,7 @@ from meters.floor.floor_file import Floor
 from meters.intake.batches import Arrival, LinkIntake
 from meters.intake.table_catalog import CatalogTable, table_topics
 from meters.links.link_types import Adjustment
-from meters.links.proposals import adjustment
+from meters.links.meter_changes import adjustment
 from meters.metrics import Metrics
 from meters.store.ledger_blocks import LedgerCompression
 from meters.store.link_changes import ChangeBook

@@ -20,7 +20,7 @@ from meters.archive.archive_days import ArchiveFiles
 from meters.archive.archiver import Archiver
 from meters.store.link_store import LinkStore
 from meters.users.operators_log import OperatorsLog
-from meters.users.store import UserStore
+from meters.users.user_store import UserStore
 from tests.bench.floor import bare_floor_text, bench_floor_text, table_address
 from tests.bench.machine import rss_bytes, this_machine
 from tests.bench.place import Place, Seconds, a_place

@@ -7,10 +7,10 @@ from typing import cast
 import pytest
 from structlog.testing import capture_logs
 
+from meters.claims.act_refusals import ActError
 from meters.claims.claim_types import AskRow, ClaimRow
 from meters.claims.claims import Claims
-from meters.claims.correction_requests import Asks
-from meters.claims.refusals import ActError
+from meters.claims.correction_decisions import Asks
 from meters.claims.simulated_floorperson import validate_what_waits
 
 OFTEN = 12

@@ -29,9 +29,9 @@ from meters.floor.server_addresses import (
     with_one_host,
 )
 from meters.intake.table_catalog import table_topics
-from meters.users.errors import UsersError
-from meters.users.names import clean_name, fold_name
+from meters.users.names_and_roles import clean_name, fold_name
 from meters.users.pins import check_pin
+from meters.users.user_store import UsersError
 from tests.floor.example import FLOOR, SHIPPED
 from tests.fuzz.junk import mutated, toml_with
 from tests.fuzz.target import CODE, Check, Target, check_message, plain, pure

@@ -13,9 +13,9 @@ from meters.store.connect import open_redis
 from meters.store.credentials import log_secrets
 from meters.store.shards import ShardedRedis, redis_of
 from meters.store.user_keys import USERS_TAG
-from meters.users.directory import UserDirectory
-from meters.users.log_mark import LogMark
-from meters.users.roles import Role
+from meters.users.log_audit import LogMark
+from meters.users.names_and_roles import Role
+from meters.users.users import UserDirectory
 from tests.keys.machines import running, service_at
 from tests.keys.servers import SecuredMosquitto, SecuredRedis
 from tests.mqtt.stand import Service

@@ -20,12 +20,11 @@ from meters.store.credentials import users_access
 from meters.store.link_store import LinkStore
 from meters.store.shards import AnyRedis, ShardedRedis, redis_of
 from meters.store.user_keys import USERS_TAG, UserKeys
-from meters.users.directory import UserDirectory
-from meters.users.errors import UsersError
+from meters.users.names_and_roles import Role
 from meters.users.pins import generate_pin
-from meters.users.roles import Role
 from meters.users.sign_in_attempts import Caller
-from meters.users.users import Actor
+from meters.users.user_store import UsersError
+from meters.users.users import Actor, UserDirectory
 from tests.failover.servers import Cluster
 from tests.keys.floor import write_floor
 from tests.keys.servers import SecuredRedis

@@ -15,8 +15,8 @@ from hypothesis.strategies import DataObject, SearchStrategy
 
 from meters.archive.archive_days import ArchiveFiles
 from meters.archive.archiver import Archiver
+from meters.claims.act_refusals import ActError
 from meters.claims.claim_types import ClaimRow
-from meters.claims.refusals import ActError
 from meters.ledger.correction_requests import AskAct
 from meters.ledger.link_state import Act, EnvyAct
 from meters.links.link_types import Adjustment

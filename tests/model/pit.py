@@ -11,11 +11,11 @@ import pytest
 from redis.asyncio import Redis
 
 from meters.audit.link_audit import Finding, LinkAudit
+from meters.claims.act_refusals import ActError
 from meters.claims.claim_types import ClaimRow
+from meters.claims.claim_views import hit_message
 from meters.claims.claims import Claims
-from meters.claims.correction_requests import Asks
-from meters.claims.refusals import ActError
-from meters.claims.win_messages import hit_message
+from meters.claims.correction_decisions import Asks
 from meters.floor.facility import GamingDays
 from meters.floor.floor_file import Floor, parse_floor
 from meters.intake.batches import Arrival, BatchResult, LinkIntake

@@ -20,12 +20,12 @@ from meters.ledger.stored_tables import PACK, STATE
 from meters.links.link_types import Adjustment
 from meters.store.service_entries import OutageBook
 from meters.store.user_keys import USERS_TAG
-from meters.users.directory import UserDirectory
 from meters.users.log_audit import check_log
 from meters.users.log_macs import LogSecrets
+from meters.users.names_and_roles import Role
 from meters.users.pins import PinHashing
-from meters.users.roles import Role
 from meters.users.sign_in_attempts import Caller
+from meters.users.users import UserDirectory
 from tests.model.kept import Kept
 from tests.model.pit import BONUS, PROGRESSIVE, to
 from tests.model.tampering import play_a_while

@@ -6,7 +6,7 @@ from typing import cast
 import pytest
 from redis.asyncio import Redis
 
-from meters.claims.refusals import ActError
+from meters.claims.act_refusals import ActError
 from meters.links.link_types import Adjustment, LinkView, ParameterChange
 from meters.selfcheck.approval_checks import Configuration
 from meters.store.link_store import TermsError

@@ -8,14 +8,13 @@ import msgspec
 import pytest
 from redis.asyncio import Redis
 
-from meters.claims.refusals import ActError
+from meters.claims.act_refusals import ActError
 from meters.floor.floor_file import Meter
 from meters.ledger.money_terms import LinkTerms, terms_text
 from meters.ledger.two_people import PinSetters
 from meters.links.link_types import LinkView, ParameterChange
 from meters.links.links import Links
-from meters.links.parameters import words_of
-from meters.links.proposals import Change
+from meters.links.meter_changes import Change, words_of
 from meters.selfcheck.approval_checks import Configuration
 from meters.service.ledger_auditing import NOT_AUDITED
 from meters.store.link_changes import ChangeBook, NewTerms

@@ -13,8 +13,8 @@ from redis.asyncio import Redis
 from redis.exceptions import ConnectionError as LostError
 
 from meters.audit.link_audit import LinkAudit
+from meters.claims.act_refusals import ActError
 from meters.claims.claims import Claims
-from meters.claims.refusals import ActError
 from meters.claims.simulated_floorperson import simulated_slip
 from meters.ledger.slip_numbers import clean_slip, fold_slip
 from meters.store.link_store import LinkStore

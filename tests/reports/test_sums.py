@@ -7,7 +7,7 @@ from typing import Final
 
 import pytest
 
-from meters.claims.refusals import ActError
+from meters.claims.act_refusals import ActError
 from meters.ledger.accounts import table_account
 from meters.reports.documents import month_document
 from meters.reports.flows import CLAIMS, pot_of

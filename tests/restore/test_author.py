@@ -15,10 +15,9 @@ from meters.floor.floor_file import read_floor
 from meters.restore.store_writing import StoreWriter
 from meters.selfcheck.approval_checks import Configuration
 from meters.store.link_store import LinkStore
-from meters.users.directory import UserDirectory
+from meters.users.names_and_roles import Role
 from meters.users.pins import PinHashing
-from meters.users.roles import Role
-from meters.users.users import Actor
+from meters.users.users import Actor, UserDirectory
 from meters.wire.clock import now
 from tests.approving import approve
 from tests.floor_text import link_text, meter_text, section_text, table_text

@@ -10,7 +10,7 @@ import pytest
 from redis.asyncio import Redis
 
 from meters.audit.link_audit import LinkAudit
-from meters.claims.refusals import ActError
+from meters.claims.act_refusals import ActError
 from meters.floor.floor_file import parse_floor
 from meters.ledger.approval_faults import Approval
 from meters.ledger.approved_configuration import LinkConfiguration

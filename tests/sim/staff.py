@@ -6,8 +6,8 @@ from operator import attrgetter
 from random import Random
 from typing import Any, Final
 
+from meters.claims.act_refusals import ActError
 from meters.claims.claim_types import AskRow
-from meters.claims.refusals import ActError
 from meters.floor.floor_file import Link
 from meters.ledger.correction_requests import AskAct
 from meters.ledger.link_state import Act, EnvyAct

@@ -3,7 +3,7 @@
 import pytest
 from redis.asyncio import Redis
 
-from meters.users.directory import UserDirectory
+from meters.users.users import UserDirectory
 from tests.redis_versions import both_servers as memory_server
 from tests.users.staff import Register, fast_pins
 

@@ -6,15 +6,14 @@ import pytest
 from redis.asyncio import Redis
 
 from meters.store.user_keys import UserKeys
-from meters.users.directory import UserDirectory
-from meters.users.errors import UsersError
 from meters.users.log_macs import LogSecrets
+from meters.users.names_and_roles import Role
 from meters.users.operators_log import LogRow
 from meters.users.pins import PinHashing
-from meters.users.roles import Role
 from meters.users.sessions import OpenedSession, Sessions, SignedIn
 from meters.users.sign_in_attempts import Caller
-from meters.users.users import Actor, Users
+from meters.users.user_store import UsersError
+from meters.users.users import Actor, UserDirectory, Users
 
 PIN: Final = "730482"
 WRONG: Final = "264907"

@@ -15,11 +15,10 @@ import redis
 from redis.asyncio import Redis
 
 from meters.floor.floor_file import read_floor
-from meters.users.directory import UserDirectory
+from meters.users.names_and_roles import Role
 from meters.users.pins import PinHashing
-from meters.users.roles import Role
 from meters.users.sign_in_attempts import Caller
-from meters.users.users import Actor
+from meters.users.users import Actor, UserDirectory
 from tests.floor_text import Value, floor_text, link_text
 from tests.processes import invoke_pitlink, pitlink_command
 from tests.servers import RedisServer, run_pitlink

@@ -13,11 +13,16 @@ from redis.asyncio import Redis
 
 from meters.service.log_auditing import LogAuditing
 from meters.service.pace import Pace
-from meters.users.log_audit import LogAudit, LogFinding, check_log
-from meters.users.log_checkpoint import LogCheckpoint, LogCheckpointFile
+from meters.users.log_audit import (
+    LogAudit,
+    LogCheckpoint,
+    LogCheckpointFile,
+    LogFinding,
+    LogMark,
+    check_log,
+)
 from meters.users.log_macs import LogSecrets
-from meters.users.log_mark import LogMark
-from meters.users.roles import Role
+from meters.users.names_and_roles import Role
 from meters.wire import topics
 from meters.wire.messages import LedgerSeal
 from tests.servers import eventually_async
@@ -297,7 +302,7 @@ async def test_an_altered_later_entry_is_named(audited: Audited) -> None:
 async def test_a_wrong_checkpoint_is_no_false_alarm(audited: Audited) -> None:
     """The audit reads the whole log instead."""
     kept = cast("LogCheckpoint", audited.file.read(audited.mark.seen))
-    del kept.users["flo"]
+    del kept.due.users["flo"]
     audited.file.write(kept)
     found = await audited.later()
     assert (found.problems, found.first) == ((), 1)
@@ -312,7 +317,7 @@ async def test_an_altered_user_is_named_also_if_the_checkpoint_is_altered_too(
     assert any("role is 'administrator'" in one for one in (await audited.later()).problems)
     await redis.sadd(keys.administrators, "flo")
     kept = cast("LogCheckpoint", audited.file.read(audited.mark.seen))
-    kept.users["flo"].role = "administrator"
+    kept.due.users["flo"].role = "administrator"
     audit = LogAudit(redis, THE_SAME, kept)
     assert (await audit.run(audited.mark.seen)).problems == ()
     found = await audit.run(audited.mark.seen, again=100)

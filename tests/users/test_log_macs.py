@@ -19,12 +19,11 @@ import meters.users
 from bonus.errors import UserError
 from meters.ledger.chain import link_entry
 from meters.ledger.checkpoint import Mark
-from meters.users.errors import UsersError
-from meters.users.log_audit import PROBLEMS_MAX, LogAudit, LogFinding, check_log
+from meters.users.log_audit import PROBLEMS_MAX, LogAudit, LogFinding, LogMark, check_log
 from meters.users.log_macs import LogSecrets
-from meters.users.log_mark import LogMark
-from meters.users.roles import Role
+from meters.users.names_and_roles import Role
 from meters.users.sign_in_attempts import Caller
+from meters.users.user_store import UsersError
 from tests.users.staff import BY_COMMAND, PIN, WRONG, Register, register_with
 from tests.users.tampering import (
     Entry,

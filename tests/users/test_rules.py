@@ -6,10 +6,17 @@ import pytest
 import structlog
 
 from meters.store.user_keys import UserKeys
-from meters.users.errors import UsersError
-from meters.users.names import clean_name, fold_name
+from meters.users.names_and_roles import (
+    RIGHTS,
+    Right,
+    Role,
+    clean_name,
+    fold_name,
+    in_words,
+    roles_in_words,
+)
 from meters.users.pins import PinHashing, check_pin
-from meters.users.roles import RIGHTS, Right, Role, in_words, roles_in_words
+from meters.users.user_store import UsersError
 from meters.users.users import Actor
 from tests.users.staff import BY_COMMAND, PIN, WRONG, Register, code_of
 from tests.waiting import eventually_async

@@ -3,9 +3,8 @@
 import pytest
 
 from meters.ledger.schema import SCHEMA
-from meters.users.directory import UserDirectory
-from meters.users.errors import UsersError
-from meters.users.store import UserStore
+from meters.users.user_store import UsersError, UserStore
+from meters.users.users import UserDirectory
 from tests.lua.books import keyspace
 from tests.users.staff import Register, fast_pins
 

@@ -12,11 +12,8 @@ from redis.asyncio import Redis
 
 from meters.floor.facility import PUBLIC_PIN
 from meters.ledger.two_people import NO_SETTERS, PinSetters
-from meters.users.demonstration import let_in
-from meters.users.directory import UserDirectory
-from meters.users.errors import UsersError
+from meters.users.names_and_roles import Role
 from meters.users.pins import PinHashing
-from meters.users.roles import Role
 from meters.users.sessions import OpenedSession
 from meters.users.sign_in_attempts import (
     EVERYBODY,
@@ -27,7 +24,8 @@ from meters.users.sign_in_attempts import (
     new_device,
     site,
 )
-from meters.users.users import Actor
+from meters.users.user_store import UsersError
+from meters.users.users import Actor, UserDirectory, let_in
 from tests.users.staff import (
     BY_COMMAND,
     HERE,

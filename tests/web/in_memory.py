@@ -7,6 +7,7 @@ from typing import Final, Literal
 import msgspec
 
 from bonus.display import money
+from meters.claims.act_refusals import ActError
 from meters.claims.claim_types import (
     AskedCards,
     AskRow,
@@ -18,8 +19,7 @@ from meters.claims.claim_types import (
     WinSearch,
 )
 from meters.claims.claims import Claims
-from meters.claims.correction_requests import Asks
-from meters.claims.refusals import ActError
+from meters.claims.correction_decisions import Asks
 from meters.floor.floor_file import Floor, Link
 from meters.ledger.correction_requests import AskAct
 from meters.ledger.link_state import Act, EnvyAct

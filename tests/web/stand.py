@@ -17,11 +17,10 @@ from meters.http.middleware import ServerSettings
 from meters.http.server import serve_web
 from meters.metrics import Metrics
 from meters.store.user_keys import UserKeys
-from meters.users.directory import UserDirectory
+from meters.users.names_and_roles import Role
 from meters.users.operators_log import LogSeal
 from meters.users.pins import PinHashing
-from meters.users.roles import Role
-from meters.users.users import Actor
+from meters.users.users import Actor, UserDirectory
 from meters.web.display_state import DisplayState, MeterRow, MeterState
 from meters.web.security import CSRF_HEADER
 from meters.web.streams import ChangeSignal

@@ -27,9 +27,8 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from meters.store.user_keys import UserKeys
-from meters.users.directory import UserDirectory
-from meters.users.roles import Role
-from meters.users.users import Actor
+from meters.users.names_and_roles import Role
+from meters.users.users import Actor, UserDirectory
 from tests.mqtt.events import result, void, wagers
 from tests.mqtt.stand import LINKS, Stand
 from tests.staff import PIN

@@ -16,8 +16,8 @@ import pytest_asyncio
 from litestar.routes import HTTPRoute
 
 from meters.links.link_types import Adjustment
-from meters.users.errors import UsersError
-from meters.users.roles import RIGHTS, Right, Role
+from meters.users.names_and_roles import RIGHTS, Right, Role
+from meters.users.user_store import UsersError
 from meters.users.users import Actor
 from meters.web.error_answers import ErrorBody
 from meters.web.security import ACCESS, COOKIE, CSRF_HEADER, RouteAccess

@@ -18,8 +18,8 @@ from litestar import Litestar
 from meters.floor.floor_file import parse_floor
 from meters.ledger.two_people import COMMAND
 from meters.selfcheck.approval_checks import Configuration
+from meters.users.names_and_roles import Role
 from meters.users.operators_log import LogSeal
-from meters.users.roles import Role
 from meters.users.users import Actor
 from meters.web.streams import ChangeSignal
 from meters.web.web_app import create_app
