@@ -100,7 +100,7 @@ class BatchResult:
     and status, and `added` what accepted wagers of each table have added.
     """
 
-    replies: list[tuple[TableAddress, bytes]] = field(default_factory=list)
+    replies: list[tuple[Arrival, bytes]] = field(default_factory=list)
     hits: list[tuple[ClaimRecord, PaidDue]] = field(default_factory=list)
     hellos: list[tuple[TableAddress, tuple[str, ...]]] = field(default_factory=list)
     changed: bool = False
@@ -184,7 +184,7 @@ class LinkIntake:
         """
         outcome = BatchResult()
         read: list[tuple[Arrival, MoneyEvent | EventRefusal, int, AddedWagers | None]] = []
-        unnumbered: list[tuple[CatalogTable, MoneyEvent | Hello | EventRefusal]] = []
+        unnumbered: list[tuple[Arrival, MoneyEvent | Hello | EventRefusal]] = []
         # Asked before log fields are made, because making them takes time.
         follows = self._log.is_enabled_for(logging.DEBUG)
         for arrival in arrivals:
@@ -193,7 +193,7 @@ class LinkIntake:
             if follows:
                 self._log_arrived(known, event, seq)
             if seq is None or isinstance(event, Hello):
-                unnumbered.append((known, event))
+                unnumbered.append((arrival, event))
             else:
                 read.append((arrival, event, seq, added))
         await self._read_rounds([(one.known, event) for one, event, _, _ in read])
@@ -412,7 +412,7 @@ class LinkIntake:
                 reply = reply or refused_by_script(seq, status)
                 self._count_refusal(known, status.value, seq)
         outcome.counted[one.event_type, _COUNTED.get(status, "refused")] += 1
-        outcome.replies.append((known.address, reply))
+        outcome.replies.append((one.arrival, reply))
 
     def _note_accepted(self, one: _Judged, answer: ScriptAnswer, outcome: BatchResult) -> None:
         (link, table), play = one.arrival.known.address, self._play
@@ -504,25 +504,25 @@ class LinkIntake:
 
     async def _answer_unnumbered(
         self,
-        events: Sequence[tuple[CatalogTable, MoneyEvent | Hello | EventRefusal]],
+        events: Sequence[tuple[Arrival, MoneyEvent | Hello | EventRefusal]],
         outcome: BatchResult,
     ) -> None:
         """Answer hellos, and events that are refused because their number cannot be read."""
-        for known, event in events:
+        for arrival, event in events:
             if isinstance(event, EventRefusal):
                 reply = refused(None, event.code, event.message, event.field)
-                outcome.replies.append((known.address, reply))
-                self._count_refusal(known, event.code, None)
-        hellos = [known for known, event in events if isinstance(event, Hello)]
+                outcome.replies.append((arrival, reply))
+                self._count_refusal(arrival.known, event.code, None)
+        hellos = [arrival for arrival, event in events if isinstance(event, Hello)]
         if not hellos:
             return
-        tables = [known.table.id for known in hellos]
+        tables = [one.known.table.id for one in hellos]
         # After a failure of the network, many tables say hello at once.
         states = await self._store.table_states(tables, wagers=False)
-        for known, state in zip(hellos, states, strict=True):
+        for arrival, state in zip(hellos, states, strict=True):
             hello = HelloReply(last_seq=state.last_seq, open_round=state.open_round)
-            outcome.replies.append((known.address, msgspec.json.encode(hello)))
-            outcome.hellos.append((known.address, state.claims))
+            outcome.replies.append((arrival, msgspec.json.encode(hello)))
+            outcome.hellos.append((arrival.known.address, state.claims))
             outcome.counted["hello", "accepted"] += 1
 
     def _count(self, outcome: BatchResult) -> None:

@@ -96,7 +96,7 @@ class OutboxReplay:
         outcome = await self._intake.apply_batch(
             [Arrival(self._known[one.table], one.payload) for one in batch]
         )
-        replies = {address.table: reply for address, reply in outcome.replies}
+        replies = {one.known.table.id: reply for one, reply in outcome.replies}
         return [replies.get(one.table, b"") for one in batch]
 
     async def _refuse(self, answered: Answered) -> bytes:

@@ -450,21 +450,17 @@ class MeterService:
 
     async def _apply_to_link(self, link: LinkService, arrivals: Sequence[Arrival]) -> None:
         outcome = await link.apply_batch(arrivals)
-        # A batch has at most one event of a table, because each table has its own lane.
-        correlations = {
-            one.known.address: one.correlation for one in arrivals if one.correlation is not None
-        }
         follows = log.is_enabled_for(logging.DEBUG)
-        for address, reply in outcome.replies:
-            self._reply(address, reply, correlations.get(address))
+        for arrival, reply in outcome.replies:
+            address = arrival.known.address
+            self._reply(address, reply, arrival.correlation)
             if follows:
-                sent = self._connection is not None
                 log.debug(
                     "event answered",
                     link=address.link,
                     table=address.table,
                     seq=seq_of(reply),
-                    sent=sent,
+                    sent=self._connection is not None,
                 )
         for record, paid in outcome.hits:
             of_meter = record.percent is not None

@@ -17,10 +17,10 @@ from controllers.agent.delivery import Delivered
 from controllers.agent.outbox import Outbox, OutboxError
 from controllers.agent.table_writer import TableWriter
 from controllers.table.state import Layout, TableState
+from meters.intake.batches import Arrival
 from meters.intake.event_reading import read_event
 from meters.ledger.link_state import Snapshot
 from meters.wire.messages import HELLO_REPLY, REPLY, Hello
-from meters.wire.topics import TableAddress
 from tests.controllers.floors import link_and_table
 from tests.floor_text import METERS, table_text
 from tests.fuzz.junk import BYTES, mutated
@@ -177,21 +177,12 @@ def _with_copies(batch: Batch) -> Batch:
     return whole
 
 
-def _by_event(batch: Batch, replies: Iterable[tuple[TableAddress, bytes]]) -> list[bytes]:
-    """Return the reply to each event: unreadable ones are answered first, a hello last."""
-    kinds: dict[tuple[str, int], list[int]] = {}
-    for place, (table, data) in enumerate(batch):
-        event, seq = read_event(data)
-        order = 2 if isinstance(event, Hello) else 0 if seq is None else 1
-        kinds.setdefault((table, order), []).append(place)
-    places = {
-        table: [place for order in range(3) for place in kinds.get((table, order), ())]
-        for table, _ in kinds
-    }
-    found = [b""] * len(batch)
-    for address, reply in replies:
-        found[places[address.table].pop(0)] = reply
-    return found
+def _by_event(batch: Batch, replies: Iterable[tuple[Arrival, bytes]]) -> list[bytes]:
+    """Return the reply to each event; copies of an event are answered in their order."""
+    found: dict[tuple[str, bytes], list[bytes]] = {}
+    for one, reply in replies:
+        found.setdefault((one.known.table.id, one.payload), []).append(reply)
+    return [found[event].pop(0) for event in batch]
 
 
 def _hold_copies(batch: Batch, replies: Sequence[bytes]) -> None:

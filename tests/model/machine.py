@@ -179,7 +179,7 @@ class Floor(HeldFloor):
         tables = data.draw(st.permutations(TABLES))[: data.draw(st.integers(2, 3))]
         events = [(one, self._bytes(one, self._next_event(data, one))) for one in tables]
         outcome = self.runner.run(self.pit.take(events, worker=worker))
-        replies = {address.table: reply for address, reply in outcome.replies}
+        replies = {one.known.table.id: reply for one, reply in outcome.replies}
         for table, payload in events:
             verdict = self.books.judge(table, payload)
             reply = replies.get(table) or self._repeat_until_answered(table, payload, worker)
@@ -209,8 +209,8 @@ class Floor(HeldFloor):
     def _send_together(self, batch: Sequence[tuple[str, bytes]], worker: int) -> None:
         outcome = self.runner.run(self.pit.take(batch, worker=worker))
         replies: defaultdict[tuple[str, int], list[bytes]] = defaultdict(list)
-        for address, reply in outcome.replies:
-            replies[address.table, json.loads(reply)["seq"]].append(reply)
+        for one, reply in outcome.replies:
+            replies[one.known.table.id, json.loads(reply)["seq"]].append(reply)
         unanswered = []
         for table, payload in batch:
             # A worker that remembers another round answers no copy of a result.
