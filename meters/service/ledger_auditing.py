@@ -10,7 +10,7 @@ import structlog
 from redis.exceptions import RedisError
 
 from meters.audit.audit_checkpoint import AuditCheckpointFile
-from meters.audit.ledger_mark import LedgerMark
+from meters.audit.ledger_mark import LedgerMark, MarkError
 from meters.audit.link_audit import Finding, LinkAudit
 from meters.ledger.checkpoint import Mark
 from meters.ledger.ledger_replay import Replay
@@ -18,7 +18,8 @@ from meters.metrics import Metrics
 from meters.metrics.families import Audited
 from meters.service.link_publisher import LinkPublisher
 from meters.service.pace import BatchesInWork, Pace
-from meters.store.link_store import LinkStore
+from meters.store.health import NotSyncedError, refused_write
+from meters.store.link_store import LinkStore, TermsError
 
 log = structlog.get_logger()
 
@@ -41,7 +42,6 @@ class LedgerAuditing:
         mark: LedgerMark,
         publisher: LinkPublisher,
         metrics: Metrics,
-        describe: Callable[[Exception], str],
         *,
         batches: BatchesInWork,
         ended: Callable[[], None],
@@ -58,7 +58,6 @@ class LedgerAuditing:
         self._resumed = False
         self._publisher = publisher
         self._metrics = metrics
-        self._describe = describe
         self._batches = batches
         self._pace = pace
         self._ended = ended
@@ -93,7 +92,7 @@ class LedgerAuditing:
                 found = "; ".join(problems) or None
                 result = Audited.DIFFERS if problems else Audited.BALANCED
             except (RedisError, OSError, ValueError) as error:
-                found = self._describe(error)
+                found = failure_text(error)
                 pause_s = self._pace.audit_again_s
             self._metrics.books.show_audit(self._link, result, time.perf_counter() - began_s)
             if began == self._times_wanted:
@@ -198,3 +197,13 @@ class LedgerAuditing:
         await asyncio.to_thread(self._mark.note_seal, finding.entries, finding.seal)
         self._publisher.publish_seal(finding.entries, finding.seal)
         self._log.info("ledger sealed", entries=finding.entries, seal=finding.seal)
+
+
+def failure_text(error: Exception) -> str:
+    """Say why a link cannot operate after a failure of Redis, of its data or of the ledger mark."""
+    if isinstance(error, TermsError | MarkError | NotSyncedError):
+        return str(error)
+    if isinstance(error, RedisError) and (refused := refused_write(error)):
+        return refused
+    damaged = isinstance(error, ValueError | KeyError)
+    return f"{'the data in Redis is damaged' if damaged else 'Redis failed'}: {error}"

@@ -18,11 +18,11 @@ from meters.links.meter_changes import LinkParameters
 from meters.metrics import Metrics
 from meters.selfcheck.approval_checks import Configuration
 from meters.selfcheck.software import UNDER_WAY, SelfCheck
-from meters.service.ledger_auditing import NOT_AUDITED, LedgerAuditing
+from meters.service.ledger_auditing import NOT_AUDITED, LedgerAuditing, failure_text
 from meters.service.link_publisher import COALESCE_S, LinkPublisher
 from meters.service.outages import Outages
 from meters.service.pace import BatchesInWork, Pace
-from meters.store.health import FileWatch, NotSyncedError, must_keep, redis_problem, refused_write
+from meters.store.health import FileWatch, NotSyncedError, must_keep, redis_problem
 from meters.store.link_stats import LinkStatsReader
 from meters.store.link_store import LinkStore, TermsError
 from meters.store.replicated import ReplicatedRedis
@@ -47,15 +47,6 @@ _STARTING: Final = "the link has not been checked yet"
 _STORE_FAILED: Final = (RedisError, OSError, TermsError, ValueError, KeyError)
 """Exceptions that mean a failure of Redis or of its data. A ValueError or KeyError means that the
 data is damaged."""
-
-
-def _failure_text(error: Exception) -> str:
-    if isinstance(error, TermsError | MarkError | NotSyncedError):
-        return str(error)
-    if isinstance(error, RedisError) and (refused := refused_write(error)):
-        return refused
-    damaged = isinstance(error, ValueError | KeyError)
-    return f"{'the data in Redis is damaged' if damaged else 'Redis failed'}: {error}"
 
 
 async def _ended(task: asyncio.Task[Any]) -> None:
@@ -102,9 +93,8 @@ class LinkService:
         self._intake = LinkIntake(store, metrics)
         self._check_now = asyncio.Event()
         self.auditing = LedgerAuditing(
-            store, mark, publisher, metrics, _failure_text,
-            batches=batches, ended=self._check_now.set, pace=pace,
-        )  # fmt: skip
+            store, mark, publisher, metrics, batches=batches, ended=self._check_now.set, pace=pace
+        )
         self._figures = LinkStatsReader(store)
         self._mark = mark
         outages = mark.path.with_name(f"{store.link.id}.outage.json")
@@ -507,10 +497,8 @@ class LinkService:
 
     def _fail(self, problem: Exception | str, *, audit: bool = True) -> None:
         """Stop the link. If `audit` is true, audit the ledger before the link operates again."""
-        message, again = (
-            problem if isinstance(problem, str) else _failure_text(problem),
-            self._problem is None,
-        )
+        message = problem if isinstance(problem, str) else failure_text(problem)
+        again = self._problem is None
         if isinstance(problem, NotSyncedError):
             self._file_watch.note_unsynced()
         self._set_problem(message)
