@@ -97,7 +97,8 @@ class BatchResult:
     tables that sent a hello event, each with the claims whose state must be reported to it.
     `changed` says that an event was accepted, so the data in Redis has changed; `asked` that a
     table made or withdrew a correction request. For the metrics, `counted` has the events by type
-    and status, and `added` what accepted wagers of each table have added.
+    and status, `added` what accepted wagers of each table have added, and `won` the amounts of wins
+    by meter and kind.
     """
 
     replies: list[tuple[Arrival, bytes]] = field(default_factory=list)
@@ -107,6 +108,7 @@ class BatchResult:
     asked: bool = False
     counted: Counter[tuple[str, str]] = field(default_factory=Counter)
     added: list[tuple[str, AddedWagers]] = field(default_factory=list)
+    won: dict[tuple[str, WinKind], list[int]] = field(default_factory=dict)
 
     def add(self, other: "BatchResult") -> None:
         """Add the result of another part of the batch, which was counted already."""
@@ -268,10 +270,8 @@ class LinkIntake:
                     raise event
             check_texts(event)
             match event:
-                case Result():
-                    return self._judge_result(arrival, event)
-                case WagerCorrection():
-                    return self._judge_correction(arrival, event)
+                case Result() | WagerCorrection():
+                    return self._judge_by_round(arrival, event)
                 case Void():
                     step = _step(arrival, seq, Kind.VOID, event.round)
                     step, entered = self._with_ask(arrival.known, event, step)
@@ -305,35 +305,27 @@ class LinkIntake:
         opened = OpenRound(event.seq, event, draw, added.meters)
         return _Judged(arrival, "wagers", step, (reply,), opened=opened, added=added)
 
-    def _judge_correction(self, arrival: Arrival, event: WagerCorrection) -> _Judged:
-        """Judge the correction of a wager, which a floorperson must always confirm."""
-        known, kind = arrival.known, Kind.CORRECT_WAGER
-        basis, opened = self._basis(known), self._remembered(known, event)
+    def _judge_by_round(self, arrival: Arrival, event: Result | WagerCorrection) -> _Judged:
+        """Judge a result, or the correction of a wager, which a floorperson must always confirm."""
+        known, replace = arrival.known, msgspec.structs.replace
+        kind = Kind.RESULT if isinstance(event, Result) else Kind.CORRECT_WAGER
+        step = _step(arrival, event.seq, kind, event.round, basis=self._basis(known))
+        opened = self._remembered(known, event)
         if opened is None:
             # The Lua script decides if the round is unknown, or is already over.
-            step = _step(arrival, event.seq, kind, event.round, basis=basis)
             return _Judged(arrival, kind.value, step)
+        fed = known.feeding(self._store.link, opened.fed)
+        if isinstance(event, Result):
+            if not self._replays:
+                check_declared(known, event)
+            result = judge_result(fed, event, opened)
+            step, entered = self._with_ask(known, event, replace(step, work=result.work))
+            return _Judged(arrival, "result", step, result.reply, result=result, entered=entered)
         if event.adds and not self._replays:
             _check_game_dates(known)
-        fed = known.feeding(self._store.link, opened.fed)
         reply, work, added = judge_correction(fed, event, opened)
-        step = _step(arrival, event.seq, kind, event.round, work, basis=basis)
-        step, _ = self._with_ask(known, event, msgspec.structs.replace(step, act=True))
+        step, _ = self._with_ask(known, event, replace(step, work=work, act=True))
         return _Judged(arrival, kind.value, step, (reply,), added=added if event.adds else None)
-
-    def _judge_result(self, arrival: Arrival, event: Result) -> _Judged:
-        known = arrival.known
-        basis, opened = self._basis(known), self._remembered(known, event)
-        if opened is None:
-            # The Lua script decides if the round is unknown, or is already over.
-            step = _step(arrival, event.seq, Kind.RESULT, event.round, basis=basis)
-            return _Judged(arrival, "result", step)
-        if not self._replays:
-            check_declared(known, event)
-        result = judge_result(known.feeding(self._store.link, opened.fed), event, opened)
-        step = _step(arrival, event.seq, Kind.RESULT, event.round, result.work, basis=basis)
-        step, entered = self._with_ask(known, event, step)
-        return _Judged(arrival, "result", step, result.reply, result=result, entered=entered)
 
     def _with_ask(
         self, known: CatalogTable, event: Void | Result | WagerCorrection, step: ScriptStep
@@ -354,7 +346,7 @@ class LinkIntake:
         if correction is None:
             return replace(step, known=text), ()
         step = replace(step, known=text, act=True)
-        always = known.confirm_corrections or isinstance(event, WagerCorrection) or cards
+        always = known.facility.confirm_corrections or isinstance(event, WagerCorrection) or cards
         if always or (isinstance(event, Void | Result) and event.confirm):
             ask = f"{known.address.link}.{table}-{event.seq}"
             step = replace(step, ask=ask_step(ask, table, correction, cards))
@@ -439,7 +431,7 @@ class LinkIntake:
         if one.result is not None:
             for due, paid in zip(one.result.work.dues, answer.paid, strict=True):
                 kind: WinKind = "percent" if due.take else "odds"
-                play.count_wins(link, due.meter, kind, wins=1, won_cents=paid.amount_cents)
+                outcome.won.setdefault((due.meter, kind), []).append(paid.amount_cents)
             for claim in one.result.claims:
                 record, paid = claim.record, answer.paid[claim.due]
                 outcome.hits.append((record, paid))
@@ -534,6 +526,8 @@ class LinkIntake:
         link, play = self._store.link.id, self._play
         for (event_type, status), events in outcome.counted.items():
             play.count_event(link, event_type, status, events)
+        for (meter, kind), won in outcome.won.items():
+            play.count_wins(link, meter, kind, wins=len(won), won_cents=sum(won))
         times = Counter([added.text for _, added in outcome.added])
         for added in {added.text: added for _, added in outcome.added}.values():
             events = times[added.text]
@@ -565,7 +559,7 @@ def _check_game_dates(known: CatalogTable) -> None:
     Raises:
         EventRefusal: ``game_not_in_effect``.
     """
-    if problem := problem_now(known.rules.chapter, known.timezone):
+    if problem := problem_now(known.rules.chapter, known.facility.timezone):
         raise EventRefusal(GAME_NOT_IN_EFFECT, problem, None)
 
 

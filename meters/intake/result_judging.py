@@ -93,7 +93,7 @@ def check_declared(known: CatalogTable, event: Result) -> None:
     Raises:
         EventRefusal: ``no_win_not_allowed``.
     """
-    if not known.require_all_hands:
+    if not known.facility.require_all_hands:
         return
     for index, dealt in enumerate(event.positions):
         if dealt.declared:
@@ -238,7 +238,7 @@ class ResultWriter:
         """
         claim = self._records.claim_under(envy)
         if claim is None:
-            if envy.envy_of is None or envy.paid < self._known.validate_from_cents:
+            if envy.envy_of is None or envy.paid < self._known.facility.validate_from:
                 return ""
             claim = self._records.envy_claim_of(envy.envy_of)
         self._envy.setdefault(claim, []).append(envy)
@@ -282,7 +282,7 @@ class ResultWriter:
         line = due.line
         if due.take is not None:
             return True
-        if not line.paid or line.paid < self._known.validate_from_cents:
+        if not line.paid or line.paid < self._known.facility.validate_from:
             return False
         placing = self._known.rules.placings.get(line.item)
         return placing is not None and line.paid >= line.wagered * placing.validated_for_1

@@ -7,6 +7,7 @@ from typing import Self
 from bonus.law.meter_terms import MeterTerms
 from bonus.settling.table_rules import TableRules, meter_rules
 from bonus.wagers import MICROS_PER_CENT
+from meters.floor.facility import Facility
 from meters.floor.floor_file import Floor, Link, Meter, Table
 from meters.wire.topics import TableAddress
 
@@ -33,7 +34,6 @@ class CatalogTable:
 
     `meters` and `terms` are by the kind of meter. `offers` has, by the name of the wager, its terms
     for each meter that it feeds. `rules` are only about the wagers of the game that feed a meter.
-    `timezone` decides the dates of the game.
     """
 
     address: TableAddress
@@ -42,29 +42,15 @@ class CatalogTable:
     terms: Mapping[str, MeterTerms]
     offers: Mapping[str, tuple[WagerTerms, ...]]
     rules: TableRules
-    validate_from_cents: int
-    timezone: str
-    confirm_corrections: bool = False
-    require_all_hands: bool = False
+    facility: Facility
 
     @classmethod
     def of(cls, floor: Floor, link: Link, table: Table) -> Self:
         meters = link.meters_of(table)
         terms = {kind: meter.terms_in(table.game) for kind, meter in meters.items()}
         rules = meter_rules(table.game, table.games)
-        facility = floor.facility
-        return cls(
-            TableAddress(link.id, table.id),
-            table,
-            meters,
-            terms,
-            _offers(rules, meters),
-            rules,
-            facility.validate_from,
-            facility.timezone,
-            facility.confirm_corrections,
-            facility.require_all_hands,
-        )
+        address, offers = TableAddress(link.id, table.id), _offers(rules, meters)
+        return cls(address, table, meters, terms, offers, rules, floor.facility)
 
     def feeding(self, link: Link, fed: Collection[str]) -> Self:
         """Return a copy of the table with the meters to which the open round contributed.

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
+import msgspec
 import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import precondition, rule
@@ -459,7 +460,8 @@ class Floor(HeldFloor):
     def require_all_hands(self, data: DataObject, table: str, worker: int) -> None:
         self._begin(data, table, worker)
         known, self.books.all_hands = self.pit.known, True
-        self.pit.known = {each: replace(one, require_all_hands=True) for each, one in known.items()}
+        facility = msgspec.structs.replace(self.pit.floor.facility, require_all_hands=True)
+        self.pit.known = {each: replace(one, facility=facility) for each, one in known.items()}
         self._send(table, self._bytes(table, self._next_event(data, table)), worker)
         self.pit.known, self.books.all_hands = known, False
 
