@@ -199,7 +199,7 @@ class LinkIntake:
             else:
                 read.append((arrival, event, seq, added))
         await self._read_rounds([(one.known, event) for one, event, _, _ in read])
-        if judged := [self._judge(*one) for one in read]:
+        if judged := [self._judge(each, event, seq, added) for each, event, seq, added in read]:
             keys: list[str] = []
             steps = [self._placed(one, keys) if one.result else one.step for one in judged]
             # The ledger has no entry of an event that cannot be accepted, so no text of it.

@@ -1,4 +1,9 @@
-"""One worker of the meter service: the tables' events, the links, and the web server."""
+"""One worker of the meter service: the tables' events, the links, and the web server.
+
+The way of a table's event: the broker's connection calls `_receive`, which puts the message into a
+lane of the `MessageQueue`. `_apply_batches` takes a message from each lane, `LinkService` and its
+`LinkIntake` apply the events of a link, and `_apply_to_link` publishes the replies.
+"""
 
 import asyncio
 import contextlib
