@@ -7,8 +7,7 @@ from typing import Final
 import msgspec
 from redis.exceptions import RedisError
 
-from meters.ledger.claim_records import ClaimRecord
-from meters.ledger.link_state import Act, ClaimChange, ClaimRequest
+from meters.ledger.claim_records import ClaimRecord, DecisionRecord
 from meters.ledger.two_people import why_one_person
 from meters.store.link_store import BooksError, TermsError, WrongStateError
 
@@ -59,33 +58,40 @@ def store_failure_as_inoperable() -> Iterator[None]:
 
 
 @contextmanager
-def refusals(
-    record: ClaimRecord, act: Act | ClaimRequest | ClaimChange, actor: str
-) -> Iterator[None]:
+def refusals(record: ClaimRecord, decision: DecisionRecord) -> Iterator[None]:
     """Put each refusal of a Lua script in the `with` block into words for the user."""
+    act = decision.act
     try:
         yield
     except WrongStateError as error:
-        raise ActError("wrong_state", _why_not(record, act, error)) from None
+        why_not = _why_no_envy if act in {"pay_envy", "reject_envy"} else _why_not
+        raise ActError("wrong_state", why_not(record, act, error)) from None
     except BooksError as error:
         if error.status == "same_person":
             did, does = _REQUESTED.get(act, (_VALIDATED, "pays it"))
-            message = why_one_person(error.detail, actor, error.setter, did=did, does=does)
+            message = why_one_person(error.detail, decision.by, error.setter, did=did, does=does)
             raise ActError(error.status, message) from None
         message = REFUSED[error.status].format(detail=error.detail)
         raise ActError(error.status, message) from None
 
 
-def _why_not(
-    record: ClaimRecord, act: Act | ClaimRequest | ClaimChange, error: WrongStateError
-) -> str:
+def _why_not(record: ClaimRecord, act: str, error: WrongStateError) -> str:
     by = f" by {error.by}" if error.by else ""
     if act in {"reopen", "request_reopen"}:
         return f"claim {record.claim} is not rejected: it is {error.state}{by}"
     if act == "correct_slip":
         return f"claim {record.claim} is not paid with a slip: it is {error.state}{by}"
-    if act == "pay" and record.paid_from != "hand_pay":
+    if act == "pay" and not record.is_hand_pay:
         return f"claim {record.claim} is paid at the table, not by hand"
     if act == "pay" and error.state == "pending":
         return f"claim {record.claim} has not been validated yet"
     return f"claim {record.claim} is already {error.state}{by}"
+
+
+def _why_no_envy(record: ClaimRecord, _act: str, error: WrongStateError) -> str:
+    if not record.envy:
+        return f"no Envy Bonus is owed for claim {record.claim}"
+    if error.state == "pending":
+        return f"claim {record.claim} has not been decided yet: its Envy Bonuses wait for that"
+    by = f" by {error.by}" if error.by else ""
+    return f"the Envy Bonuses of claim {record.claim} are already {error.state or 'paid'}{by}"

@@ -9,45 +9,16 @@ import structlog
 from bonus.display import hand_words, item_words, money
 from meters.claims.claim_types import ClaimRequestRow, ClaimRow, ClaimState, EnvyOwed, Wagered
 from meters.floor.floor_file import Floor
-from meters.ledger.claim_records import ClaimRecord, OwedEnvy
-from meters.ledger.link_state import Act, ClaimChange, ClaimRequest, EnvyAct
+from meters.ledger.claim_records import ClaimRecord, DecisionRecord, OwedEnvy, record_of
 from meters.ledger.script_steps import PaidDue
 from meters.process.logs import ThrottledLog
 from meters.wire.clock import now_text
 from meters.wire.messages import UNREADABLE, Jackpot, envy_message_claim
 
-_RECORD: Final = msgspec.json.Decoder(ClaimRecord)
 _log = structlog.get_logger()
 
 
-class DecisionRecord(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A floorperson's act on a claim, as the ledger stores it.
-
-    The act is a decision, a request that a second person must confirm, or a change of a decided
-    claim. `envy_back` are the cents of the Envy Bonuses that are not due because of a rejection,
-    and `envy_paid` those that were paid together with the win. `pin_set_by` are the people who set
-    the PIN of `by` in the 24 hours before the decision. `request` is the ledger entry of the
-    request that this act confirms, or 0. `old_slip` is the slip number that a correction replaces.
-    """
-
-    claim: str
-    act: Act | EnvyAct | ClaimRequest | ClaimChange
-    by: str
-    reason: str | None = None
-    slip: str | None = None
-    envy_back: int = 0
-    pin_set_by: tuple[str, ...] = ()
-    envy_paid: int = 0
-    request: int = 0
-    requested_by: str | None = None
-    old_slip: str | None = None
-
-
 _DECISION: Final = msgspec.json.Decoder(DecisionRecord)
-
-
-def record_of(fields: Mapping[str, str]) -> ClaimRecord:
-    return _RECORD.decode(fields["record"])
 
 
 def claim_words(fields: Mapping[str, str], titles: Mapping[str, str]) -> str:

@@ -3,30 +3,21 @@
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Final
 
-import msgspec
 import structlog
 
 from meters.claims.act_refusals import REFUSED, ActError, refusals, store_failure_as_inoperable
 from meters.claims.claim_types import ClaimRequestRow, ClaimRow, WinPage, WinSearch
-from meters.claims.claim_views import (
-    EVENT_OF,
-    ClaimRows,
-    DecisionRecord,
-    envy_message,
-    is_reopened,
-    record_of,
-    win_message,
-)
+from meters.claims.claim_views import EVENT_OF, ClaimRows, envy_message, is_reopened, win_message
 from meters.claims.slip_reservations import SlipNumbers, slip_of
 from meters.claims.win_search import History
 from meters.floor.floor_file import Floor
 from meters.ledger.approved_configuration import LinkConfiguration
-from meters.ledger.claim_records import ClaimRecord
-from meters.ledger.link_state import Act, ClaimChange, ClaimRequest, DecisionResult, EnvyAct
+from meters.ledger.claim_records import ClaimRecord, DecisionRecord, record_of
+from meters.ledger.link_state import Act, ClaimRequest, EnvyAct
 from meters.ledger.two_people import NO_SETTERS, PinSetters
 from meters.store.claim_changes import ClaimChanges
 from meters.store.history import DayClaims
-from meters.store.link_store import BooksError, LinkStore, WrongStateError
+from meters.store.link_store import LinkStore
 from meters.wire.messages import ClaimOpened, Jackpot, holds_table
 
 log = structlog.get_logger()
@@ -175,23 +166,26 @@ class Claims:
             slip = slip_of(slip)
             envy_cents = sum(owed.amount for owed in record.envy)
             decision = DecisionRecord(
-                claim,
-                act,
-                actor,
-                reason,
-                slip,
+                claim, act, actor, reason, slip,
                 envy_back=envy_cents if act == "reject" and envy_not_due else 0,
                 pin_set_by=setters.own,
                 envy_paid=envy_cents if act == "pay" and envy_paid else 0,
                 request=confirms.entry if confirms else 0,
                 requested_by=confirms.by if confirms else None,
-            )
+            )  # fmt: skip
+            digest = self._floor_digests.get(store.link.id, "")
             async with self._slips.reserved(store, claim, slip):
-                decided = await self._carry(store, record, act, decision, setters)
-            await self._keep_mark(store.link.id)
-            after = (await store.claims([claim]))[0]
-        _log_decision(record, act, actor, decided.amount_cents, decided.entry)
-        self._on_decision(record, self._decision_of(record, decided))
+                with refusals(record, decision):
+                    decided = await self._changes[store.link.id].decide(
+                        record, decision, setters, digest
+                    )
+            after = await self._after(store, record, decision, decided.entry)
+        self._on_decision(
+            record,
+            win_message(
+                EVENT_OF[decided.state], record, decided.amount_cents, decided.meter_after_cents
+            ),
+        )
         self._send_envy_decisions(record, after)
         return self._rows.row(after)
 
@@ -213,8 +207,8 @@ class Claims:
         """
         with store_failure_as_inoperable():
             _, fields = await self._operable(claim)
-            alone = not self._two_people(fields)
-        if alone:
+            two_people = self._two_people(fields)
+        if not two_people:
             return await self.decide(
                 claim, "reject", actor, reason=reason, envy_not_due=envy_not_due, setters=setters
             )
@@ -280,14 +274,9 @@ class Claims:
                 claim, "correct_slip", actor, reason, number, old_slip=replaces
             )
             async with self._slips.reserved(store, claim, number, corrects=True):
-                with refusals(record, "correct_slip", actor):
-                    entry = await self._changes[store.link.id].correct_slip(
-                        claim, actor, msgspec.json.encode(correction), table=record.table,
-                        round_id=record.round, replaced=replaces, slip=number,
-                    )  # fmt: skip
-            await self._keep_mark(store.link.id)
-            after = (await store.claims([claim]))[0]
-        _log_decision(record, "correct_slip", actor, int(after["amount"]), entry)
+                with refusals(record, correction):
+                    entry = await self._changes[store.link.id].correct_slip(record, correction)
+            after = await self._after(store, record, correction, entry)
         return self._rows.row(after)
 
     async def _request(  # noqa: PLR0917
@@ -305,14 +294,9 @@ class Claims:
             request = DecisionRecord(
                 claim, act, actor, reason, envy_back=envy_back, pin_set_by=setters.own
             )
-            with refusals(record, act, actor):
-                entry = await self._changes[store.link.id].request(
-                    claim, act, actor, msgspec.json.encode(request),
-                    table=record.table, round_id=record.round,
-                )  # fmt: skip
-            await self._keep_mark(store.link.id)
-            after = (await store.claims([claim]))[0]
-        _log_decision(record, act, actor, int(after["amount"]), entry)
+            with refusals(record, request):
+                entry = await self._changes[store.link.id].request(record, request)
+            after = await self._after(store, record, request, entry)
         return self._rows.row(after)
 
     async def _reopen(
@@ -329,18 +313,10 @@ class Claims:
                 claim=claim, position=record.position, item=record.item,
                 amount=int(fields["amount"]),
             )  # fmt: skip
-            with refusals(record, "reopen", actor):
-                reopened = await self._changes[store.link.id].reopen(
-                    claim, actor, msgspec.json.encode(decision), table=record.table,
-                    round_id=record.round, meter=record.meter,
-                    percent=record.percent is not None, request=request.entry,
-                    owed=record.envy_by_meter(),
-                    reseed_cents=_reseed_cents(store, record.meter),
-                    holds=opened if holds_table(record.paid_from) else None, setters=setters,
-                )  # fmt: skip
-            await self._keep_mark(store.link.id)
-            after = (await store.claims([claim]))[0]
-        _log_decision(record, "reopen", actor, reopened.amount_cents, reopened.entry)
+            holds = opened if holds_table(record.paid_from) else None
+            with refusals(record, decision):
+                entry = await self._changes[store.link.id].reopen(record, decision, holds, setters)
+            after = await self._after(store, record, decision, entry)
         self._send_state(record, after)
         return self._rows.row(after)
 
@@ -366,29 +342,33 @@ class Claims:
         with store_failure_as_inoperable():
             store, fields = await self._operable(claim)
             record = record_of(fields)
-            try:
-                entry = await store.decide_envy(
-                    claim,
-                    act,
-                    actor,
-                    msgspec.json.encode(
-                        DecisionRecord(claim, act, actor, reason, pin_set_by=setters.own)
-                    ),
-                    table=record.table,
-                    round_id=record.round,
-                    only_envy=record.only_envy,
-                    hand_pay=record.paid_from == "hand_pay",
-                    owed=record.envy_by_meter(),
-                )
-            except WrongStateError as error:
-                raise ActError("wrong_state", _why_no_envy(record, error)) from None
-            except BooksError as error:
-                raise ActError(error.status, REFUSED[error.status]) from None
-            await self._keep_mark(store.link.id)
-            after = (await store.claims([claim]))[0]
-        _log_decision(record, act, actor, sum(owed.amount for owed in record.envy), entry)
+            decision = DecisionRecord(claim, act, actor, reason, pin_set_by=setters.own)
+            with refusals(record, decision):
+                entry = await self._changes[store.link.id].decide_envy(record, decision)
+            after = await self._after(store, record, decision, entry)
         self._send_envy_decisions(record, after)
         return self._rows.row(after)
+
+    async def _after(
+        self, store: LinkStore, record: ClaimRecord, decision: DecisionRecord, entry: int
+    ) -> dict[str, str]:
+        """Write the ledger mark after an act in ledger entry `entry`. Return the claim's fields."""
+        await self._keep_mark(store.link.id)
+        (after,) = await store.claims([record.claim])
+        of_envy = decision.act in {"pay_envy", "reject_envy"}
+        envy_cents = sum(owed.amount for owed in record.envy)
+        log.info(
+            "envy decided" if of_envy else "claim decided",
+            link=record.link,
+            table=record.table,
+            round=record.round,
+            claim=record.claim,
+            act=decision.act,
+            by=decision.by,
+            amount_cents=envy_cents if of_envy else int(after["amount"]),
+            entry=entry,
+        )
+        return after
 
     def _two_people(self, fields: Mapping[str, str]) -> bool:
         return self._rows.two_people_reject(record_of(fields), int(fields["amount"]))
@@ -398,34 +378,6 @@ class Claims:
         if problem := self._problem(store.link.id):
             raise ActError("link_inoperable", problem)
         return store, fields
-
-    async def _carry(
-        self,
-        store: LinkStore,
-        record: ClaimRecord,
-        act: Act,
-        decision: DecisionRecord,
-        setters: PinSetters,
-    ) -> DecisionResult:
-        with refusals(record, act, decision.by):
-            return await store.decide(
-                decision.claim,
-                act,
-                decision.by,
-                msgspec.json.encode(decision),
-                table=record.table,
-                round_id=record.round,
-                meter=record.meter,
-                percent=record.percent is not None,
-                hand_pay=record.paid_from == "hand_pay",
-                envy_cents=decision.envy_back or decision.envy_paid,
-                owed=record.envy_by_meter(),
-                slip=decision.slip or "",
-                limit_cents=_limit_cents(store, record.meter),
-                setters=setters,
-                request=decision.request or None,
-                floor_digest=self._floor_digests.get(store.link.id, ""),
-            )
 
     async def send_again(self, link: str, claims: Sequence[str]) -> None:
         """Send the decisions on claims once more, because the table can have missed them."""
@@ -473,12 +425,6 @@ class Claims:
                 return store, fields
         raise ActError("unknown_claim", f"there is no claim {claim}")
 
-    @staticmethod
-    def _decision_of(record: ClaimRecord, decided: DecisionResult) -> Jackpot:
-        return win_message(
-            EVENT_OF[decided.state], record, decided.amount_cents, decided.meter_after_cents
-        )
-
 
 def _win_of(fields: Mapping[str, str]) -> ClaimRecord:
     """Return the record of a claim for a win.
@@ -490,44 +436,3 @@ def _win_of(fields: Mapping[str, str]) -> ClaimRecord:
     if record.only_envy:
         raise ActError("wrong_state", f"claim {record.claim} is of Envy Bonuses alone")
     return record
-
-
-def _reseed_cents(store: LinkStore, meter_id: str) -> int:
-    """Return the reseed of a meter in cents; 0 if the floor file no longer names the meter."""
-    return next((one.terms.reseed_cents for one in store.link.meter if one.meter_id == meter_id), 0)
-
-
-def _limit_cents(store: LinkStore, meter_id: str) -> int:
-    return next((one.limit or 0 for one in store.link.meter if one.meter_id == meter_id), 0)
-
-
-def _log_decision(
-    record: ClaimRecord,
-    act: Act | EnvyAct | ClaimRequest | ClaimChange,
-    actor: str,
-    amount_cents: int,
-    entry: int,
-) -> None:
-    decision_log = log.bind(
-        link=record.link,
-        table=record.table,
-        round=record.round,
-        claim=record.claim,
-        act=act,
-        by=actor,
-        amount_cents=amount_cents,
-        entry=entry,
-    )
-    if act in {"pay_envy", "reject_envy"}:
-        decision_log.info("envy decided")
-    else:
-        decision_log.info("claim decided")
-
-
-def _why_no_envy(record: ClaimRecord, error: WrongStateError) -> str:
-    if not record.envy:
-        return f"no Envy Bonus is owed for claim {record.claim}"
-    if error.state == "pending":
-        return f"claim {record.claim} has not been decided yet: its Envy Bonuses wait for that"
-    by = f" by {error.by}" if error.by else ""
-    return f"the Envy Bonuses of claim {record.claim} are already {error.state or 'paid'}{by}"

@@ -8,7 +8,7 @@ import structlog
 from redis.exceptions import RedisError
 
 from meters.claims.act_refusals import REFUSED, ActError
-from meters.claims.claim_views import record_of
+from meters.ledger.claim_records import record_of
 from meters.ledger.slip_numbers import SlipError, clean_slip, correction_of
 from meters.store.link_store import LinkStore, TermsError
 from meters.store.slip_register import Reservation

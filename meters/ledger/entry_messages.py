@@ -172,6 +172,14 @@ class Outage(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     until: str = ""
 
 
+class SwitchRecord(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The closing or opening of a link, as the ledger stores it."""
+
+    act: str
+    by: str
+    reason: str = ""
+
+
 class CloseReading(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The meters' reading at a day's close: accounts in micros, accounting meters by name."""
 

@@ -8,8 +8,9 @@ from typing import Final
 import msgspec
 
 from bonus.display import item_words, money
-from meters.claims.claim_views import DecisionRecord, claim_words, record_of
+from meters.claims.claim_views import claim_words
 from meters.ledger.approval_faults import Approval, HalfApproval
+from meters.ledger.claim_records import DecisionRecord, record_of
 from meters.ledger.correction_requests import ASK_DECISION, CorrectedWager
 from meters.ledger.entered_cards import entered_in_text
 from meters.ledger.entry_messages import (
@@ -18,20 +19,13 @@ from meters.ledger.entry_messages import (
     OUTAGE,
     READING,
     RESTORING,
+    SwitchRecord,
     correction_of_wager,
 )
 from meters.ledger.money_terms import read_terms
 from meters.links.link_types import ActRow
 from meters.links.meter_changes import Change
 from meters.wire.messages import UNREADABLE, DealtPosition, EnteredCards, Void
-
-
-class SwitchRecord(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The closing or opening of a link, as the ledger stores it."""
-
-    act: str
-    by: str
-    reason: str = ""
 
 
 class Withdrawn(msgspec.Struct, frozen=True):

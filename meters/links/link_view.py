@@ -5,10 +5,10 @@ from typing import Final
 
 from bonus.law.paytables import read_percent
 from bonus.wagers import MICROS_PER_CENT
-from meters.claims.claim_views import record_of
 from meters.floor.floor_file import Meter
 from meters.ledger.accounts import meter_account, overflow_account, reserve_account
 from meters.ledger.checkpoint import Mark
+from meters.ledger.claim_records import record_of
 from meters.ledger.link_state import Snapshot
 from meters.links.link_types import (
     LinkView,

@@ -5,8 +5,8 @@ from typing import Final
 import msgspec
 
 from bonus.settling.settlement_lines import Line
-from meters.claims.claim_views import DecisionRecord
 from meters.ledger.claim_evidence import approved_assets
+from meters.ledger.claim_records import DecisionRecord
 from meters.ledger.entered_cards import count_hands, entered_in_text
 from meters.ledger.entry_messages import OUTAGE
 from meters.ledger.expected_transfers import Added, ExpectedBooks, Transfer

@@ -9,8 +9,8 @@ from dataclasses import replace
 from datetime import date
 
 from bonus.settling.settlement_lines import Line
-from meters.claims.claim_views import DecisionRecord
 from meters.ledger.claim_evidence import table_of
+from meters.ledger.claim_records import DecisionRecord
 from meters.ledger.expected_transfers import ExpectedBooks, HeldEnvy, HeldWin
 from meters.reports.gaming_days import Win
 from meters.wire.messages import Reply

@@ -20,10 +20,9 @@ from meters.floor.facility import GamingDays
 from meters.floor.floor_file import Floor
 from meters.ledger.accounts import table_account
 from meters.ledger.approved_configuration import ApprovedTable, LinkConfiguration, approved_tables
-from meters.ledger.entry_messages import RestoreEntry
+from meters.ledger.entry_messages import RestoreEntry, SwitchRecord
 from meters.ledger.link_rows import LinkRows
 from meters.ledger.stored_tables import StoredTable, reply_fields
-from meters.links.act_rows import SwitchRecord
 from meters.restore.copy_reading import Advance, CopyReader, LedgerCopy, LinkCopy
 from meters.restore.findings import (
     StoreCondition,

@@ -4,7 +4,7 @@ from typing import Final
 import msgspec
 
 from bonus.display import item_words, money
-from meters.claims.claim_views import record_of
+from meters.ledger.claim_records import record_of
 from meters.process.console import PlainConsole
 from meters.restore.findings import StoreCondition, missing_outboxes
 from meters.restore.link_restore import RestorePlan, RestoreResult

@@ -16,10 +16,7 @@ from meters.ledger.correction_requests import Ask, AskAct
 from meters.ledger.entered_cards import DEALT_KEPT
 from meters.ledger.link_keys import LinkKeys
 from meters.ledger.link_state import (
-    Act,
     Closure,
-    DecisionResult,
-    EnvyAct,
     IndexPart,
     LedgerHead,
     LinkState,
@@ -32,15 +29,12 @@ from meters.ledger.money_terms import LinkTerms, adopted, terms_text
 from meters.ledger.schema import FIELD, schema_problem, version_of
 from meters.ledger.script_steps import (
     SCRIPT_ANSWERS,
-    EnvyCents,
     ReplyParts,
     ScriptAnswer,
     ScriptStep,
     chained_texts,
 )
-from meters.ledger.slip_numbers import fold_slip
 from meters.ledger.stored_tables import REPLIES_KEPT, StoredTable, reply_fields
-from meters.ledger.two_people import NO_SETTERS, PinSetters
 from meters.store.facility_note import FacilityNote
 from meters.store.health import run_synced
 from meters.store.indexes import read_snapshot
@@ -261,81 +255,6 @@ class LinkStore:
         if found.entry > self.head.entry or not self.head.in_ledger:
             self.head = LedgerHead(found.entry, found.chain, found.in_ledger)
         return await add_replies(self.redis, keys, found.answers)
-
-    async def decide(
-        self,
-        claim: str,
-        act: Act,
-        by: str,
-        event: bytes,
-        *,
-        table: str,
-        round_id: str,
-        meter: str,
-        percent: bool,
-        hand_pay: bool,
-        envy_cents: int = 0,
-        owed: Sequence[EnvyCents] = (),
-        slip: str = "",
-        limit_cents: int = 0,
-        setters: PinSetters = NO_SETTERS,
-        request: int | None = None,
-        floor_digest: str = "",
-    ) -> DecisionResult:
-        """Apply a floorperson's decision on a claim, exactly once.
-
-        `owed` has the claim's Envy Bonuses, in cents for each meter. `envy_cents` is their sum if
-        they are rejected with the win, or paid with the win, and otherwise 0. `request` is the
-        number of the ledger entry with the request that this decision confirms. `floor_digest` is
-        the digest of the link's settings in the floor file.
-
-        Raises:
-            TermsError: the terms (such as rates) of a meter changed after `LinkStore.open`.
-            WrongStateError: the claim is not in the state that this decision needs.
-            BooksError: the script refused: ``not_approved``, ``no_request``, ``same_person`` (with
-                the person who did the first act and the person who set a PIN), ``slip_used`` (with
-                the claim), ``envy_decided``, ``books_differ`` or ``books_full``.
-        """
-        keys = self.keys
-        state, amount, after, entry = await self.act(
-            "decide_claim", claim, act, by, table, round_id, meter, "1" if percent else "",
-            "1" if hand_pay else "", event, envy_cents, fold_slip(slip),
-            limit_cents * MICROS_PER_CENT, setters.text, msgspec.msgpack.encode(owed),
-            "" if request is None else request, floor_digest,
-            keys=[
-                keys.claim(claim), keys.slips, keys.tables, keys.repeated_claims, keys.approved,
-            ],
-        )  # fmt: skip
-        return DecisionResult(state, int(amount), int(after), int(entry))
-
-    async def decide_envy(
-        self,
-        claim: str,
-        act: EnvyAct,
-        by: str,
-        event: bytes,
-        *,
-        table: str,
-        round_id: str,
-        only_envy: bool,
-        hand_pay: bool,
-        owed: Sequence[EnvyCents],
-    ) -> int:
-        """Pay or reject the owed Envy Bonuses of a claim, exactly once.
-
-        Return the number of the decision's ledger entry.
-
-        Raises:
-            TermsError: the terms (such as rates) of a meter changed after `LinkStore.open`.
-            WrongStateError: the claim has no Envy Bonuses that are still owed.
-            BooksError: the script refused: ``books_differ`` or ``books_full``.
-        """
-        _, _, entry = await self.act(
-            "decide_envy", claim, act, by, table, round_id, "1" if only_envy else "",
-            "1" if hand_pay else "", msgspec.msgpack.encode(owed), event,
-            keys=[self.keys.claim(claim)],
-        )  # fmt: skip
-        return int(entry)
 
     async def decide_ask(
         self, ask: Ask, act: AskAct, by: str, event: bytes, *, refusal: str = ""

@@ -10,11 +10,11 @@ from redis.asyncio import Redis
 
 from bonus.law.paytables import Percent, percent_bps
 from meters.floor.floor_file import Link, parse_floor
+from meters.ledger.claim_records import ClaimRecord, DecisionRecord, OwedEnvy
 from meters.ledger.link_state import Act, DecisionResult, EnvyAct
 from meters.ledger.script_steps import (
     Contribution,
     DueStep,
-    EnvyCents,
     EnvyStep,
     Kind,
     PercentStep,
@@ -29,6 +29,7 @@ from meters.ledger.script_steps import (
     contributions_text,
     reply_text,
 )
+from meters.store.claim_changes import ClaimChanges
 from meters.store.link_store import APPLY_KEYS, BooksError, LinkStore
 from tests.floor_text import floor_text, link_text, meter_text, table_text
 
@@ -66,6 +67,15 @@ class Step(ScriptStep, frozen=True, array_like=True):
     """An event for the script, and the reply to it. The script does not use its last element."""
 
     reply: ReplyParts = ()
+
+
+def _record(claim: str, *owed: tuple[str, int], hand_pay: bool = True) -> ClaimRecord:
+    """Make the record of a claim of a percentage of the meter."""
+    return ClaimRecord(
+        claim, "lua", METER, "T-1", "1", 1, None, METER, "", (), (), (), "10",
+        "hand_pay" if hand_pay else "table_inventory", "", 100, "R1", 1, 1, (),
+        tuple(OwedEnvy(2, None, METER, cents, meter) for meter, cents in owed),
+    )  # fmt: skip
 
 
 class Books:
@@ -125,34 +135,16 @@ class Books:
         hand_pay: bool = True,
     ) -> DecisionResult:
         """Apply a decision on a percentage; one person validates and another pays."""
-        return await self.store.decide(
-            claim,
-            act,
-            by or ("cashier" if act == "pay" else "floor"),
-            b'{"act":"%s"}' % act.encode(),
-            table="T-1",
-            round_id="R1",
-            meter=METER,
-            percent=True,
-            hand_pay=hand_pay,
-            limit_cents=0,
-        )
+        by = by or ("cashier" if act == "pay" else "floor")
+        changes, decision = ClaimChanges(self.store), DecisionRecord(claim, act, by)
+        return await changes.decide(_record(claim, hand_pay=hand_pay), decision)
 
     async def decide_envy(
         self, claim: str, act: EnvyAct, *owed: tuple[str, int], by: str
     ) -> int:  # fmt: skip
         """Settle the Envy Bonuses of a claim, in cents by meter; return the ledger entry."""
-        return await self.store.decide_envy(
-            claim,
-            act,
-            by,
-            b'{"act":"%s"}' % act.encode(),
-            table="T-1",
-            round_id="R1",
-            only_envy=False,
-            hand_pay=True,
-            owed=[EnvyCents(*one) for one in owed],
-        )
+        record, decision = _record(claim, *owed), DecisionRecord(claim, act, by)
+        return await ClaimChanges(self.store).decide_envy(record, decision)
 
     async def accounts(self) -> dict[str, int]:
         """Return every balance in micros."""
