@@ -13,10 +13,9 @@ from meters.ledger.claim_evidence import CLAIM_ACTS, CORRECTION_FIELDS
 from meters.ledger.entry_messages import ARCHIVED, Archived, Expired
 from meters.ledger.ledger_replay import Replay
 from meters.store.history import ActIndex, WinIndex
-from meters.store.kept_texts import keep_texts
-from meters.store.ledger_blocks import LedgerCompression
 from meters.store.ledger_reading import first_end, first_number
 from meters.store.link_store import LinkStore
+from meters.store.old_entries import compress_entries, keep_texts
 
 ARCHIVER: Final = "archive"
 """The name of the actor in ledger entries about archiving."""
@@ -77,8 +76,7 @@ class Archiver:
         written = await self._write(files, advance, lost=lost)
         before = (await self._store.checkpoint()).entries
         trimmed_to = await self._give_up(files)
-        store = self._store
-        compressed = await LedgerCompression(store.redis, store.keys, store.fixed_keys).run()
+        compressed = await compress_entries(self._store)
         return ArchiveResult(written, trimmed_to, trimmed_to - before, compressed)
 
     async def _write(

@@ -12,7 +12,7 @@ from meters.ledger.accounts import Totals, meter_account, overflow_account, rese
 from meters.ledger.checkpoint import Mark
 from meters.ledger.ledger_replay import AuditCheckpoint, Replay
 from meters.ledger.link_state import Snapshot
-from meters.store.ledger_blocks import continuity_problem
+from meters.store.ledger_reading import continuity_problem
 from meters.store.link_store import LinkStore
 
 _PAGE: Final = 100

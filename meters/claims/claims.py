@@ -15,7 +15,7 @@ from meters.ledger.approved_configuration import LinkConfiguration
 from meters.ledger.claim_records import ClaimRecord, DecisionRecord, record_of
 from meters.ledger.link_state import Act, ClaimRequest, EnvyAct
 from meters.ledger.two_people import NO_SETTERS, PinSetters
-from meters.store.claim_changes import ClaimChanges
+from meters.store import link_acts
 from meters.store.history import DayClaims
 from meters.store.link_store import LinkStore
 from meters.wire.messages import ClaimOpened, Jackpot, holds_table
@@ -53,7 +53,6 @@ class Claims:
             if link.id in stores
         }
         self._slips = SlipNumbers(stores, problem)
-        self._changes = {id_: ClaimChanges(store) for id_, store in stores.items()}
         self._reopenings = [DayClaims(store, "request_reopen") for store in stores.values()]
         self._history = History(floor, stores, self._rows)
 
@@ -176,9 +175,7 @@ class Claims:
             digest = self._floor_digests.get(store.link.id, "")
             async with self._slips.reserved(store, claim, slip):
                 with refusals(record, decision):
-                    decided = await self._changes[store.link.id].decide(
-                        record, decision, setters, digest
-                    )
+                    decided = await link_acts.decide_claim(store, record, decision, setters, digest)
             after = await self._after(store, record, decision, decided.entry)
         self._on_decision(
             record,
@@ -275,7 +272,7 @@ class Claims:
             )
             async with self._slips.reserved(store, claim, number, corrects=True):
                 with refusals(record, correction):
-                    entry = await self._changes[store.link.id].correct_slip(record, correction)
+                    entry = await link_acts.correct_slip(store, record, correction)
             after = await self._after(store, record, correction, entry)
         return self._rows.row(after)
 
@@ -295,7 +292,7 @@ class Claims:
                 claim, act, actor, reason, envy_back=envy_back, pin_set_by=setters.own
             )
             with refusals(record, request):
-                entry = await self._changes[store.link.id].request(record, request)
+                entry = await link_acts.request_claim(store, record, request)
             after = await self._after(store, record, request, entry)
         return self._rows.row(after)
 
@@ -315,7 +312,7 @@ class Claims:
             )  # fmt: skip
             holds = opened if holds_table(record.paid_from) else None
             with refusals(record, decision):
-                entry = await self._changes[store.link.id].reopen(record, decision, holds, setters)
+                entry = await link_acts.reopen_claim(store, record, decision, holds, setters)
             after = await self._after(store, record, decision, entry)
         self._send_state(record, after)
         return self._rows.row(after)
@@ -344,7 +341,7 @@ class Claims:
             record = record_of(fields)
             decision = DecisionRecord(claim, act, actor, reason, pin_set_by=setters.own)
             with refusals(record, decision):
-                entry = await self._changes[store.link.id].decide_envy(record, decision)
+                entry = await link_acts.decide_envy(store, record, decision)
             after = await self._after(store, record, decision, entry)
         self._send_envy_decisions(record, after)
         return self._rows.row(after)

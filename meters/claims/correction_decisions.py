@@ -17,8 +17,9 @@ from meters.ledger.correction_requests import (
     StoredAsk,
     stored_asks,
 )
+from meters.store.event_refusals import correction_refusal
+from meters.store.link_acts import decide_ask
 from meters.store.link_store import LinkStore, WrongStateError
-from meters.store.refusals import correction_refusal
 from meters.wire.messages import EnteredCards
 
 log = structlog.get_logger()
@@ -86,7 +87,8 @@ class Asks:
                 correction.entered, correction.wager,
             )  # fmt: skip
             try:
-                entry = await self._stores[link].decide_ask(
+                entry = await decide_ask(
+                    self._stores[link],
                     found,
                     act,
                     actor,

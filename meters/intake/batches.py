@@ -44,8 +44,8 @@ from meters.ledger.script_steps import (
 from meters.metrics import Metrics
 from meters.metrics.link_metrics import WinKind
 from meters.process.logs import ThrottledLog
+from meters.store.event_refusals import EventRefusal, out_of_order, refused, refused_by_script
 from meters.store.link_store import APPLY_KEYS, LinkStore
-from meters.store.refusals import EventRefusal, out_of_order, refused, refused_by_script
 from meters.wire.messages import (
     DrawMade,
     EnteredCards,

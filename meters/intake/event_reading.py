@@ -10,7 +10,7 @@ import msgspec
 from bonus.printable import name_problem, unseen_problem
 from meters.intake.table_catalog import CatalogTable
 from meters.intake.wager_judging import AddedWagers
-from meters.store.refusals import EventRefusal
+from meters.store.event_refusals import EventRefusal
 from meters.wire.messages import (
     EVENT_BYTES_MAX,
     TABLE_EVENT,

@@ -26,7 +26,7 @@ from meters.intake.wager_judging import OpenRound, check_position
 from meters.ledger.claim_records import ClaimRecord, Records
 from meters.ledger.entered_cards import dealt_digest
 from meters.ledger.script_steps import DueStep, EnvyStep, PercentStep, ReplyParts, ResultWork
-from meters.store.refusals import EventRefusal
+from meters.store.event_refusals import EventRefusal
 from meters.wire.messages import ClaimOpened, Result, holds_table
 
 _AMOUNT: Final = '"amount":'

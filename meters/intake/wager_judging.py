@@ -9,7 +9,7 @@ from bonus.cards import DECK, card_name
 from bonus.wagers import MICROS_PER_CENT
 from meters.intake.table_catalog import CatalogTable
 from meters.ledger.script_steps import Contribution, CorrectionWork, contributions_text
-from meters.store.refusals import EventRefusal
+from meters.store.event_refusals import EventRefusal
 from meters.wire.messages import (
     DrawMade,
     WagerCorrection,

@@ -41,7 +41,7 @@ from meters.keys.server_files import (
     sentinel_access_text,
 )
 from meters.process.private_files import make_directory, read_bytes, write_private
-from meters.store.event_group import new_event_group
+from meters.store.facility_notes import new_event_group
 
 AUTHORITY: Final = "authority"
 _AUTHORITY_KEY: Final = "ca.key"

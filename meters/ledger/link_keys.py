@@ -134,7 +134,7 @@ class LinkKeys:
 
         The ledger entries up to that point are only in the archive.
         """
-        return self._key("carried")
+        return self._key("checkpoint")
 
     @cached_property
     def approved(self) -> str:

@@ -126,7 +126,7 @@ def link_rows(keys: LinkKeys, replay: Replay, latest: LatestEntries, open_day: s
         })  # fmt: skip
     rows.put(keys.meters, {
         "entries": replay.entries, CHAIN: replay.chain, "rounds": len(books.rounds),
-        "terms": terms_digest(texts), "desk": replay.entries, "day": open_day, FIELD: SCHEMA,
+        "terms": terms_digest(texts), "changes": replay.entries, "day": open_day, FIELD: SCHEMA,
     })  # fmt: skip
     if replay.closed_day:
         rows.put(keys.meters, {"day_closed": replay.closed_day})

@@ -37,7 +37,14 @@ from meters.links.meter_changes import (
 )
 from meters.selfcheck.approval_checks import Configuration, only_unapproved
 from meters.store.history import ActIndex
-from meters.store.link_changes import ChangeBook, NewTerms, Switch
+from meters.store.link_acts import (
+    NewTerms,
+    Switch,
+    decide_change,
+    open_proposals,
+    propose_change,
+    switch_link,
+)
 from meters.store.link_store import BooksError, LinkStore, TermsError
 
 log = structlog.get_logger()
@@ -94,7 +101,6 @@ class Links:
     ) -> None:
         self._links = links
         self._online = online
-        self._books = {id_: ChangeBook(link.store) for id_, link in links.items()}
         self._highest = {id_: HighestAmounts(link.store) for id_, link in links.items()}
 
     async def links(self) -> Sequence[LinkView]:
@@ -194,8 +200,8 @@ class Links:
             await _carry(
                 store,
                 actor,
-                self._books[link].propose(
-                    proposal, proposed.kind, actor, msgspec.json.encode(proposed)
+                propose_change(
+                    store, proposal, proposed.kind, actor, msgspec.json.encode(proposed)
                 ),
             )
         log.info("change proposed", link=link, proposal=proposal, by=actor, change=proposed.after)
@@ -217,7 +223,7 @@ class Links:
         running = self._running(link, repairs=True)
         with store_failure_as_inoperable():
             change = msgspec.structs.replace(
-                await self._proposed(link, proposal), confirmed_by=actor
+                await self._proposed(running.store, proposal), confirmed_by=actor
             )
             parameters = _parameters(running.store)
             after = _changed(parameters, change)
@@ -227,7 +233,8 @@ class Links:
             await _carry(
                 running.store,
                 actor,
-                self._books[link].decide(
+                decide_change(
+                    running.store,
                     proposal,
                     "confirm",
                     actor,
@@ -251,12 +258,14 @@ class Links:
         """
         running = self._running(link, repairs=True)
         with store_failure_as_inoperable():
-            change = await self._proposed(link, proposal)
+            change = await self._proposed(running.store, proposal)
             event = msgspec.json.encode(Withdrawn(proposal, actor, change.meter))
             await _carry(
                 running.store,
                 actor,
-                self._books[link].decide(proposal, "withdraw", actor, event, meter=change.meter),
+                decide_change(
+                    running.store, proposal, "withdraw", actor, event, meter=change.meter
+                ),
             )
         log.info("change withdrawn", link=link, proposal=proposal, by=actor)
         return await self._after(running, proposal)
@@ -285,7 +294,7 @@ class Links:
         event = msgspec.json.encode(SwitchRecord(act, actor, reason))
         with store_failure_as_inoperable():
             try:
-                await self._books[link].switch(act, actor, reason, event)
+                await switch_link(running.store, act, actor, reason, event)
             except BooksError as error:
                 by = f" by {error.detail}" if error.detail else ""
                 state = f"closed already{by}" if act == "close" else "open already"
@@ -297,7 +306,7 @@ class Links:
     async def _view(self, link: str) -> LinkView:
         running = self._links[link]
         with store_failure_as_inoperable():
-            proposals = await self._books[link].open_proposals()
+            proposals = await open_proposals(running.store)
             books = await running.store.snapshot()
             unapproved = await running.configuration.unapproved()
             highest = {
@@ -324,10 +333,10 @@ class Links:
         link = running.store.link.id
         await _reload(running)
         with store_failure_as_inoperable():
-            return proposal_row(link, await self._books[link].find(proposal))
+            return proposal_row(link, await _found(running.store, proposal))
 
-    async def _proposed(self, link: str, proposal: str) -> Change:
-        fields = await self._books[link].find(proposal)
+    async def _proposed(self, store: LinkStore, proposal: str) -> Change:
+        fields = await _found(store, proposal)
         if not fields:
             raise ActError("unknown_proposal", _REFUSED["unknown_proposal"])
         if fields["state"] != "open":
@@ -351,6 +360,11 @@ class Links:
         if problem and not (repairs and problem == _parameters(running.store).problem):
             raise ActError("link_inoperable", problem)
         return running
+
+
+async def _found(store: LinkStore, proposal: str) -> dict[str, str]:
+    _, (fields,) = await store.proposals_at([proposal])
+    return fields
 
 
 def _parameters(store: LinkStore) -> LinkParameters:

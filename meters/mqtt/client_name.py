@@ -21,7 +21,7 @@ from redis.exceptions import RedisError
 from meters.floor.server_addresses import BrokerAddress
 from meters.ledger.link_keys import LinkKeys
 from meters.process.logs import ThrottledLog
-from meters.store.shards import AnyRedis, redis_of
+from meters.store.redis_clients import AnyRedis, redis_of
 
 log = structlog.get_logger()
 

@@ -5,7 +5,7 @@ from typing import Final
 
 from bonus.errors import UserError
 from meters.floor.floor_file import Floor
-from meters.store.shards import AnyRedis
+from meters.store.redis_clients import AnyRedis
 from meters.users.names_and_roles import Right, clean_name, roles_in_words
 from meters.users.pin_prompt import as_user_error, confirm_person
 from meters.users.user_store import UsersError, UserStore

@@ -39,7 +39,7 @@ from meters.selfcheck.opened_store import check_opened, check_place
 from meters.store.connect import open_redis
 from meters.store.health import redis_problem
 from meters.store.link_store import LinkStore, TermsError
-from meters.store.shards import AnyRedis, every_redis
+from meters.store.redis_clients import AnyRedis, every_redis
 from meters.store.slip_register import SlipRegister
 from meters.wire import topics
 

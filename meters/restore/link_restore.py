@@ -39,9 +39,8 @@ from meters.restore.outboxes import Answered, OutboxCopy, RestoreError
 from meters.restore.rebuild import RebuildError
 from meters.restore.store_writing import StoreWriter
 from meters.store.approvals import ApprovalBook, ForgedError
-from meters.store.link_changes import ChangeBook
+from meters.store.link_acts import note_restore, switch_link
 from meters.store.link_store import LinkStore
-from meters.store.service_entries import note_restore
 from meters.wire.clock import now_text
 from meters.wire.messages import UNREADABLE, WagerCorrection, Wagers
 
@@ -340,7 +339,7 @@ class LinkRestore:
             for answered in self._outboxes[one.table].after(one.last)
         ):
             event = msgspec.json.encode(SwitchRecord("open", by, _REOPENED))
-            await ChangeBook(self._store).switch("open", by, "", event)
+            await switch_link(self._store, "open", by, "", event)
 
     async def _kept_of_lost_claims(self) -> Mapping[str, str]:
         """Return the reserved slip numbers whose claims Redis has lost.

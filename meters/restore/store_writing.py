@@ -14,9 +14,8 @@ from redis.asyncio.client import Pipeline
 
 from meters.ledger.link_keys import LinkKeys
 from meters.ledger.link_rows import LinkRows
-from meters.store import ledger_blocks
-from meters.store.ledger_blocks import make_block
-from meters.store.stored_entries import Entry, pack_entries
+from meters.store import old_entries
+from meters.store.stored_entries import Entry, make_block, pack_entries
 
 _FIELDS_AT_ONCE: Final = 500
 _PACKED_AT_ONCE: Final = 10
@@ -66,11 +65,11 @@ class StoreWriter:
         Old entries are compressed in blocks, as `pitlink archive` does. `last` is the number of the
         last entry.
         """
-        newest, some = last - ledger_blocks.PLAIN_ENTRIES, list[Entry]()
+        newest, some = last - old_entries.PLAIN_ENTRIES, list[Entry]()
         async for number, fields in entries:
             some.append((number, dict(fields)))
             # A block and a stream entry end with a gaming day, so the day can be trimmed.
-            complete = fields["kind"] == b"reading" or len(some) >= ledger_blocks.BLOCK_ENTRIES
+            complete = fields["kind"] == b"reading" or len(some) >= old_entries.BLOCK_ENTRIES
             if not complete and number < last:
                 continue
             pipe = self._pipeline()

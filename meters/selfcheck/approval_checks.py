@@ -24,7 +24,7 @@ from meters.ledger.money_terms import adopted, terms_text
 from meters.ledger.two_people import NO_SETTERS, PinSetters, is_person
 from meters.selfcheck.check_result import Check, failure, passed
 from meters.store.approvals import ApprovalBook, Approved, ForgedError, Waiting
-from meters.store.facility_note import Noted
+from meters.store.facility_notes import Noted
 from meters.store.history import ReopenableHolds, TableHold, holding_claims
 from meters.store.link_store import BooksError, LinkStore, TermsError
 from meters.users.names_and_roles import Right, roles_in_words
@@ -480,7 +480,7 @@ class Configuration:
         for each in sorted(noted.links | {*named}):
             if each not in self._others and each != self._link.id:
                 link = named.get(each) or Link(id=each, name=each, games=self._floor.games)
-                self._others[each] = _KnownLink.of(self._store.beside(link))
+                self._others[each] = _KnownLink.of(self._store.of_link(link))
         return noted
 
     async def _unapproved(

@@ -36,8 +36,7 @@ from meters.store.connect import open_redis
 from meters.store.link_stats import LinkStatsReader
 from meters.store.link_store import LinkStore
 from meters.store.primary_discovery import NoPrimaryError
-from meters.store.replicated import ReplicatedRedis
-from meters.store.shards import AnyRedis, every_redis
+from meters.store.redis_clients import AnyRedis, ReplicatedRedis, every_redis
 from meters.store.slip_register import SLIPS_TAG
 from meters.wire.clock import now
 
@@ -223,7 +222,7 @@ async def _read_links(floor: Floor, redis: AnyRedis) -> Mapping[str, StoredLink]
 async def _read_link(floor: Floor, redis: AnyRedis, link: Link) -> StoredLink:
     store = LinkStore(redis, link)
     books = await store.snapshot()
-    figures = await LinkStatsReader(store).read(int(books.meters.get("desk", "0")))
+    figures = await LinkStatsReader(store).read(int(books.meters.get("changes", "0")))
     since_s = figures.claims.since_s
     amounts = (
         (meter.title, books.accounts.get(meter_account(meter.meter_id), 0) // MICROS_PER_CENT)

@@ -26,7 +26,7 @@ from meters.floor.floor_file import Floor
 from meters.process.private_files import nearest_existing
 from meters.selfcheck.check_result import Check, passed, warning
 from meters.store.link_store import LinkStore
-from meters.store.shards import AnyRedis
+from meters.store.redis_clients import AnyRedis
 from meters.wire.clock import now
 
 AUDIT_DUE: Final = timedelta(hours=36)

@@ -22,10 +22,9 @@ from meters.mqtt.connect import connect_broker
 from meters.mqtt.connection import BrokerConnection, BrokerError, prove_size
 from meters.selfcheck.approval_checks import Configuration
 from meters.selfcheck.check_result import Check, failure, judged, passed, warning
-from meters.store.health import redis_problem, redis_warnings
+from meters.store.health import read_replication, redis_problem, redis_warnings
 from meters.store.link_store import LinkStore
-from meters.store.replication import read_replication
-from meters.store.shards import AnyRedis, every_redis, redis_of
+from meters.store.redis_clients import AnyRedis, every_redis, redis_of
 from meters.store.slip_register import SLIPS_TAG
 from meters.store.user_keys import USERS_TAG, UserKeys
 from meters.users.log_audit import LogMark, check_log

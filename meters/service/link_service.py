@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 from collections.abc import Callable, Coroutine, Mapping, Sequence
+from functools import partial
 from typing import Any, Final
 
 import structlog
@@ -23,10 +24,10 @@ from meters.service.link_publisher import COALESCE_S, LinkPublisher
 from meters.service.outages import Outages
 from meters.service.pace import BatchesInWork, Pace
 from meters.store.health import FileWatch, NotSyncedError, must_keep, redis_problem
+from meters.store.link_acts import CloseReadings, note_outage
 from meters.store.link_stats import LinkStatsReader
 from meters.store.link_store import LinkStore, TermsError
-from meters.store.replicated import ReplicatedRedis
-from meters.store.service_entries import CloseReadings, OutageBook
+from meters.store.redis_clients import ReplicatedRedis
 from meters.wire.messages import seq_of
 
 log = structlog.get_logger()
@@ -98,7 +99,7 @@ class LinkService:
         self._figures = LinkStatsReader(store)
         self._mark = mark
         outages = mark.path.with_name(f"{store.link.id}.outage.json")
-        self._outages = Outages(outages, OutageBook(store, SERVICE).note)
+        self._outages = Outages(outages, partial(note_outage, store, SERVICE))
         self._readings = CloseReadings(store, days, SERVICE)
         self._problem: str | None = _STARTING
         self._may_differ = False

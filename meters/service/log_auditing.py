@@ -18,7 +18,7 @@ from meters.process.logs import ThrottledLog
 from meters.service.link_publisher import Post
 from meters.service.link_service import SERVICE
 from meters.service.pace import Pace
-from meters.store.shards import AnyRedis, redis_of
+from meters.store.redis_clients import AnyRedis, redis_of
 from meters.store.user_keys import USERS_TAG, UserKeys
 from meters.users.log_audit import (
     Entry,

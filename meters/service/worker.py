@@ -57,10 +57,10 @@ from meters.service.log_auditing import LogAuditing, note_start
 from meters.service.pace import USUAL, BatchesInWork, Pace
 from meters.service.publishing_turn import HEARD_FOR_S
 from meters.store.credentials import session_secret
-from meters.store.event_group import stored_event_group
+from meters.store.event_refusals import refused
+from meters.store.facility_notes import stored_event_group
 from meters.store.link_store import LinkStore
-from meters.store.refusals import refused
-from meters.store.shards import AnyRedis
+from meters.store.redis_clients import AnyRedis
 from meters.users.log_audit import LogMark
 from meters.users.log_macs import LogSecrets
 from meters.users.users import UserDirectory, let_in

@@ -1,24 +1,43 @@
-from collections.abc import AsyncIterator, Mapping
+"""Opening of the Redis that the floor file names: one server, one with sentinels, or a cluster."""
+
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Final
 
-from redis.asyncio import Redis
-from redis.asyncio.retry import Retry
-from redis.backoff import NoBackoff
+from redis.asyncio import Connection, Redis, SSLConnection
+from redis.crc import key_slot
 
 from meters.embedded.redis_server import embedded_redis, embedded_redis_url
 from meters.floor.floor_file import Floor
-from meters.floor.server_addresses import is_replicated, parse_replicated, without_user
+from meters.floor.server_addresses import (
+    HostPort,
+    ReplicatedAddress,
+    is_replicated,
+    parse_replicated,
+    without_user,
+)
 from meters.store.credentials import redis_access, sentinel_access, users_access
-from meters.store.open_replicated import RedisCredentials, open_replicated
-from meters.store.pool import UNNAMED, KeptConnections
-from meters.store.shards import AnyRedis, ShardedRedis
+from meters.store.primary_discovery import ClusterDiscovery, PrimaryDiscovery, SentinelDiscovery
+from meters.store.redis_clients import (
+    AnyRedis,
+    KeptConnections,
+    Limits,
+    PrimaryConnection,
+    PrimarySSLConnection,
+    ReplicatedRedis,
+    ShardedRedis,
+    probe_key,
+)
 from meters.store.user_keys import USERS_TAG
 
-_ANSWER_WITHIN_S: Final = 30
-_CONNECT_WITHIN_S: Final = 5
-_CONNECTIONS: Final = 16
+_OF_ONE: Final = Limits(connections=16, answer_s=30, connect_s=5)
+_OF_PRIMARY: Final = Limits(connections=16, answer_s=3, connect_s=2)
+"""The primary can be frozen or disconnected."""
+_TO_ASK: Final = Limits(connections=4, answer_s=1, connect_s=1)
+
+_Access = Mapping[str, object]
+"""Settings of a client that its address does not contain: the user, password and certificates."""
 
 
 @asynccontextmanager
@@ -44,10 +63,8 @@ async def open_redis(
         for_users = None if embedded or archives else users_access(floor.service)
         if is_replicated(url):
             sentinels = sentinel_access(floor.service, archives=archives)
-            ways = RedisCredentials(access, sentinels, for_users)
-            yield await stack.enter_async_context(
-                open_replicated(parse_replicated(url), ways, only_reads=only_reads)
-            )
+            opening = _ReplicatedOpening(parse_replicated(url), stack, only_reads=only_reads)
+            yield opening.open(access, sentinels, for_users)
             return
         data = Path(floor.service.data)
         if embedded and starts:
@@ -60,22 +77,69 @@ async def open_redis(
             return
         # The client library would prefer credentials in the address to those in its settings, so
         # they are removed from the address.
-        users = _client(without_user(url), for_users, stack)
-        yield ShardedRedis(lambda tag: users if tag == USERS_TAG else books)
+        yield _by_user(books, _client(without_user(url), for_users, stack))
 
 
-def _client(url: str, access: Mapping[str, object], stack: AsyncExitStack) -> Redis:
-    # The client must not send a command again after a failure. Only a table sends an event again,
-    # with the same sequence number (`seq`).
-    pool = KeptConnections.from_url(
-        url,
-        max_connections=_CONNECTIONS,
-        timeout=_ANSWER_WITHIN_S,
-        socket_timeout=_ANSWER_WITHIN_S,
-        socket_connect_timeout=_CONNECT_WITHIN_S,
-        retry=Retry(NoBackoff(), 0),
-        **UNNAMED,
-        **access,
-    )
+def _client(url: str, access: _Access, stack: AsyncExitStack) -> Redis:
+    pool = KeptConnections.from_url(url, limits=_OF_ONE, **access)
     stack.push_async_callback(pool.disconnect)
     return Redis(connection_pool=pool)
+
+
+def _by_user(books: Redis, users: Redis) -> ShardedRedis:
+    return ShardedRedis(lambda tag: users if tag == USERS_TAG else books)
+
+
+class _ReplicatedOpening:
+    """Makes the clients of a Redis with replicas, which a stack closes.
+
+    With `only_reads`, no command waits for replicas.
+    """
+
+    def __init__(
+        self, address: ReplicatedAddress, stack: AsyncExitStack, *, only_reads: bool
+    ) -> None:
+        self._address = address
+        self._stack = stack
+        self._replicas = 0 if only_reads else address.replicas
+
+    def open(self, access: _Access, sentinels: _Access, users: _Access | None) -> AnyRedis:
+        """Open Redis with its users, passwords and certificates; `users` is None for no second."""
+        if self._address.service:
+            discovery = SentinelDiscovery(self._asked(sentinels), self._address.service)
+            books = self._client(access, discovery, "pitlink:probe")
+            if users is None:
+                return books
+            return _by_user(books, self._client(users, discovery, probe_key(USERS_TAG)))
+        nodes = self._asked(access)
+
+        def client_of(tag: str) -> Redis:
+            probe = probe_key(tag)
+            discovery = ClusterDiscovery(nodes, key_slot(probe.encode()))
+            return self._client((tag == USERS_TAG and users) or access, discovery, probe)
+
+        return ShardedRedis(client_of)
+
+    def _client(self, access: _Access, discovery: PrimaryDiscovery, probe: str) -> ReplicatedRedis:
+        kind = PrimarySSLConnection if self._address.tls else PrimaryConnection
+        settings = {"discovery": discovery, "db": self._address.database, **access}
+        return ReplicatedRedis(
+            self._pool(kind, _OF_PRIMARY, settings), discovery, self._replicas, probe
+        )
+
+    def _asked(self, access: _Access) -> Sequence[tuple[Redis, HostPort]]:
+        """Return a client for each sentinel or cluster node that knows the primary's address."""
+        kind, found = SSLConnection if self._address.tls else Connection, []
+        for place in self._address.places:
+            where = {"host": place.host, "port": place.port, **access}
+            found.append((Redis(connection_pool=self._pool(kind, _TO_ASK, where)), place))
+        return found
+
+    def _pool(self, kind: type[Connection], limits: Limits, settings: _Access) -> KeptConnections:
+        tls = {
+            name: value == "true" if name == "ssl_check_hostname" else value
+            for name, value in self._address.options
+        }
+        pool = KeptConnections(limits=limits, connection_class=kind, **{**settings, **tls})
+        self._stack.push_async_callback(pool.disconnect)
+        return pool

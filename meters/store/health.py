@@ -1,8 +1,13 @@
-"""Checks that Redis writes, and cannot lose what it has written. If not, no link operates."""
+"""Checks that Redis writes, and cannot lose what it has written. If not, no link operates.
 
+The replicas of a primary Redis are read too: which are connected, and how far each is behind it.
+"""
+
+import asyncio
 import hashlib
 from collections import ChainMap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final, cast
 
 from redis.asyncio import Redis
@@ -16,8 +21,7 @@ from redis.exceptions import (
     ResponseError,
 )
 
-from meters.store.replicated import ReplicatedRedis
-from meters.store.shards import probe_key
+from meters.store.redis_clients import ReplicatedRedis, probe_key
 
 _SYNCED: Final = {"appendonly": "yes", "appendfsync": "always", "no-appendfsync-on-rewrite": "no"}
 _NEEDED: Final = {**_SYNCED, "maxmemory-policy": "noeviction"}
@@ -60,6 +64,14 @@ _DENIED: Final = ("can't run this command", "no permission", "NOPERM", "ACL fail
 _FULL: Final = "its memory is full (maxmemory)"
 _NEARLY_FULL_PERCENT: Final = 80
 """Use of Redis's memory of which `pitlink check` warns, as the alert PitlinkRedisMemory does."""
+
+
+_CONFIRMED_WITHIN_S: Final = 3.0
+"""Longest time in seconds to wait until a replica confirms what the primary had at the beginning. A
+replica confirms its data once a second."""
+_ASK_EVERY_S: Final = 0.1
+_SILENT_S: Final = 10
+"""Seconds without a word of a replica after which Redis itself no longer counts it by default."""
 
 
 class NotSyncedError(RedisError):
@@ -295,3 +307,76 @@ async def _replicas_problems(redis: Redis, info: Mapping[str, object]) -> Sequen
     if connected < needed:
         problems.append(f"{connected} of {needed} replicas are connected and in step")
     return problems
+
+
+@dataclass(frozen=True, slots=True)
+class Replica:
+    """A connected replica, with its address as the primary knows it.
+
+    `problem` says why it does not have the same data as the primary; empty if it has.
+    """
+
+    address: str
+    problem: str
+
+
+@dataclass(frozen=True, slots=True)
+class Replication:
+    """A primary and its connected replicas, and texts about missing sentinels, replicas or nodes.
+
+    `primary` is empty if the floor file's address has no sentinels and no cluster.
+    """
+
+    primary: str
+    replicas: tuple[Replica, ...]
+    missing: tuple[str, ...] = ()
+
+
+async def read_replication(redis: Iterable[Redis]) -> Sequence[Replication]:
+    """Return each primary behind some clients, with its replicas. Write nothing.
+
+    A primary that several clients use is returned once. A replica has the same data if it soon
+    confirms everything that the primary had at the beginning.
+
+    Raises:
+        RedisError: Redis failed, or the primary cannot be determined.
+    """
+    by_run = {str((await client.info("server"))["run_id"]): client for client in redis}
+    return await asyncio.gather(*map(_replication_of, by_run.values()))
+
+
+async def _replication_of(redis: Redis) -> Replication:
+    loop = asyncio.get_running_loop()
+    until_s = loop.time() + _CONFIRMED_WITHIN_S
+    info = await _replication_info(redis)
+    wanted = _number(info, "master_repl_offset")
+    while True:
+        names = [f"slave{number}" for number in range(_number(info, "connected_slaves"))]
+        rows = [cast("Mapping[str, object]", info[name]) for name in names]
+        replicas = tuple(
+            Replica(f"{row['ip']}:{row['port']}", _replica_problem(row, wanted)) for row in rows
+        )
+        if loop.time() > until_s or not any(replica.problem for replica in replicas):
+            break
+        await asyncio.sleep(_ASK_EVERY_S)
+        info = await _replication_info(redis)
+    if isinstance(redis, ReplicatedRedis):
+        return Replication(str(await redis.primary()), replicas, tuple(await redis.missing()))
+    return Replication("", replicas)
+
+
+async def _replication_info(redis: Redis) -> Mapping[str, object]:
+    return cast("Mapping[str, object]", await redis.info("replication"))
+
+
+def _replica_problem(row: Mapping[str, object], wanted: int) -> str:
+    if row["state"] != "online":
+        return "still copies the data"
+    if (behind := wanted - _number(row, "offset")) > 0:
+        return f"{behind:,} bytes behind"
+    silent_s = _number(row, "lag")
+    return f"silent for {silent_s} s" if silent_s > _SILENT_S else ""
+
+
+def _number(fields: Mapping[str, object], name: str) -> int:
+    return int(str(fields[name]))

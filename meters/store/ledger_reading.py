@@ -7,10 +7,16 @@ from typing import Final, cast
 from msgspec.structs import replace
 from redis.asyncio import Redis
 
+from meters.ledger.chain import ENTRY_FIELDS
 from meters.ledger.link_keys import LinkKeys
 from meters.ledger.script_steps import ScriptAnswer, Status
-from meters.store.ledger_blocks import read_from_block, unpack_one
-from meters.store.stored_entries import Entry, StreamEntry, unpack_entries, unpack_entry
+from meters.store.stored_entries import (
+    Entry,
+    StreamEntry,
+    unpack_block,
+    unpack_entries,
+    unpack_entry,
+)
 
 _AT_ONCE: Final = 20
 
@@ -20,7 +26,7 @@ async def read_entries(redis: Redis, keys: LinkKeys, after: int, count: int) -> 
 
     If the ledger has an entry after `after`, at least one is returned, and none is left out.
     """
-    if found := await read_from_block(redis, keys, after, count):
+    if found := await _read_from_block(redis, keys, after, count):
         return found
     rows = await _read(redis, keys.ledger, f"({after}-0", f"{after + count}-0", count)
     # The next entry of the stream can end after `after + count`.
@@ -28,7 +34,7 @@ async def read_entries(redis: Redis, keys: LinkKeys, after: int, count: int) -> 
     first = unpack_entry(rows[0])[0][0] if rows else after + 2
     # Entries only move from the stream into blocks. So if they moved between the first two reads,
     # they are in a block now.
-    if first > after + 1 and (found := await read_from_block(redis, keys, after, count)):
+    if first > after + 1 and (found := await _read_from_block(redis, keys, after, count)):
         return found
     if not rows:
         return []
@@ -37,6 +43,13 @@ async def read_entries(redis: Redis, keys: LinkKeys, after: int, count: int) -> 
         # The entries up to `after` are in the same entry of the stream.
         return [one for one in unpack_entries(rows, first - 1) if one[0] > after][:count]
     return unpack_entries(rows, after)[:count]
+
+
+async def _read_from_block(redis: Redis, keys: LinkKeys, after: int, count: int) -> list[Entry]:
+    """Return up to `count` ledger entries after entry `after`, from one block; none without one."""
+    found = await redis.xrange(keys.ledger_blocks, min=f"{after + 1}-0", count=1)
+    rows = cast("list[StreamEntry]", found)
+    return unpack_block(rows[0], after, count) if rows else []
 
 
 async def read_entries_at(redis: Redis, keys: LinkKeys, numbers: Sequence[int]) -> list[Entry]:
@@ -83,7 +96,12 @@ async def add_replies(
 
 
 def _unpacked_at(rows: Sequence[tuple[int, StreamEntry]]) -> dict[int, Entry]:
-    return {number: one for number, row in rows for one in unpack_one(row, number)}
+    return {
+        number: one
+        for number, row in rows
+        for one in unpack_block(row, number - 1, 1)
+        if one[0] == number and (*one[1],) == ENTRY_FIELDS
+    }
 
 
 async def _rows_at(redis: Redis, key: str, numbers: Sequence[int]) -> list[tuple[int, StreamEntry]]:
@@ -110,3 +128,22 @@ async def first_end(redis: Redis, keys: LinkKeys) -> int:
 async def _read(redis: Redis, key: str, begin: str, end: str, count: int) -> list[StreamEntry]:
     found = await redis.xrange(key, min=begin, max=end, count=count)
     return cast("list[StreamEntry]", found)
+
+
+async def continuity_problem(redis: Redis, keys: LinkKeys) -> str | None:
+    """Return a text if the stream does not continue the blocks, or None.
+
+    Readers prefer the entries in blocks. So without this check, nobody would see an entry of the
+    stream that has the number of an entry in a block.
+    """
+    async with redis.pipeline(transaction=True) as pipe:
+        pipe.xrevrange(keys.ledger_blocks, count=1)
+        pipe.xrange(keys.ledger, count=1)
+        blocks, rows = cast("list[list[StreamEntry]]", await pipe.execute())
+    if not blocks:
+        return None
+    last = int(blocks[0][0].partition(b"-")[0])
+    begins = unpack_entries(rows, last)[0][0] if rows else 0
+    if begins == last + 1:
+        return None
+    return f"the compressed entries end with entry {last}, the others begin with entry {begins}"

@@ -12,7 +12,6 @@ from meters.floor.floor_file import Link
 from meters.ledger.accounts import meter_account
 from meters.ledger.chain import CHAIN
 from meters.ledger.checkpoint import EMPTY, Checkpoint, proven
-from meters.ledger.correction_requests import Ask, AskAct
 from meters.ledger.entered_cards import DEALT_KEPT
 from meters.ledger.link_keys import LinkKeys
 from meters.ledger.link_state import (
@@ -35,12 +34,12 @@ from meters.ledger.script_steps import (
     chained_texts,
 )
 from meters.ledger.stored_tables import REPLIES_KEPT, StoredTable, reply_fields
-from meters.store.facility_note import FacilityNote
+from meters.store.facility_notes import FacilityNote
 from meters.store.health import run_synced
 from meters.store.indexes import read_snapshot
 from meters.store.ledger_reading import add_replies, read_entries, read_entries_at
+from meters.store.redis_clients import AnyRedis, redis_of
 from meters.store.script_loader import load_script
-from meters.store.shards import AnyRedis, redis_of
 from meters.store.slip_register import SlipRegister
 from meters.store.stored_entries import Entry, StreamEntry, compress_texts, unpack_entry
 from meters.wire.clock import now_text
@@ -52,7 +51,7 @@ APPLY_KEYS: Final = FIXED_KEYS + 6
 """Count of the Redis keys that the script `apply_events` receives before the keys of claims."""
 
 _LINK_FIELDS: Final = (
-    "terms", "closed", "closed_by", "closed_at", "rounds", "desk", "entries", "chain", "day",
+    "terms", "closed", "closed_by", "closed_at", "rounds", "changes", "entries", "chain", "day",
     "day_closed",
 )  # fmt: skip
 TERMS_CHANGED: Final = "the link's terms in Redis are no longer those it opened with"
@@ -124,7 +123,7 @@ class LinkStore:
         )
         self._scripts: dict[str, AsyncScript] = {}
 
-    def beside(self, link: Link) -> "LinkStore":
+    def of_link(self, link: Link) -> "LinkStore":
         return LinkStore(self._servers, link)
 
     def script(self, name: str) -> AsyncScript:
@@ -256,25 +255,6 @@ class LinkStore:
             self.head = LedgerHead(found.entry, found.chain, found.in_ledger)
         return await add_replies(self.redis, keys, found.answers)
 
-    async def decide_ask(
-        self, ask: Ask, act: AskAct, by: str, event: bytes, *, refusal: str = ""
-    ) -> int:
-        """Confirm or refuse a correction request, exactly once.
-
-        Return the number of the decision's ledger entry. When the table sends a refused event
-        again, it gets the reply `refusal`, which is without the beginning that has the event's
-        sequence number.
-
-        Raises:
-            TermsError: the terms (such as rates) of a meter changed after `LinkStore.open`.
-            WrongStateError: the table no longer has this request, or somebody decided it.
-        """
-        (entry,) = await self.act(
-            "decide_ask", ask.ask, act, by, ask.table, ask.correction.round,
-            ask.correction.digest, refusal, event, keys=[self.keys.asks],
-        )  # fmt: skip
-        return int(entry)
-
     async def asks(self) -> dict[str, str]:
         """Return the fields with correction requests (``TABLE``) and decisions (``TABLE!``)."""
         rows = cast("dict[bytes, bytes]", await self.redis.hgetall(self.keys.asks))
@@ -340,7 +320,7 @@ class LinkStore:
             if "closed" in link
             else None,
             rounds_open=int(link.get("rounds", "0")),
-            floor_changes=int(link.get("desk", "0")),
+            floor_changes=int(link.get("changes", "0")),
             head=_head(int(link.get("entries", "0")), link.get("chain", ""), last),
             day=OpenDay(link.get("day", ""), link.get("day_closed", "")),
         )

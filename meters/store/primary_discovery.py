@@ -1,12 +1,13 @@
+"""Search for the primary Redis: ask the sentinels, or the nodes of a Redis Cluster."""
+
 import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Protocol, cast
+from typing import Final, cast
 
 from redis.asyncio import Redis
-from redis.asyncio.connection import Connection, SSLConnection
-from redis.exceptions import AuthenticationError, ReadOnlyError, RedisError, ResponseError
+from redis.exceptions import AuthenticationError, RedisError, ResponseError
 from redis.exceptions import ConnectionError as RedisConnectionError
 
 from meters.floor.server_addresses import HostPort
@@ -22,20 +23,6 @@ _DOWN: Final = ("is_sdown", "is_odown", "is_disconnected")
 
 class NoPrimaryError(RedisConnectionError):
     """The primary cannot be determined now."""
-
-
-class PrimaryDiscovery(Protocol):
-    async def primary(self) -> HostPort:
-        """Return the current address of the primary.
-
-        Raises:
-            NoPrimaryError: the primary cannot be determined.
-        """
-        ...
-
-    async def missing(self) -> Sequence[str]:
-        """Return as texts which servers are missing. Play continues until more of them fail."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +174,9 @@ class ClusterDiscovery:
         return None
 
 
+PrimaryDiscovery = SentinelDiscovery | ClusterDiscovery
+
+
 async def _ask(
     servers: Sequence[Redis], ask: Callable[[Redis], Awaitable[HostPort | None]]
 ) -> Counter[HostPort | None]:
@@ -239,34 +229,3 @@ def _fault(replica: str, row: Mapping[str, object]) -> str:
 
 def _most_of(servers: Sequence[Redis]) -> int:
     return len(servers) // 2 + 1
-
-
-class PrimaryConnection(Connection):
-    """Connection to the server that is the primary when the connection is made."""
-
-    def __init__(self, *, discovery: PrimaryDiscovery, **settings: object) -> None:
-        super().__init__(**settings, redis_connect_func=_reach_primary)  # type: ignore[arg-type]
-        self._discovery = discovery
-
-    async def _connect(self) -> None:
-        address = await self._discovery.primary()
-        self.host, self.port = address.host, address.port
-        await super()._connect()  # type: ignore[no-untyped-call]
-
-
-class PrimarySSLConnection(PrimaryConnection, SSLConnection):
-    pass
-
-
-async def _reach_primary(connection: Connection) -> None:
-    """Prepare a new connection; raise an error if its server is not the primary.
-
-    Raises:
-        ReadOnlyError: the server is a replica. It was demoted, or it is not yet promoted.
-    """
-    await connection.on_connect()
-    await connection.send_command("ROLE", check_health=False)
-    role, *_ = cast("Sequence[bytes]", await connection.read_response())
-    if role != b"master":
-        address = f"{connection.host}:{connection.port}"
-        raise ReadOnlyError(f"{address} is a replica, but should be the primary")

@@ -8,7 +8,7 @@ from typing import Final
 
 from meters.ledger.schema import SCHEMA
 from meters.ledger.script_steps import position_names
-from meters.store.refusals import refusal_texts
+from meters.store.event_refusals import refusal_texts
 
 _INCLUDE: Final = re.compile(r"^--include ([a-z_]+)$", re.MULTILINE)
 _WORD: Final = re.compile(r"\w+")

@@ -43,8 +43,8 @@ from typing import Final, Self, cast
 
 from meters.ledger.link_keys import LinkKeys
 from meters.ledger.slip_numbers import CORRECTS, claim_of, fold_slip
+from meters.store.redis_clients import AnyRedis, redis_of
 from meters.store.script_loader import load_script
-from meters.store.shards import AnyRedis, redis_of
 
 SLIPS_TAG: Final = "@slips"
 """The hash tag in the Redis key of the reservations. No link can have this text as its id."""

@@ -5,10 +5,16 @@ the last of them. Its first field has the packed entries without their longest v
 and the replies. In the entries of tables, the second field has the compressed events and replies of
 the call. In all other entries, each event and reply is a field: ``event1`` and ``reply1`` for the
 first entry, and so on.
+
+The last ledger entries are in the ledger's stream. `pitlink archive` moves older entries into
+blocks, a stream of their own, which need about a twentieth of the memory. The id of a block has the
+number of its last ledger entry. A block never has entries of two gaming days, so whole blocks can
+be deleted after the day was archived.
 """
 
 import threading
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Annotated, Final
 
 import msgspec
@@ -39,6 +45,14 @@ _BYTES_MAX: Final = 1 << 25
 """Largest size of the events and replies of a call: a forged entry must not fill the memory. A
 service applies at most 400 events at once, of 16 kilobytes at most, and a reply is not much
 longer."""
+
+_BLOCK_FIRST: Final = b"first"
+_BLOCK_ENTRIES: Final = b"entries"
+_BLOCK_LEVEL: Final = 6
+_BLOCK_BYTES_MAX: Final = 1 << 27
+"""Largest size of the entries of a block. A forged block must not fill the memory."""
+_BlockValues = tuple[bytes, bytes, bytes, bytes, bytes, bytes, bytes, bytes, bytes, bytes]
+_BLOCK: Final = msgspec.msgpack.Decoder(list[_BlockValues])
 
 
 class _Zstd(threading.local):
@@ -75,7 +89,8 @@ def unpack_entry(row: StreamEntry) -> list[Entry]:
             if compressed := fields.get(_COMPRESSED):
                 placed = _PLACED.decode(packed)
                 if 0 < len(placed) <= last and len(fields) == 2:
-                    return _unpacked_placed(placed, _TEXTS.decode(_plain(compressed)), last)
+                    texts = _TEXTS.decode(_plain(compressed, _BYTES_MAX))
+                    return _unpacked_placed(placed, texts, last)
             else:
                 values = _DECODER.decode(packed)
                 if 0 < len(values) <= last and len(fields) == 1 + len(_APART) * len(values):
@@ -89,14 +104,9 @@ def _unpacked(
     values: Sequence[_Values], texts: Mapping[bytes, bytes], last: int
 ) -> list[Entry]:  # fmt: skip
     found: list[Entry] = []
-    for place, of in enumerate(values, start=1):
-        kind, at, by, table, round_id, seq, transfers, chain = (value.encode() for value in of)
-        entry = {
-            "kind": kind, "at": at, "by": by, "table": table, "round": round_id, "seq": seq,
-            "transfers": transfers, "event": texts[b"event%d" % place],
-            "reply": texts[b"reply%d" % place], CHAIN: chain,
-        }  # fmt: skip
-        found.append((last - len(values) + place, entry))
+    for place, (*short, chain) in enumerate(values, start=1):
+        event, reply = texts[b"event%d" % place], texts[b"reply%d" % place]
+        found.append((last - len(values) + place, _entry(short, event, reply, chain)))
     return found
 
 
@@ -110,13 +120,14 @@ def _unpacked_placed(
             raise LookupError("the entries are not in the order of their texts")
         number, before = number + 1, place
         event, parts = texts[place - 1]
-        entry = {
-            "kind": kind.encode(), "at": at.encode(), "by": by.encode(), "table": table.encode(),
-            "round": round_id.encode(), "seq": seq.encode(), "transfers": transfers.encode(),
-            "event": event, "reply": reply_text(parts, cents), CHAIN: chain.encode(),
-        }  # fmt: skip
-        found.append((number, entry))
+        short = (kind, at, by, table, round_id, seq, transfers)
+        found.append((number, _entry(short, event, reply_text(parts, cents), chain)))
     return found
+
+
+def _entry(short: Iterable[str], event: bytes, reply: bytes, chain: str) -> dict[str, bytes]:
+    values = (*(value.encode() for value in short), event, reply, chain.encode())
+    return dict(zip(ENTRY_FIELDS, values, strict=True))
 
 
 def compress_texts(texts: Sequence[tuple[bytes, Sequence[str | int]]]) -> bytes:
@@ -128,11 +139,10 @@ def compress_texts(texts: Sequence[tuple[bytes, Sequence[str | int]]]) -> bytes:
     return _ZSTD.compressor.compress(_ENCODER.encode(texts))
 
 
-def _plain(compressed: bytes) -> bytes:
-    """Return the events and replies of a script call, still packed."""
-    if not 0 < zstandard.get_frame_parameters(compressed).content_size <= _BYTES_MAX:
+def _plain(compressed: bytes, most: int) -> bytes:
+    if not 0 < zstandard.get_frame_parameters(compressed).content_size <= most:
         raise zstandard.ZstdError("the size of the texts is missing, or too large")
-    return _ZSTD.decompressor.decompress(compressed, max_output_size=_BYTES_MAX)
+    return _ZSTD.decompressor.decompress(compressed, max_output_size=most)
 
 
 def unpack_entries(rows: Iterable[StreamEntry], after: int) -> list[Entry]:
@@ -165,3 +175,56 @@ def pack_entries(entries: Sequence[Mapping[str, bytes]]) -> dict[str, bytes]:
     ]
     texts = [(one["event"], (one["reply"].decode(),)) for one in entries]
     return {PACKED: _ENCODER.encode(values), COMPRESSED: compress_texts(texts)}
+
+
+def pack_block(entries: Sequence[Mapping[str, bytes]]) -> bytes:
+    """Compress ledger entries that all have the fields of a ledger entry, in their order."""
+    values = [[*fields.values()] for fields in entries]
+    compressor = zstandard.ZstdCompressor(_BLOCK_LEVEL, write_checksum=True)
+    return compressor.compress(_ENCODER.encode(values))
+
+
+def make_block(entries: Sequence[Entry]) -> dict[bytes, bytes]:
+    """Return the fields of a block with consecutive ledger entries. Its id has their last number.
+
+    Raises:
+        ValueError: the entries cannot be compressed, because one lacks a field.
+    """
+    number, last = entries[0][0], entries[-1][0]
+    packed = pack_block([fields for _, fields in entries])
+    block = {_BLOCK_FIRST: b"%d" % number, _BLOCK_ENTRIES: packed}
+    if unpack_block((b"%d-0" % last, block)) != entries:
+        raise ValueError(f"the entries {number} to {last} cannot be compressed")
+    return block
+
+
+def unpack_block(row: StreamEntry, after: int = 0, count: int | None = None) -> list[Entry]:
+    """Return the ledger entries of a block after entry `after`: up to `count`, or all of them.
+
+    If somebody has damaged the block, the result is one entry with the fields of the block. It has
+    no valid digest, so an audit reports it.
+    """
+    block_id, fields = row
+    last, _, more = block_id.partition(b"-")
+    packed, first = fields.get(_BLOCK_ENTRIES), fields.get(_BLOCK_FIRST, b"")
+    if packed is not None and first.isdigit() and more == b"0" and len(fields) == 2:
+        values = _block_values(packed)
+        if values and int(first) + len(values) - 1 == int(last):
+            place = max(0, after + 1 - int(first))
+            wanted = values[place : None if count is None else place + count]
+            return [
+                (number, dict(zip(ENTRY_FIELDS, one, strict=True)))
+                for number, one in enumerate(wanted, start=int(first) + place)
+            ]
+    damaged = {name.decode("utf-8", "replace"): value for name, value in fields.items()}
+    return [(int(last), damaged)]
+
+
+# A reader of many entries reads the same block several times, one page after the other.
+@lru_cache(maxsize=2)
+def _block_values(packed: bytes) -> Sequence[_BlockValues]:
+    """Return the values of the entries in a block; none if somebody has damaged them."""
+    try:
+        return _BLOCK.decode(_plain(packed, _BLOCK_BYTES_MAX))
+    except (zstandard.ZstdError, msgspec.DecodeError, MemoryError):
+        return ()

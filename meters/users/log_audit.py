@@ -21,7 +21,7 @@ from meters.audit.ledger_mark import LedgerMark
 from meters.ledger.chain import link_entry, seal_entry
 from meters.ledger.checkpoint import Mark
 from meters.process.private_files import replace_private_file
-from meters.store.shards import AnyRedis, redis_of
+from meters.store.redis_clients import AnyRedis, redis_of
 from meters.store.user_keys import USERS_TAG, UserKeys
 from meters.users.expected_users import ExpectedUsers
 from meters.users.log_macs import MAC, LogHead, LogSecrets, MacCheck

@@ -7,8 +7,8 @@ from typing import Final, cast
 from redis.exceptions import RedisError
 
 from meters.ledger.schema import FIELD, schema_problem, version_of
+from meters.store.redis_clients import AnyRedis, redis_of
 from meters.store.script_loader import load_script
-from meters.store.shards import AnyRedis, redis_of
 from meters.store.user_keys import USERS_TAG, UserKeys
 from meters.users.log_macs import LogHead, LogSecrets
 

@@ -14,7 +14,7 @@ import structlog
 
 from meters.floor.facility import DEMONSTRATION_USERS, PUBLIC_PIN
 from meters.floor.floor_file import Floor
-from meters.store.shards import AnyRedis
+from meters.store.redis_clients import AnyRedis
 from meters.users.log_macs import LogSecrets
 from meters.users.names_and_roles import Role, clean_name, fold_name, parse_role
 from meters.users.operators_log import OperatorsLog

@@ -86,7 +86,7 @@ def test_a_day_is_archived_and_trimmed_while_tables_play(stand: Stand) -> None:
 def test_a_link_whose_store_is_damaged_holds_up_no_other(stand: Stand) -> None:
     _close_the_day(stand)
     with redis.Redis(unix_socket_path=str(stand.redis.socket_path)) as store:
-        store.hset("pitlink:{main}:carried", mapping={"text": "no books", "by": 1})
+        store.hset("pitlink:{main}:checkpoint", mapping={"text": "no books", "by": 1})
     done = run_pitlink("archive", "--config", str(stand.service.config))
     assert done.returncode == 1
     assert (

@@ -22,10 +22,9 @@ from meters.intake.table_catalog import CatalogTable, table_topics
 from meters.links.link_types import Adjustment
 from meters.links.meter_changes import adjustment
 from meters.metrics import Metrics
-from meters.store.ledger_blocks import LedgerCompression
-from meters.store.link_changes import ChangeBook
+from meters.store.link_acts import CloseReadings, decide_change, propose_change
 from meters.store.link_store import LinkStore
-from meters.store.service_entries import CloseReadings
+from meters.store.old_entries import compress_entries
 from meters.wire.clock import now, text_of
 from tests.bench.events import EventWriter
 from tests.bench.floor import METERS, POSITIONS
@@ -128,7 +127,7 @@ class PlayedFloor:
     async def compress(self) -> None:
         """Compress the entries in Redis, as `pitlink archive` does every half hour."""
         for store in self.stores:
-            await LedgerCompression(store.redis, store.keys, store.fixed_keys).run()
+            await compress_entries(store)
 
     async def _keep_days(self) -> None:
         for store, book in zip(self.stores, self._days, strict=True):
@@ -145,10 +144,9 @@ async def withdraw_a_proposal(store: LinkStore, number: int) -> str:
     proposal, meter = f"proposal-{number:016d}", store.link.meter[0]
     asked = Adjustment(meter=meter.meter_id, amount=100, reason="miscount")
     change = adjustment(proposal, "Ada Lane", meter, (10**9, 1), asked)
-    book = ChangeBook(store)
-    await book.propose(proposal, change.kind, change.by, msgspec.json.encode(change))
+    await propose_change(store, proposal, change.kind, change.by, msgspec.json.encode(change))
     withdrawn = msgspec.json.encode({"proposal": proposal, "by": change.by, "meter": change.meter})
-    await book.decide(proposal, "withdraw", change.by, withdrawn, meter=change.meter)
+    await decide_change(store, proposal, "withdraw", change.by, withdrawn, meter=change.meter)
     return store.keys.proposal(proposal)
 
 

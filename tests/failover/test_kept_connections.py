@@ -9,8 +9,7 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 
 from meters.floor.floor_file import Floor, parse_floor
 from meters.store.connect import open_redis
-from meters.store.pool import KeptConnections
-from meters.store.shards import redis_of
+from meters.store.redis_clients import KeptConnections, redis_of
 from tests.mqtt.floors import many_tables_text
 from tests.servers import RedisServer, eventually_async
 

@@ -16,8 +16,7 @@ from meters.floor.floor_file import Floor, read_floor
 from meters.store.connect import open_redis
 from meters.store.health import redis_problem
 from meters.store.link_store import LinkStore
-from meters.store.replicated import NotOnReplicasError, ReplicatedRedis
-from meters.store.shards import redis_of
+from meters.store.redis_clients import NotOnReplicasError, ReplicatedRedis, redis_of
 from tests.failover.servers import Watched
 from tests.mqtt.floors import many_tables_text
 from tests.servers import eventually_async

@@ -4,7 +4,7 @@ import pytest
 
 from meters.floor.floor_file import parse_floor
 from meters.store.connect import open_redis
-from meters.store.shards import ShardedRedis
+from meters.store.redis_clients import ShardedRedis
 from meters.store.slip_register import SLIPS_KEY, SLIPS_TAG
 from tests.failover.servers import Cluster
 from tests.floor_text import section_text

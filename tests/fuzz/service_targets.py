@@ -14,7 +14,7 @@ from meters.intake.wager_judging import (
     judge_correction,
     judge_wagers,
 )
-from meters.store.refusals import EventRefusal, refused
+from meters.store.event_refusals import EventRefusal, refused
 from meters.wire.messages import (
     EVENT_BYTES_MAX,
     TABLE_EVENT,

@@ -206,7 +206,7 @@ def _books(snapshot: Snapshot) -> Snapshot:
 
     A request for a floorperson is such a change.
     """
-    meters = {name: value for name, value in snapshot.meters.items() if name != "desk"}
+    meters = {name: value for name, value in snapshot.meters.items() if name != "changes"}
     return replace(snapshot, meters=meters)
 
 

@@ -23,7 +23,7 @@ from meters.keys.server_files import (
     redis_users,
 )
 from meters.ledger.link_keys import LinkKeys
-from meters.store.facility_note import FACILITY_KEY
+from meters.store.facility_notes import FACILITY_KEY
 from meters.store.slip_register import SLIPS_KEY
 from meters.store.user_keys import UserKeys
 from tests.keys.servers import SecuredRedis

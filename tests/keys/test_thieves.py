@@ -27,7 +27,7 @@ from meters.floor.key_bundle import (
     service_identity,
     table_identity,
 )
-from meters.store.event_group import stored_event_group
+from meters.store.facility_notes import stored_event_group
 from tests.keys.clients import believing, by_certificate, with_session
 from tests.keys.floor import make_keys, write_floor
 from tests.keys.machines import Floor, running

@@ -29,7 +29,7 @@ from meters.ledger.script_steps import (
     contributions_text,
     reply_text,
 )
-from meters.store.claim_changes import ClaimChanges
+from meters.store.link_acts import decide_claim, decide_envy
 from meters.store.link_store import APPLY_KEYS, BooksError, LinkStore
 from tests.floor_text import floor_text, link_text, meter_text, table_text
 
@@ -136,15 +136,15 @@ class Books:
     ) -> DecisionResult:
         """Apply a decision on a percentage; one person validates and another pays."""
         by = by or ("cashier" if act == "pay" else "floor")
-        changes, decision = ClaimChanges(self.store), DecisionRecord(claim, act, by)
-        return await changes.decide(_record(claim, hand_pay=hand_pay), decision)
+        record, decision = _record(claim, hand_pay=hand_pay), DecisionRecord(claim, act, by)
+        return await decide_claim(self.store, record, decision)
 
     async def decide_envy(
         self, claim: str, act: EnvyAct, *owed: tuple[str, int], by: str
     ) -> int:  # fmt: skip
         """Settle the Envy Bonuses of a claim, in cents by meter; return the ledger entry."""
         record, decision = _record(claim, *owed), DecisionRecord(claim, act, by)
-        return await ClaimChanges(self.store).decide_envy(record, decision)
+        return await decide_envy(self.store, record, decision)
 
     async def accounts(self) -> dict[str, int]:
         """Return every balance in micros."""

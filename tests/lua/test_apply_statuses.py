@@ -13,8 +13,8 @@ import pytest
 
 from meters.ledger.script_steps import ScriptAnswer, ScriptStep, Status
 from meters.ledger.stored_tables import REPLIES_KEPT
+from meters.store.event_refusals import refused_by_script
 from meters.store.link_store import TermsError
-from meters.store.refusals import refused_by_script
 from tests.lua.books import (
     BONUS,
     MAX,

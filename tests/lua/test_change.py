@@ -9,9 +9,16 @@ import pytest
 from meters.ledger.link_state import Closure, IndexPart, Snapshot
 from meters.ledger.money_terms import LinkTerms, terms_text
 from meters.ledger.script_steps import Status
-from meters.store.link_changes import ChangeBook, NewTerms, Verdict
+from meters.store.event_refusals import refused_by_script
+from meters.store.link_acts import (
+    NewTerms,
+    Verdict,
+    decide_change,
+    open_proposals,
+    propose_change,
+    switch_link,
+)
 from meters.store.link_store import BooksError, LinkStore, TermsError
-from meters.store.refusals import refused_by_script
 from tests.lua.books import (
     MAX,
     METER,
@@ -36,24 +43,24 @@ NEW: Final = NewTerms(
 class Hand:
     def __init__(self, books: Books) -> None:
         self.books = books
-        self.change = ChangeBook(books.store)
+        self.store = books.store
 
     async def close(self, by: str = "amy") -> None:
-        await self.change.switch("close", by, "maintenance", b'{"act":"close"}')
+        await switch_link(self.store, "close", by, "maintenance", b'{"act":"close"}')
 
     async def open(self) -> None:
-        await self.change.switch("open", "cal", "", b'{"act":"open"}')
+        await switch_link(self.store, "open", "cal", "", b'{"act":"open"}')
 
     async def propose(self, kind: str = "adjustment") -> None:
-        await self.change.propose(P, kind, "amy", b'{"why":"1"}')
+        await propose_change(self.store, P, kind, "amy", b'{"why":"1"}')
 
     async def decide(
         self, verdict: Verdict = "confirm", by: str = "ben", *, cents: int = 0,
         terms: NewTerms | None = None, proposal: str = P, cycle: int = 1,
     ) -> None:  # fmt: skip
-        await self.change.decide(
-            proposal, verdict, by, b'{"what":"1"}', meter=METER, terms=terms, amount_cents=cents,
-            cycle=cycle,
+        await decide_change(
+            self.store, proposal, verdict, by, b'{"what":"1"}', meter=METER, terms=terms,
+            amount_cents=cents, cycle=cycle,
         )  # fmt: skip
 
     async def refused(self, **asked: object) -> tuple[str, str]:
@@ -140,8 +147,8 @@ async def test_who_proposed_may_withdraw_and_not_confirm(hand: Hand) -> None:
     assert (await hand.refused(by="amy", terms=NEW))[0] == "same_person"
     await hand.decide("withdraw", "amy")
     assert (await hand.books.last_entry())["kind"] == "withdraw"
-    assert await hand.change.open_proposals() == []
-    assert (await hand.change.find(P))["state"] == "withdrawn"
+    assert await open_proposals(hand.store) == []
+    assert (await hand.store.proposals_at([P]))[1][0]["state"] == "withdrawn"
 
 
 @pytest.mark.duty("D12")

@@ -11,6 +11,7 @@ import pytest
 from meters.ledger.correction_requests import Ask, AskAct, Correction, known_text
 from meters.ledger.link_state import Act, EnvyAct
 from meters.ledger.script_steps import AskStep, Kind, Status
+from meters.store.link_acts import decide_ask
 from meters.store.link_store import BooksError, TermsError, WrongStateError
 from meters.wire.messages import EnteredCards
 from tests.lua.books import (
@@ -199,7 +200,7 @@ async def asked(books: Books) -> Books:
 
 async def decide(books: Books, act: AskAct, ask: Ask = ASK, by: str = "Ada") -> int:
     event = b'{"act":"%s"}' % act.encode()
-    return await books.store.decide_ask(ask, act, by, event, refusal=',"status":"refused"}')
+    return await decide_ask(books.store, ask, act, by, event, refusal=',"status":"refused"}')
 
 
 @pytest.mark.parametrize("act", ACTS)

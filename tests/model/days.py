@@ -4,8 +4,8 @@ from zoneinfo import ZoneInfo
 
 from meters.floor.facility import GamingDays
 from meters.ledger.entry_messages import READING, CloseReading
+from meters.store.link_acts import CloseReadings
 from meters.store.link_store import LinkStore
-from meters.store.service_entries import CloseReadings
 from tests.model.pit import Pit
 
 NEW_YORK = ZoneInfo("America/New_York")

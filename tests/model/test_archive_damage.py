@@ -154,13 +154,13 @@ async def test_a_file_that_is_lost_while_redis_has_its_day_is_reported(
 async def test_a_checkpoint_that_was_changed_or_is_missing_is_found(kept: Kept) -> None:
     await kept.week()
     await kept.run()
-    carried = kept.pit.store.keys.checkpoint
-    text = cast("bytes", await kept.pit.redis.hget(carried, "text"))
+    key = kept.pit.store.keys.checkpoint
+    text = cast("bytes", await kept.pit.redis.hget(key, "text"))
     changed = text.replace(b'"meter:progressive":', b'"meter:progressive":1')
-    await kept.pit.redis.hset(carried, "text", changed)
+    await kept.pit.redis.hset(key, "text", changed)
     with pytest.raises(ValueError, match="are not those that entry"):
         await kept.pit.audit()
-    await kept.pit.redis.delete(carried)
+    await kept.pit.redis.delete(key)
     finding = await kept.pit.audit()
     assert any("follows entry 0" in problem for problem in finding.problems)
 

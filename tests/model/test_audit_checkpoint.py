@@ -15,7 +15,7 @@ from meters.audit.audit_checkpoint import AuditCheckpointFile, decode_checkpoint
 from meters.audit.ledger_mark import LedgerMark
 from meters.audit.link_audit import LinkAudit
 from meters.ledger.ledger_replay import AuditCheckpoint, Replay
-from meters.store.kept_texts import keep_texts
+from meters.store.old_entries import keep_texts
 from tests.model.kept import Kept
 from tests.model.pit import PROGRESSIVE, STRICT, Pit
 from tests.model.running import SOON, operating, running

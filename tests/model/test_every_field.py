@@ -18,7 +18,7 @@ from redis.exceptions import RedisError
 from meters.ledger.entry_messages import Outage
 from meters.ledger.stored_tables import PACK, STATE
 from meters.links.link_types import Adjustment
-from meters.store.service_entries import OutageBook
+from meters.store.link_acts import note_outage
 from meters.store.user_keys import USERS_TAG
 from meters.users.log_audit import check_log
 from meters.users.log_macs import LogSecrets
@@ -36,7 +36,7 @@ pytestmark = pytest.mark.duty("D17")
 UNNAMED: Final = {
     "meters version:* raised": "it goes on from there, and displays follow",
     "meters version:* lowered": "by as much as entries that one step wrote; by more it is named",
-    "meters desk *": "the pages look at it to see that something changed",
+    "meters changes *": "the pages look at it to see that something changed",
     "meters day *": "the service sets it by its clock, or closes the day under another name",
     "meters file:* *": "where it is not the floor file's, the link does not open",
     "* schema *": "all scripts refuse the books then, or the people",
@@ -48,8 +48,8 @@ UNNAMED: Final = {
     "facility *": "links write it again when they open: THREATS says what holds until then",
     "acts * gone": "of an archived day, which has it: it is not on the page of acts",
     "wins * gone": "of an archived day, which has it: it is not on the page of wins",
-    "carried entries *": "it bounds what the archive gives up next",
-    "carried text gone": "the service's own audit says that entries are missing",
+    "checkpoint entries *": "it bounds what the archive gives up next",
+    "checkpoint text gone": "the service's own audit says that entries are missing",
     "users * raised": "the order of the list",
     "session:*": "it ends, or is another's: THREATS says that",
     "devices:*": "who signs in on a new device is locked out sooner",
@@ -119,7 +119,13 @@ NAMED: Final = {
 }
 """The words by which a person finds what was changed, in small letters."""
 
-_ALONE: Final = ("carried *", "meters entries *", "meters chain *", "* schema *", "meters closed*")
+_ALONE: Final = (
+    "checkpoint *",
+    "meters entries *",
+    "meters chain *",
+    "* schema *",
+    "meters closed*",
+)
 """Changes beside which an audit finds no other: they are made one at a time."""
 
 _TOGETHER: Final = {
@@ -284,7 +290,7 @@ async def _played(kept: Kept) -> None:
     await link_acts.propose("pit", "sue", up)
     proposed = await link_acts.propose("pit", "sue", up)
     await link_acts.withdraw("pit", proposed.proposal, "sue")
-    await OutageBook(pit.store, "service").note(Outage("o-1", "2026-11-20T02:14:07Z", ("x",)))
+    await note_outage(pit.store, "service", Outage("o-1", "2026-11-20T02:14:07Z", ("x",)))
 
 
 async def _staffed(redis: Redis) -> None:

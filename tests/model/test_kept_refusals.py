@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator
 import msgspec
 import pytest
 
-import meters.store.refusals
-from meters.store.refusals import BY_STATUS, refused_by_script
+import meters.store.event_refusals
+from meters.store.event_refusals import BY_STATUS, refused_by_script
 from meters.store.script_loader import load_script
 from meters.wire import messages
 from meters.wire.messages import ClaimOpened, ErrorDetail, Reply
@@ -43,7 +43,7 @@ def later_release(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], None
     def change() -> None:
         for status in BY_STATUS:
             monkeypatch.setitem(BY_STATUS, status, 'other "words"')
-        monkeypatch.setattr(meters.store.refusals, "held_by", lambda _: "other words ()")
+        monkeypatch.setattr(meters.store.event_refusals, "held_by", lambda _: "other words ()")
         load_script.cache_clear()
 
     yield change

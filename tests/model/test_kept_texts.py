@@ -5,8 +5,7 @@ from typing import cast
 import pytest
 
 from meters.ledger.stored_tables import entry_of, reply_field
-from meters.store.kept_texts import keep_texts
-from meters.store.ledger_blocks import LedgerCompression
+from meters.store.old_entries import compress_entries, keep_texts
 from meters.store.script_loader import load_script
 from meters.wire.clock import now_text
 from tests.model.days import A_DAY
@@ -55,10 +54,10 @@ async def test_a_table_needs_no_entry_that_left_redis(kept: Kept) -> None:
 async def test_a_reply_is_found_in_a_compressed_entry(
     kept: Kept, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("meters.store.ledger_blocks.PLAIN_ENTRIES", 0)
-    monkeypatch.setattr("meters.store.ledger_blocks.BLOCK_ENTRIES", 1)
+    monkeypatch.setattr("meters.store.old_entries.PLAIN_ENTRIES", 0)
+    monkeypatch.setattr("meters.store.old_entries.BLOCK_ENTRIES", 1)
     store, sent = kept.pit.store, await _opened(kept.pit)
-    assert await LedgerCompression(store.redis, store.keys, store.fixed_keys).run() > 0
+    assert await compress_entries(store) > 0
     assert await store.redis.xlen(store.keys.ledger) == 0
     await _check_repeats(kept.pit, sent)
 

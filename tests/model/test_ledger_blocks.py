@@ -9,11 +9,11 @@ import pytest
 import zstandard
 from redis.asyncio import Redis
 
-import meters.store.ledger_blocks
+import meters.store.old_entries
 from meters.ledger.chain import ENTRY_FIELDS
 from meters.store.history import ActIndex
-from meters.store.ledger_blocks import LedgerCompression, pack_block, unpack_block
-from meters.store.stored_entries import Entry, StreamEntry
+from meters.store.old_entries import compress_entries
+from meters.store.stored_entries import Entry, StreamEntry, pack_block, unpack_block
 from tests.model.kept import Kept
 from tests.model.pit import PROGRESSIVE, Pit
 
@@ -22,13 +22,12 @@ pytestmark = pytest.mark.duty("D10", "D17")
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(meters.store.ledger_blocks, "PLAIN_ENTRIES", 3)
-    monkeypatch.setattr(meters.store.ledger_blocks, "BLOCK_ENTRIES", 4)
+    monkeypatch.setattr(meters.store.old_entries, "PLAIN_ENTRIES", 3)
+    monkeypatch.setattr(meters.store.old_entries, "BLOCK_ENTRIES", 4)
 
 
 async def _compress(pit: Pit) -> int:
-    store = pit.store
-    return await LedgerCompression(store.redis, store.keys, store.fixed_keys).run()
+    return await compress_entries(pit.store)
 
 
 async def _stream(redis: Redis, key: str) -> list[StreamEntry]:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import run_state_machine_as_test
 from hypothesis.strategies import DataObject
 
-import meters.store.ledger_blocks
+import meters.store.old_entries
 from tests.model.machine import Floor
 from tests.model.model_floor import MIXED, POKER, TABLES, ModelFloor
 from tests.redis_versions import OldestRedis
@@ -58,8 +58,8 @@ def test_two_sets_of_books_agree_to_the_micro(
     profile: settings,
 ) -> None:
     # Then `pitlink archive` also compresses the few entries of a short run.
-    monkeypatch.setattr(meters.store.ledger_blocks, "PLAIN_ENTRIES", 5)
-    monkeypatch.setattr(meters.store.ledger_blocks, "BLOCK_ENTRIES", 4)
+    monkeypatch.setattr(meters.store.old_entries, "PLAIN_ENTRIES", 5)
+    monkeypatch.setattr(meters.store.old_entries, "BLOCK_ENTRIES", 4)
     run_state_machine_as_test(_machine(memory_server, floor), settings=profile)
 
 

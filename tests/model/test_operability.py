@@ -24,8 +24,8 @@ from meters.links.link_types import ActRow, Adjustment
 from meters.links.links import Links
 from meters.service.outages import REASON_LENGTH_MAX, REASONS_MAX, Outages
 from meters.store.health import FileWatch, NotSyncedError
+from meters.store.link_acts import note_outage
 from meters.store.link_store import LinkStore, TermsError
-from meters.store.service_entries import OutageBook
 from tests.lua.books import keyspace
 from tests.model.conftest import end_the_writing_of_the_file, keeps
 from tests.model.pit import PROGRESSIVE, Pit, refused
@@ -553,11 +553,10 @@ async def test_an_outage_that_outlives_the_service_is_noted_by_the_next(
 
 async def test_an_outage_is_noted_once_though_the_answer_was_lost(pit: Pit) -> None:
     outage = Outage("a1", "2026-11-20T02:14:07.250Z", ("Redis failed",))
-    book = OutageBook(pit.store, "service")
-    await book.note(outage)
-    await book.note(outage)
+    await note_outage(pit.store, "service", outage)
+    await note_outage(pit.store, "service", outage)
     assert len(await noted(pit)) == 1
-    await book.note(msgspec.structs.replace(outage, id="a2"))
+    await note_outage(pit.store, "service", msgspec.structs.replace(outage, id="a2"))
     assert len(await noted(pit)) == 2
     assert (await pit.audit()).balanced
 
@@ -565,7 +564,7 @@ async def test_an_outage_is_noted_once_though_the_answer_was_lost(pit: Pit) -> N
 async def test_terms_that_changed_are_not_written_under(pit: Pit) -> None:
     other = msgspec.structs.replace(pit.link, meter=pit.link.meter[:1])
     with pytest.raises(TermsError):
-        await OutageBook(LinkStore(pit.redis, other), "service").note(Outage("a", "", ()))
+        await note_outage(LinkStore(pit.redis, other), "service", Outage("a", "", ()))
     assert await noted(pit) == []
 
 

@@ -11,7 +11,7 @@ from redis.asyncio import Redis
 from meters.intake.event_reading import EventReader, read_event
 from meters.intake.wager_judging import judge_wagers
 from meters.ledger.script_steps import Contribution
-from meters.store.refusals import EventRefusal
+from meters.store.event_refusals import EventRefusal
 from meters.wire.messages import EVENT_BYTES_MAX, Wagers
 from tests.fuzz.service_targets import BOXES, known_table
 from tests.model.pit import Pit

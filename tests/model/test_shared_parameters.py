@@ -17,7 +17,7 @@ from meters.links.links import Links
 from meters.links.meter_changes import Change, words_of
 from meters.selfcheck.approval_checks import Configuration
 from meters.service.ledger_auditing import NOT_AUDITED
-from meters.store.link_changes import ChangeBook, NewTerms
+from meters.store.link_acts import NewTerms, decide_change, propose_change
 from tests.approving import approve
 from tests.floor_text import floor_text, link_text, meter_text, table_text
 from tests.games.naive import HOUSE
@@ -147,8 +147,8 @@ async def proposed_before(pit: Pit, request: ParameterChange, before: str) -> Ch
         f"P-{request.meter}", "parameter", request.meter, "sue", before, str(request.value),
         request.reason, parameter=request.parameter, value=request.value,
     )  # fmt: skip
-    await ChangeBook(pit.store).propose(
-        proposal.proposal, "parameter", "sue", msgspec.json.encode(proposal)
+    await propose_change(
+        pit.store, proposal.proposal, "parameter", "sue", msgspec.json.encode(proposal)
     )
     return proposal
 
@@ -161,7 +161,8 @@ async def changed_before(pit: Pit, meter_id: str, wager: int) -> None:
     after: Meter = msgspec.structs.replace(meter, wager=wager)
     meters = tuple(after if one is meter else one for one in pit.store.link.meter)
     digest = LinkTerms(msgspec.structs.replace(pit.store.link, meter=meters)).digest
-    await ChangeBook(pit.store).decide(
+    await decide_change(
+        pit.store,
         proposal.proposal,
         "confirm",
         "tim",

@@ -17,8 +17,8 @@ from meters.claims.act_refusals import ActError
 from meters.claims.claims import Claims
 from meters.claims.simulated_floorperson import simulated_slip
 from meters.ledger.slip_numbers import clean_slip, fold_slip
-from meters.store.claim_changes import ClaimChanges
-from meters.store.shards import AnyRedis, redis_of
+from meters.store.link_store import LinkStore
+from meters.store.redis_clients import AnyRedis, redis_of
 from meters.store.slip_register import SLIPS_KEY, SLIPS_TAG
 from tests.model.pit import FLOOR, PROGRESSIVE, Pit, refused
 from tests.servers import RedisServer
@@ -162,17 +162,17 @@ async def test_of_payments_at_the_same_moment_with_one_slip_one_is_made(facility
 KILLED = """
 import asyncio, os, sys
 from redis.asyncio import Redis
-from meters.store.claim_changes import ClaimChanges
+from meters.store.link_store import LinkStore
 from tests.model.test_slips import CLAIM, Facility
 
-decide = ClaimChanges.decide
+act = LinkStore.act
 
 async def die(self, *args, **more):
     if sys.argv[2] == "after":
-        await decide(self, *args, **more)
+        await act(self, *args, **more)
     os._exit(9)
 
-ClaimChanges.decide = die
+LinkStore.act = die
 asyncio.run(Facility(Redis.from_url(sys.argv[1])).pay(CLAIM, "A-1"))
 """
 
@@ -228,15 +228,15 @@ async def test_number_that_paid_on_a_link_whose_books_are_lost_pays_nothing(
 async def test_store_that_did_not_answer_keeps_the_number_reserved(
     facility: Facility, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    decide = ClaimChanges.decide
+    act = LinkStore.act
 
     async def lose_the_answer(*args: object, **more: object) -> None:
-        await decide(*args, **more)  # type: ignore[arg-type]
+        await act(*args, **more)  # type: ignore[arg-type]
         raise LostError("gone")
 
-    monkeypatch.setattr(ClaimChanges, "decide", lose_the_answer)
+    monkeypatch.setattr(LinkStore, "act", lose_the_answer)
     assert await facility.pay(CLAIM, "A-1") == "link_inoperable"
-    monkeypatch.setattr(ClaimChanges, "decide", decide)
+    monkeypatch.setattr(LinkStore, "act", act)
     assert await facility.pay(OTHER, "A-1") == "slip_used"
     assert await facility.problems() == []
 

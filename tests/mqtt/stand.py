@@ -313,7 +313,7 @@ class Stand:
                         "meters": {
                             field: value
                             for field, value in store.hgetall(LinkKeys(link).meters).items()
-                            if field not in {b"entries", b"chain", b"desk", b"outage"}
+                            if field not in {b"entries", b"chain", b"changes", b"outage"}
                         },
                         "entries": sum(
                             fields["kind"] != b"inoperable"

@@ -20,7 +20,7 @@ from meters.links.link_types import Adjustment
 from meters.reports.gaming_days import LinkDay
 from meters.reports.ledger_scan import Choose, LedgerScan, LinkScan, scan_ledgers
 from meters.reports.query import from_to, one_day
-from meters.store.service_entries import CloseReadings, OutageBook
+from meters.store.link_acts import CloseReadings, note_outage
 from tests.floor_text import section_text
 from tests.model.pit import BONUS, FIVE_CARD, FLOOR, PROGRESSIVE, RAGS, Pit
 
@@ -76,7 +76,6 @@ class Shop:
         self.clock = clock
         self._rounds = 0
         self._readings = CloseReadings(self.pit.store, self.days, "service", self._now)
-        self._outages = OutageBook(self.pit.store, "service")
 
     def _now(self) -> datetime:
         return self.clock.at
@@ -133,7 +132,7 @@ class Shop:
         return path
 
     async def was_out(self, since: str, reason: str) -> None:
-        await self._outages.note(Outage(f"o-{since}", since, (reason,)))
+        await note_outage(self.pit.store, "service", Outage(f"o-{since}", since, (reason,)))
 
     async def archive(self, live_days: int = 1) -> ArchiveFiles:
         archive = ArchiveFiles(Path(self.floor.archive.directory), self.pit.link.id)

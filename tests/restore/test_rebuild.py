@@ -14,7 +14,7 @@ from meters.ledger.entry_messages import Outage
 from meters.links.link_types import Adjustment
 from meters.restore.rebuild import Rebuild, RebuildError
 from meters.restore.store_writing import StoreWriter
-from meters.store.service_entries import OutageBook
+from meters.store.link_acts import note_outage
 from tests.model.machine import Floor
 from tests.model.pit import PROGRESSIVE, Pit, to
 from tests.model.running import operating
@@ -87,7 +87,7 @@ async def run_a_while(pit: Pit, data: Path) -> None:
     await pit.change(to(PROGRESSIVE, "paytable", "B"))
     await pit.adopt()
     outage = Outage("0badc0de", "2026-11-20T02:14:07.250Z", ("Redis failed",))
-    await OutageBook(pit.store, "service").note(outage)
+    await note_outage(pit.store, "service", outage)
     await link_acts.open(link_id, "tim")
     await pit.wagers({1: PROGRESSIVE, 2: PROGRESSIVE}, table="T-2", round_id="R7")
     await link_acts.close(link_id, "una", "end of the night")

@@ -7,7 +7,7 @@ import pytest
 from redis.asyncio import Redis
 
 from meters.ledger.entry_messages import RestoreEntry
-from meters.store.service_entries import note_restore
+from meters.store.link_acts import note_restore
 from meters.store.slip_register import SLIPS_KEY
 from tests.model.days import A_DAY
 from tests.model.kept import Kept

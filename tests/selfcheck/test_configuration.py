@@ -21,7 +21,7 @@ from meters.links.links import Links
 from meters.selfcheck.approval_checks import Configuration, Unapproved
 from meters.selfcheck.server_checks import store_checks
 from meters.store.approvals import ApprovalBook
-from meters.store.facility_note import FACILITY_KEY
+from meters.store.facility_notes import FACILITY_KEY
 from meters.store.link_store import BooksError, LinkStore, TermsError
 from tests.approving import approve as people_approve
 from tests.floor_text import link_text, meter_text, section_text, table_text

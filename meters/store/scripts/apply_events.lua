@@ -150,14 +150,14 @@ local function drop_ask(table_id)
   if ask.text == '' and ask.decision == '' then return end
   ask.text, ask.decision = '', ''
   ask_writes[#ask_writes + 1] = { 'HDEL', ASKS, table_id, table_id .. '!' }
-  touch_desk()
+  touch_floor()
 end
 
 local function put_ask(table_id, text)
   drop_ask(table_id)
   ask_at(table_id).text = text
   ask_writes[#ask_writes + 1] = { 'HSET', ASKS, table_id, text }
-  touch_desk()
+  touch_floor()
 end
 
 -- Checks whether the correction in an event is allowed. If somebody confirmed it, returns nil and
@@ -457,7 +457,7 @@ local function open_claim(due, entry, cents, after)
   -- only the wins of a percentage of the meter (duty D16).
   local ordered = format('%016d:%s', entry, claim)
   claim_writes[#claim_writes + 1] = { 'ZADD', WINS, '0', meter .. ':' .. ordered }
-  touch_desk()
+  touch_floor()
   if percent then
     claim_writes[#claim_writes + 1] = { 'ZADD', WINS, '0', meter .. '!' .. ordered }
     set_meter('pending:' .. meter, count_of(meters, 'pending:' .. meter) + 1)
@@ -483,7 +483,7 @@ local function owe_envy(envy, entry)
   claim_writes[#claim_writes + 1] = { 'ZADD', WAITING, exact(entry), claim }
   local ordered = format('%016d:%s', entry, claim)
   claim_writes[#claim_writes + 1] = { 'ZADD', WINS, '0', meter .. ':' .. ordered }
-  touch_desk()
+  touch_floor()
 end
 
 -- Checks that the numbers in the accounts `house` and `paid` do not become too large with a result.

@@ -60,7 +60,7 @@ if MODE == 'second' then
   if who then return { 'same_person', who, setter } end
 end
 
-touch_desk()
+touch_floor()
 if MODE == 'first' then
   local entry = note_entry('approve_first', BY, '', '', 0, {}, DECISION, '')
   write_books()

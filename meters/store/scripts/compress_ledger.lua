@@ -1,5 +1,5 @@
 -- Replaces the oldest entries of the ledger's stream with one block, which has the same ledger
--- entries in compressed form (`ledger_blocks.py`). No ledger entry is added, removed or changed.
+-- entries in compressed form (`stored_entries.py`). No ledger entry is added, removed or changed.
 --
 -- KEYS  1 accounts  2 tallies  3 meters  4 ledger  5 waiting  6 wins  7 acts
 --       8 the blocks

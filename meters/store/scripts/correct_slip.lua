@@ -33,7 +33,7 @@ if present ~= REPLACED then return { 'slip_changed', present or '' } end
 local used = used_by_other(claim, ID, SLIP)
 if used then return { 'slip_used', used } end
 
-touch_desk()
+touch_floor()
 local entry = note_entry('correct_slip', BY, TABLE_ID, ROUND, 0, {}, CORRECTION, '')
 write_books()
 redis.call('HSET', CLAIM, 'slip_correction', CORRECTION, 'correct_slip_by', BY, 'correct_slip_at', AT)

@@ -29,7 +29,7 @@ if decided then
   return { 'wrong_state', state or '', who or '' }
 end
 
-touch_desk()
+touch_floor()
 local entry = note_entry(ACT, BY, TABLE_ID, ROUND, 0, {}, DECISION, '')
 local decision = 'confirmed\n' .. BY
 if ACT == 'refuse_correction' then decision = 'refused\n' .. BY .. '\n' .. REFUSAL end

@@ -80,7 +80,7 @@ if ACT == 'confirm' then
   touch_meter(METER)
 end
 
-touch_desk()
+touch_floor()
 local entry = note_entry(kind, BY, '', '', 0, transfers, DECISION, '')
 write_books()
 redis.call('HSET', PROPOSAL, 'state', state, 'decided_by', BY, 'decided_at', AT)

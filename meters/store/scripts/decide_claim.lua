@@ -128,7 +128,7 @@ for named in string.gmatch(held_before, '[^\n]+') do
   if not string.find(named, '{"claim":"' .. ID .. '",', 1, true) then holding[#holding + 1] = named end
 end
 if held_before ~= '' then set_table(TABLE_ID, TABLE_HELD, table.concat(holding, '\n')) end
-touch_desk()
+touch_floor()
 local entry = note_entry(ACT, BY, TABLE_ID, ROUND, 0, transfers, DECISION, '')
 
 write_books()

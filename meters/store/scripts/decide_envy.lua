@@ -40,7 +40,7 @@ local to = paid and 'paid' or 'house'
 if not transfer_fits(account, to, micros) then return { 'books_full' } end
 
 move_envy(transfers, ID, owed, to, paid and 'table_paid_cents:' or 'envy_taken_back_cents:')
-touch_desk()
+touch_floor()
 local entry = note_entry(ACT, BY, TABLE_ID, ROUND, 0, transfers, DECISION, '')
 local state = paid and 'paid' or 'rejected'
 

@@ -15,8 +15,8 @@ local BY, LAST, EXPIRY = ARGV[2], ARGV[3], ARGV[4]
 --include books
 --include present
 
-local carried = redis.call('HGET', CHECKPOINT, 'entries') or '0'
-if tonumber(carried) < tonumber(LAST) then return { 'live', carried } end
+local trimmed = redis.call('HGET', CHECKPOINT, 'entries') or '0'
+if tonumber(trimmed) < tonumber(LAST) then return { 'live', trimmed } end
 
 local entry = note_entry('expire', BY, '', '', 0, {}, EXPIRY, '')
 write_books()

@@ -17,7 +17,7 @@ local TERMS, BY, ID, OUTAGE = ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 if (meters['terms'] or '') ~= TERMS then return { 'terms' } end
 if meters['outage'] == ID then return { 'known' } end
 
-touch_desk()
+touch_floor()
 local entry = note_entry('inoperable', BY, '', '', 0, {}, OUTAGE, '')
 write_books()
 redis.call('HSET', METERS, 'outage', ID)

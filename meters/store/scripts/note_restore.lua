@@ -28,7 +28,7 @@ for field in pairs(meters) do
     touch_meter(string.sub(field, 7))
   end
 end
-touch_desk()
+touch_floor()
 local entry = note_entry('restore', BY, '', '', 0, {}, RESTORE, '')
 write_books()
 for slip, claim in pairs(kept) do

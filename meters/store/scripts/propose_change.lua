@@ -22,7 +22,7 @@ if KIND == 'parameter' then
   if count_of(meters, 'rounds') > 0 then return { 'rounds_open', meters['rounds'] } end
 end
 
-touch_desk()
+touch_floor()
 local entry = note_entry('propose', BY, '', '', 0, {}, RECORD, '')
 write_books()
 redis.call('HSET', PROPOSAL, 'record', RECORD, 'kind', KIND, 'by', BY, 'at', AT, 'state', 'open')

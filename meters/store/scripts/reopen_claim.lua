@@ -87,7 +87,7 @@ if HOLD ~= '' then
   local held = table_at(TABLE_ID)[TABLE_HELD]
   set_table(TABLE_ID, TABLE_HELD, held == '' and HOLD or held .. '\n' .. HOLD)
 end
-touch_desk()
+touch_floor()
 local entry = note_entry('reopen', BY, TABLE_ID, ROUND, 0, transfers, DECISION, '')
 
 write_books()

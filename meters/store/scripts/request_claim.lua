@@ -33,7 +33,7 @@ if ACT == 'request_reopen' then
   if not rejection or not is_of_open_day(rejection) then return { 'day_closed' } end
 end
 
-touch_desk()
+touch_floor()
 local entry = note_entry(ACT, BY, TABLE_ID, ROUND, 0, {}, REQUEST, '')
 write_books()
 redis.call('HSET', CLAIM, 'request', REQUEST, 'request_by', BY, 'request_at', AT, 'request_entry', exact(entry))

@@ -24,7 +24,7 @@ for field in pairs(meters) do
   -- Each display must get the new state, so each meter's version rises.
   if string.sub(field, 1, 6) == 'terms:' then touch_meter(string.sub(field, 7)) end
 end
-touch_desk()
+touch_floor()
 local entry = note_entry(ACT, BY, '', '', 0, {}, RECORD, '')
 write_books()
 if ACT == 'close' then

@@ -11,11 +11,11 @@
 --   { 'not_archived', entry } the archive ends before the entry of ARGV 2
 --   { 'done' }
 
-local METERS, LEDGER, ACTS, CARRIED, BLOCKS = KEYS[3], KEYS[4], KEYS[7], KEYS[8], KEYS[9]
+local METERS, LEDGER, ACTS, CHECKPOINT, BLOCKS = KEYS[3], KEYS[4], KEYS[7], KEYS[8], KEYS[9]
 local LAST, ARCHIVED_BY, TEXT = ARGV[2], ARGV[3], ARGV[4]
 
 local last = tonumber(LAST)
-local before = redis.call('HGET', CARRIED, 'entries') or '0'
+local before = redis.call('HGET', CHECKPOINT, 'entries') or '0'
 if tonumber(before) >= last then return { 'before', before } end
 local archived = redis.call('HGET', METERS, 'archived') or '0'
 
@@ -41,6 +41,6 @@ if tonumber(archived) < last or tonumber(ARCHIVED_BY) <= last or not has(ARCHIVE
   return { 'not_archived', archived }
 end
 
-redis.call('HSET', CARRIED, 'entries', LAST, 'by', ARCHIVED_BY, 'text', TEXT)
+redis.call('HSET', CHECKPOINT, 'entries', LAST, 'by', ARCHIVED_BY, 'text', TEXT)
 redis.call('ZREMRANGEBYSCORE', ACTS, '-inf', LAST)
 return { 'done' }

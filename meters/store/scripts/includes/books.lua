@@ -119,12 +119,12 @@ local function touch_meter(meter)
   changed_meters[meter] = true
 end
 
--- `desk_changed` is true if the script changes data that the floor page shows: a claim, the link's
+-- `floor_changed` is true if the script changes data that the floor page shows: a claim, the link's
 -- state, a proposal.
-local desk_changed, rounds_added = false, 0
+local floor_changed, rounds_added = false, 0
 
-local function touch_desk()
-  desk_changed = true
+local function touch_floor()
+  floor_changed = true
 end
 
 -- Changes the count of open rounds, which have accepted wagers and no result or void yet.
@@ -262,9 +262,9 @@ local function write_books(compressed)
     written[#written + 1] = 'rounds'
     written[#written + 1] = exact(count_of(meters, 'rounds') + rounds_added)
   end
-  if desk_changed then
-    written[#written + 1] = 'desk'
-    written[#written + 1] = exact(count_of(meters, 'desk') + 1)
+  if floor_changed then
+    written[#written + 1] = 'changes'
+    written[#written + 1] = exact(count_of(meters, 'changes') + 1)
   end
   for meter in pairs(changed_meters) do
     set_meter('version:' .. meter, count_of(meters, 'version:' .. meter) + 1)

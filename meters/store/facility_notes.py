@@ -1,4 +1,6 @@
-"""The note of a facility's approvals: the first floor file, the links, the order (D4, D13).
+"""The note of a facility's approvals (D4, D13), and the MQTT group name of its services.
+
+The note has the first floor file, the links and the order of approvals.
 
 In a Redis Cluster the data of each link is in another slot, and no script can read two slots. So
 what no link can know alone is in this note, which one atomic script writes:
@@ -9,14 +11,22 @@ what no link can know alone is in this note, which one atomic script writes:
   ledgers of the links show on which link a table was approved last.
 - A link that the floor file no longer names can still have hand pays and open rounds of tables that
   are now on another link. So the note names each link that was ever approved.
+
+The services of a facility also share the secret MQTT group name. Services with this name divide the
+tables' events among themselves. If the key bundle of a service has no group name, the service uses
+the name in Redis.
 """
 
+import secrets
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final, cast
 
+from redis.exceptions import ResponseError
+
+from meters.ledger.link_keys import LinkKeys
+from meters.store.redis_clients import AnyRedis, redis_of
 from meters.store.script_loader import load_script
-from meters.store.shards import AnyRedis, redis_of
 from meters.store.slip_register import SLIPS_TAG
 from meters.wire.clock import now
 
@@ -24,6 +34,9 @@ FACILITY_KEY: Final = f"pitlink:{{{SLIPS_TAG}}}:facility"
 """The Redis key of the note: a hash with the fields `first` and `order`, and one for each link."""
 
 _FIRST: Final = b"first"
+_GROUP_NAME_BYTES: Final = 32
+_FIRST_ID: Final = "1-0"
+_NAME: Final = "name"
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _LINK: Final = "link:"
 
@@ -65,3 +78,25 @@ class FacilityNote:
         args = [f"{floor} {by}", _LINK + link, str(least)]
         first, order = cast("list[bytes]", await self._note(keys=[FACILITY_KEY], args=args))
         return first.decode() == args[0], int(order)
+
+
+def new_event_group() -> str:
+    """Make a group name that nobody can guess and that MQTT accepts."""
+    return secrets.token_hex(_GROUP_NAME_BYTES)
+
+
+async def stored_event_group(redis: AnyRedis, link: str) -> str:
+    """Return the group name that Redis has for a floor's services. If there is none, make one."""
+    client, key = redis_of(redis, link), LinkKeys(link).event_group
+    # Two services can start at the same time. A Redis stream accepts an entry id only once. So
+    # Redis refuses the name of the later service, and this service reads the name of the earlier
+    # one.
+    refused = None
+    try:
+        await client.xadd(key, {_NAME: new_event_group()}, id=_FIRST_ID)
+    except ResponseError as error:
+        refused = error
+    entries = cast("list[tuple[bytes, dict[bytes, bytes]]]", await client.xrange(key, count=1))
+    for _, fields in entries:
+        return fields[_NAME.encode()].decode()
+    raise refused or ResponseError("the name of the event group is gone as soon as it was made")

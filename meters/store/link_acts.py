@@ -1,0 +1,312 @@
+"""Acts on a link: ledger entries that people or the service itself make, and no table.
+
+Each act is one atomic Lua script. Every function raises a `RedisError` if Redis fails, a
+`TermsError` if the terms (such as rates) of a meter changed after `LinkStore.open`, and a
+`BooksError` if the script refused. In both last cases, nothing was changed.
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from typing import Literal, cast
+
+import msgspec
+import structlog
+
+from bonus.wagers import MICROS_PER_CENT
+from meters.floor.facility import GamingDays
+from meters.floor.floor_file import Meter
+from meters.ledger.claim_records import ClaimRecord, DecisionRecord
+from meters.ledger.correction_requests import Ask, AskAct
+from meters.ledger.entry_messages import Outage, RestoreEntry
+from meters.ledger.link_state import DecisionResult, OpenDay
+from meters.ledger.slip_numbers import fold_slip
+from meters.ledger.two_people import NO_SETTERS, PinSetters
+from meters.process.logs import ThrottledLog
+from meters.store.link_store import LinkStore
+from meters.wire.clock import now, now_text
+from meters.wire.messages import ClaimOpened
+
+log = structlog.get_logger()
+
+Switch = Literal["close", "open"]
+Verdict = Literal["confirm", "withdraw"]
+
+
+async def decide_claim(
+    store: LinkStore,
+    record: ClaimRecord,
+    decision: DecisionRecord,
+    setters: PinSetters = NO_SETTERS,
+    floor_digest: str = "",
+) -> DecisionResult:
+    """Apply a floorperson's decision on a claim, exactly once.
+
+    `setters` set the actor's PIN. `floor_digest` is the digest of the link's settings in the floor
+    file.
+
+    Raises:
+        WrongStateError: the claim is not in the state that this decision needs.
+        BooksError: ``not_approved``, ``no_request``, ``same_person`` (with the person who did the
+            first act and the person who set a PIN), ``slip_used`` (with the claim),
+            ``envy_decided``, ``books_differ`` or ``books_full``.
+    """
+    keys, meter = store.keys, _meter_of(store, record)
+    limit_cents = meter.limit or 0 if meter else 0
+    state, amount, after, entry = await store.act(
+        "decide_claim", record.claim, decision.act, decision.by, record.table, record.round,
+        record.meter, _flag(record.percent is not None), _flag(record.is_hand_pay),
+        msgspec.json.encode(decision), decision.envy_back or decision.envy_paid,
+        fold_slip(decision.slip or ""), limit_cents * MICROS_PER_CENT, setters.text,
+        msgspec.msgpack.encode(record.envy_by_meter()), decision.request or "", floor_digest,
+        keys=[
+            keys.claim(record.claim), keys.slips, keys.tables, keys.repeated_claims, keys.approved,
+        ],
+    )  # fmt: skip
+    return DecisionResult(state, int(amount), int(after), int(entry))
+
+
+async def decide_envy(store: LinkStore, record: ClaimRecord, decision: DecisionRecord) -> int:
+    """Pay or reject the owed Envy Bonuses of a claim, exactly once.
+
+    Return the number of the decision's ledger entry.
+
+    Raises:
+        WrongStateError: the claim has no Envy Bonuses that are still owed.
+        BooksError: ``books_differ`` or ``books_full``.
+    """
+    _, _, entry = await store.act(
+        "decide_envy", record.claim, decision.act, decision.by, record.table, record.round,
+        _flag(record.only_envy), _flag(record.is_hand_pay),
+        msgspec.msgpack.encode(record.envy_by_meter()), msgspec.json.encode(decision),
+        keys=[store.keys.claim(record.claim)],
+    )  # fmt: skip
+    return int(entry)
+
+
+async def request_claim(store: LinkStore, record: ClaimRecord, request: DecisionRecord) -> int:
+    """Store a request to reject a win, or to reopen a rejected win (duty D4).
+
+    Return the number of its ledger entry. It replaces an earlier request about the same claim.
+
+    Raises:
+        WrongStateError: the claim is not in the state that the request needs.
+        BooksError: ``day_closed``: the gaming day of the rejection is closed.
+    """
+    (entry,) = await store.act(
+        "request_claim", request.act, request.by, record.table, record.round,
+        msgspec.json.encode(request), keys=[store.keys.claim(record.claim)],
+    )  # fmt: skip
+    return int(entry)
+
+
+async def reopen_claim(
+    store: LinkStore,
+    record: ClaimRecord,
+    decision: DecisionRecord,
+    holds: ClaimOpened | None,
+    setters: PinSetters,
+) -> int:
+    """Reopen a rejected win, as another person requested (duty D4).
+
+    Return the number of the act's ledger entry. Envy Bonuses that were taken back are owed again.
+    For a win of a percentage of the meter, the reopening must not make the meter balance lower than
+    the amount with which the meter is reseeded, or lower than the balance after the win, if that is
+    less. For a hand pay, `holds` is the text about the claim for its table, which is held again.
+
+    Raises:
+        WrongStateError: the claim is not rejected.
+        BooksError: ``day_closed``, ``no_request``, ``same_person`` (with the person who made the
+            request and the person who set a PIN) or ``books_full``.
+    """
+    keys, meter = store.keys, _meter_of(store, record)
+    reseed_cents = meter.terms.reseed_cents if meter else 0
+    *_, entry = await store.act(
+        "reopen_claim", record.claim, decision.by, record.table, record.round, record.meter,
+        _flag(record.percent is not None), msgspec.json.encode(decision), decision.request,
+        setters.text, msgspec.msgpack.encode(record.envy_by_meter()),
+        reseed_cents * MICROS_PER_CENT, "" if holds is None else msgspec.json.encode(holds),
+        keys=[keys.claim(record.claim), keys.tables, keys.repeated_claims],
+    )  # fmt: skip
+    return int(entry)
+
+
+async def correct_slip(store: LinkStore, record: ClaimRecord, correction: DecisionRecord) -> int:
+    """Replace the number of a paid claim's payout slip. No other claim can use the old one later.
+
+    Return the number of the correction's ledger entry.
+
+    Raises:
+        WrongStateError: the claim is not paid.
+        BooksError: ``slip_changed`` (with the present number) or ``slip_used`` (with the claim).
+    """
+    (entry,) = await store.act(
+        "correct_slip", record.claim, correction.by, record.table, record.round,
+        correction.old_slip or "", fold_slip(correction.slip or ""),
+        msgspec.json.encode(correction),
+        keys=[store.keys.claim(record.claim), store.keys.slips],
+    )  # fmt: skip
+    return int(entry)
+
+
+def _meter_of(store: LinkStore, record: ClaimRecord) -> Meter | None:
+    """Return the meter of a claim; None if the floor file no longer names it."""
+    return next((one for one in store.link.meter if one.meter_id == record.meter), None)
+
+
+def _flag(yes: bool) -> str:  # noqa: FBT001
+    return "1" if yes else ""
+
+
+async def decide_ask(
+    store: LinkStore, ask: Ask, act: AskAct, by: str, event: bytes, *, refusal: str = ""
+) -> int:
+    """Confirm or refuse a correction request, exactly once.
+
+    Return the number of the decision's ledger entry. When the table sends a refused event again, it
+    gets the reply `refusal`, which is without the beginning that has the event's sequence number.
+
+    Raises:
+        WrongStateError: the table no longer has this request, or somebody decided it.
+    """
+    (entry,) = await store.act(
+        "decide_ask", ask.ask, act, by, ask.table, ask.correction.round, ask.correction.digest,
+        refusal, event, keys=[store.keys.asks],
+    )  # fmt: skip
+    return int(entry)
+
+
+async def switch_link(store: LinkStore, act: Switch, by: str, reason: str, event: bytes) -> None:
+    """Close the link, or open a closed link.
+
+    Raises:
+        BooksError: ``wrong_state`` if the link is already in the state that it would get. If it is
+            closed, the error names the person who closed it.
+    """
+    await store.act("switch_link", act, by, reason, event)
+
+
+async def propose_change(
+    store: LinkStore, proposal: str, kind: str, by: str, record: bytes
+) -> None:  # fmt: skip
+    """Store a proposal to change a meter, so another person can confirm it.
+
+    Raises:
+        BooksError: ``not_closed`` if the link is open, or ``rounds_open`` with the count of open
+            rounds.
+    """
+    keys = [store.keys.proposals, store.keys.proposal(proposal)]
+    await store.act("propose_change", proposal, kind, by, record, keys=keys)
+
+
+@dataclass(frozen=True, slots=True)
+class NewTerms:
+    """The present terms of a meter and the new terms; empty if the terms stay the same.
+
+    `digest` is over the terms of all meters of the link after the change. For a new wager amount,
+    `seed_micros` is the least balance that the meter must have if it was never reseeded, and
+    `reseed_micros` if it was.
+    """
+
+    before: str = ""
+    after: str = ""
+    digest: str = ""
+    seed_micros: int = 0
+    reseed_micros: int = 0
+
+
+async def decide_change(
+    store: LinkStore,
+    proposal: str,
+    verdict: Verdict,
+    by: str,
+    event: bytes,
+    *,
+    meter: str,
+    terms: NewTerms | None = None,
+    amount_cents: int = 0,
+    cycle: int = 0,
+    limit_cents: int = 0,
+    setters: PinSetters = NO_SETTERS,
+) -> None:
+    """Confirm a proposal, so the change takes effect, or withdraw the proposal.
+
+    `amount_cents` is added to the meter; a negative amount is subtracted. `cycle` is the meter's
+    cycle at the time of the proposal. If the whole meter was won since, its cycle is higher, and
+    the script refuses the proposal. `limit_cents` is the meter's payout limit after the change, 0
+    for no limit.
+
+    Raises:
+        BooksError: ``unknown_proposal``, ``wrong_state``, ``same_person``, ``not_closed``,
+            ``rounds_open``, ``stale``, ``below_seed``, ``limit_too_low``, ``meter_short``,
+            ``above_limit`` or ``meter_full``.
+    """
+    new = terms or NewTerms()
+    await store.act(
+        "decide_change", proposal, verdict, by, event, meter, new.before, new.after, new.digest,
+        amount_cents, cycle, new.seed_micros, new.reseed_micros, limit_cents * MICROS_PER_CENT,
+        setters.text, keys=[store.keys.proposals, store.keys.proposal(proposal)],
+    )  # fmt: skip
+
+
+async def open_proposals(store: LinkStore) -> list[dict[str, str]]:
+    """Return the proposals that nobody has decided, the oldest first."""
+    rows = cast("list[bytes]", await store.redis.zrange(store.keys.proposals, 0, -1))
+    _, found = await store.proposals_at([row.decode() for row in rows])
+    return found
+
+
+class CloseReadings:
+    """The readings of all meters at the close of a gaming day (duty D19)."""
+
+    def __init__(
+        self, store: LinkStore, days: GamingDays, by: str, clock: Callable[[], datetime] = now
+    ) -> None:
+        self._store = store
+        self._days = days
+        self._by = by
+        self._clock = clock
+        self._off = ThrottledLog()
+
+    async def keep(self, day: OpenDay) -> None:
+        """Close the open gaming day if it is over.
+
+        A gaming day that is opened is always later than all closed ones, even if the clock changes.
+        If the clock was ahead and is corrected, the gaming days that were closed too early remain
+        closed, and later entries belong to the open gaming day. If the service's clock differs from
+        that of Redis by more than five minutes, no day is closed.
+        """
+        due = self._due(day)
+        if due == day.open:
+            return
+        store = self._store
+        match await store.call(
+            "read_meters", store.terms.digest, self._by, day.open, due, int(time.time())
+        ):
+            case ["clock", off_s] if (more := self._off.due("")) is not None:
+                off = int(off_s)
+                log.warning("clock differs", link=store.link.id, off_s=off, kept_back=more)
+            case ["done", entry]:
+                log.info("gaming day closed", link=store.link.id, day=day.open, entry=int(entry))
+
+    def _due(self, day: OpenDay) -> str:
+        today = self._days.of(self._clock())
+        if day.closed:
+            today = max(today, date.fromisoformat(day.closed) + timedelta(days=1))
+        return today.isoformat()
+
+
+async def note_outage(store: LinkStore, by: str, outage: Outage) -> None:
+    """Write a ledger entry about an outage that is over (duty D17).
+
+    Write nothing if the last outage in the ledger has the same id.
+    """
+    event = msgspec.json.encode(msgspec.structs.replace(outage, until=now_text()))
+    await store.call("note_outage", store.terms.digest, by, outage.id, event)
+
+
+async def note_restore(store: LinkStore, restoring: RestoreEntry, by: str) -> None:
+    """Write the ledger entry of a restore (duty D17)."""
+    event, raised = msgspec.json.encode(restoring), restoring.versions_raised
+    await store.act("note_restore", by, event, raised, keys=[store.keys.slips])
