@@ -23,14 +23,13 @@ CODE: Final = frozenset({".py", ".lua", ".js", ".css", ".html"})
 
 ORDER: Final = (
     *("bonus", "bonus.hands", "bonus.law", "bonus.settling", "bonus.odds"),
-    *("meters.process", "meters.wire", "meters.floor", "meters.ledger"),
-    *("meters.http", "meters.pdf"),
+    *("meters.process", "meters.wire", "meters.floor", "meters.ledger", "meters.http"),
     *("controllers.table", "controllers.agent", "controllers.panel"),
     *("controllers.demo", "controllers.cli"),
     *("meters.embedded", "meters.store", "meters.audit"),
     *("meters.mqtt", "meters.keys", "meters.archive", "meters.users"),
     *("meters.selfcheck", "meters.metrics", "meters.intake", "meters.claims", "meters.links"),
-    *("meters.web", "meters.reports", "meters.submission", "meters.restore", "meters.service"),
+    *("meters.reports", "meters.web", "meters.restore", "meters.service"),
     *("meters.setup", "meters.cli"),
 )
 """Packages in order. Each may import those before it; the table side never imports the service."""

@@ -1,17 +1,36 @@
 """The `audit` command, which checks each link's ledger against the balances."""
 
 import asyncio
-from datetime import UTC, datetime, timedelta
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Annotated, Final
 
+import msgspec
 import typer
+from redis.exceptions import RedisError
+from rich.box import SIMPLE
+from rich.table import Table
 
-from meters.cli.audit_output import LAST, run_audit
+from bonus.display import exact_money
+from bonus.errors import UserError
+from meters.archive.archive_audit import audit_link
+from meters.archive.archive_days import ArchiveFiles
+from meters.archive.integrity import last_day
+from meters.audit.audit_notes import AUDIT_NOTE, AuditNote, note_audit, read_note
+from meters.audit.ledger_mark import LedgerMark
+from meters.audit.link_audit import Finding
 from meters.floor.facility import Facility, GamingDays
 from meters.floor.floor_file import ConfigOption, Floor, read_own_floor
-from meters.process.printing import print_text
+from meters.ledger.accounts import Totals
+from meters.process.console import PlainConsole, progress_bar
+from meters.process.printing import print_error, print_json, print_text
 from meters.process.private_files import make_private_directory, write_private_file
+from meters.selfcheck.opened_store import open_used_store
+from meters.store.link_store import LinkStore
+from meters.users.log_audit import LogCheckpointFile, LogFinding, LogMark, check_log
+from meters.users.log_macs import LogSecrets
 
 DAILY_AUDIT_NOTE: Final = "last-daily-audit"
 """In the data directory; its last change is the end of the last `pitlink audit --daily`."""
@@ -101,3 +120,159 @@ def note_daily_audit(floor: Floor) -> None:
     data = Path(floor.service.data)
     make_private_directory(data)
     write_private_file(data / DAILY_AUDIT_NOTE).close()
+
+
+_UNMARKED: Final = (
+    "no mark of them is in {place}, so they cannot be compared with one. If a service keeps a mark,"
+    " the floor file names another directory than the service's"
+)
+_COLUMNS: Final = ("amount_micros", "reserve_micros", "overflow_micros")
+
+
+LAST: Final = date.max
+"""The last archived day up to which an earlier audit found a link correct."""
+
+
+async def run_audit(floor: Floor, *, as_json: bool, since: date | None = None) -> bool:
+    """Audit every link and the operators' log, and return True if all of them are correct.
+
+    The result is printed and, if the data directory exists, also written there.
+
+    Raises:
+        UserError: Redis cannot be read.
+    """
+    try:
+        data, through = Path(floor.service.data), dict[str, str]()
+        before = read_note(data / AUDIT_NOTE, AuditNote)
+        async with open_used_store(floor, only_reads=True) as redis:
+            findings, unmarked = [], list[str]()
+            with progress_bar() as progress:
+                for link in floor.link:
+                    task = progress.add_task(link.id, total=None)
+                    archive = ArchiveFiles(Path(floor.archive.directory), link.id)
+                    mark = LedgerMark(Path(floor.service.data), link.id)
+                    seen = mark.seen
+                    finding = await audit_link(
+                        LinkStore(redis, link),
+                        archive,
+                        seen,
+                        lambda done, of, task=task: progress.update(  # type: ignore[misc]
+                            task, completed=done, total=of
+                        ),
+                        since=_begin(since, before, link.id),
+                    )
+                    if day := last_day(archive):
+                        through[link.id] = day.isoformat()
+                    findings.append(finding.also(mark.problem(finding.stored, seen.entries)))
+                    if finding.entries and not seen.entries:
+                        unmarked.append(link.id)
+            log_mark = LogMark(Path(floor.service.data))
+            seen = log_mark.seen
+            checkpoint = LogCheckpointFile(log_mark.path).read(seen) if since else None
+            operators = await check_log(redis, seen, LogSecrets.of(floor.service), checkpoint)
+            if lost := log_mark.problem(operators.entries, seen.entries):
+                operators = replace(operators, problems=(lost, *operators.problems))
+    except (RedisError, OSError, ValueError) as error:
+        raise UserError(f"the data in Redis cannot be read: {error}") from None
+    _note(data, findings, operators, through, whole=since is None)
+    if as_json:
+        print_json(_json(findings, operators, unmarked))
+    else:
+        _print(findings, operators, data, unmarked)
+    return _holds(findings, operators)
+
+
+def _begin(since: date | None, before: AuditNote | None, link: str) -> date | None:
+    """Return the first day to audit, or None for the whole ledger.
+
+    `LAST` stands for the last archived day up to which the audit of the note `before` found this
+    link correct, if there is one.
+    """
+    if since != LAST:
+        return since
+    noted = before.through.get(link) if before else None
+    return date.fromisoformat(noted) if noted else None
+
+
+def _note(
+    data: Path,
+    findings: Sequence[Finding],
+    operators: LogFinding,
+    through: Mapping[str, str],
+    *,
+    whole: bool,
+) -> None:
+    """Write the result to the data directory, or print that it cannot be written.
+
+    It is valid nevertheless.
+    """
+    try:
+        note_audit(data, tuple(_problems(findings, operators)), through, whole=whole)
+    except OSError as error:
+        print_error(f"pitlink: the audit cannot be noted in {data}: {error.strerror or error}")
+
+
+def _problems(findings: Sequence[Finding], operators: LogFinding) -> list[str]:
+    return [
+        *(f"{one.link}: {problem}" for one in findings for problem in one.problems),
+        *operators.problems,
+    ]
+
+
+def _holds(findings: Sequence[Finding], operators: LogFinding) -> bool:
+    return all(finding.balanced for finding in findings) and not operators.problems
+
+
+def _json(findings: Sequence[Finding], operators: LogFinding, unmarked: Sequence[str]) -> bytes:
+    totals = Totals()
+    for finding in findings:
+        for name, value in asdict(finding.totals).items():
+            setattr(totals, name, getattr(totals, name) + value)
+    return msgspec.json.encode(
+        {
+            "balanced": _holds(findings, operators),
+            "entries": sum(finding.entries for finding in findings),
+            "links": {finding.link: {"meters": finding.meters} for finding in findings},
+            "since_entries": {finding.link: finding.first for finding in findings},
+            "seals": {finding.link: finding.seal for finding in findings},
+            "operators_log": {"entries": operators.entries, "seal": operators.seal},
+            "unmarked": unmarked,
+            "totals": totals,
+            "variances": [f"{one.link}: {found}" for one in findings for found in one.variances],
+            "notes": [f"{one.link}: {note}" for one in findings for note in one.notes],
+            "problems": _problems(findings, operators),
+        }
+    )
+
+
+def _print(
+    findings: Sequence[Finding], operators: LogFinding, data: Path, unmarked: Sequence[str]
+) -> None:
+    console = PlainConsole()
+    for finding in findings:
+        table = Table("Meter", "Holds", "Reserve", "Overflow", box=SIMPLE)
+        for meter, held in finding.meters.items():
+            table.add_row(meter, *(exact_money(held[name]) for name in _COLUMNS))
+        for column in table.columns[1:]:
+            column.justify = "right"
+        for column in table.columns:
+            column.overflow = "fold"
+        verdict = "balances to the micro" if finding.balanced else "DOES NOT BALANCE"
+        since = f", audited from {finding.first} on" if finding.first > 1 else ""
+        console.print_line(f"{finding.link}: {finding.entries} ledger entries{since}, {verdict}")
+        console.print_line(f"  sealed {finding.seal}")
+        if finding.link in unmarked:
+            console.print_line(f"  {_UNMARKED.format(place=data / 'marks')}")
+        for kind, texts in (
+            ("", finding.problems), ("variance ", finding.variances), ("note ", finding.notes),
+        ):  # fmt: skip
+            for text in texts:
+                console.print_line(f"  {kind}{text}")
+        console.print(table)
+    verdict = "DOES NOT HOLD" if operators.problems else "unaltered"
+    since = f", audited from {operators.first} on" if operators.first > 1 else ""
+    console.print_line(f"operators' log: {operators.entries} entries{since}, {verdict}")
+    if operators.seal:
+        console.print_line(f"  sealed {operators.seal}")
+    for problem in operators.problems:
+        console.print_line(f"  {problem}")

@@ -1,9 +1,24 @@
+"""The `check` command: the programs, the floor file, and the servers and files it names."""
+
 import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
 
 import typer
+from redis.exceptions import RedisError
 
-from meters.cli.check_output import run_check
-from meters.floor.floor_file import ConfigOption
+from bonus.errors import UserError
+from meters.floor.floor_file import ConfigOption, Floor, read_own_floor
+from meters.floor.own_credentials import keys_directory
+from meters.process.console import PlainConsole
+from meters.selfcheck.check_result import Check, failure
+from meters.selfcheck.floor_checks import facility_checks
+from meters.selfcheck.game_returns import chance_checks, limit_checks, return_checks
+from meters.selfcheck.key_checks import check_keys, check_transport
+from meters.selfcheck.record_checks import archive_checks, note_checks
+from meters.selfcheck.server_checks import WITHIN_S, broker_check, store_checks
+from meters.selfcheck.software import read_software
+from meters.store.connect import open_redis
 
 
 def check(config: ConfigOption) -> None:
@@ -17,3 +32,45 @@ def check(config: ConfigOption) -> None:
     """
     if not asyncio.run(run_check(config)):
         raise typer.Exit(1)
+
+
+async def run_check(config: Path) -> bool:
+    """Return True if the floor can operate; raise `FloorError` if its file cannot be used."""
+    floor = read_own_floor(config)
+    console = PlainConsole()
+    good = True
+    async for one in _checks(floor):
+        console.print_line(f"{one.mark:<4}  {one.what}: {one.seen}")
+        good = good and not one.fails
+    return good
+
+
+async def _checks(floor: Floor) -> AsyncIterator[Check]:
+    yield read_software().check
+    for check in facility_checks(floor):
+        yield check
+    for check in (*return_checks(floor), *limit_checks(floor), *chance_checks(floor)):
+        yield check
+    keys = keys_directory(floor.service)
+    of_keys = (*check_transport(floor.service), *(check_keys(keys) if keys else ()))
+    for check in (*of_keys, *note_checks(floor)):
+        yield check
+    async for check in _redis_checks(floor):
+        yield check
+    yield await broker_check(floor)
+
+
+async def _redis_checks(floor: Floor) -> AsyncIterator[Check]:
+    answers = True
+    try:
+        async with open_redis(floor) as redis:
+            async for check in store_checks(floor, redis):
+                answers = answers and (check.holds or check.what != "redis")
+                yield check
+            async for check in archive_checks(floor, redis):
+                yield check
+    except TimeoutError:
+        yield failure("redis", f"no answer within {WITHIN_S:.0f} seconds")
+    except (RedisError, OSError, ValueError, UserError) as error:
+        if answers:  # an error of Redis is reported only once
+            yield failure("redis", str(error))

@@ -17,11 +17,11 @@ from bonus.odds.offers import Offer
 from meters.floor.floor_file import ConfigOption
 from meters.floor.odds_counting import count_entries
 from meters.process.printing import print_error
-from meters.reports.pdf import Format
+from meters.reports.report_pdf import Format
+from meters.reports.submission import build_submission, read_texts
+from meters.reports.submission_contents import submission_json
+from meters.reports.submission_document import submission_pdf
 from meters.selfcheck.software import read_software
-from meters.submission.build import build_submission, read_texts
-from meters.submission.contents import submission_json
-from meters.submission.pdf import submission_pdf
 from meters.wire.clock import now
 
 JSON_NAME: Final = "submission.json"

@@ -7,104 +7,16 @@ from datetime import date
 from functools import reduce
 from typing import Final, Self, TypeVar
 
-from bonus.settling.settlement_lines import WrittenPercent
 from meters.ledger.accounts import meter_account, overflow_account, reserve_account
-from meters.ledger.claim_records import hand_record_name
 from meters.ledger.entry_messages import Outage
 from meters.links.link_types import ActRow
 from meters.reports.flows import AccountFlows, Flow
+from meters.reports.win_book import Win
 
 _Place = TypeVar("_Place", bound=Hashable)
 _Figures = TypeVar("_Figures", bound="Sums")
 
 _NOTHING: Final = AccountFlows(0, 0, {})
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Win:
-    """A win that a floorperson must decide or has decided (duty D16), in its state at some moment.
-
-    `order`, the number of the win's ledger entry, shows the order of wins (duty D7). It is 0 if
-    this entry is older than every entry that can be read. `day`, the gaming day of the win, is set
-    only when it is closed. Times are RFC 3339 in UTC. `percent` is None for a win at odds.
-
-    For an Envy Bonus, `envy_of` is the position whose hand causes the bonus, and `claim` the claim
-    under which it is owed, or empty if it was recorded as paid without one. For any other win,
-    `envy_of` is None.
-    """
-
-    claim: str
-    order: int = 0
-    at: str = ""
-    day: date = date.min
-    link: str
-    meter: str
-    table: str
-    asset: str = ""
-    round: str = ""
-    position: int = 0
-    item: str
-    hand: str = ""
-    cents: int
-    percent: WrittenPercent | None = None
-    paid_from: str
-    state: str = "pending"
-    validated_by: str = ""
-    validated_at: str = ""
-    paid_by: str = ""
-    paid_at: str = ""
-    rejected_by: str = ""
-    rejection_requested_by: str = ""
-    rejected_at: str = ""
-    reason: str = ""
-    slip: str = ""
-    envy_back_cents: int = 0
-    envy_of: int | None = None
-
-    @property
-    def hand_position(self) -> int:
-        """The position of the hand that won. An Envy Bonus is paid to another position."""
-        return self.position if self.envy_of is None else self.envy_of
-
-    @property
-    def hand_record(self) -> str:
-        """The name that all wins and Envy Bonuses of one hand share in a report.
-
-        Without the ledger entry of the win, it is the id of the claim.
-        """
-        if not self.round:
-            return self.claim
-        return hand_record_name(self.link, self.table, self.round, self.hand_position)
-
-    @property
-    def payment(self) -> str:
-        if self.envy_of is not None:
-            return "envy"
-        return "percentage" if self.percent else "fixed"
-
-    @property
-    def decided(self) -> bool:
-        """True if the win is rejected or paid, or is validated and needs no record of payment."""
-        return self.state != "pending" and not (self.state == "validated" and self.to_be_paid)
-
-    @property
-    def to_be_paid(self) -> bool:
-        """True for a hand pay or Envy Bonus. Any other win counts as paid when it is validated."""
-        return self.paid_from == "hand_pay" or self.envy_of is not None
-
-
-def wins_by_hand(wins: Iterable[Win]) -> list[list[Win]]:
-    """Return wins in groups by hand, in the order in which the hands won.
-
-    In a group, percentages of a meter come first, then fixed amounts, then Envy Bonuses.
-    """
-    hands: dict[tuple[str, int], list[Win]] = {}
-    for win in wins:
-        hands.setdefault((win.hand_record, win.order), []).append(win)
-    return [sorted(hand, key=lambda win: _PAYMENTS.index(win.payment)) for hand in hands.values()]
-
-
-_PAYMENTS: Final = ("percentage", "fixed", "envy")
 
 
 class Sums:

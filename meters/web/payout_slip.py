@@ -17,8 +17,17 @@ from bonus.display import card_words, hand_words, item_words, money
 from meters.claims.claim_types import ClaimRow, EnvyOwed, Wagered
 from meters.floor.facility import DEMONSTRATION_MARK
 from meters.floor.floor_file import Floor
-from meters.pdf.flowables import HUSH, INK, face_of, paragraph, rule, signature_lines, table
-from meters.pdf.pages import PageLayout, pdf_file
+from meters.reports.pdf_pages import (
+    HUSH,
+    INK,
+    PageLayout,
+    face_of,
+    paragraph,
+    pdf_file,
+    rule,
+    signature_lines,
+    table,
+)
 
 _WIDTH: Final = 612.0
 _HEIGHT: Final = 792.0

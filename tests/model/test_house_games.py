@@ -16,8 +16,8 @@ from meters.claims.claim_types import WinSearch
 from meters.floor.floor_file import parse_floor
 from meters.http.settle_page import floor_forms
 from meters.ledger.approved_configuration import LinkConfiguration
-from meters.reports.gaming_days import Win
-from meters.reports.link_lists import wins_section
+from meters.reports.accounting_lists import wins_section
+from meters.reports.win_book import Win
 from meters.web.payout_slip import slip_pdf
 from meters.web.paytable_text import pays_of, winners_of
 from meters.wire.messages import REPLY

@@ -18,8 +18,7 @@ from meters.floor.floor_file import Floor, parse_floor
 from meters.ledger.entry_messages import Outage
 from meters.links.link_types import Adjustment
 from meters.reports.gaming_days import LinkDay
-from meters.reports.ledger_scan import Choose, LedgerScan, LinkScan, scan_ledgers
-from meters.reports.query import from_to, one_day
+from meters.reports.ledger_scan import Choose, LedgerScan, LinkScan, from_to, one_day, scan_ledgers
 from meters.store.link_acts import CloseReadings, note_outage
 from tests.floor_text import section_text
 from tests.model.pit import BONUS, FIVE_CARD, FLOOR, PROGRESSIVE, RAGS, Pit

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from meters.archive.archiver import delete
-from meters.reports.documents import DOES_NOT_TIE, day_document
-from meters.reports.query import from_to
+from meters.reports.accounting_documents import DOES_NOT_TIE, day_document
+from meters.reports.ledger_scan import from_to
 from tests.model.pit import CENT
 from tests.reports.shop import PROGRESSIVE, ROYAL, STRAIGHT, Shop
 

@@ -4,10 +4,15 @@ import re
 from itertools import chain
 from typing import Final
 
+from meters.reports.accounting_rows import (
+    FIGURE_COLUMNS,
+    FIGURE_SHEET,
+    WIN_COLUMNS,
+    WIN_SHEET,
+    day_figures,
+)
 from meters.reports.flows import Flow
-from meters.reports.query import from_to
-from meters.reports.rows import FIGURE_COLUMNS, WIN_COLUMNS, day_figures
-from meters.reports.spreadsheet import FIGURE_SHEET, WIN_SHEET
+from meters.reports.ledger_scan import from_to
 from tests.reports.shop import Shop
 from tests.test_tree import ROOT
 

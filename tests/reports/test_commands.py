@@ -20,7 +20,7 @@ from bonus.errors import UserError
 from meters.cli.report import report
 from meters.ledger.link_keys import LinkKeys
 from meters.ledger.schema import SCHEMA
-from meters.reports.spreadsheet import FIGURE_SHEET, WIN_SHEET
+from meters.reports.accounting_rows import FIGURE_SHEET, WIN_SHEET
 from tests.deploy.tree import DOCS
 from tests.floor_text import section_text
 from tests.model.pit import FLOOR, STRICT

@@ -6,11 +6,10 @@ import pytest
 
 from bonus.errors import UserError
 from meters.floor.facility import DEMONSTRATION_MARK, GamingDays
-from meters.reports.documents import day_document
+from meters.reports.accounting_documents import day_document
 from meters.reports.flows import CLAIMS, TABLES, Flow
 from meters.reports.gaming_days import LinkDay, joined
-from meters.reports.ledger_scan import DayRange
-from meters.reports.query import from_to, one_day, one_month
+from meters.reports.ledger_scan import DayRange, from_to, one_day, one_month
 from meters.selfcheck.approval_checks import Configuration
 from meters.store.link_store import LinkStore
 from tests.approving import approve

@@ -4,10 +4,10 @@ from datetime import date
 
 import pytest
 
-from meters.reports.documents import day_document
+from meters.reports.accounting_documents import day_document
+from meters.reports.accounting_rows import day_figures
 from meters.reports.gaming_days import TableRounds, joined
-from meters.reports.query import from_to, one_day
-from meters.reports.rows import day_figures
+from meters.reports.ledger_scan import from_to, one_day
 from tests.reports.shop import PROGRESSIVE, Shop
 
 HAND = {"what": "hand", "position": 1, "cards": ["As", "Ks", "Qs"]}

@@ -6,11 +6,11 @@ import pytest
 
 from bonus.display import money
 from meters.ledger.accounts import PAID
-from meters.reports.document import ReportDocument
-from meters.reports.documents import day_document, jackpots_document
+from meters.reports.accounting_documents import day_document, jackpots_document
+from meters.reports.accounting_rows import win_figures
 from meters.reports.flows import ENVY, Flow
-from meters.reports.query import from_to
-from meters.reports.rows import win_figures
+from meters.reports.ledger_scan import from_to
+from meters.reports.report_document import ReportDocument
 from tests.model.pit import CENT
 from tests.reports.shop import PROGRESSIVE, ROYAL, STRAIGHT, Shop
 

@@ -4,8 +4,8 @@ from datetime import date
 
 import pytest
 
-from meters.reports.documents import day_document, tables_document
-from meters.reports.query import one_day
+from meters.reports.accounting_documents import day_document, tables_document
+from meters.reports.ledger_scan import one_day
 from tests.model.test_house_games import FLOOR, TIERS
 from tests.reports.conftest import MakeShop
 from tests.reports.shop import Shop

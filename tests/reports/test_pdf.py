@@ -5,8 +5,14 @@ from dataclasses import replace
 
 import pytest
 
-from meters.reports.document import Column, ReportDocument, ReportPart, ReportSection, numbers
-from meters.reports.pdf import report_pdf
+from meters.reports.report_document import (
+    Column,
+    ReportDocument,
+    ReportPart,
+    ReportSection,
+    numbers,
+)
+from meters.reports.report_pdf import report_pdf
 from tests.submission.filings import pages_of
 
 COLUMNS = (Column("Day", 1), numbers("Amount", 1), Column("Text", 2))

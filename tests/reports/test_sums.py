@@ -9,12 +9,11 @@ import pytest
 
 from meters.claims.act_refusals import ActError
 from meters.ledger.accounts import table_account
-from meters.reports.documents import month_document
+from meters.reports.accounting_documents import month_document
+from meters.reports.accounting_lists import NOTHING
 from meters.reports.flows import CLAIMS, pot_of
-from meters.reports.formatting import NOTHING
 from meters.reports.gaming_days import LinkDay, joined
-from meters.reports.ledger_scan import LedgerScan
-from meters.reports.query import from_to
+from meters.reports.ledger_scan import LedgerScan, from_to
 from tests.model.pit import CENT, FLOOR
 from tests.reports.conftest import MakeShop
 from tests.reports.naive import NaiveDay, naive_days

@@ -6,13 +6,12 @@ from datetime import date
 
 import pytest
 
-from meters.reports.documents import DOES_NOT_TIE, SO_FAR, day_document
+from meters.reports.accounting_documents import DOES_NOT_TIE, SO_FAR, day_document
+from meters.reports.day_collector import faults_of
 from meters.reports.flows import Flow
 from meters.reports.gaming_days import LinkDay, Variance
-from meters.reports.ledger_scan import LinkScan
-from meters.reports.pdf import report_pdf
-from meters.reports.query import one_day
-from meters.reports.reconciliation import faults_of
+from meters.reports.ledger_scan import LinkScan, one_day
+from meters.reports.report_pdf import report_pdf
 from tests.model.pit import CENT
 from tests.model.tampering import Fields, rewrite
 from tests.reports.shop import PROGRESSIVE, ROYAL, Shop

@@ -14,7 +14,7 @@ from typer.testing import CliRunner, Result
 
 from meters.cli.odds import odds
 from meters.cli.submit import submit
-from meters.submission.contents import Submission
+from meters.reports.submission_contents import Submission
 
 Fields = dict[str, Any]
 FLOORS = pytest.mark.parametrize(

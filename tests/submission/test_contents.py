@@ -13,8 +13,8 @@ import pytest
 
 from meters.floor.floor_file import read_floor
 from meters.ledger.approved_configuration import LinkConfiguration
-from meters.submission import contents
-from meters.submission.contents import Submission, submission_json
+from meters.reports import submission_contents
+from meters.reports.submission_contents import Submission, submission_json
 from tests.floor_text import floor_text, link_text, table_text
 from tests.games.naive import HOUSE
 from tests.games.test_house_games import FIVE_CARDS, SEVEN_CARDS
@@ -504,7 +504,7 @@ def tables_of(filing: Filing) -> dict[str, Fields]:
 
 def test_the_page_describes_every_field_of_the_json() -> None:
     page = (ROOT / "deploy" / "docs" / "compliance" / "submission.md").read_text()
-    parts = {each for each in vars(contents).values() if isinstance(each, type)}
+    parts = {each for each in vars(submission_contents).values() if isinstance(each, type)}
     fields = {
         name
         for part in parts

@@ -11,11 +11,10 @@ import pytest
 
 from bonus.display import money
 from bonus.odds.odds_words import GameNames
-from meters.pdf.flowables import LEADING, code_lines
-from meters.pdf.pages import pdf_file
-from meters.reports.pdf import inner_width, page_layout
-from meters.submission.contents import Submission, submission_json
-from meters.submission.pdf import submission_pdf
+from meters.reports.pdf_pages import LEADING, code_lines, pdf_file
+from meters.reports.report_pdf import inner_width, page_layout
+from meters.reports.submission_contents import Submission, submission_json
+from meters.reports.submission_document import submission_pdf
 from tests.games.naive import HOUSE
 from tests.submission.filings import FLOORS, Filing, pages_of
 

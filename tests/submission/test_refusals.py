@@ -12,13 +12,8 @@ from bonus.errors import UserError
 from meters.cli.submit import write_directory
 from meters.floor.floor_file import FloorError
 from meters.floor.game_files import GameError, read_game_texts, read_games
+from meters.reports.submission import build_submission, read_texts, read_unchanged, sha256_of
 from meters.selfcheck.software import Software
-from meters.submission.build import (
-    build_submission,
-    read_texts,
-    read_unchanged,
-    sha256_of,
-)
 from tests.floor_text import floor_text, link_text, meter_text, table_text
 from tests.submission.filings import Commands
 from tests.submission.floors import house_floor

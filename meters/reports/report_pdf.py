@@ -7,18 +7,19 @@ from typing import Final, Literal
 
 from reportlab.platypus import CondPageBreak, KeepTogether, Spacer  # type: ignore[import-untyped]
 
-from meters.pdf.flowables import (
+from meters.reports.pdf_pages import (
     FAINT,
     HUSH,
     INK,
+    PageLayout,
     fitted,
     paragraph,
+    pdf_file,
     rule,
     signature_lines,
     table,
 )
-from meters.pdf.pages import PageLayout, pdf_file
-from meters.reports.document import (
+from meters.reports.report_document import (
     NONE,
     Column,
     Fact,

@@ -4,8 +4,15 @@ from fractions import Fraction
 from bonus.display import money, short_money
 from bonus.odds.odds_entries import LongRun, exact
 from bonus.odds.odds_words import GameNames, percent, plain_name
-from meters.reports.document import Column, Fact, ReportPart, ReportSection, numbers, only_used
-from meters.submission.contents import GameFiling, StrategyOdds, WagerFiling, WagerOdds
+from meters.reports.report_document import (
+    Column,
+    Fact,
+    ReportPart,
+    ReportSection,
+    numbers,
+    only_used,
+)
+from meters.reports.submission_contents import GameFiling, StrategyOdds, WagerFiling, WagerOdds
 
 
 def wager_part(game: GameFiling, wager: WagerFiling) -> ReportPart:

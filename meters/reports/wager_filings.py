@@ -11,7 +11,7 @@ from bonus.odds.odds_entries import Folding, HandLine, OddsEntry, TierOdds, exac
 from bonus.odds.odds_words import one_in
 from bonus.odds.offers import Offer, choose
 from bonus.settling.settlement_lines import written_percent
-from meters.submission.contents import (
+from meters.reports.submission_contents import (
     AmountEdge,
     DrawFiling,
     EnvyRow,

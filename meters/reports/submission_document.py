@@ -1,13 +1,30 @@
-"""The PDF's contents: a submission as titles, facts and lists for people."""
+"""The PDF of a submission, which the house signs and files: titles, facts and lists for people."""
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from math import ceil
 from typing import Final
 
+from reportlab.platypus import (  # type: ignore[import-untyped]
+    CondPageBreak,
+    KeepTogether,
+    PageBreak,
+    Spacer,
+)
+
 from bonus.display import money, rate_text, short_money
 from bonus.odds.odds_words import plain_name
-from meters.reports.document import (
+from meters.floor.facility import DEMONSTRATION_MARK
+from meters.reports.pdf_pages import (
+    HUSH,
+    INK,
+    code_lines,
+    paragraph,
+    pdf_file,
+    rule,
+    signature_lines,
+)
+from meters.reports.report_document import (
     Column,
     Fact,
     ReportDocument,
@@ -16,7 +33,8 @@ from meters.reports.document import (
     numbers,
     only_used,
 )
-from meters.submission.contents import (
+from meters.reports.report_pdf import Format, head_elements, inner_width, page_layout, part_elements
+from meters.reports.submission_contents import (
     AddedByHouse,
     FacilitySettings,
     GameFiling,
@@ -25,8 +43,8 @@ from meters.submission.contents import (
     MeterFiling,
     Submission,
 )
-from meters.submission.wager_filings import validated_wins
-from meters.submission.wager_parts import wager_part
+from meters.reports.wager_filings import validated_wins
+from meters.reports.wager_parts import wager_part
 
 TITLE: Final = "Rules Submission and linked progressive filing"
 
@@ -343,3 +361,50 @@ def _every(rounds: int | None) -> str:
     if rounds is None:
         return _NONE
     return f"{rounds:,}" if rounds else _NEVER
+
+
+_SIGNERS: Final = ("Prepared by", "Filed for the certificate holder by")
+
+
+def submission_pdf(submission: Submission, json_sha256: str, size: Format = "letter") -> bytes:
+    """Make the PDF of a submission. Equal submissions make equal files.
+
+    Each page shows the facility's name, the title, the page number, and the SHA-256 of the file
+    with the JSON.
+    """
+    mark = DEMONSTRATION_MARK if submission.demonstration else ""
+    title = f"{TITLE} · {submission.date} · JSON {json_sha256}"
+    layout = page_layout(submission.facility, title, size, mark=mark)
+    inner = inner_width(layout)
+    return pdf_file(layout, list(_contents(submission, json_sha256, inner)))
+
+
+def _contents(submission: Submission, json_sha256: str, inner: float) -> Iterator[object]:
+    document = submission_document(submission, json_sha256)
+    overview, *parts = document.parts
+    yield from head_elements(document, inner)
+    yield from part_elements(overview, inner)
+    yield _signing(_SIGNERS, inner)
+    yield PageBreak()
+    for part in parts:
+        yield from part_elements(part, inner)
+    for game in submission.games:
+        if game.text is not None:
+            yield from _game_text(game, game.text, inner)
+
+
+def _game_text(game: GameFiling, text: str, inner: float) -> Iterator[object]:
+    yield CondPageBreak(150)
+    yield rule(INK, before=10, after=0)
+    yield paragraph(f"Full text of {game.file.name}: {game.title}", 12, bold=True, before=3)
+    yield paragraph(f"SHA-256 {game.file.sha256}", 8, gray=HUSH)
+    note = "A line that is too long continues in the next line, after four blanks."
+    yield paragraph(note, 8, gray=HUSH)
+    yield Spacer(0, 4)
+    yield from code_lines(text, 7, inner)
+
+
+def _signing(signers: Sequence[str], inner: float) -> object:
+    words = [f"{who}: name, title, signature, date" for who in signers]
+    lines = signature_lines(words, inner, gap=24, apart=48)
+    return KeepTogether([Spacer(0, 48), lines])

@@ -7,25 +7,19 @@ from zoneinfo import ZoneInfo
 from bonus.display import exact_money, money
 from meters.floor.facility import DEMONSTRATION_MARK, GamingDays
 from meters.floor.floor_file import Floor, Meter
-from meters.reports.document import Column, Fact, ReportDocument, ReportPart, ReportSection, numbers
-from meters.reports.flows import Flow
-from meters.reports.formatting import (
-    bounds_words,
-    count,
-    day_words,
-    moment,
-    moved_money,
-)
-from meters.reports.gaming_days import LinkDay, TableFigures, TableRounds, Win
-from meters.reports.ledger_scan import LedgerScan, LinkScan
-from meters.reports.link_lists import (
+from meters.reports.accounting_lists import (
     ROUNDS_TITLE,
     TABLE_COLUMNS,
     act_sections,
+    bounds_words,
+    count,
+    day_words,
     entered_section,
     games_section,
     meter_sections,
+    moment,
     money_section,
+    moved_money,
     round_cells,
     rounds_section,
     summed_section,
@@ -33,6 +27,18 @@ from meters.reports.link_lists import (
     tables_section,
     wins_section,
 )
+from meters.reports.flows import Flow
+from meters.reports.gaming_days import LinkDay, TableFigures, TableRounds
+from meters.reports.ledger_scan import LedgerScan, LinkScan
+from meters.reports.report_document import (
+    Column,
+    Fact,
+    ReportDocument,
+    ReportPart,
+    ReportSection,
+    numbers,
+)
+from meters.reports.win_book import Win
 
 SO_FAR: Final = "SO FAR"
 DOES_NOT_TIE: Final = "DOES NOT TIE"

@@ -1,1 +1,0 @@
-"""PDF files of reports and payout slips: text, tables and pages."""

@@ -1,1 +1,0 @@
-"""The submission of a floor to the regulator: games, links, odds and digests as JSON and PDF."""
