@@ -12,7 +12,6 @@ from meters.ledger.checkpoint import Checkpoint
 from meters.ledger.claim_evidence import CLAIM_ACTS, CORRECTION_FIELDS
 from meters.ledger.entry_messages import ARCHIVED, Archived, Expired
 from meters.ledger.ledger_replay import Replay
-from meters.store.history import ActIndex, WinIndex
 from meters.store.ledger_reading import first_end, first_number
 from meters.store.link_store import LinkStore
 from meters.store.old_entries import compress_entries, keep_texts
@@ -270,12 +269,9 @@ class Archiver:
         return ""
 
     async def _notes(self) -> AsyncIterator[tuple[int, Archived]]:
-        before: int | None = None
-        while page := await ActIndex(self._store).page(before, _PAGE):
-            for number, fields in page:
-                if fields["kind"] == "archive":
-                    yield number, ARCHIVED.decode(fields["event"])
-            before = page[-1][0]
+        async for number, fields in self._store.every_act():
+            if fields["kind"] == "archive":
+                yield number, ARCHIVED.decode(fields["event"])
 
     async def _carry_over(self, checkpoint: Checkpoint, by: int) -> None:
         store = self._store
@@ -311,9 +307,7 @@ class Archiver:
         for meter in (meter.meter_id for meter in store.link.meter):
             for meter_awards in (True, False):
                 wins = await self._wins_before(meter, checkpoint.entries, meter_awards=meter_awards)
-                latest = await WinIndex(store).page(
-                    meter, None, WINS_KEPT, meter_awards=meter_awards
-                )
+                latest = await store.wins(meter, None, WINS_KEPT, meter_awards=meter_awards)
                 unpaid.update(claim for _, claim in latest)
             found += [(meter, order, claim) for order, claim in wins]
         return [win for win in found if win[2] not in unpaid]
@@ -321,9 +315,9 @@ class Archiver:
     async def _wins_before(
         self, meter: str, last: int, *, meter_awards: bool
     ) -> list[tuple[int, str]]:
-        index, found = WinIndex(self._store), list[tuple[int, str]]()
+        found = list[tuple[int, str]]()
         before = last + 1
-        while page := await index.page(meter, before, _PAGE, meter_awards=meter_awards):
+        while page := await self._store.wins(meter, before, _PAGE, meter_awards=meter_awards):
             found += page
             # Wins of one result have the same entry number, and a page can end between these wins.
             before = page[-1][0] + (len(page) == _PAGE and page[0][0] != page[-1][0])

@@ -20,14 +20,12 @@ from meters.archive.archive_days import ArchiveFiles, day_of
 from meters.archive.day_file import ArchiveError, DayFile
 from meters.audit.audit_notes import ARCHIVE_NOTE, CheckedLink
 from meters.ledger.entry_messages import ARCHIVED, EXPIRED, Archived
-from meters.store.history import ActIndex
 from meters.store.link_store import LinkStore
 
 READ_A_NIGHT: Final = 7
 """Number of archive files of a link that one night reads completely, in addition to the last
 file."""
 
-_PAGE: Final = 250
 _PUT_BACK: Final = (
     "if another machine has the archive, run this there; if not, put a copy back"
     " (deploy/docs/run/archive.md, When files are lost)"
@@ -153,11 +151,8 @@ async def _noted(store: LinkStore) -> tuple[Mapping[int, Archived], int]:
 
 
 async def _acts(store: LinkStore) -> AsyncIterator[tuple[str, str]]:
-    before: int | None = None
-    while page := await ActIndex(store).page(before, _PAGE):
-        for _, fields in page:
-            yield fields["kind"], fields["event"]
-        before = page[-1][0]
+    async for _, fields in store.every_act():
+        yield fields["kind"], fields["event"]
 
 
 def last_day(archive: ArchiveFiles) -> date | None:

@@ -23,7 +23,6 @@ from meters.ledger.claim_evidence import (
 from meters.ledger.ledger_replay import PROBLEMS_MAX, Replay
 from meters.ledger.link_state import IndexCounts, IndexPart, Snapshot
 from meters.ledger.slip_numbers import claim_of
-from meters.store.indexes import slips_at
 from meters.store.link_store import LinkStore
 
 log = structlog.get_logger()
@@ -131,7 +130,7 @@ class ClaimAudit:
 
     async def _other_slips_of_part(self, slips: Iterable[tuple[str, str]]) -> list[str]:
         due = dict(slips)
-        held = await slips_at(self._store.redis, self._store.keys, [*due])
+        held = await self._store.slips_at([*due])
         differences = (_slip_differs(slip, held.get(slip), claim) for slip, claim in due.items())
         return sorted({*differences} - {""})
 

@@ -16,7 +16,7 @@ from meters.ledger.claim_records import ClaimRecord, DecisionRecord, record_of
 from meters.ledger.link_state import Act, ClaimRequest, EnvyAct
 from meters.ledger.two_people import NO_SETTERS, PinSetters
 from meters.store import link_acts
-from meters.store.history import DayClaims
+from meters.store.day_claims import DayClaims
 from meters.store.link_store import LinkStore
 from meters.wire.messages import ClaimOpened, Jackpot, holds_table
 

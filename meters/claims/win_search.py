@@ -9,7 +9,6 @@ from meters.claims.act_refusals import ActError
 from meters.claims.claim_types import ClaimRow, WinPage, WinSearch
 from meters.claims.claim_views import ClaimRows
 from meters.floor.floor_file import Floor
-from meters.store.history import WinIndex
 from meters.store.link_store import LinkStore
 
 _PAGE: Final = 100
@@ -68,11 +67,10 @@ class History:
         """Yield the wins of a link, the latest first, after the last win of the page before."""
         store = self._stores[link]
         meters = [search.meter] if search.meter else sorted(self._meters[link])
-        index = WinIndex(store)
         before = None if cursor is None else 1 - cursor[0]
         while True:
             pages = [
-                await index.page(meter, before, _PAGE, meter_awards=search.meter_awards)
+                await store.wins(meter, before, _PAGE, meter_awards=search.meter_awards)
                 for meter in meters
             ]
             # A meter with a full page can have more wins after this page.

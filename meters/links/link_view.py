@@ -19,7 +19,6 @@ from meters.links.link_types import (
 )
 from meters.links.meter_changes import LinkParameters
 from meters.selfcheck.approval_checks import Unapproved
-from meters.store.history import WinIndex
 from meters.store.link_store import LinkStore
 
 
@@ -151,12 +150,11 @@ class HighestAmounts:
 
     def __init__(self, store: LinkStore) -> None:
         self._store = store
-        self._wins = WinIndex(store)
         self._known: dict[str, tuple[int, int]] = {}
 
     async def of(self, meter: str, present_cents: int) -> int:
         """Return the highest known amount of a meter in cents, at least the present amount."""
-        page = await self._wins.page(meter, None, _WINS, meter_awards=True)
+        page = await self._store.wins(meter, None, _WINS, meter_awards=True)
         latest = page[0][0] if page else 0
         if self._known.get(meter, (-1, 0))[0] != latest:
             claims = await self._store.claims([claim for _, claim in page])

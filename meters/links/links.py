@@ -36,7 +36,6 @@ from meters.links.meter_changes import (
     words_of,
 )
 from meters.selfcheck.approval_checks import Configuration, only_unapproved
-from meters.store.history import ActIndex
 from meters.store.link_acts import (
     NewTerms,
     Switch,
@@ -280,7 +279,7 @@ class Links:
         """
         store = self._link(link).store
         with store_failure_as_inoperable():
-            page = await ActIndex(store).page(before, limit)
+            page = await store.acts(before, limit)
             ids = [claim_in(fields) for _, fields in page]
             read = [*dict.fromkeys(filter(None, ids))]
             claims = dict(zip(read, await store.claims(read), strict=True)) if read else {}

@@ -19,13 +19,14 @@ import structlog
 from meters.floor.floor_file import Floor, Link, link_problem
 from meters.ledger.approval_faults import Approval, HalfApproval, table_names, tables_left
 from meters.ledger.approved_configuration import ApprovedTable, LinkConfiguration, approved_tables
+from meters.ledger.claim_records import ClaimRecord
 from meters.ledger.link_state import Snapshot
 from meters.ledger.money_terms import adopted, terms_text
 from meters.ledger.two_people import NO_SETTERS, PinSetters, is_person
 from meters.selfcheck.check_result import Check, failure, passed
 from meters.store.approvals import ApprovalBook, Approved, ForgedError, Waiting
+from meters.store.day_claims import DayClaims, holding_claims, reopenable_holds
 from meters.store.facility_notes import Noted
-from meters.store.history import ReopenableHolds, TableHold, holding_claims
 from meters.store.link_store import BooksError, LinkStore, TermsError
 from meters.users.names_and_roles import Right, roles_in_words
 
@@ -126,11 +127,11 @@ class _KnownLink:
 
     store: LinkStore
     book: ApprovalBook
-    reopenable: ReopenableHolds
+    rejected: DayClaims
 
     @classmethod
     def of(cls, store: LinkStore) -> Self:
-        return cls(store, ApprovalBook(store), ReopenableHolds(store))
+        return cls(store, ApprovalBook(store), DayClaims(store, "reject"))
 
     async def approved(self) -> Approved | None:
         """Return the last approval; None if Redis has none, or one that was altered."""
@@ -146,14 +147,14 @@ class _KnownLink:
         except msgspec.DecodeError:
             return {}
 
-    async def holds(self) -> Sequence[tuple[TableHold, bool]]:
+    async def holds(self) -> Sequence[tuple[ClaimRecord, bool]]:
         """Return the hand pays that are not final.
 
         With each is True if it was rejected, and can be reopened, and False if it waits.
         """
         # A claim that is rejected between these two reads is in the second one.
         waiting = await holding_claims(self.store)
-        rejected = await self.reopenable.claims()
+        rejected = await reopenable_holds(self.rejected)
         return [*((held, False) for held in waiting), *((held, True) for held in rejected)]
 
     async def open_round(self, tables: Sequence[str]) -> str | None:
@@ -580,7 +581,7 @@ class Configuration:
         link = each.store.link.id
         for held, is_rejected in await each.holds():
             if table := self._has_moved(link, held):
-                claim, back = held.claim.claim, self._put_back(link)
+                claim, back = held.claim, self._put_back(link)
                 if is_rejected:
                     return (
                         f"claim {claim} of table {table} was rejected, and can still be reopened:"
@@ -637,7 +638,7 @@ class Configuration:
             return None
         for held, is_rejected in await self._own.holds():
             if held.table in changed:
-                claim = held.claim.claim
+                claim = held.claim
                 if is_rejected:
                     return (
                         f"claim {claim} of table {held.table} was rejected, and can still be"
@@ -669,7 +670,7 @@ class Configuration:
             return ""
         return f"; first put link {link} back into the floor file"
 
-    def _has_moved(self, link: str, held: TableHold) -> str | None:
+    def _has_moved(self, link: str, held: ClaimRecord) -> str | None:
         """Return the name of the table of a claim if it is at another place in the floor file."""
         for table in self._link.table:
             same = held.table == table.id or held.asset == table.asset

@@ -12,7 +12,6 @@ from meters.floor.floor_file import Link
 from meters.ledger.link_state import LinkState
 from meters.metrics import Metrics
 from meters.service.publishing_turn import MeterTurns, OtherServices, same
-from meters.store.history import WinIndex
 from meters.store.link_store import LinkStore
 from meters.web.display_state import HIT_NEWS_S, DisplayState, MeterRow
 from meters.wire import topics
@@ -68,7 +67,6 @@ class LinkPublisher:
         self._displays = displays
         self._metrics = metrics
         self._post = post
-        self._wins = WinIndex(store)
         self._floor_changes = -1
         self._link = store.link.id
         self._meters = {meter.meter_id: meter for meter in store.link.meter}
@@ -242,7 +240,7 @@ class LinkPublisher:
         found = set(shown)
         for meter in state.meters:
             if meter.pending:
-                page = await self._wins.page(meter.meter, None, LATEST_MAX, meter_awards=True)
+                page = await self._store.wins(meter.meter, None, LATEST_MAX, meter_awards=True)
                 found.update(claim for _, claim in page)
         for fields in await self._store.claims(sorted(found)):
             hit = current_jackpot(fields) if fields else None

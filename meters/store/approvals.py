@@ -7,17 +7,14 @@ person approves, or until another floor file is approved first.
 
 import hashlib
 from dataclasses import dataclass
-from typing import Final, cast
+from typing import cast
 
 import msgspec
 
 from meters.ledger.approval_faults import APPROVAL, HALF, Approval, HalfApproval
 from meters.ledger.checkpoint import NotedApproval
 from meters.ledger.two_people import NO_SETTERS, PinSetters, why_one_person
-from meters.store.history import ActIndex
 from meters.store.link_store import BooksError, LinkStore, done
-
-_ACTS_READ: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,14 +120,12 @@ class ApprovalBook:
         Raises:
             CheckpointError: the checkpoint is damaged.
         """
-        noted, before, acts = (await self._store.checkpoint()).approval, None, ActIndex(self._store)
+        noted = (await self._store.checkpoint()).approval
         event = noted.event if noted else None
-        while page := await acts.page(before, _ACTS_READ):
-            events = [fields["event"] for _, fields in page if fields.get("kind") == "approve"]
-            if events:
-                event = events[0]
+        async for _, fields in self._store.every_act():
+            if fields.get("kind") == "approve":
+                event = fields["event"]
                 break
-            before = page[-1][0]
         try:
             return APPROVAL.decode(event) if event else None
         except msgspec.DecodeError:

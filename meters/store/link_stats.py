@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final, cast
 
-import msgspec
 from redis.exceptions import RedisError
 
 from meters.ledger.accounts import overflow_account, reserve_account
+from meters.ledger.claim_records import record_of
 from meters.ledger.correction_requests import StoredAsk, stored_asks
 from meters.store.link_store import LinkStore
 
@@ -57,13 +57,6 @@ class RedisMemory:
 
     used_bytes: int
     limit_bytes: int
-
-
-class _PaidFrom(msgspec.Struct, frozen=True):
-    paid_from: str
-
-
-_PAID_FROM: Final = msgspec.json.Decoder(_PaidFrom)
 
 
 class LinkStatsReader:
@@ -132,7 +125,7 @@ class LinkStatsReader:
         At most 1,000 claims are read, the oldest first. `count` is that of all undecided claims.
         """
         found = [
-            (fields, _PAID_FROM.decode(fields["record"]).paid_from == "hand_pay")
+            (fields, record_of(fields).is_hand_pay)
             for fields in await self._store.claims(await self._store.waiting(_CLAIMS_READ))
             if fields
         ]

@@ -1,7 +1,6 @@
 """Access to one link's data in Redis. Each change of money is made by one atomic Lua script."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from datetime import date
+from collections.abc import Sequence
 from typing import Final, cast
 
 import msgspec
@@ -11,18 +10,13 @@ from bonus.wagers import MICROS_PER_CENT
 from meters.floor.floor_file import Link
 from meters.ledger.accounts import meter_account
 from meters.ledger.chain import CHAIN
-from meters.ledger.checkpoint import EMPTY, Checkpoint, proven
 from meters.ledger.entered_cards import DEALT_KEPT
-from meters.ledger.link_keys import LinkKeys
 from meters.ledger.link_state import (
     Closure,
-    IndexPart,
     LedgerHead,
     LinkState,
     MeterState,
     OpenDay,
-    Snapshot,
-    TableRecord,
 )
 from meters.ledger.money_terms import LinkTerms, adopted, terms_text
 from meters.ledger.schema import FIELD, schema_problem, version_of
@@ -33,15 +27,15 @@ from meters.ledger.script_steps import (
     ScriptStep,
     chained_texts,
 )
-from meters.ledger.stored_tables import REPLIES_KEPT, StoredTable, reply_fields
+from meters.ledger.stored_tables import REPLIES_KEPT
 from meters.store.facility_notes import FacilityNote
 from meters.store.health import run_synced
-from meters.store.indexes import read_snapshot
-from meters.store.ledger_reading import add_replies, read_entries, read_entries_at
+from meters.store.ledger_reading import add_replies
+from meters.store.link_reader import LinkReader
 from meters.store.redis_clients import AnyRedis, redis_of
 from meters.store.script_loader import load_script
 from meters.store.slip_register import SlipRegister
-from meters.store.stored_entries import Entry, StreamEntry, compress_texts, unpack_entry
+from meters.store.stored_entries import StreamEntry, compress_texts, unpack_entry
 from meters.wire.clock import now_text
 
 FIXED_KEYS: Final = 7
@@ -89,7 +83,7 @@ class WrongStateError(BooksError):
         self.by = by
 
 
-class LinkStore:
+class LinkStore(LinkReader):
     """The reader and writer of one link's data in Redis.
 
     Every method that waits raises a `RedisError` if Redis fails. `link` is as in the floor file
@@ -104,11 +98,9 @@ class LinkStore:
         self.slip_register = SlipRegister(redis)
         self.facility = FacilityNote(redis)
         self._servers = redis
-        redis = redis_of(redis, link.id)
+        super().__init__(redis_of(redis, link.id), link.id)
         self.link = link
         self.terms = LinkTerms(link)
-        self.keys = LinkKeys(link.id)
-        self.redis = redis
         self.filed = link
         self.head = LedgerHead(0, "")
         self.must_keep = False
@@ -255,33 +247,6 @@ class LinkStore:
             self.head = LedgerHead(found.entry, found.chain, found.in_ledger)
         return await add_replies(self.redis, keys, found.answers)
 
-    async def asks(self) -> dict[str, str]:
-        """Return the fields with correction requests (``TABLE``) and decisions (``TABLE!``)."""
-        rows = cast("dict[bytes, bytes]", await self.redis.hgetall(self.keys.asks))
-        return _decoded(rows)
-
-    async def asks_at(self) -> tuple[int, dict[str, str]]:
-        """Return the last ledger entry's number and the correction requests, at one moment."""
-        entries, (row,) = await self._hashes_at([self.keys.asks])
-        return entries, _decoded(row)
-
-    async def table_states(
-        self, tables: Sequence[str], *, wagers: bool = True
-    ) -> list[TableRecord]:  # fmt: skip
-        """Return the state of some tables; with `wagers`, also those of their open rounds.
-
-        Raises:
-            ValueError: the data of a table in Redis is damaged.
-        """
-        for _ in range(2):  # between the two reads, `pitlink archive` can delete an entry
-            _, rows = await self.tables_at(tables)
-            named = {row.state.entry for row in rows} - {0} if wagers else set[int]()
-            entries = await self.entries_at(sorted(named))
-            events = {number: fields.get("event") for number, fields in entries}
-            if len(events) == len(named):
-                break
-        return [row.record(events.get(row.state.entry)) for row in rows]
-
     async def state(self) -> LinkState:
         """Return the state of the link and of all its meters at one moment.
 
@@ -325,129 +290,6 @@ class LinkStore:
             day=OpenDay(link.get("day", ""), link.get("day_closed", "")),
         )
 
-    async def snapshot(self, *, indexes: bool = False, part: IndexPart | None = None) -> Snapshot:
-        """Return all accounts and counts at one moment, with the indexes or a `part` of them."""
-        return await read_snapshot(self.redis, self.keys, indexes=indexes, part=part)
-
-    async def _hashes_at(self, keys: Iterable[str]) -> tuple[int, list[dict[bytes, bytes]]]:
-        """Return the last ledger entry's number and some Redis hashes, at one moment."""
-        async with self.redis.pipeline(transaction=True) as pipe:
-            pipe.hget(self.keys.meters, "entries")
-            for key in keys:
-                pipe.hgetall(key)
-            entries, *rows = await pipe.execute()
-        return int(entries or 0), rows
-
-    async def claims_at(self, ids: Sequence[str]) -> tuple[int, list[dict[str, str]]]:
-        """Return the last ledger entry's number and the fields of some claims, at one moment."""
-        entries, rows = await self._hashes_at(map(self.keys.claim, ids))
-        return entries, [_decoded(row) for row in rows]
-
-    async def proposals_at(self, ids: Sequence[str]) -> tuple[int, list[dict[str, str]]]:
-        """Return the last ledger entry's number and the fields of some proposals, at one moment."""
-        entries, rows = await self._hashes_at(map(self.keys.proposal, ids))
-        return entries, [_decoded(row) for row in rows]
-
-    async def tables_at(
-        self, tables: Sequence[str], *, replies: bool = False
-    ) -> tuple[int, list[StoredTable]]:
-        """Return the last ledger entry's number and the data of some tables, at one moment.
-
-        The kept replies are read only if `replies` is true.
-        """
-        if not tables:
-            return 0, []
-        keys, ids = self.keys, list(tables)
-        async with self.redis.pipeline(transaction=True) as pipe:
-            pipe.hget(keys.meters, "entries")
-            for key in (keys.tables, keys.rounds, keys.repeated_claims):
-                pipe.hmget(key, ids)
-            if replies:
-                pipe.hmget(keys.replies, [field for table in ids for field in reply_fields(table)])
-            entries, states, rounds, claims, *texts = await pipe.execute()
-        kept = texts[0] if texts else [None] * (len(ids) * REPLIES_KEPT)
-        return int(entries or 0), [
-            StoredTable(state, opened, repeated, kept[at * REPLIES_KEPT : (at + 1) * REPLIES_KEPT])
-            for at, (state, opened, repeated) in enumerate(zip(states, rounds, claims, strict=True))
-        ]
-
-    async def table_fields(self, *, replies: bool) -> dict[str, frozenset[str]]:
-        """Return the names of all fields in the Redis hashes of tables, by key.
-
-        The fields of the kept replies are read only if `replies` is true.
-        """
-        keys = self.keys
-        every = [keys.tables, keys.rounds, keys.repeated_claims, *([keys.replies] * replies)]
-        _, rows = await self._hashes_at(every)
-        return {
-            key: frozenset(name.decode("utf-8", "replace") for name in row)
-            for key, row in zip(every, rows, strict=True)
-        }
-
-    async def entries(self, after: int, count: int) -> list[Entry]:
-        """Return up to `count` ledger entries after entry `after`, each with its number.
-
-        If Redis has an entry after `after`, at least one is returned, and none is left out.
-        """
-        return await read_entries(self.redis, self.keys, after, count)
-
-    async def entries_at(self, numbers: Sequence[int]) -> list[Entry]:
-        """Return the ledger entries with some numbers. Those that Redis lacks are left out."""
-        return await read_entries_at(self.redis, self.keys, numbers)
-
-    async def last_entry(self) -> int:
-        """Return the last ledger entry's number; from the checkpoint if Redis has no entry."""
-        rows = cast(
-            "list[tuple[bytes, object]]", await self.redis.xrevrange(self.keys.ledger, count=1)
-        )
-        return int(rows[0][0].split(b"-")[0]) if rows else (await self.checkpoint()).entries
-
-    async def open_day(self) -> date | None:
-        """Return the open gaming day, also if the terms in Redis differ; None if there is none yet.
-
-        Raises:
-            ValueError: the value in Redis is not a date.
-        """
-        day = cast("bytes | None", await self.redis.hget(self.keys.meters, "day"))
-        return date.fromisoformat(day.decode()) if day else None
-
-    async def checkpoint(self) -> Checkpoint:
-        """Return the checkpoint from which a replay of the ledger in Redis begins (duty D17).
-
-        Raises:
-            CheckpointError: the checkpoint differs from the one that the ledger records for the
-                last gaming day that was deleted from Redis.
-        """
-        held = await self._held_over()
-        while held:
-            text, by = held
-            noted = await self.entries(by - 1, 1)
-            # Between the two reads, another process can delete the entry from Redis, because the
-            # entry is archived. In that case there is a new checkpoint.
-            was, held = held, await self._held_over()
-            if held == was:
-                return proven(text, by, dict(noted))
-        return EMPTY
-
-    async def _held_over(self) -> tuple[bytes, int] | None:
-        text, by = cast(
-            "list[bytes | None]", await self.redis.hmget(self.keys.checkpoint, ["text", "by"])
-        )
-        return None if text is None else (text, int(by or 0))
-
-    async def claims(self, ids: Sequence[str]) -> list[dict[str, str]]:
-        """Return the fields of some claims. A claim that does not exist has no fields."""
-        async with self.redis.pipeline(transaction=False) as pipe:
-            for claim in ids:
-                pipe.hgetall(self.keys.claim(claim))
-            rows: list[dict[bytes, bytes]] = await pipe.execute()
-        return [_decoded(row) for row in rows]
-
-    async def waiting(self, limit: int = 0) -> list[str]:
-        """Return at most `limit` undecided claims, the oldest first. Return all if `limit` is 0."""
-        rows = cast("list[bytes]", await self.redis.zrange(self.keys.waiting, 0, limit - 1))
-        return [claim.decode() for claim in rows]
-
 
 def done(answer: Sequence[str]) -> list[str]:
     """Return the values after ``done`` in a script's answer, or raise its refusal as an error."""
@@ -461,14 +303,6 @@ def done(answer: Sequence[str]) -> list[str]:
         case [status, *detail]:
             raise BooksError(status, *detail)
     raise TypeError(f"the script answered {answer!r}")
-
-
-def _decoded(fields: Mapping[bytes, bytes]) -> dict[str, str]:
-    # Somebody can have written other bytes than UTF-8. Readers must then still show the rest.
-    return {
-        name.decode("utf-8", "replace"): value.decode("utf-8", "replace")
-        for name, value in fields.items()
-    }
 
 
 def _head(entry: int, chain: str, last: Sequence[StreamEntry]) -> LedgerHead:

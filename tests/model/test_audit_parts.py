@@ -8,7 +8,7 @@ import pytest
 from meters.audit import claim_audit
 from meters.audit.link_audit import Finding, LinkAudit
 from meters.ledger.slip_numbers import fold_slip
-from meters.store import indexes
+from meters.store import link_reader
 from meters.store.link_store import LinkStore
 from meters.store.stored_entries import Entry
 from tests.model.days import A_DAY
@@ -157,7 +157,7 @@ async def test_an_audit_of_a_part_reads_no_whole_index(
     def whole(*_: object) -> None:
         raise AssertionError("a whole index was read")
 
-    monkeypatch.setattr(indexes, "_read_indexes", whole)
+    monkeypatch.setattr(link_reader, "_read_indexes", whole)
     for _ in range(AUDITS):
         assert (await repeated.run()).balanced
 

@@ -11,7 +11,6 @@ from redis.asyncio import Redis
 
 import meters.store.old_entries
 from meters.ledger.chain import ENTRY_FIELDS
-from meters.store.history import ActIndex
 from meters.store.old_entries import compress_entries
 from meters.store.stored_entries import Entry, StreamEntry, pack_block, unpack_block
 from tests.model.kept import Kept
@@ -52,11 +51,11 @@ async def played(played: Pit) -> Pit:
 
 async def test_readers_get_the_same_entries(played: Pit) -> None:
     """They do whatever the pages are, and nothing is compressed twice."""
-    before, index = await _read(played, 1_000), ActIndex(played.store)
-    numbers, acts = [number for number, _ in before], await index.page(None, 100)
+    before = await _read(played, 1_000)
+    numbers, acts = [number for number, _ in before], await played.store.acts(None, 100)
     assert numbers == [*range(1, len(before) + 1)]
     compressed = await _compress(played)
-    assert await index.page(None, 100) == acts
+    assert await played.store.acts(None, 100) == acts
     assert 0 < compressed <= len(before) - 3
     assert len(await _stream(played.redis, played.store.keys.ledger)) < len(before)
     for count in (1, 2, 3, 4, 5, 9, 1_000):

@@ -14,7 +14,6 @@ from meters.ledger.approved_configuration import LinkConfiguration
 from meters.selfcheck.approval_checks import Configuration
 from meters.store.approvals import ApprovalBook
 from meters.store.connect import open_redis
-from meters.store.history import ActIndex
 from meters.store.link_store import BooksError, LinkStore
 from tests.floor_text import floor_text, link_text, meter_text, table_text
 from tests.selfcheck.knife import Knife
@@ -63,7 +62,7 @@ async def standing(redis: Redis, floor: Floor) -> list[int]:
         store = LinkStore(redis, link)
         entries = await store.entries(0, 100)
         kinds = tuple(fields["kind"].decode() for _, fields in entries)
-        acts = await ActIndex(store).page(None, 100)
+        acts = await store.acts(None, 100)
         assert [number for number, _ in acts] == [number for number, _ in reversed(entries)]
         book = ApprovalBook(store)
         approved = await book.current()

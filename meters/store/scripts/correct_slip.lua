@@ -16,16 +16,13 @@
 --   { 'done', entry }
 
 local CLAIM, SLIPS = KEYS[8], KEYS[9]
-local TERMS, ID, BY, TABLE_ID, ROUND = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
+local ID, BY, TABLE_ID, ROUND = ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local REPLACED, SLIP, CORRECTION = ARGV[7], ARGV[8], ARGV[9]
 
 --include books
---include present
 --include used_slips
+--include claim
 
-if (meters['terms'] or '') ~= TERMS then return { 'terms' } end
-local claim = read_hash(CLAIM)
-if not claim['state'] then return { 'unknown_claim' } end
 if claim['state'] ~= 'paid' then return { 'wrong_state', claim['state'], claim['by'] or '' } end
 
 local present = cjson.decode(claim['slip_correction'] or claim['decision'] or '{}')['slip']

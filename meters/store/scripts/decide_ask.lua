@@ -14,13 +14,12 @@
 --   { 'done', entry }
 
 local ASKS = KEYS[8]
-local TERMS, ASK, ACT, BY, TABLE_ID = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
+local ASK, ACT, BY, TABLE_ID = ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local ROUND, DIGEST, REFUSAL, DECISION = ARGV[7], ARGV[8], ARGV[9], ARGV[10]
 
 --include books
---include present
+--include terms
 
-if (meters['terms'] or '') ~= TERMS then return { 'terms' } end
 local text, decided = unpack(redis.call('HMGET', ASKS, TABLE_ID, TABLE_ID .. '!'))
 local named = DIGEST .. '\n' .. ASK .. '\n'
 if not text or string.sub(text, 1, #named) ~= named then return { 'unknown_ask' } end

@@ -31,15 +31,14 @@
 --   { 'done', state, entry }
 
 local PROPOSALS, PROPOSAL = KEYS[8], KEYS[9]
-local TERMS, ID, ACT, BY, DECISION = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
+local ID, ACT, BY, DECISION = ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local METER, METER_TERMS, NEW_METER_TERMS, NEW_TERMS, CENTS = ARGV[7], ARGV[8], ARGV[9], ARGV[10], ARGV[11]
 local CYCLE, SEED_MICROS, RESEED_MICROS, LIMIT_MICROS, SETTERS = ARGV[12], ARGV[13], ARGV[14], ARGV[15], ARGV[16]
 
 --include books
---include present
 --include two_people
+--include terms
 
-if (meters['terms'] or '') ~= TERMS then return { 'terms' } end
 local proposal = read_hash(PROPOSAL)
 if not proposal['state'] then return { 'unknown_proposal' } end
 if proposal['state'] ~= 'open' then

@@ -34,7 +34,7 @@
 
 local CLAIM, SLIPS, TABLES = KEYS[8], KEYS[9], KEYS[10]
 local REPEATED_CLAIMS, APPROVED = KEYS[11], KEYS[12]
-local TERMS, ID, ACT, BY, TABLE_ID = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
+local ID, ACT, BY, TABLE_ID = ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local ROUND, METER, PERCENT, HAND_PAY, DECISION = ARGV[7], ARGV[8], ARGV[9], ARGV[10], ARGV[11]
 local ENVY_CENTS, SLIP, LIMIT_MICROS, SETTERS, OWED = ARGV[12], ARGV[13], ARGV[14], ARGV[15], ARGV[16]
 local REQUEST, FLOOR_DIGEST = ARGV[17], ARGV[18]
@@ -44,14 +44,10 @@ local REQUEST, FLOOR_DIGEST = ARGV[17], ARGV[18]
 --include envy
 --include repeated_claims
 --include tables
---include present
 --include two_people
 --include requests
 --include used_slips
-
-if (meters['terms'] or '') ~= TERMS then return { 'terms' } end
-local claim = read_hash(CLAIM)
-if not claim['state'] then return { 'unknown_claim' } end
+--include claim
 
 local percent, hand_pay = PERCENT == '1', HAND_PAY == '1'
 local needed = ACT == 'pay' and 'validated' or 'pending'

@@ -16,17 +16,13 @@
 --   { 'done', state, amount in cents, entry }
 
 local CLAIM = KEYS[8]
-local TERMS, ID, ACT, BY, TABLE_ID = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
+local ID, ACT, BY, TABLE_ID = ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local ROUND, ONLY_ENVY, HAND_PAY, OWED, DECISION = ARGV[7], ARGV[8], ARGV[9], ARGV[10], ARGV[11]
 
 --include books
 --include positions
 --include envy
---include present
-
-if (meters['terms'] or '') ~= TERMS then return { 'terms' } end
-local claim = read_hash(CLAIM)
-if not claim['state'] then return { 'unknown_claim' } end
+--include claim
 
 if claim['envy'] ~= 'validated' then
   return { 'wrong_state', claim['envy'] or '', claim['envy_by'] or '' }

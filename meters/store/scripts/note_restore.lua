@@ -13,12 +13,11 @@
 --   { 'done', entry }
 
 local SLIPS = KEYS[8]
-local TERMS, BY, RESTORE, VERSIONS_ADDED = ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+local BY, RESTORE, VERSIONS_ADDED = ARGV[3], ARGV[4], ARGV[5]
 
 --include books
---include present
+--include terms
 
-if (meters['terms'] or '') ~= TERMS then return { 'terms' } end
 local kept = cjson.decode(RESTORE)['kept'] -- a text that cannot be read fails before any write
 
 for field in pairs(meters) do

@@ -11,12 +11,11 @@
 --   { 'done', entry }
 
 local PROPOSALS, PROPOSAL = KEYS[8], KEYS[9]
-local TERMS, ID, KIND, BY, RECORD = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
+local ID, KIND, BY, RECORD = ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 
 --include books
---include present
+--include terms
 
-if (meters['terms'] or '') ~= TERMS then return { 'terms' } end
 if KIND == 'parameter' then
   if not meters['closed'] then return { 'not_closed' } end
   if count_of(meters, 'rounds') > 0 then return { 'rounds_open', meters['rounds'] } end

@@ -16,14 +16,13 @@
 --                        day was later than ARGV 5, or the open day was already closed
 --   { 'done', entry }
 
-local TERMS, BY, OPEN_DAY, DUE_DAY, NOW_SECONDS = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
+local BY, OPEN_DAY, DUE_DAY, NOW_SECONDS = ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 
 --include books
---include present
+--include terms
 
 local OFF_AT_MOST = 300
 
-if (meters['terms'] or '') ~= TERMS then return { 'terms' } end
 local open = meters['day'] or ''
 if open ~= OPEN_DAY then return { 'other', open } end
 -- With different clocks, one service could close a gaming day too early for another service.

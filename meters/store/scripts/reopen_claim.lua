@@ -23,7 +23,7 @@
 --   { 'done', state, amount in cents, meter cents after, entry }
 
 local CLAIM, TABLES, REPEATED_CLAIMS = KEYS[8], KEYS[9], KEYS[10]
-local TERMS, ID, BY, TABLE_ID, ROUND = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
+local ID, BY, TABLE_ID, ROUND = ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local METER, PERCENT, DECISION, REQUEST, SETTERS = ARGV[7], ARGV[8], ARGV[9], ARGV[10], ARGV[11]
 local OWED, RESEED_MICROS, HOLD = ARGV[12], ARGV[13], ARGV[14]
 
@@ -32,14 +32,11 @@ local OWED, RESEED_MICROS, HOLD = ARGV[12], ARGV[13], ARGV[14]
 --include envy
 --include repeated_claims
 --include tables
---include present
 --include two_people
 --include requests
 --include rejected
+--include claim
 
-if (meters['terms'] or '') ~= TERMS then return { 'terms' } end
-local claim = read_hash(CLAIM)
-if not claim['state'] then return { 'unknown_claim' } end
 if claim['state'] ~= 'rejected' then return { 'wrong_state', claim['state'], claim['by'] or '' } end
 
 local rejection, to_meter, to_overflow, cycle = returned_amounts(claim)

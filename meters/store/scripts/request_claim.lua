@@ -14,16 +14,12 @@
 --   { 'done', entry }
 
 local CLAIM = KEYS[8]
-local TERMS, ACT, BY, TABLE_ID, ROUND, REQUEST = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7]
+local ACT, BY, TABLE_ID, ROUND, REQUEST = ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7]
 
 --include books
---include present
 --include requests
 --include rejected
-
-if (meters['terms'] or '') ~= TERMS then return { 'terms' } end
-local claim = read_hash(CLAIM)
-if not claim['state'] then return { 'unknown_claim' } end
+--include claim
 
 if claim['state'] ~= (ACT == 'request_reject' and 'pending' or 'rejected') then
   return { 'wrong_state', claim['state'], claim['by'] or '' }

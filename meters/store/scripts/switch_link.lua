@@ -10,12 +10,11 @@
 --   { 'wrong_state', person }   the link is closed, or open, already; the person who closed it
 --   { 'done', entry }
 
-local TERMS, ACT, BY, REASON, RECORD = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
+local ACT, BY, REASON, RECORD = ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 
 --include books
---include present
+--include terms
 
-if (meters['terms'] or '') ~= TERMS then return { 'terms' } end
 if (meters['closed'] ~= nil) == (ACT == 'close') then
   return { 'wrong_state', meters['closed_by'] or '' }
 end

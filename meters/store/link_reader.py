@@ -1,0 +1,327 @@
+"""Reading of one link's data in Redis: claims, tables, the ledger, the indexes.
+
+The indexes are: undecided claims, wins, acts and payout slips. An act is a decision of a person,
+such as to close the link, or an entry that the service itself writes, such as the reading of the
+meters. An audit reads the indexes whole, or only a part of them (`IndexPart`).
+"""
+
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import date
+from typing import Any, Final, cast
+
+from redis.asyncio import Redis
+from redis.asyncio.client import Pipeline
+
+from meters.ledger.checkpoint import EMPTY, Checkpoint, proven
+from meters.ledger.link_keys import ANY_WIN, METER_AWARD, LinkKeys
+from meters.ledger.link_state import IndexCounts, IndexPart, Snapshot, TableRecord
+from meters.ledger.stored_tables import REPLIES_KEPT, StoredTable, reply_fields
+from meters.store.ledger_reading import read_entries, read_entries_at
+from meters.store.stored_entries import Entry
+
+_ORDER_DIGITS: Final = 16
+_ACTS_AT_ONCE: Final = 200
+
+
+class LinkReader:
+    """Every method that waits raises a `RedisError` if Redis fails."""
+
+    def __init__(self, redis: Redis, link: str) -> None:
+        self.redis = redis
+        self.keys = LinkKeys(link)
+
+    async def asks(self) -> dict[str, str]:
+        """Return the fields with correction requests (``TABLE``) and decisions (``TABLE!``)."""
+        _, found = await self.asks_at()
+        return found
+
+    async def asks_at(self) -> tuple[int, dict[str, str]]:
+        """Return the last ledger entry's number and the correction requests, at one moment."""
+        entries, (row,) = await self._hashes_at([self.keys.asks])
+        return entries, _decoded(row)
+
+    async def table_states(
+        self, tables: Sequence[str], *, wagers: bool = True
+    ) -> list[TableRecord]:  # fmt: skip
+        """Return the state of some tables; with `wagers`, also those of their open rounds.
+
+        Raises:
+            ValueError: the data of a table in Redis is damaged.
+        """
+        for _ in range(2):  # between the two reads, `pitlink archive` can delete an entry
+            _, rows = await self.tables_at(tables)
+            named = {row.state.entry for row in rows} - {0} if wagers else set[int]()
+            entries = await self.entries_at(sorted(named))
+            events = {number: fields.get("event") for number, fields in entries}
+            if len(events) == len(named):
+                break
+        return [row.record(events.get(row.state.entry)) for row in rows]
+
+    async def snapshot(self, *, indexes: bool = False, part: IndexPart | None = None) -> Snapshot:
+        """Return all accounts and counts at one moment, with the indexes or a `part` of them."""
+        keys = self.keys
+        async with self.redis.pipeline(transaction=True) as pipe:
+            pipe.hgetall(keys.accounts)
+            pipe.hgetall(keys.tallies)
+            pipe.hgetall(keys.meters)
+            if indexes:
+                pipe.zrange(keys.proposals, 0, -1, withscores=True)
+                pipe.hgetall(keys.approved)
+                pipe.zcount(keys.wins, "(0", "+inf")
+                pipe.zcount(keys.wins, "-inf", "(0")
+            if part:
+                _read_part(pipe, keys, part)
+            elif indexes:
+                _read_indexes(pipe, keys)
+            accounts, tallies, meters, *rest = await pipe.execute()
+        snapshot = Snapshot(
+            accounts={name.decode(): int(value) for name, value in accounts.items()},
+            tallies={name.decode(): int(value) for name, value in tallies.items()},
+            meters=_texts(meters),
+        )
+        if not indexes:
+            return snapshot
+        proposals, approved, above, below, *rows = rest
+        snapshot = replace(
+            snapshot,
+            proposals={proposal.decode(): int(entry) for proposal, entry in proposals},
+            approved=_texts(approved),
+            misplaced=above + below,
+        )
+        return _with_part(snapshot, part, rows) if part else _with_indexes(snapshot, rows)
+
+    async def _hashes_at(self, keys: Iterable[str]) -> tuple[int, list[dict[bytes, bytes]]]:
+        """Return the last ledger entry's number and some Redis hashes, at one moment."""
+        async with self.redis.pipeline(transaction=True) as pipe:
+            pipe.hget(self.keys.meters, "entries")
+            for key in keys:
+                pipe.hgetall(key)
+            entries, *rows = await pipe.execute()
+        return int(entries or 0), rows
+
+    async def claims_at(self, ids: Sequence[str]) -> tuple[int, list[dict[str, str]]]:
+        """Return the last ledger entry's number and the fields of some claims, at one moment."""
+        entries, rows = await self._hashes_at(map(self.keys.claim, ids))
+        return entries, [_decoded(row) for row in rows]
+
+    async def proposals_at(self, ids: Sequence[str]) -> tuple[int, list[dict[str, str]]]:
+        """Return the last ledger entry's number and the fields of some proposals, at one moment."""
+        entries, rows = await self._hashes_at(map(self.keys.proposal, ids))
+        return entries, [_decoded(row) for row in rows]
+
+    async def tables_at(
+        self, tables: Sequence[str], *, replies: bool = False
+    ) -> tuple[int, list[StoredTable]]:
+        """Return the last ledger entry's number and the data of some tables, at one moment.
+
+        The kept replies are read only if `replies` is true.
+        """
+        if not tables:
+            return 0, []
+        keys, ids = self.keys, list(tables)
+        async with self.redis.pipeline(transaction=True) as pipe:
+            pipe.hget(keys.meters, "entries")
+            for key in (keys.tables, keys.rounds, keys.repeated_claims):
+                pipe.hmget(key, ids)
+            if replies:
+                pipe.hmget(keys.replies, [field for table in ids for field in reply_fields(table)])
+            entries, states, rounds, claims, *texts = await pipe.execute()
+        kept = texts[0] if texts else [None] * (len(ids) * REPLIES_KEPT)
+        return int(entries or 0), [
+            StoredTable(state, opened, repeated, kept[at * REPLIES_KEPT : (at + 1) * REPLIES_KEPT])
+            for at, (state, opened, repeated) in enumerate(zip(states, rounds, claims, strict=True))
+        ]
+
+    async def table_fields(self, *, replies: bool) -> dict[str, frozenset[str]]:
+        """Return the names of all fields in the Redis hashes of tables, by key.
+
+        The fields of the kept replies are read only if `replies` is true.
+        """
+        keys = self.keys
+        every = [keys.tables, keys.rounds, keys.repeated_claims, *([keys.replies] * replies)]
+        _, rows = await self._hashes_at(every)
+        return {
+            key: frozenset(name.decode("utf-8", "replace") for name in row)
+            for key, row in zip(every, rows, strict=True)
+        }
+
+    async def entries(self, after: int, count: int) -> list[Entry]:
+        """Return up to `count` ledger entries after entry `after`, each with its number.
+
+        If Redis has an entry after `after`, at least one is returned, and none is left out.
+        """
+        return await read_entries(self.redis, self.keys, after, count)
+
+    async def entries_at(self, numbers: Sequence[int]) -> list[Entry]:
+        """Return the ledger entries with some numbers. Those that Redis lacks are left out."""
+        return await read_entries_at(self.redis, self.keys, numbers)
+
+    async def last_entry(self) -> int:
+        """Return the last ledger entry's number; from the checkpoint if Redis has no entry."""
+        rows = cast(
+            "list[tuple[bytes, object]]", await self.redis.xrevrange(self.keys.ledger, count=1)
+        )
+        return int(rows[0][0].split(b"-")[0]) if rows else (await self.checkpoint()).entries
+
+    async def open_day(self) -> date | None:
+        """Return the open gaming day, also if the terms in Redis differ; None if there is none yet.
+
+        Raises:
+            ValueError: the value in Redis is not a date.
+        """
+        day = cast("bytes | None", await self.redis.hget(self.keys.meters, "day"))
+        return date.fromisoformat(day.decode()) if day else None
+
+    async def checkpoint(self) -> Checkpoint:
+        """Return the checkpoint from which a replay of the ledger in Redis begins (duty D17).
+
+        Raises:
+            CheckpointError: the checkpoint differs from the one that the ledger records for the
+                last gaming day that was deleted from Redis.
+        """
+        held = await self._held_over()
+        while held:
+            text, by = held
+            noted = await self.entries(by - 1, 1)
+            # Between the two reads, another process can delete the entry from Redis, because the
+            # entry is archived. In that case there is a new checkpoint.
+            was, held = held, await self._held_over()
+            if held == was:
+                return proven(text, by, dict(noted))
+        return EMPTY
+
+    async def _held_over(self) -> tuple[bytes, int] | None:
+        text, by = cast(
+            "list[bytes | None]", await self.redis.hmget(self.keys.checkpoint, ["text", "by"])
+        )
+        return None if text is None else (text, int(by or 0))
+
+    async def claims(self, ids: Sequence[str]) -> list[dict[str, str]]:
+        """Return the fields of some claims. A claim that does not exist has no fields."""
+        async with self.redis.pipeline(transaction=False) as pipe:
+            for claim in ids:
+                pipe.hgetall(self.keys.claim(claim))
+            rows: list[dict[bytes, bytes]] = await pipe.execute()
+        return [_decoded(row) for row in rows]
+
+    async def waiting(self, limit: int = 0) -> list[str]:
+        """Return at most `limit` undecided claims, the oldest first. Return all if `limit` is 0."""
+        rows = cast("list[bytes]", await self.redis.zrange(self.keys.waiting, 0, limit - 1))
+        return [claim.decode() for claim in rows]
+
+    async def slips_at(self, slips: Sequence[str]) -> dict[str, str]:
+        """Return the claims of some slip numbers. A number that paid no claim is left out."""
+        if not slips:
+            return {}
+        held = cast("list[bytes | None]", await self.redis.hmget(self.keys.slips, list(slips)))
+        found = zip(slips, held, strict=True)
+        return {slip: claim.decode() for slip, claim in found if claim is not None}
+
+    async def acts(self, before: int | None, count: int) -> list[tuple[int, dict[str, str]]]:
+        """Return up to `count` acts before entry `before`, with their numbers, the latest first.
+
+        They are the entries that no table made, and tables' corrections of entered cards (D17).
+        """
+        most = "+inf" if before is None else f"({before}"
+        rows = cast(
+            "list[bytes]",
+            await self.redis.zrevrangebyscore(self.keys.acts, most, "-inf", start=0, num=count),
+        )
+        found = await self.entries_at([int(row) for row in rows])
+        return [
+            (number, {name: value.decode("utf-8", "replace") for name, value in fields.items()})
+            for number, fields in found
+        ]
+
+    async def every_act(self) -> AsyncIterator[tuple[int, dict[str, str]]]:
+        """Yield all acts, with their numbers, the latest first. Some are read at once."""
+        before: int | None = None
+        while page := await self.acts(before, _ACTS_AT_ONCE):
+            for act in page:
+                yield act
+            before = page[-1][0]
+
+    async def wins(
+        self, meter: str, before: int | None, count: int, *, meter_awards: bool
+    ) -> list[tuple[int, str]]:
+        """Return up to `count` wins of a meter, each with its place, the latest first (duty D16).
+
+        They are the wins that wait for a floorperson, or have waited for one. The place of a win is
+        the number of its ledger entry. All are lower than `before`, if it is given. With
+        `meter_awards`, only wins of a percentage of the meter are returned.
+        """
+        prefix = f"{meter}{METER_AWARD if meter_awards else ANY_WIN}"
+        # Members with the same score are sorted by their bytes, and "~" is after every digit.
+        most = f"{prefix}~" if before is None else f"{prefix}{before:0{_ORDER_DIGITS}d}"
+        rows = cast(
+            "list[bytes]",
+            await self.redis.zrevrangebylex(
+                self.keys.wins, f"({most}", f"[{prefix}", start=0, num=count
+            ),
+        )
+        members = (row.decode().removeprefix(prefix).partition(":") for row in rows)
+        return [(int(order), claim) for order, _, claim in members]
+
+
+def _read_indexes(pipe: Pipeline, keys: LinkKeys) -> None:
+    pipe.zrange(keys.waiting, 0, -1, withscores=True)
+    pipe.zrange(keys.wins, 0, -1)
+    pipe.hgetall(keys.slips)
+    pipe.zrange(keys.acts, 0, -1, withscores=True)
+
+
+def _read_part(pipe: Pipeline, keys: LinkKeys, part: IndexPart) -> None:
+    spans = ((part.new_after, None), (part.old_after, part.old_to))
+    for key in (keys.waiting, keys.wins, keys.acts):
+        pipe.zcard(key)
+    pipe.hlen(keys.slips)
+    for key in (keys.waiting, keys.acts):
+        for after, to in spans:
+            most = "+inf" if to is None else to
+            pipe.zrevrangebyscore(key, most, f"({after}", withscores=True)
+    for meter in part.meters:
+        for mark in (ANY_WIN, METER_AWARD):
+            for after, to in spans:
+                # The members of one meter and mark are in the order of their entries.
+                end = f"{meter}{chr(ord(mark) + 1)}"
+                if to is not None:
+                    end = f"{meter}{mark}{to + 1:016d}"
+                begin = f"[{meter}{mark}{after + 1:016d}"
+                pipe.zrevrangebylex(keys.wins, f"({end}", begin)
+
+
+def _with_indexes(snapshot: Snapshot, rows: Sequence[Any]) -> Snapshot:
+    waiting, wins, slips, acts = rows
+    return replace(
+        snapshot,
+        waiting={claim.decode(): int(entry) for claim, entry in waiting},
+        wins=frozenset(member.decode() for member in wins),
+        slips=_texts(slips),
+        acts={act.decode(): int(order) for act, order in acts},
+        counts=IndexCounts(len(waiting), len(wins), len(acts), len(slips)),
+    )
+
+
+def _with_part(snapshot: Snapshot, part: IndexPart, rows: Sequence[Any]) -> Snapshot:
+    counts, (waiting, waiting_old, acts, acts_old), wins = rows[:4], rows[4:8], rows[8:]
+    return replace(
+        snapshot,
+        waiting={claim.decode(): int(entry) for claim, entry in (*waiting, *waiting_old)},
+        wins=frozenset(member.decode() for members in wins for member in members),
+        acts={act.decode(): int(order) for act, order in (*acts, *acts_old)},
+        part=part,
+        counts=IndexCounts(*counts),
+    )
+
+
+def _decoded(fields: Mapping[bytes, bytes]) -> dict[str, str]:
+    # Somebody can have written other bytes than UTF-8. Readers must then still show the rest.
+    return {
+        name.decode("utf-8", "replace"): value.decode("utf-8", "replace")
+        for name, value in fields.items()
+    }
+
+
+def _texts(fields: Mapping[bytes, bytes]) -> dict[str, str]:
+    return {name.decode(): value.decode() for name, value in fields.items()}
