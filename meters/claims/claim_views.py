@@ -53,7 +53,7 @@ class ClaimRows:
 
     def two_people_reject(self, record: ClaimRecord, amount_cents: int) -> bool:
         if self._reject_above_cents is None:
-            return record.paid_from == "hand_pay"
+            return record.is_hand_pay
         return amount_cents > self._reject_above_cents
 
     def rows(self, claims: Iterable[Mapping[str, str]]) -> list[ClaimRow]:
@@ -77,9 +77,10 @@ class ClaimRows:
 
     def row(self, fields: Mapping[str, str]) -> ClaimRow:
         record = record_of(fields)
-        decision = _DECISION.decode(fields["decision"]) if "decision" in fields else None
-        act = decision.act if decision else ""
-        envy = _envy_state(fields)
+        decision, request = _decision(fields, "decision"), _decision(fields, "request")
+        of_slip = _decision(fields, "slip_correction") or decision
+        of_envy = _decision(fields, "envy_decision")
+        envy: ClaimState | None = msgspec.convert(fields.get("envy"), ClaimState | None)
         amount_cents = int(fields["amount"])
         return ClaimRow(
             claim=record.claim,
@@ -109,51 +110,41 @@ class ClaimRows:
             percent=record.percent,
             paid_from=record.paid_from,
             rule=record.rule,
-            wagers=tuple(
-                Wagered(position=one.position, patron=one.patron, wagers=dict(one.wagers))
-                for one in record.wagers
-            ),
+            wagers=msgspec.convert(record.wagers, tuple[Wagered, ...], from_attributes=True),
             no_win=record.no_win,
-            envy=tuple(
-                EnvyOwed(position=one.position, patron=one.patron, item=one.item, amount=one.amount)
-                for one in record.envy
-            ),
+            envy=msgspec.convert(record.envy, tuple[EnvyOwed, ...], from_attributes=True),
             envy_not_due=envy == "rejected",
             envy_amount=sum(owed.amount for owed in record.envy),
             envy_state=envy,
             envy_by=fields.get("envy_by"),
             envy_at=fields.get("envy_at"),
-            envy_reason=_envy_reason(fields),
+            envy_reason=of_envy.reason if of_envy else None,
             only_envy=record.only_envy,
             state=msgspec.convert(fields["state"], ClaimState),
             at=fields["at"],
             decided_by=fields.get("by"),
-            decided_at=fields.get(f"{act}_at"),
+            decided_at=fields.get(f"{decision.act}_at") if decision else None,
             requested_by=decision.requested_by if decision else None,
             validated_by=fields.get("validate_by"),
             validated_at=fields.get("validate_at"),
             paid_by=fields.get("pay_by") or fields.get("pay_envy_by"),
             paid_at=fields.get("pay_at") or fields.get("pay_envy_at"),
             reason=decision.reason if decision else None,
-            slip=present_slip(fields),
+            slip=of_slip.slip if of_slip else None,
             slip_corrected_by=fields.get("correct_slip_by"),
             slip_corrected_at=fields.get("correct_slip_at"),
-            request=_request_row(fields),
+            request=_request_row(fields, request) if request else None,
             two_people_reject=self.two_people_reject(record, amount_cents),
             tax_documents=self._tax_above_cents is not None
             and amount_cents > self._tax_above_cents,
         )
 
 
-def present_slip(fields: Mapping[str, str]) -> str | None:
-    text = fields.get("slip_correction") or fields.get("decision")
-    return None if text is None else _DECISION.decode(text).slip
+def _decision(fields: Mapping[str, str], name: str) -> DecisionRecord | None:
+    return _DECISION.decode(fields[name]) if name in fields else None
 
 
-def _request_row(fields: Mapping[str, str]) -> ClaimRequestRow | None:
-    if "request" not in fields:
-        return None
-    request = _DECISION.decode(fields["request"])
+def _request_row(fields: Mapping[str, str], request: DecisionRecord) -> ClaimRequestRow:
     return ClaimRequestRow(
         entry=int(fields["request_entry"]),
         act="reopen" if request.act == "request_reopen" else "reject",
@@ -164,22 +155,11 @@ def _request_row(fields: Mapping[str, str]) -> ClaimRequestRow | None:
     )
 
 
-def _envy_state(fields: Mapping[str, str]) -> ClaimState | None:
-    state: ClaimState | None = msgspec.convert(fields.get("envy"), ClaimState | None)
-    return state
-
-
-def _envy_reason(fields: Mapping[str, str]) -> str | None:
-    text = fields.get("envy_decision")
-    return None if text is None else _DECISION.decode(text).reason
-
-
-Decision = Literal["validated", "rejected", "paid"]
-EVENT_OF: Final[Mapping[str, Decision]] = {
-    "validated": "validated",
-    "rejected": "rejected",
-    "paid": "paid",
-}
+Event = Literal["hit", "validated", "rejected", "paid"]
+EVENT_OF: Final[Mapping[str, Event]] = {
+    "pending": "hit", "validated": "validated", "rejected": "rejected", "paid": "paid",
+}  # fmt: skip
+"""The event of a message by the state of a claim. A reopened win is announced as a hit again."""
 
 
 def is_reopened(fields: Mapping[str, str]) -> bool:
@@ -195,18 +175,15 @@ def hit_message(record: ClaimRecord, paid: PaidDue) -> Jackpot:
 def current_jackpot(fields: Mapping[str, str]) -> Jackpot | None:
     """Return a claim's present message for displays; None if its win is no percentage."""
     record = record_of(fields)
-    if record.percent is None:
-        return None
-    event = EVENT_OF.get(fields["state"])
-    return win_message(event or "hit", record, int(fields["amount"]), int(fields["after"]))
+    return None if record.percent is None else state_message(record, fields)
 
 
-def win_message(
-    event: Literal["hit", "validated", "rejected", "paid"],
-    record: ClaimRecord,
-    amount_cents: int,
-    after_cents: int,
-) -> Jackpot:
+def state_message(record: ClaimRecord, fields: Mapping[str, str]) -> Jackpot:
+    event = EVENT_OF.get(fields["state"], "hit")
+    return win_message(event, record, int(fields["amount"]), int(fields["after"]))
+
+
+def win_message(event: Event, record: ClaimRecord, amount_cents: int, after_cents: int) -> Jackpot:
     return Jackpot(
         event=event,
         claim=record.claim,
@@ -221,12 +198,7 @@ def win_message(
     )
 
 
-def envy_message(
-    record: ClaimRecord,
-    owed: OwedEnvy,
-    event: Literal["validated", "rejected", "paid"],
-    after_cents: int,
-) -> Jackpot:
+def envy_message(record: ClaimRecord, owed: OwedEnvy, event: Event, after_cents: int) -> Jackpot:
     """Make the message about one Envy Bonus.
 
     `position` is the table position that gets the bonus, `hand` the winning hand of another

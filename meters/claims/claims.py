@@ -7,7 +7,14 @@ import structlog
 
 from meters.claims.act_refusals import REFUSED, ActError, refusals, store_failure_as_inoperable
 from meters.claims.claim_types import ClaimRequestRow, ClaimRow, WinPage, WinSearch
-from meters.claims.claim_views import EVENT_OF, ClaimRows, envy_message, is_reopened, win_message
+from meters.claims.claim_views import (
+    EVENT_OF,
+    ClaimRows,
+    envy_message,
+    is_reopened,
+    state_message,
+    win_message,
+)
 from meters.claims.slip_reservations import SlipNumbers, slip_of
 from meters.claims.win_search import History
 from meters.floor.floor_file import Floor
@@ -379,9 +386,8 @@ class Claims:
     async def send_again(self, link: str, claims: Sequence[str]) -> None:
         """Send the decisions on claims once more, because the table can have missed them."""
         for fields in await self._stores[link].claims(claims):
-            if not fields:
-                continue
-            self._send_state(record_of(fields), fields)
+            if fields:
+                self._send_state(record_of(fields), fields)
 
     async def send_reopened(self, link: str) -> None:
         """Send the states of a link's wins that were reopened and are undecided.
@@ -400,9 +406,7 @@ class Claims:
         The message ``hit``, sent after a rejection, says that the win was reopened.
         """
         if not record.only_envy and (fields["state"] in _FINAL or is_reopened(fields)):
-            event = EVENT_OF.get(fields["state"]) or "hit"
-            cents, after_cents = int(fields["amount"]), int(fields["after"])
-            self._on_decision(record, win_message(event, record, cents, after_cents))
+            self._on_decision(record, state_message(record, fields))
         self._send_envy_decisions(record, fields)
 
     def _send_envy_decisions(self, record: ClaimRecord, fields: Mapping[str, str]) -> None:

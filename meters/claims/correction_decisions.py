@@ -12,7 +12,6 @@ from meters.ledger.correction_requests import (
     Ask,
     AskAct,
     AskDecision,
-    CorrectedWager,
     Correction,
     StoredAsk,
     stored_asks,
@@ -81,7 +80,8 @@ class Asks:
             link, found = await self._find(ask)
             if problem := self._problem(link):
                 raise ActError("link_inoperable", problem)
-            correction = found.correction
+            correction, confirms = found.correction, act == "confirm_correction"
+            refusal = "" if confirms else correction_refusal(actor, reason)
             decision = AskDecision(
                 ask, act, actor, correction.what, correction.round, correction.digest, reason,
                 correction.entered, correction.wager,
@@ -93,9 +93,7 @@ class Asks:
                     act,
                     actor,
                     msgspec.json.encode(decision),
-                    refusal=""
-                    if act == "confirm_correction"
-                    else correction_refusal(actor, reason),
+                    refusal=refusal,
                 )
             except WrongStateError as error:
                 raise _why_not(ask, error) from None
@@ -133,7 +131,7 @@ class Asks:
             what=correction.what,
             reason=correction.reason or None,
             cards=tuple(_cards(each, correction) for each in correction.entered),
-            wager=_wager(correction.wager) if correction.wager else None,
+            wager=msgspec.convert(correction.wager, AskedWager | None, from_attributes=True),
             at=ask.at,
         )
 
@@ -149,15 +147,6 @@ def _cards(entered: EnteredCards, correction: Correction) -> AskedCards:
         before_no_win=entered.no_win,
         after_no_win=correction.declared(entered),
         after_folded=correction.folded(entered),
-    )
-
-
-def _wager(corrected: CorrectedWager) -> AskedWager:
-    return AskedWager(
-        position=corrected.position,
-        wager=corrected.wager,
-        amount=corrected.amount,
-        patron=corrected.patron,
     )
 
 

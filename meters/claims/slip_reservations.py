@@ -105,7 +105,7 @@ class SlipNumbers:
             (not fields and entries > 0)
             or state == "paid"
             or (state == "rejected" and _rejected_at(fields) <= closed_to)
-            or (state == "validated" and record_of(fields).paid_from != "hand_pay")
+            or (state == "validated" and not record_of(fields).is_hand_pay)
         )
         return final and not await store.slip_register.has_paid(slip, other.claim)
 

@@ -101,8 +101,7 @@ class _Wanted:
         return self._since is not None and _moment(row.at) + _CLOCKS_SET < self._since
 
     def takes(self, row: ClaimRow) -> bool:
-        search = self._search
-        at = _moment(row.at)
+        search, at = self._search, _moment(row.at)
         if self._since is not None and at < self._since:
             return False
         if self._until is not None and at >= self._until:
@@ -111,17 +110,12 @@ class _Wanted:
             return False
         if search.state is not None and row.state != search.state:
             return False
-        text = " ".join(
-            filter(
-                None,
-                (
-                    row.claim, row.table, row.asset, row.patron, row.item_name, row.hand_name,
-                    row.meter_name, row.slip, row.reason, row.decided_by, row.validated_by,
-                    row.paid_by, f"round {row.round}", f"position {row.position}",
-                    money(row.amount),
-                ),
-            )
-        ).casefold()  # fmt: skip
+        shown = (
+            row.claim, row.table, row.asset, row.patron, row.item_name, row.hand_name,
+            row.meter_name, row.slip, row.reason, row.decided_by, row.validated_by, row.paid_by,
+            f"round {row.round}", f"position {row.position}", money(row.amount),
+        )  # fmt: skip
+        text = " ".join(filter(None, shown)).casefold()
         return all(word in text for word in self._words)
 
 

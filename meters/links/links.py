@@ -30,9 +30,9 @@ from meters.links.meter_changes import (
     LinkParameters,
     adjustment,
     change_of,
-    parameter_change,
     proposal_row,
     proposal_rows,
+    return_warning,
     words_of,
 )
 from meters.selfcheck.approval_checks import Configuration, only_unapproved
@@ -191,10 +191,13 @@ class Links:
                 proposed = adjustment(proposal, actor, meter, held, change)
             else:
                 after = parameters.changed(change.meter, change.parameter, change.value)
-                positions = fewest_positions(store.link, meter)
-                proposed = parameter_change(
-                    proposal, actor, change, before=meter, after=after, positions=positions
-                )
+                warning = return_warning(after, fewest_positions(store.link, meter))
+                proposed = Change(
+                    proposal, "parameter", meter.meter_id, actor,
+                    words_of(meter, change.parameter),
+                    f"{words_of(after, change.parameter)}{warning}",
+                    change.reason, parameter=change.parameter, value=change.value,
+                )  # fmt: skip
             proposed = msgspec.structs.replace(proposed, pin_set_by=setters.own)
             await _carry(
                 store,

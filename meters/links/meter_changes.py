@@ -1,4 +1,4 @@
-"""The parameters of a meter, and the change of a parameter by a proposal (duty D3).
+"""The parameters of a meter, and proposed changes of a parameter or a balance (duties D3, D15).
 
 One person proposes the new value, and another confirms it. It must fit every game whose tables feed
 the meter, and the other meters of the same wager, as the floor file must. Seed, reseed and rates
@@ -32,7 +32,6 @@ from meters.floor.floor_file import (
 from meters.links.link_types import (
     Adjustment,
     Parameter,
-    ParameterChange,
     ProposalRow,
     ProposalState,
 )
@@ -40,6 +39,14 @@ from meters.wire.messages import UNREADABLE
 
 _BOUNDS: Final = frozenset({"limit", "contribution_max"})
 _EVERY_MAX: Final = 1_000_000
+_SAID: Final[Mapping[Parameter, str]] = {
+    "wager": "the wager",
+    "paytable": "the paytable",
+    "magic_card_every": "the Magic Card's draw",
+    "lucky_every": "the Lucky Bonus' draw",
+    "limit": "the limit",
+    "contribution_max": "the largest contribution",
+}
 _OF_TERMS: Final = frozenset({"wager", "paytable"})
 _PROPOSE_FILED: Final = "propose the values of the floor file again"
 _NEW_METERS: Final = (
@@ -91,7 +98,7 @@ class LinkParameters:
         meter = self.meter(meter_id)
         changed = _with_value(meter, parameter, value)
         if changed == meter:
-            message = f"{_said(parameter)} is {words_of(meter, parameter)} already"
+            message = f"{_SAID[parameter]} is {words_of(meter, parameter)} already"
             raise ActError("no_change", message)
         if wrong := self._wrong(changed, parameter):
             raise ActError("bad_value", wrong)
@@ -102,14 +109,14 @@ class LinkParameters:
 
         The result is empty if the games have no choice of paytables.
         """
-        letters = (
-            letter
+        letters = {
+            letter: None
             for game in meter.fed_in or ("",)
             for letter in meter_terms.paytable_choices(meter.kind, meter.games, game)
-        )
+        }
         return tuple(
             letter
-            for letter in dict.fromkeys(letters)
+            for letter in letters
             if letter == meter.paytable or self._allows(meter, "paytable", letter)
         )
 
@@ -176,25 +183,31 @@ def _with_value(meter: Meter, parameter: Parameter, value: int | str) -> Meter:
         return msgspec.structs.replace(meter, paytable=value)
     if isinstance(value, str):
         raise ActError("bad_value", f"{parameter} is a whole number")
+    said = _SAID[parameter]
     if parameter == "wager":
-        if not 1 <= value <= WAGER_CENTS_MAX:
-            raise ActError("bad_value", f"a wager is 1 to {WAGER_CENTS_MAX} cents")
-        return msgspec.structs.replace(meter, wager=value)
-    if parameter in _BOUNDS:
-        return _with_bound(meter, parameter, value)
-    return _with_draw(meter, parameter, value)
+        fits = 1 <= value <= WAGER_CENTS_MAX
+        rule = f"a wager is 1 to {WAGER_CENTS_MAX} cents"
+    elif parameter in _BOUNDS:
+        fits = 0 <= value <= LIMIT_CENTS_MAX
+        rule = f"{said} is 1 to {LIMIT_CENTS_MAX} cents, or 0 for none"
+    elif meter.has_draws:
+        fits = 0 <= value <= _EVERY_MAX
+        rule = f"{said} is in one round of 1 to {_EVERY_MAX}, or 0 for never"
+    else:
+        fits, rule = False, f"{said} is for a Five Card Hand Bonus only (649a.12(i)(3))"
+    if not fits:
+        raise ActError("bad_value", rule)
+    stored = value or None if parameter in _BOUNDS else value
+    return msgspec.structs.replace(meter, **{parameter: stored})
 
 
 def words_of(meter: Meter, parameter: Parameter) -> str:
-    if parameter == "wager":
-        return money(meter.wager)
     if parameter == "paytable":
         return f"paytable {meter.paytable}"
-    if parameter in _BOUNDS:
-        bound = meter.limit if parameter == "limit" else meter.contribution_max
-        return "none" if bound is None else money(bound)
-    every = meter.magic_card_every if parameter == "magic_card_every" else meter.lucky_every
-    return f"one round in {every:,}" if every else "never"
+    value: int | None = getattr(meter, parameter)
+    if parameter in {"magic_card_every", "lucky_every"}:
+        return f"one round in {value:,}" if value else "never"
+    return "none" if value is None else money(value)
 
 
 def return_warning(meter: Meter, positions: int) -> str:
@@ -212,38 +225,6 @@ def return_warning(meter: Meter, positions: int) -> str:
         positions=positions,
     )
     return f", {back.problem}" if back.problem else ""
-
-
-def _with_draw(meter: Meter, parameter: Parameter, value: int) -> Meter:
-    if not meter.has_draws:
-        message = f"{_said(parameter)} is for a Five Card Hand Bonus only (649a.12(i)(3))"
-        raise ActError("bad_value", message)
-    if not 0 <= value <= _EVERY_MAX:
-        message = f"{_said(parameter)} is in one round of 1 to {_EVERY_MAX}, or 0 for never"
-        raise ActError("bad_value", message)
-    if parameter == "magic_card_every":
-        return msgspec.structs.replace(meter, magic_card_every=value)
-    return msgspec.structs.replace(meter, lucky_every=value)
-
-
-def _with_bound(meter: Meter, parameter: Parameter, value: int) -> Meter:
-    if not 0 <= value <= LIMIT_CENTS_MAX:
-        message = f"{_said(parameter)} is 1 to {LIMIT_CENTS_MAX} cents, or 0 for none"
-        raise ActError("bad_value", message)
-    if parameter == "limit":
-        return msgspec.structs.replace(meter, limit=value or None)
-    return msgspec.structs.replace(meter, contribution_max=value or None)
-
-
-def _said(parameter: Parameter) -> str:
-    return {
-        "wager": "the wager",
-        "paytable": "the paytable",
-        "magic_card_every": "the Magic Card's draw",
-        "lucky_every": "the Lucky Bonus' draw",
-        "limit": "the limit",
-        "contribution_max": "the largest contribution",
-    }[parameter]
 
 
 _log = structlog.get_logger()
@@ -277,21 +258,6 @@ class Change(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 _CHANGE: Final = msgspec.json.Decoder(Change)
-
-
-def parameter_change(
-    proposal: str, by: str, request: ParameterChange, *, before: Meter, after: Meter, positions: int
-) -> Change:
-    """Make the record of a proposed change of a parameter.
-
-    `positions` is the number of positions at the smallest table with this meter.
-    """
-    return Change(
-        proposal, "parameter", before.meter_id, by,
-        words_of(before, request.parameter),
-        f"{words_of(after, request.parameter)}{return_warning(after, positions)}",
-        request.reason, parameter=request.parameter, value=request.value,
-    )  # fmt: skip
 
 
 def adjustment(

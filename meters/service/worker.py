@@ -125,7 +125,7 @@ class MeterService:
         self._displays, self._bell = DisplayState(), ChangeSignal()
         self._self_check = SelfCheck(floor)
         self._batches = BatchesInWork()
-        self.user_directory = UserDirectory.of(
+        self.user_directory = UserDirectory(
             redis,
             floor.service.idle_minutes,
             secret=session_secret(floor.service),

@@ -60,38 +60,37 @@ class ExpectedUsers:
 
     def apply_entry(self, number: int, entry: Fields) -> str | None:
         """Apply an entry of the log. Return a text if it contradicts the earlier entries."""
-        what, about, by = (entry.get(name, "") for name in ("what", "about", "by"))
-        impossible = self._impossible(entry)
-        self._note_accounts(number, entry)
-        self._note_moments(entry)
-        return self._apply_change(what, about, by, entry) or impossible
-
-    def _apply_change(self, what: str, about: str, by: str, entry: Fields) -> str | None:
+        what, about, by, at = (entry.get(name, "") for name in ("what", "about", "by", "at"))
+        folded = fold_name(about)
+        user, impossible = self.users.get(folded), self._impossible(what, about, entry)
+        if what in _ON_ACCOUNTS:
+            for each in {folded, fold_name(by)}:
+                self.accounts.setdefault(each, []).append(number)
+        if _sets_anothers_pin(entry):
+            self.setters[f"{about}\n{by}"] = datetime.fromisoformat(at).timestamp() * 1_000
+        if what == "sign_in" and user:
+            user.signed_in_at = at
         if what == "user_added":
-            if fold_name(about) in self.users:
+            if user:
                 return f"adds {about!r}, who was added before"
-            at, role = entry.get("at", ""), entry.get("role", "")
-            self.users[fold_name(about)] = ExpectedUser(about, at, by, role, *_pin_of(entry))
-            return None
-        if what not in {"user_enabled", "user_disabled", "pin_set", "pin_chosen"}:
-            return None
-        user = self.users.get(fold_name(about))
-        if user is None:
-            return f"is about {about!r}, who was never added"
-        user.generation += 1
-        if what in {"user_enabled", "user_disabled"}:
-            user.enabled = what == "user_enabled"
-        else:
-            user.pin_by, user.pin, user.choose_by = _pin_of(entry)
-        return None
+            role = entry.get("role", "")
+            self.users[folded] = ExpectedUser(about, at, by, role, *_pin_of(entry))
+        elif what in {"user_enabled", "user_disabled", "pin_set", "pin_chosen"}:
+            if user is None:
+                return f"is about {about!r}, who was never added"
+            user.generation += 1
+            if what in {"pin_set", "pin_chosen"}:
+                user.pin_by, user.pin, user.choose_by = _pin_of(entry)
+            else:
+                user.enabled = what == "user_enabled"
+        return impossible
 
-    def _impossible(self, entry: Fields) -> str | None:
+    def _impossible(self, what: str, about: str, entry: Fields) -> str | None:
         """Return the reason why an act in a log entry was impossible, or None if it was possible.
 
         An attacker could change a user's data in Redis, wait until a service has used it for an
         act, and then change it back. This check finds such an act.
         """
-        what, about, by = (entry.get(name, "") for name in ("what", "about", "by"))
         if what == "sign_in":
             return self._unlike("signs in", about, entry.get("pin"), entry.get("role", ""))
         if what == "pin_chosen":
@@ -100,46 +99,29 @@ class ExpectedUsers:
             return None
         if (account := entry.get("account", "")) != fold_name(about):
             return f"is about {about!r}, and was done to {account!r}"
-        return self._no_administrator(by, entry.get("client", ""))
-
-    def _no_administrator(self, by: str, client: str) -> str | None:
+        by = entry.get("by", "")
         actor = self.users.get(fold_name(by))
-        # The name of a command or of a demonstration cannot be a user's name.
         if actor is None:
-            return f"is by {by!r}, who was never added" if client else None
-        if not actor.enabled or actor.role != ADMINISTRATOR:
-            return f"is by {by!r}, who was no administrator that could sign in"
-        return None
+            # The name of a command or of a demonstration cannot be a user's name.
+            return f"is by {by!r}, who was never added" if entry.get("client") else None
+        may = actor.enabled and actor.role == ADMINISTRATOR
+        return None if may else f"is by {by!r}, who was no administrator that could sign in"
 
     def _unlike(self, does: str, name: str, pin: str | None, role: str | None) -> str | None:
         """Return the reason why a user cannot have acted as a log entry says, or None.
 
         If `role` is not None, also check that the user had this role.
         """
-        user = self.users.get(fold_name(name))
+        user, says = self.users.get(fold_name(name)), f"says that {name!r} {does}"
         if user is None:
-            return f"says that {name!r} {does}, who was never added"
+            return f"{says}, who was never added"
         if not user.enabled:
-            return f"says that {name!r} {does}, who was disabled"
+            return f"{says}, who was disabled"
         if user.pin != pin:
-            return f"says that {name!r} {does}, with a PIN that the log does not have"
+            return f"{says}, with a PIN that the log does not have"
         if role not in {user.role, None}:
-            return f"says that {name!r} {does} as {role!r}, who was {user.role!r}"
+            return f"{says} as {role!r}, who was {user.role!r}"
         return None
-
-    def _note_moments(self, entry: Fields) -> None:
-        about, at = entry.get("about", ""), entry.get("at", "")
-        if _sets_anothers_pin(entry):
-            at_ms = datetime.fromisoformat(at).timestamp() * 1_000
-            self.setters[f"{about}\n{entry.get('by', '')}"] = at_ms
-        if entry.get("what") == "sign_in" and (user := self.users.get(fold_name(about))):
-            user.signed_in_at = at
-
-    def _note_accounts(self, number: int, entry: Fields) -> None:
-        if entry.get("what") not in _ON_ACCOUNTS:
-            return
-        for folded in {fold_name(entry.get("about", "")), fold_name(entry.get("by", ""))}:
-            self.accounts.setdefault(folded, []).append(number)
 
     def other_accounts(self, stored: Mapping[str, Sequence[tuple[int, float]]]) -> list[str]:
         """Compare the log with the stored index of entries by user. Return differences as texts.
@@ -149,18 +131,15 @@ class ExpectedUsers:
         """
         found: list[str] = []
         for folded, entries in sorted(stored.items()):
-            due = {(number, float(number)) for number in self.accounts.get(folded, ())}
-            held = {*entries}
+            account = f"the account of {folded!r}"
+            due, held = {*self.accounts.get(folded, ())}, {number for number, _ in entries}
+            found += [f"{account} lacks entry {each} of the log" for each in sorted(due - held)]
             found += [
-                f"the account of {folded!r} lacks entry {number} of the log"
-                for number in sorted({one for one, _ in due} - {one for one, _ in held})
+                f"{account} has entry {each} of the log, which is not on it"
+                for each in sorted(held - due)
             ]
-            found += [
-                f"the account of {folded!r} has entry {number} of the log, which is not on it"
-                for number in sorted({one for one, _ in held} - {one for one, _ in due})
-            ]
-            if not found and held != due:
-                found.append(f"the account of {folded!r} has entries out of their order")
+            if not found and any(number != order for number, order in entries):
+                found.append(f"{account} has entries out of their order")
         return found
 
     def differences(
@@ -179,11 +158,8 @@ class ExpectedUsers:
         for folded in sorted({*listed, *self.users}):
             user, fields = self.users.get(folded), stored.get(folded, {})
             if user is None:
-                role = fields.get("role", "")
-                found.append(
-                    f"user {fields.get('name', folded)!r} ({role}) is in Redis, but nobody"
-                    " added them"
-                )
+                name, role = fields.get("name", folded), fields.get("role", "")
+                found.append(f"user {name!r} ({role}) is in Redis, but nobody added them")
             elif not fields or folded not in {*listed}:
                 found.append(f"user {user.name!r} is gone from Redis")
             else:

@@ -113,19 +113,15 @@ class MacCheck:
 
     Entries that were written before the services had a secret have no MAC. After the first MAC of a
     known secret, every entry must have one, and not with an older secret than the MAC before it.
-    `last` is the name of the secret with which the last accepted MAC was made.
+    `last` is the name of the secret with which the last accepted MAC was made, `checked` that of
+    the last MAC that was checked; empty if none was.
     """
 
     secrets: LogSecrets
     last: str = ""
     _age: int | None = None
     _step: tuple[str, bytes] = ("", b"")
-    _checked: str = ""
-
-    @property
-    def checked(self) -> str:
-        """The secret of the last MAC that was checked; empty if none was checked."""
-        return self._checked
+    checked: str = ""
 
     def resume(self, last: str, checked: str) -> bool:
         """Continue after the entries that an earlier check has read.
@@ -135,7 +131,7 @@ class MacCheck:
         removed the name of the secret, so that later entries need no MAC.
         """
         secret = self.secrets.find(checked) if checked else None
-        self.last, self._checked = last, checked
+        self.last, self.checked = last, checked
         # An audit ends after a whole script call. So no later entry needs the key of its last step.
         self._age = secret.age if secret else None
         return secret is not None or not (checked or self.secrets.newest)
@@ -170,7 +166,7 @@ class MacCheck:
         self.last = of
         if self._age is not None and secret.age < self._age:
             return "has the MAC of a secret that had been renewed"
-        self._age, self._step, self._checked = secret.age, (of, key), of
+        self._age, self._step, self.checked = secret.age, (of, key), of
         return None
 
     def _unknown(self, of: str) -> str | None:

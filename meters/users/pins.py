@@ -154,7 +154,8 @@ class PinHashing:
             f"$argon2id$v=19$m={memory_kib},t={time_cost},p=1"
             f"${_base64(_SALT_BYTES)}${_base64(_HASH_BYTES)}"
         )
-        self._places = _HashingSlots()
+        self._free = asyncio.Semaphore(_AT_ONCE)
+        self._waiting = 0
 
     async def hash(self, pin: str) -> str:
         """Return the hash of a PIN. Redis stores the hash, never the PIN.
@@ -164,7 +165,7 @@ class PinHashing:
                 waiting.
         """
         check_digits(pin)
-        async with self._places.acquire():
+        async with self._place():
             return await asyncio.to_thread(self._hasher.hash, pin)
 
     async def matches(self, pin: str, stored: str | None) -> bool:
@@ -176,7 +177,7 @@ class PinHashing:
         Raises:
             UsersError: ``busy`` if too many calculations are waiting.
         """
-        async with self._places.acquire():
+        async with self._place():
             return await asyncio.to_thread(self._verify, stored or self._nobodys, pin)
 
     def _verify(self, stored: str, pin: str) -> bool:
@@ -185,16 +186,8 @@ class PinHashing:
         except (VerificationError, InvalidHashError):
             return False
 
-
-class _HashingSlots:
-    """Limits on the number of simultaneous hash calculations, and on the length of their queue."""
-
-    def __init__(self) -> None:
-        self._free = asyncio.Semaphore(_AT_ONCE)
-        self._waiting = 0
-
     @asynccontextmanager
-    async def acquire(self) -> AsyncIterator[None]:
+    async def _place(self) -> AsyncIterator[None]:
         """Wait until the caller is allowed to calculate a hash, and yield.
 
         Raises:

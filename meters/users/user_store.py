@@ -45,11 +45,6 @@ def as_store_failure() -> Iterator[None]:
         raise UsersError("store_failed", "Redis does not answer: try again soon") from error
 
 
-_NAMES: Final = (
-    "begin_try", "drop_try", "refuse_try", "sign_in", "find_session", "sign_out",
-    "add_user", "change_user", "choose_pin", "note_act",
-)  # fmt: skip
-
 _SCHEMA_SUBJECT: Final = "the data of the users and the operators' log is"
 """The name of the users' data in messages about its schema version."""
 
@@ -70,15 +65,11 @@ class UserStore:
     """
 
     def __init__(self, redis: AnyRedis, secrets: LogSecrets | None = None) -> None:
-        redis = redis_of(redis, USERS_TAG)
+        self.keys = UserKeys()
+        self._redis = redis_of(redis, USERS_TAG)
         self._secrets = secrets or LogSecrets()
         self._head = LogHead()
-        self.keys = UserKeys()
-        self._redis = redis
         self._fits = False
-        self._scripts = {
-            name: redis.register_script(load_script(name, "meters.users")) for name in _NAMES
-        }
 
     async def call(self, script: str, keys: list[str], arguments: list[str | int]) -> Answer:
         """Run a Lua script that adds no entry to the operators' log. The script is atomic.
@@ -97,7 +88,26 @@ class UserStore:
                 does not have; ``busy`` if other processes write to the log too often.
         """
         await self._check_schema()
-        return await self._record(script, keys, arguments)
+        for _ in range(_TRIES):
+            # The script adds its entries after the head that this process knows. If another process
+            # has added one, the script writes nothing and returns the new head, with which it is
+            # run again. So one round trip to Redis is enough if no other process writes.
+            by = self._secrets.newest
+            secret = self._secrets.arguments(self._head)
+            answer = await self._run(script, keys, [*arguments, *secret])
+            match answer:
+                case [b"noted", bytes(entries), bytes(chain), outcome]:
+                    self._head = LogHead(int(entries), chain.decode(), by)
+                    return _text(outcome)
+                case [b"moved", bytes(entries), bytes(chain), bytes(wrote)]:
+                    # Nothing is written after a MAC of an unknown secret, because that secret can
+                    # be newer than the newest secret here.
+                    if wrote and self._secrets.find(wrote.decode()) is None:
+                        raise UsersError("other_keys", _OTHER_KEYS)
+                    self._head = LogHead(int(entries), chain.decode(), wrote.decode())
+                case _:
+                    return _text(answer)
+        raise UsersError("busy", "too many processes write to the log: try again", wait_ms=_BUSY_MS)
 
     async def _check_schema(self) -> None:
         if not self._fits:
@@ -119,36 +129,12 @@ class UserStore:
         except ValueError as error:
             raise UsersError("other_schema", f"{_SCHEMA_SUBJECT} damaged: {error}") from None
 
-    async def _record(self, script: str, keys: list[str], arguments: list[str | int]) -> Answer:
-        """Run a Lua script that adds log entries after the head that this process knows.
-
-        If another process has added an entry, the script writes nothing and returns the new head,
-        with which it is run again. So one round trip to Redis is enough if no other process writes.
-        """
-        for _ in range(_TRIES):
-            by = self._secrets.newest
-            answer = await self._run(
-                script, keys, [*arguments, *self._secrets.arguments(self._head)]
-            )
-            match answer:
-                case [b"noted", bytes(entries), bytes(chain), outcome]:
-                    self._head = LogHead(int(entries), chain.decode(), by)
-                    return _text(outcome)
-                case [b"moved", bytes(entries), bytes(chain), bytes(wrote)]:
-                    # Nothing is written after a MAC of an unknown secret, because that secret can
-                    # be newer than the newest secret here.
-                    if wrote and self._secrets.find(wrote.decode()) is None:
-                        raise UsersError("other_keys", _OTHER_KEYS)
-                    self._head = LogHead(int(entries), chain.decode(), wrote.decode())
-                case _:
-                    return _text(answer)
-        raise UsersError("busy", "too many processes write to the log: try again", wait_ms=_BUSY_MS)
-
     async def _run(
         self, script: str, keys: list[str], arguments: Sequence[str | int | bytes]
     ) -> object:
         with as_store_failure():
-            answer: object = await self._scripts[script](keys=keys, args=arguments)
+            registered = self._redis.register_script(load_script(script, "meters.users"))
+            answer: object = await registered(keys=keys, args=arguments)
         return answer
 
     async def fields(self, key: str) -> dict[str, str]:
@@ -179,13 +165,7 @@ class UserStore:
             for name in names:
                 pipe.hgetall(self.keys.user(name.decode()))
             found: list[dict[bytes, bytes]] = await pipe.execute()
-        return [
-            {
-                name.decode("utf-8", "replace"): value.decode("utf-8", "replace")
-                for name, value in each.items()
-            }
-            for each in found
-        ]
+        return [_readable(each) for each in found]
 
     async def log_entries(self, before: int | None, limit: int) -> list[tuple[int, dict[str, str]]]:
         """Return log entries, the latest first, all before the entry `before`."""
@@ -216,13 +196,15 @@ class UserStore:
 
 def _entry(found: tuple[bytes, dict[bytes, bytes]]) -> tuple[int, dict[str, str]]:
     number, fields = found
-    return (
-        int(number.partition(b"-")[0]),
-        {
-            name.decode("utf-8", "replace"): value.decode("utf-8", "replace")
-            for name, value in fields.items()
-        },
-    )
+    return int(number.partition(b"-")[0]), _readable(fields)
+
+
+def _readable(fields: dict[bytes, bytes]) -> dict[str, str]:
+    """Decode the fields of a hash or an entry, also those that somebody damaged."""
+    return {
+        name.decode("utf-8", "replace"): value.decode("utf-8", "replace")
+        for name, value in fields.items()
+    }
 
 
 def _text(answer: object) -> Answer:

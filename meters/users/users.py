@@ -135,25 +135,14 @@ class Users:
         status = await self._store.record(
             "add_user",
             [
-                keys.user(folded),
-                keys.users,
-                keys.administrators,
-                *keys.log_and_head,
-                keys.pins_set,
-                *self._accounts(folded, doer),
+                keys.user(folded), keys.users, keys.administrators, *keys.log_and_head,
+                keys.pins_set, *self._accounts(folded, doer),
             ],
             [
-                folded,
-                name,
-                role.value,
-                pin_hash,
-                now_text(),
-                doer.name,
-                doer.client,
-                *self._by(doer),
-                int(own),
+                folded, name, role.value, pin_hash, now_text(), doer.name, doer.client,
+                *self._by(doer), int(own),
             ],
-        )
+        )  # fmt: skip
         return await self._done(status, name)
 
     async def disable(self, name: str, doer: Actor) -> UserRow:
@@ -210,23 +199,19 @@ class Users:
         own: bool = False,
     ) -> UserRow:
         keys, folded = self._store.keys, fold_name(name)
+        labels = [label for label, _ in await self._store.locks(folded)]
         status = await self._store.record(
             "change_user",
             [
                 keys.user(folded), keys.administrators, *keys.log_and_head,
                 keys.pins_set, *self._accounts(folded, doer), keys.devices(folded),
-                *await self._locked(folded),
+                keys.locks(folded), *lock_keys(keys, folded, labels),
             ],
             [
                 folded, act, stored, now_text(), doer.name, doer.client, *self._by(doer), int(own),
             ],
         )  # fmt: skip
         return await self._done(status, name, "disabled" if act == "disable" else "enabled")
-
-    async def _locked(self, folded: str) -> list[str]:
-        keys = self._store.keys
-        labels = [label for label, _ in await self._store.locks(folded)]
-        return [keys.locks(folded), *lock_keys(keys, folded, labels)]
 
     def _accounts(self, folded: str, doer: Actor) -> tuple[str, str]:
         """Return the Redis keys of the log indexes of the changed user and of the actor."""
@@ -236,7 +221,7 @@ class Users:
     def _by(self, doer: Actor) -> tuple[str, str]:
         """Return the key of the actor's session and the prefix of users' keys, for a script."""
         keys = self._store.keys
-        return ("" if doer.token is None else keys.session_of(doer.token), keys.user_prefix)
+        return "" if doer.token is None else keys.session_of(doer.token), keys.user_prefix
 
     async def _done(self, status: object, name: str, state: str = "") -> UserRow:
         if status != "ok":
@@ -245,64 +230,41 @@ class Users:
         return await self._row(await self._store.fields(self._store.keys.user(fold_name(name))))
 
     async def _row(self, fields: dict[str, str]) -> UserRow:
-        locks = await self._store.locks(fold_name(fields["name"]))
         now_ms = time.time() * 1000
-        locked = tuple(_lock(label, until) for label, until in locks if until > now_ms)
-        return _row(fields, locked)
+        locks = await self._store.locks(fold_name(fields["name"]))
+        return UserRow(
+            name=fields["name"],
+            role=parse_role(fields["role"]),
+            enabled=fields["enabled"] == "1",
+            added_at=fields["added_at"],
+            added_by=fields["added_by"],
+            pin_by=fields["pin_by"],
+            signed_in_at=fields.get("signed_in_at"),
+            choose_by=_moment(int(fields["choose_by"])) if "choose_by" in fields else None,
+            locked=tuple(_lock(label, until) for label, until in locks if until > now_ms),
+        )
 
 
 def _lock(label: str, until_ms: int) -> SignInLock:
     kind, _, address = label.partition(":")
-    return SignInLock(where=_WHERE[kind], address=address, until=_moment(str(until_ms)) or "")
+    return SignInLock(where=_WHERE[kind], address=address, until=_moment(until_ms))
 
 
-def _row(fields: dict[str, str], locked: tuple[SignInLock, ...]) -> UserRow:
-    return UserRow(
-        name=fields["name"],
-        role=parse_role(fields["role"]),
-        enabled=fields["enabled"] == "1",
-        added_at=fields["added_at"],
-        added_by=fields["added_by"],
-        pin_by=fields["pin_by"],
-        signed_in_at=fields.get("signed_in_at"),
-        choose_by=_moment(fields.get("choose_by")),
-        locked=locked,
-    )
-
-
-def _moment(at_ms: str | None) -> str | None:
+def _moment(at_ms: int) -> str:
     """Return a time in ms as text, RFC 3339 in UTC."""
-    if at_ms is None:
-        return None
-    at = datetime.fromtimestamp(int(at_ms) // 1000, UTC)
-    return f"{at:%Y-%m-%dT%H:%M:%SZ}"
+    return f"{datetime.fromtimestamp(at_ms // 1000, UTC):%Y-%m-%dT%H:%M:%SZ}"
 
 
-@dataclass(frozen=True, slots=True)
 class UserDirectory:
-    """Users, sessions and operators' log of a facility, for the web pages and the commands."""
+    """Users, sessions and operators' log of a facility, for the web pages and the commands.
 
-    users: Users
-    sessions: Sessions
-    log: OperatorsLog
+    A session lapses after `idle_minutes` without an act of its user. With the `secret`, services
+    seal sessions. `count_refused` is called for each refused sign-in attempt, for metrics. The
+    users of a demonstration have a public PIN.
+    """
 
-    @classmethod
-    def of_floor(cls, redis: AnyRedis, floor: Floor) -> Self:
-        """Return the user directory for a `pitlink` command, which has no signed-in users.
-
-        Raises:
-            UserError: the key bundle is missing, or cannot be used.
-        """
-        return cls.of(
-            redis,
-            floor.service.idle_minutes,
-            log_secrets=LogSecrets.of(floor.service),
-            demonstration=floor.facility.demonstration,
-        )
-
-    @classmethod
-    def of(
-        cls,
+    def __init__(
+        self,
         redis: AnyRedis,
         idle_minutes: int,
         pins: PinHashing | None = None,
@@ -311,25 +273,27 @@ class UserDirectory:
         *,
         count_refused: CountRefused = count_nothing,
         demonstration: bool = False,
-    ) -> Self:
-        """Return the user directory for the users whose data is in a Redis.
-
-        A session lapses after `idle_minutes` without an act of its user. With the `secret`,
-        services seal sessions. `count_refused` is called for each refused sign-in attempt, for
-        metrics. The users of a demonstration have a public PIN.
-        """
+    ) -> None:
         store, pins = UserStore(redis, log_secrets), pins or PinHashing()
+        self.users = Users(store, pins)
+        self.sessions = Sessions(
+            store, pins, idle_minutes * 60_000, secret,
+            count_refused=count_refused, demonstration=demonstration,
+        )  # fmt: skip
+        self.log = OperatorsLog(store)
+
+    @classmethod
+    def of_floor(cls, redis: AnyRedis, floor: Floor) -> Self:
+        """Return the user directory for a `pitlink` command, which has no signed-in users.
+
+        Raises:
+            UserError: the key bundle is missing, or cannot be used.
+        """
         return cls(
-            Users(store, pins),
-            Sessions(
-                store,
-                pins,
-                idle_minutes * 60_000,
-                secret,
-                count_refused=count_refused,
-                demonstration=demonstration,
-            ),
-            OperatorsLog(store),
+            redis,
+            floor.service.idle_minutes,
+            log_secrets=LogSecrets.of(floor.service),
+            demonstration=floor.facility.demonstration,
         )
 
 

@@ -153,7 +153,7 @@ async def _sign_in_daily(age: Age, parts: FloorParts) -> None:
     floor = parse_floor(house_text(parts, age, 0))
     with _past_time(age) as clock:
         async with open_redis(floor) as redis:
-            people = UserDirectory.of(redis, floor.service.idle_minutes, _CHEAP)
+            people = UserDirectory(redis, floor.service.idle_minutes, _CHEAP)
             names = [f"Floor {number}" for number in range(_USERS)]
             for name in (_APPROVER, *names):
                 role = Role.ADMINISTRATOR if name == _APPROVER else Role.FLOORPERSON

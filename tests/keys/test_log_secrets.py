@@ -48,7 +48,7 @@ async def register_of(service: Service) -> AsyncIterator[Register]:
     async with open_redis(read_floor(service.config)) as redis:
         assert isinstance(redis, ShardedRedis)
         client = redis_of(redis, USERS_TAG)
-        yield Register(client, UserDirectory.of(client, 5))
+        yield Register(client, UserDirectory(client, 5))
 
 
 async def test_log_is_sound_across_a_kill_and_a_renewal_and_thieves_are_named(

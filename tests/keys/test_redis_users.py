@@ -49,7 +49,7 @@ def floor_at(store: SecuredRedis, home: Path, keys: Path) -> Floor:
 
 async def add_user(redis: AnyRedis, name: str) -> None:
     by = Actor("command")
-    await UserDirectory.of(redis, 30).users.add(name, Role.ADMINISTRATOR, generate_pin(), by)
+    await UserDirectory(redis, 30).users.add(name, Role.ADMINISTRATOR, generate_pin(), by)
 
 
 async def looked(floor: Floor) -> dict[str, Check]:
@@ -72,7 +72,7 @@ async def test_users_can_be_asked_all_that_the_pages_ask(
             await books.hgetall(UserKeys().user("ada"))
         with pytest.raises(NoPermissionError):
             await users.hgetall(LinkKeys("main").accounts)
-        user_directory = UserDirectory.of(redis, 30, secret=b"secret")
+        user_directory = UserDirectory(redis, 30, secret=b"secret")
         by = Actor("command line (amy)")
         for name in ("Ada", "Eve"):
             await user_directory.users.add(name, Role.ADMINISTRATOR, pin, by)

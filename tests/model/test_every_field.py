@@ -295,7 +295,7 @@ async def _played(kept: Kept) -> None:
 
 async def _staffed(redis: Redis) -> None:
     pins = PinHashing(time_cost=1, memory_kib=8)
-    user_directory = UserDirectory.of(redis, 30, pins, log_secrets=_SECRETS)
+    user_directory = UserDirectory(redis, 30, pins, log_secrets=_SECRETS)
     register = Register(redis, user_directory)
     await register.add("Ann", Role.ADMINISTRATOR)
     await register.add("Flo")

@@ -54,7 +54,7 @@ class Lost:
         return self.run(*command, stdin=f"{pin}\n" if pin else "")
 
     async def add_users(self) -> None:
-        directory = UserDirectory.of(self.pit.redis, 5, PinHashing(time_cost=1, memory_kib=8))
+        directory = UserDirectory(self.pit.redis, 5, PinHashing(time_cost=1, memory_kib=8))
         for name, role, own in (
             ("Sue", Role.SUPERVISOR, True),
             ("Flo", Role.FLOORPERSON, True),
@@ -96,7 +96,7 @@ async def test_a_user_restores_with_their_pin(lost: Lost) -> None:
     assert "confirm" not in done.stdout
     entry = await lost.entry()
     assert (entry["by"], entry["confirmed"]) == ("Sue", True)
-    log = await UserDirectory.of(lost.pit.redis, 5).log.page(None, 10)
+    log = await UserDirectory(lost.pit.redis, 5).log.page(None, 10)
     assert [row.what for row in log if row.by == "Sue"] == ["sign_out", "sign_in"]
     audit = json.loads(lost.run("audit", "--json").stdout)
     assert audit["notes"] == []

@@ -12,4 +12,4 @@ __all__ = ["memory_server"]
 
 @pytest.fixture
 async def register(redis: Redis) -> Register:
-    return Register(redis, UserDirectory.of(redis, 5, fast_pins()))
+    return Register(redis, UserDirectory(redis, 5, fast_pins()))

@@ -101,4 +101,4 @@ def register_with(
 ) -> Register:
     """Return the users as a service with these secrets stores them, the newest secret first."""
     known = LogSecrets(read or (lambda: secrets))
-    return Register(redis, UserDirectory.of(redis, 5, fast_pins(), sessions, known))
+    return Register(redis, UserDirectory(redis, 5, fast_pins(), sessions, known))

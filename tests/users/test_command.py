@@ -53,7 +53,7 @@ def with_users(floor: Path, ask: Callable[[UserDirectory], Awaitable[Found]]) ->
     async def asked() -> Found:
         store = Redis.from_url(read_floor(floor).service.redis)
         try:
-            return await ask(UserDirectory.of(store, 5, PinHashing(time_cost=1, memory_kib=8)))
+            return await ask(UserDirectory(store, 5, PinHashing(time_cost=1, memory_kib=8)))
         finally:
             await store.aclose()
 

@@ -21,7 +21,7 @@ async def note(register: Register, schema: int | None) -> None:
 
 def reopened(register: Register) -> UserDirectory:
     """Return the users as seen by a newly started process."""
-    return UserDirectory.of(register.redis, 5, fast_pins())
+    return UserDirectory(register.redis, 5, fast_pins())
 
 
 async def test_the_first_entry_notes_the_present_version(register: Register) -> None:

@@ -59,7 +59,7 @@ async def test_the_public_pin_opens_no_session_once_the_floor_is_no_demonstratio
     register: Register,
 ) -> None:
     """Its users are still there: one person could be any two of them."""
-    shown = UserDirectory.of(register.redis, 5, fast_pins(), demonstration=True)
+    shown = UserDirectory(register.redis, 5, fast_pins(), demonstration=True)
     await let_in(shown.users)
     assert (
         await shown.sessions.sign_in("Sue", PUBLIC_PIN, Caller(HERE), None)

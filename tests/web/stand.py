@@ -104,7 +104,7 @@ class Stand:
         self.url = f"http://127.0.0.1:{self.port}"
         self.displays = DisplayState()
         self.redis: Redis = Redis.from_url(f"{redis.url}?db={_DATABASE}" if redis else _NOWHERE)
-        self.user_directory = UserDirectory.of(
+        self.user_directory = UserDirectory(
             self.redis,
             self.floor.service.idle_minutes,
             # These settings resist no attack, and are fast.

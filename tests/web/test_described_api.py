@@ -79,7 +79,7 @@ class DescribedApi:
 
     async def _hire(self) -> None:
         async with Redis.from_url(self._redis_url) as redis:
-            user_directory = UserDirectory.of(redis, 60)
+            user_directory = UserDirectory(redis, 60)
             for name, role in ((SPARE, Role.DEALER), *((role.value, role) for role in Role)):
                 await user_directory.users.add(name, role, PIN, Actor("the test"), own=True)
 
