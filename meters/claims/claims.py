@@ -359,19 +359,18 @@ class Claims:
         """Write the ledger mark after an act in ledger entry `entry`. Return the claim's fields."""
         await self._keep_mark(store.link.id)
         (after,) = await store.claims([record.claim])
-        of_envy = decision.act in {"pay_envy", "reject_envy"}
-        envy_cents = sum(owed.amount for owed in record.envy)
-        log.info(
-            "envy decided" if of_envy else "claim decided",
-            link=record.link,
-            table=record.table,
-            round=record.round,
-            claim=record.claim,
-            act=decision.act,
-            by=decision.by,
-            amount_cents=envy_cents if of_envy else int(after["amount"]),
-            entry=entry,
-        )
+        if decision.act in {"pay_envy", "reject_envy"}:
+            log.info(
+                "envy decided", link=record.link, table=record.table, round=record.round,
+                claim=record.claim, act=decision.act, by=decision.by,
+                amount_cents=sum(owed.amount for owed in record.envy), entry=entry,
+            )  # fmt: skip
+        else:
+            log.info(
+                "claim decided", link=record.link, table=record.table, round=record.round,
+                claim=record.claim, act=decision.act, by=decision.by,
+                amount_cents=int(after["amount"]), entry=entry,
+            )  # fmt: skip
         return after
 
     def _two_people(self, fields: Mapping[str, str]) -> bool:

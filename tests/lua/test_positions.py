@@ -14,8 +14,8 @@ from tests.test_tree import ROOT
 
 SCRIPTS: Final = sorted(
     (package, path.stem)
-    for package, folder in (("meters.store", "books"), ("meters.users", "users"))
-    for path in (ROOT / "meters" / folder / "scripts").glob("*.lua")
+    for package in ("meters.store", "meters.users")
+    for path in (ROOT / package.replace(".", "/") / "scripts").glob("*.lua")
 )
 GIVEN_BY_REDIS: Final = frozenset({"KEYS", "ARGV"})
 

@@ -2,4 +2,5 @@
 
 --include present
 
-if (meters['terms'] or '') ~= ARGV[2] then return { 'terms' } end
+local TERMS = ARGV[2]
+if (meters['terms'] or '') ~= TERMS then return { 'terms' } end
