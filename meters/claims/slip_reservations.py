@@ -15,7 +15,7 @@ from meters.store.slip_register import Reservation
 
 log = structlog.get_logger()
 
-_TRIES_MOST: Final = 3
+_ROUNDS_MAX: Final = 3
 
 
 def slip_of(text: str | None) -> str | None:
@@ -53,8 +53,8 @@ class SlipNumbers:
         if slip is None:
             yield
             return
-        try_of = correction_of(claim) if corrects else claim
-        if not await self._reserve(store, claim, try_of, slip):
+        holder = correction_of(claim) if corrects else claim
+        if not await self._reserve(store, claim, holder, slip):
             # The number is one that the claim had before.
             yield
             return
@@ -63,24 +63,24 @@ class SlipNumbers:
         except (ActError, TermsError):
             # Here the script has answered that nothing was paid. After a failure of Redis, nobody
             # knows if the script paid. So the number then stays reserved.
-            await self._release(store, try_of, slip)
+            await self._release(store, holder, slip)
             raise
 
-    async def _reserve(self, store: LinkStore, claim: str, try_of: str, slip: str) -> bool:
+    async def _reserve(self, store: LinkStore, claim: str, holder: str, slip: str) -> bool:
         """Reserve a number. Return False if the link's data already has it for the claim."""
-        register, tries = store.slip_register, 1
-        other = await register.reserve(slip, try_of)
+        register, rounds = store.slip_register, 1
+        other = await register.reserve(slip, holder)
         while other is not None:
             if other.claim == claim and await register.has_paid(slip, claim):
                 return False
-            if tries == _TRIES_MOST or not await self._is_over(store, other, slip):
+            if rounds == _ROUNDS_MAX or not await self._is_over(store, other, slip):
                 raise _used(other.claim)
-            other, tries = await register.reserve(slip, try_of, other.text), tries + 1
+            other, rounds = await register.reserve(slip, holder, other.text), rounds + 1
         # Possibly a claim was paid with this number before the hash of the reservations was lost.
         # The number is reserved now, so no other payment uses it.
         paid = await register.paid_on(slip, self._stores)
         if paid not in {None, claim}:
-            await self._release(store, try_of, slip)
+            await self._release(store, holder, slip)
             raise _used(str(paid))
         return True
 

@@ -29,7 +29,7 @@ from meters.process.printing import print_error, print_json, print_text
 from meters.process.private_files import make_private_directory, write_private_file
 from meters.selfcheck.opened_store import open_used_store
 from meters.store.link_store import LinkStore
-from meters.users.log_audit import LogCheckpointFile, LogFinding, LogMark, check_log
+from meters.users.log_audit import LogAudit, LogCheckpointFile, LogFinding, LogMark
 from meters.users.log_macs import LogSecrets
 
 DAILY_AUDIT_NOTE: Final = "last-daily-audit"
@@ -169,7 +169,7 @@ async def run_audit(floor: Floor, *, as_json: bool, since: date | None = None) -
             log_mark = LogMark(Path(floor.service.data))
             seen = log_mark.seen
             checkpoint = LogCheckpointFile(log_mark.path).read(seen) if since else None
-            operators = await check_log(redis, seen, LogSecrets.of(floor.service), checkpoint)
+            operators = await LogAudit(redis, LogSecrets.of(floor.service), checkpoint).run(seen)
             if lost := log_mark.problem(operators.entries, seen.entries):
                 operators = replace(operators, problems=(lost, *operators.problems))
     except (RedisError, OSError, ValueError) as error:

@@ -225,17 +225,13 @@ def _ask_decision(event: str) -> ActDetails:
 _DAMAGED: Final = (*UNREADABLE, LookupError, ValueError, OverflowError)
 _DECLARED: Final = "declared to win nothing"
 _WHOSE: Final = {"dealer": "dealer", "community": "community cards"}
+_DECISIONS: Final = frozenset({
+    "validate", "reject", "pay", "pay_envy", "reject_envy", "request_reject", "request_reopen",
+    "reopen", "correct_slip",
+})  # fmt: skip
 _DETAILS: Final[Mapping[str, Callable[[str], ActDetails]]] = {
     "seed": _seeded,
-    "validate": _decision,
-    "reject": _decision,
-    "pay": _decision,
-    "pay_envy": _decision,
-    "reject_envy": _decision,
-    "request_reject": _decision,
-    "request_reopen": _decision,
-    "reopen": _decision,
-    "correct_slip": _decision,
+    **dict.fromkeys(_DECISIONS, _decision),
     "close": _switched,
     "open": _switched,
     "propose": _changed,
@@ -259,7 +255,7 @@ _DETAILS: Final[Mapping[str, Callable[[str], ActDetails]]] = {
 
 def claim_in(fields: Mapping[str, str]) -> str:
     """Return the claim that a ledger entry decides; empty if the entry decides no claim."""
-    if _DETAILS.get(fields.get("kind", "")) is not _decision:
+    if fields.get("kind") not in _DECISIONS:
         return ""
     try:
         return msgspec.json.decode(fields["event"], type=DecisionRecord).claim

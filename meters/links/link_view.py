@@ -106,14 +106,18 @@ def _view_meter(
         reserve_bps=terms.reserve_bps,
         limit=meter.limit,
         contribution_max=meter.contribution_max,
-        amount=books.accounts.get(meter_account(id_), 0) // MICROS_PER_CENT,
+        amount=_cents(books, meter_account(id_)),
         highest=highest_cents,
-        reserve=books.accounts.get(reserve_account(id_), 0) // MICROS_PER_CENT,
-        overflow=books.accounts.get(overflow_account(id_), 0) // MICROS_PER_CENT,
+        reserve=_cents(books, reserve_account(id_)),
+        overflow=_cents(books, overflow_account(id_)),
         cycle=int(books.meters.get(f"cycle:{id_}", "0")),
         pending=int(books.meters.get(f"pending:{id_}", "0")),
         accounting=_accounting(id_, books),
     )
+
+
+def _cents(books: Snapshot, account: str) -> int:
+    return books.accounts.get(account, 0) // MICROS_PER_CENT
 
 
 def _accounting(meter: str, books: Snapshot) -> MeterAccounting:
@@ -152,14 +156,21 @@ class HighestAmounts:
         self._store = store
         self._known: dict[str, tuple[int, int]] = {}
 
-    async def of(self, meter: str, present_cents: int) -> int:
-        """Return the highest known amount of a meter in cents, at least the present amount."""
+    async def at(self, books: Snapshot) -> dict[str, int]:
+        """Return the highest known amount of each meter in cents, at least the present amount."""
+        ids = [meter.meter_id for meter in self._store.link.meter]
+        return {
+            each: max(_cents(books, meter_account(each)), await self._before_wins(each))
+            for each in ids
+        }
+
+    async def _before_wins(self, meter: str) -> int:
         page = await self._store.wins(meter, None, _WINS, meter_awards=True)
         latest = page[0][0] if page else 0
         if self._known.get(meter, (-1, 0))[0] != latest:
             claims = await self._store.claims([claim for _, claim in page])
             self._known[meter] = latest, max((_before_cents(one) for one in claims), default=0)
-        return max(present_cents, self._known[meter][1])
+        return self._known[meter][1]
 
 
 def _before_cents(fields: Mapping[str, str]) -> int:

@@ -7,7 +7,6 @@ correction of a meter is always recorded in the ledger (duty D15).
 
 import secrets
 from collections.abc import Collection, Coroutine, Mapping, Sequence
-from dataclasses import replace
 from typing import Final, Protocol
 
 import msgspec
@@ -157,10 +156,8 @@ class Links:
                 message = _NOT_APPROVED[error.status].format(detail=error.detail)
                 raise ActError(error.status, message) from None
         view = await self._view(link)
-        if view.unapproved:
-            log.info("floor file approved first", link=link, by=actor, digest=digest)
-        else:
-            log.info("floor file approved", link=link, by=actor, digest=digest)
+        event = "floor file approved first" if view.unapproved else "floor file approved"
+        log.info(event, link=link, by=actor, digest=digest)
         return view
 
     async def propose(
@@ -311,13 +308,7 @@ class Links:
             proposals = await open_proposals(running.store)
             books = await running.store.snapshot()
             unapproved = await running.configuration.unapproved()
-            highest = {
-                meter.meter_id: await self._highest[link].of(
-                    meter.meter_id,
-                    books.accounts.get(meter_account(meter.meter_id), 0) // MICROS_PER_CENT,
-                )
-                for meter in running.store.link.meter
-            }
+            highest = await self._highest[link].at(books)
         return view_link(
             _parameters(running.store),
             books,
@@ -388,14 +379,13 @@ def _new_terms(parameters: LinkParameters, after: Meter) -> NewTerms | None:
     meter = parameters.meter(after.meter_id)
     if after == meter:
         return None
-    digest = LinkTerms(parameters.after(after)).digest
-    new = NewTerms(terms_text(meter), terms_text(after), digest)
-    if after.wager == meter.wager:
-        return new
-    return replace(
-        new,
-        seed_micros=after.terms.seed_cents * MICROS_PER_CENT,
-        reseed_micros=after.terms.reseed_cents * MICROS_PER_CENT,
+    changes_wager, terms = after.wager != meter.wager, after.terms
+    return NewTerms(
+        terms_text(meter),
+        terms_text(after),
+        LinkTerms(parameters.after(after)).digest,
+        seed_micros=terms.seed_cents * MICROS_PER_CENT if changes_wager else 0,
+        reseed_micros=terms.reseed_cents * MICROS_PER_CENT if changes_wager else 0,
     )
 
 

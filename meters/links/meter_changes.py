@@ -37,6 +37,8 @@ from meters.links.link_types import (
 )
 from meters.wire.messages import UNREADABLE
 
+_log = structlog.get_logger()
+
 _BOUNDS: Final = frozenset({"limit", "contribution_max"})
 _EVERY_MAX: Final = 1_000_000
 _SAID: Final[Mapping[Parameter, str]] = {
@@ -225,9 +227,6 @@ def return_warning(meter: Meter, positions: int) -> str:
         positions=positions,
     )
     return f", {back.problem}" if back.problem else ""
-
-
-_log = structlog.get_logger()
 
 
 class Change(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -27,7 +27,7 @@ from meters.store.link_store import LinkStore
 from meters.store.redis_clients import AnyRedis, every_redis, redis_of
 from meters.store.slip_register import SLIPS_TAG
 from meters.store.user_keys import USERS_TAG, UserKeys
-from meters.users.log_audit import LogMark, check_log
+from meters.users.log_audit import LogAudit, LogMark
 from meters.users.log_macs import LogSecrets
 from meters.users.user_store import UsersError, UserStore
 from meters.wire import topics
@@ -237,7 +237,7 @@ async def _check_log(redis: AnyRedis, floor: Floor) -> Check:
     """Check the operators' log against its mark, and the users against the log (D17)."""
     mark = LogMark(Path(floor.service.data))
     seen = mark.seen
-    finding = await check_log(redis, seen, LogSecrets.of(floor.service))
+    finding = await LogAudit(redis, LogSecrets.of(floor.service)).run(seen)
     lost = mark.problem(finding.entries, seen.entries)
     problems = "; ".join([*([lost] if lost else []), *finding.problems])
     return judged("operators' log", problems, f"{finding.entries} entries, unaltered")

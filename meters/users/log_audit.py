@@ -35,7 +35,7 @@ longer list would not help to find the cause."""
 _PAGE: Final = 1_000
 _CHAIN: Final = b"chain"
 _READ_MOST: Final = 20
-"""Largest number of tries to read the log and the users with no new log entry between the reads."""
+"""Largest number of times that the log and the users are read, until no entry comes in between."""
 
 Entry = tuple[bytes, dict[bytes, bytes]]
 """An entry of the operators' log: its id in the Redis stream, and its fields."""
@@ -343,21 +343,6 @@ class LogAudit:
             if not page:
                 return
             after = f"({page[-1][0].decode()}"
-
-
-async def check_log(
-    everywhere: AnyRedis,
-    seen: Mark | None = None,
-    secrets: LogSecrets | None = None,
-    checkpoint: LogCheckpoint | None = None,
-) -> LogFinding:
-    """Audit the users of a facility and its operators' log, from `checkpoint` on if it is given.
-
-    Raises:
-        ValueError: an entry's id or its chain is not valid text, or a Redis key has a wrong data
-            type.
-    """
-    return await LogAudit(everywhere, secrets, checkpoint).run(seen)
 
 
 @contextmanager

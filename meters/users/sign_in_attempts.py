@@ -131,10 +131,10 @@ class SignInAttempts:
             UsersError: ``locked_out`` if a limit is reached, ``slowed`` if too many people failed
                 to sign in, ``busy``, ``store_failed``.
         """
-        begun = await self._try(folded, caller)
+        begun = await self._attempt(folded, caller)
         keys = self._store.keys
         answer = await self._store.call(
-            "begin_try",
+            "begin_attempt",
             [keys.user(folded), keys.locks(folded), *begun.keys],
             [begun.number, UNDECIDED_MS, CLEAN_GAP_MS, FAILED_GAP_MS, *_terms(begun)],
         )
@@ -160,7 +160,7 @@ class SignInAttempts:
         Raises:
             UsersError: ``store_failed`` if Redis failed.
         """
-        await self._store.call("drop_try", begun.keys, [begun.number])
+        await self._store.call("drop_attempt", begun.keys, [begun.number])
 
     async def refuse(
         self,
@@ -176,7 +176,7 @@ class SignInAttempts:
         """
         keys = self._store.keys
         wait_ms = await self._store.record(
-            "refuse_try",
+            "refuse_attempt",
             [
                 *keys.log_and_head, keys.user(failed.folded), keys.locks(failed.folded),
                 keys.devices(failed.folded), *failed.keys,
@@ -193,7 +193,7 @@ class SignInAttempts:
     def _count(self, begun: SignInAttempt, reason: RefusalReason) -> None:
         self._count_refused("known" if begun.device else "new", reason)
 
-    async def _try(self, folded: str, caller: Caller) -> SignInAttempt:
+    async def _attempt(self, folded: str, caller: Caller) -> SignInAttempt:
         device = caller.device_digest
         if device and await self._store.has_signed_in(device, folded):
             bounds = {f"device:{device}": DEVICE}

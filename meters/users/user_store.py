@@ -48,7 +48,7 @@ def as_store_failure() -> Iterator[None]:
 _SCHEMA_SUBJECT: Final = "the data of the users and the operators' log is"
 """The name of the users' data in messages about its schema version."""
 
-_TRIES: Final = 500
+_RUNS_MAX: Final = 500
 _BUSY_MS: Final = 1_000
 _OTHER_KEYS: Final = (
     "the operators' log is written with keys that this service does not have: copy the whole of"
@@ -88,7 +88,7 @@ class UserStore:
                 does not have; ``busy`` if other processes write to the log too often.
         """
         await self._check_schema()
-        for _ in range(_TRIES):
+        for _ in range(_RUNS_MAX):
             # The script adds its entries after the head that this process knows. If another process
             # has added one, the script writes nothing and returns the new head, with which it is
             # run again. So one round trip to Redis is enough if no other process writes.

@@ -20,7 +20,7 @@ from meters.ledger.stored_tables import PACK, STATE
 from meters.links.link_types import Adjustment
 from meters.store.link_acts import note_outage
 from meters.store.user_keys import USERS_TAG
-from meters.users.log_audit import check_log
+from meters.users.log_audit import LogAudit
 from meters.users.log_macs import LogSecrets
 from meters.users.names_and_roles import Role
 from meters.users.pins import PinHashing
@@ -313,7 +313,7 @@ async def _problems(kept: Kept, keys: Collection[str] = ()) -> list[str]:
     if not all(of_people) or not keys:
         found += (await kept.audit()).problems
     if any(of_people) or not keys:
-        found += (await check_log(kept.pit.redis, None, _SECRETS)).problems
+        found += (await LogAudit(kept.pit.redis, _SECRETS).run()).problems
     return found
 
 

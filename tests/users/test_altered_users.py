@@ -11,7 +11,7 @@ from typing import cast
 import pytest
 from redis.asyncio import Redis
 
-from meters.users.log_audit import LogAudit, LogMark, check_log
+from meters.users.log_audit import LogAudit, LogMark
 from meters.users.names_and_roles import Role
 from meters.users.sessions import OpenedSession
 from meters.users.sign_in_attempts import Caller
@@ -38,7 +38,7 @@ async def staffed(register: Register) -> Register:
 
 
 async def problems(register: Register) -> tuple[str, ...]:
-    return (await check_log(register.redis, None, THE_SAME)).problems
+    return (await LogAudit(register.redis, THE_SAME).run()).problems
 
 
 async def test_inserted_administrator_is_named(staffed: Register) -> None:
@@ -93,12 +93,12 @@ async def test_log_rewritten_with_new_digests_differs_from_its_mark(
 ) -> None:
     """The inserted administrator has a log entry there, which replaces another."""
     mark = LogMark(tmp_path)
-    found = await check_log(staffed.redis)
+    found = await LogAudit(staffed.redis).run()
     mark.note(found.entries, found.chain)
     whole = await staffed.redis.dump(staffed.keys.log)
     assert whole is not None
     await rewrite(staffed, lambda rows: rows[:-1])
-    short = await check_log(staffed.redis, mark.seen)
+    short = await LogAudit(staffed.redis).run(mark.seen)
     problem = mark.problem(short.entries, mark.seen.entries)
     assert problem is not None
     assert problem.startswith(f"the operators' log holds {found.entries - 1} entries and has held ")
@@ -111,7 +111,7 @@ async def test_log_rewritten_with_new_digests_differs_from_its_mark(
 
     await rewrite(staffed, add_eve)
     await insert_administrator(staffed)
-    found_problems = (await check_log(staffed.redis, LogMark(tmp_path).seen)).problems
+    found_problems = (await LogAudit(staffed.redis).run(LogMark(tmp_path).seen)).problems
     assert (
         f"the operators' log: entry {found.entries} is not the one that was seen: {found.chain}"
         in found_problems

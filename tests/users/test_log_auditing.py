@@ -19,7 +19,6 @@ from meters.users.log_audit import (
     LogCheckpointFile,
     LogFinding,
     LogMark,
-    check_log,
 )
 from meters.users.log_macs import LogSecrets
 from meters.users.names_and_roles import Role
@@ -57,7 +56,7 @@ class Service:
 
     async def sealed(self, register: Register) -> None:
         async def is_sealed() -> bool:
-            found = await check_log(register.redis, LogMark(self.data).seen)
+            found = await LogAudit(register.redis).run(LogMark(self.data).seen)
             seen = LogMark(self.data).seen
             assert found.problems == ()
             return (seen.entries, seen.sealed, seen.seal) == (
@@ -97,7 +96,7 @@ async def test_seal_is_kept_and_published_outside_redis(
     await service.sealed(register)
     await register.sign_in("Flo")
     await service.sealed(register)
-    found = await check_log(register.redis)
+    found = await LogAudit(register.redis).run()
 
     await eventually_async(
         lambda: service.posted and service.posted[-1][1].entries == found.entries,
@@ -129,7 +128,7 @@ async def test_entry_that_was_rewritten_before_it_was_sealed_is_named(
 
     await service.shows_a_problem("that it was rewritten")
     assert LogMark(service.data).seen == seen
-    assert (await check_log(register.redis, seen)).problems
+    assert (await LogAudit(register.redis).run(seen)).problems
 
 
 async def test_altered_user_is_shown_and_nothing_more_is_sealed_or_taken_back(
@@ -152,7 +151,7 @@ async def test_altered_user_is_shown_and_nothing_more_is_sealed_or_taken_back(
     await rewrite(register, lambda rows: rows[:-1])
     await register.redis.hset(key, "role", "floorperson")
     await register.redis.hdel(key, "signed_in_at")
-    found = await check_log(register.redis)
+    found = await LogAudit(register.redis).run()
     assert found.problems == ()
     lost = LogMark(service.data).problem(found.entries, LogMark(service.data).seen.entries)
     assert lost is not None
@@ -168,7 +167,7 @@ async def test_key_of_another_kind_does_not_blind_the_audit(register: Register, 
     which = {"user:flo": keys.user("flo"), "account:flo": keys.account("flo")}
     await register.redis.set(which.get(key) or getattr(keys, key), "x")
     with pytest.raises(ValueError, match="a key is of another kind"):
-        await check_log(register.redis)
+        await LogAudit(register.redis).run()
 
 
 async def test_what_cannot_be_read_is_shown_at_once_and_leaves_no_trace_in_the_mark(
@@ -264,7 +263,7 @@ class Audited:
     async def later(self, *secrets: str) -> LogFinding:
         known = LogSecrets(lambda: secrets or (FIRST,))
         seen = self.mark.seen
-        return await check_log(self.register.redis, seen, known, self.file.read(seen))
+        return await LogAudit(self.register.redis, known, self.file.read(seen)).run(seen)
 
 
 @pytest.fixture
@@ -285,7 +284,7 @@ async def test_an_audit_from_the_checkpoint_finds_what_a_whole_one_finds(audited
     token = (await register.sign_in("Ada")).token
     await register.sign_in("Ada", old=token)
     await register.users.disable("Flo", BY_COMMAND)
-    whole, later = await check_log(register.redis, None, THE_SAME), await audited.later()
+    whole, later = await LogAudit(register.redis, THE_SAME).run(), await audited.later()
     assert (whole.problems, later.problems) == ((), ())
     assert (later.entries, later.chain, later.seal) == (whole.entries, whole.chain, whole.seal)
     assert (whole.first, later.first) == (1, kept.entries + 1)

@@ -19,7 +19,7 @@ import meters.users
 from bonus.errors import UserError
 from meters.ledger.chain import link_entry
 from meters.ledger.checkpoint import Mark
-from meters.users.log_audit import PROBLEMS_MAX, LogAudit, LogFinding, LogMark, check_log
+from meters.users.log_audit import PROBLEMS_MAX, LogAudit, LogFinding, LogMark
 from meters.users.log_macs import LogSecrets
 from meters.users.names_and_roles import Role
 from meters.users.sign_in_attempts import Caller
@@ -54,7 +54,7 @@ async def staffed(redis: Redis) -> Register:
 
 
 async def found(register: Register, *secrets: str, seen: Mark | None = None) -> LogFinding:
-    return await check_log(register.redis, seen, LogSecrets(lambda: secrets or (FIRST,)))
+    return await LogAudit(register.redis, LogSecrets(lambda: secrets or (FIRST,))).run(seen)
 
 
 async def problems(register: Register, *secrets: str, seen: Mark | None = None) -> tuple[str, ...]:
@@ -241,7 +241,7 @@ async def test_log_from_before_the_keys_is_taken_over(redis: Redis, tmp_path: Pa
 async def test_what_an_audit_has_sealed_needs_no_mac(staffed: Register, tmp_path: Path) -> None:
     """This is the case if a service without keys wrote the log for some time."""
     await append(staffed, STARTED)
-    finding = await check_log(staffed.redis)
+    finding = await LogAudit(staffed.redis).run()
     assert finding.problems
     assert all("there are no log-secrets in services/" in one for one in finding.problems)
     mark = LogMark(tmp_path)
@@ -387,7 +387,9 @@ def test_every_writer_reads_the_head_before_it_writes(script: str) -> None:
     writes = [
         text.find(f"'{command}'") for command in ("HSET", "DEL", "ZADD", "HDEL", "SADD", "SET")
     ]
-    writes += [text.find(f"{name}(") for name in ("note", "decide_try", "set_by", "keep_setter")]
+    writes += [
+        text.find(f"{name}(") for name in ("note", "decide_attempt", "set_by", "keep_setter")
+    ]
     assert first < min(place for place in writes if place >= 0)
 
 
@@ -447,7 +449,7 @@ async def test_whatever_is_altered_is_found(
 ) -> None:
     await something_of_everything(register)
     await replace_log(register, change(await entries(register)))
-    text = "; ".join((await check_log(register.redis)).problems)
+    text = "; ".join((await LogAudit(register.redis).run()).problems)
     assert all(part in text for part in said), text
 
 
@@ -457,13 +459,13 @@ async def test_a_shortened_log_or_a_lost_head_is_found_for_good(register: Regist
     rows = await entries(register)
     await replace_log(register, rows[:-1])
     await started(register)
-    (problem, *_) = (await check_log(register.redis)).problems
+    (problem, *_) = (await LogAudit(register.redis).run()).problems
     assert f"{count + 1}-0 is in the place of {count}-0" in problem
     await replace_log(register, rows)
     await register.redis.delete(register.keys.log_head)
-    assert (await check_log(register.redis)).problems
+    assert (await LogAudit(register.redis).run()).problems
     await started(register)
-    (problem,) = (await check_log(register.redis)).problems
+    (problem,) = (await LogAudit(register.redis).run()).problems
     assert BROKEN in problem
 
 
@@ -472,4 +474,4 @@ async def test_no_more_is_reported_than_helps(register: Register) -> None:
         await started(register)
     rows = await entries(register)
     await replace_log(register, [(id_, fields | {b"chain": b"?"}) for id_, fields in rows])
-    assert len((await check_log(register.redis)).problems) == PROBLEMS_MAX
+    assert len((await LogAudit(register.redis).run()).problems) == PROBLEMS_MAX

@@ -15,7 +15,7 @@ local SEAL, OLD_PIN = ARGV[6], ARGV[7]
 
 --include note
 --include session
---include tries
+--include attempts
 
 local elsewhere = moved(LOG, HEAD)
 if elsewhere then return elsewhere end
@@ -23,12 +23,12 @@ if elsewhere then return elsewhere end
 local counters = counters_from(6)
 local name, enabled, generation, choose_by, pin_by = unpack(
   redis.call('HMGET', USER, 'name', 'enabled', 'generation', 'choose_by', 'pin_by'))
-decide_try(counters, ATTEMPT)
+decide_attempt(counters, ATTEMPT)
 if enabled ~= '1' or generation ~= GENERATION or (pin_by ~= name and too_late(choose_by))
   or redis.call('HGET', SESSION, 'generation') ~= generation then
   return 'session_ended'
 end
-redis.call('DEL', counters[1].tries)
+redis.call('DEL', counters[1].failed)
 redis.call('HSET', USER, 'pin', PIN, 'pin_by', name)
 redis.call('HDEL', USER, 'choose_by')
 redis.call('HSET', SESSION, 'generation', redis.call('HINCRBY', USER, 'generation', 1),

@@ -18,7 +18,7 @@ local USER_PREFIX, SEAL, SEALED_ROLE, PIN = ARGV[10], ARGV[11], ARGV[12], ARGV[1
 
 --include note
 --include session
---include tries
+--include attempts
 
 local elsewhere = moved(LOG, HEAD)
 if elsewhere then return elsewhere end
@@ -50,8 +50,8 @@ local now = now_ms()
 redis.call('HSET', SESSION, 'user', FOLDED, 'name', name, 'generation', generation,
   'csrf', CSRF, 'seal', SEAL, 'created', now, 'touched', now)
 redis.call('PEXPIRE', SESSION, LONGEST_MS)
-redis.call('DEL', counters[1].tries)
-decide_try(counters, ATTEMPT)
+redis.call('DEL', counters[1].failed)
+decide_attempt(counters, ATTEMPT)
 if DEVICE ~= '' then
   redis.call('ZADD', DEVICES, now, DEVICE)
   redis.call('ZREMRANGEBYSCORE', DEVICES, '-inf', now - tonumber(DEVICE_MS))

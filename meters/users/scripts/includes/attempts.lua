@@ -12,7 +12,7 @@ local function counters_from(first_key, first_arg)
   for key = first_key, #KEYS, KEYS_PER_COUNTER do
     local arg = (first_arg or #ARGV + 1) + #counters * ARGS_PER_COUNTER
     counters[#counters + 1] = {
-      tries = KEYS[key], lock = KEYS[key + 1], undecided = KEYS[key + 2], label = ARGV[arg],
+      failed = KEYS[key], lock = KEYS[key + 1], undecided = KEYS[key + 2], label = ARGV[arg],
       most = tonumber(ARGV[arg + 1]), window_ms = tonumber(ARGV[arg + 2]), lock_ms = tonumber(ARGV[arg + 3]),
     }
   end
@@ -36,9 +36,9 @@ local function latest(attempts)
 end
 
 -- Removes an attempt from the undecided attempts.
-local function decide_try(counters, try)
+local function decide_attempt(counters, attempt)
   for _, counter in ipairs(counters) do
-    redis.call('ZREM', counter.undecided, try)
+    redis.call('ZREM', counter.undecided, attempt)
   end
 end
 

@@ -14,7 +14,7 @@ local ATTEMPT, UNDECIDED_MS = ARGV[1], ARGV[2]
 local CLEAN_GAP_MS, FAILED_GAP_MS = tonumber(ARGV[3]), tonumber(ARGV[4])
 
 --include note
---include tries
+--include attempts
 
 local counters = counters_from(3, 5)
 local now = now_ms()
@@ -35,10 +35,10 @@ end
 -- not cause a lock: if its worker died before the PIN check, nobody learned anything about the PIN.
 local busy, everybody, failed_here = false, nil, false
 for _, counter in ipairs(counters) do
-  local tries, undecided = counter.tries, counter.undecided
-  redis.call('ZREMRANGEBYSCORE', tries, '-inf', now - counter.window_ms)
+  local undecided = counter.undecided
+  redis.call('ZREMRANGEBYSCORE', counter.failed, '-inf', now - counter.window_ms)
   redis.call('ZREMRANGEBYSCORE', undecided, '-inf', now - tonumber(UNDECIDED_MS))
-  local failed = redis.call('ZCARD', tries)
+  local failed = redis.call('ZCARD', counter.failed)
   local is_full = failed + redis.call('ZCARD', undecided) >= counter.most
   if slows(counter) then
     everybody = is_full and counter or nil
@@ -54,7 +54,7 @@ end
 -- The gap also follows an undecided attempt, so many attempts at the same time do not avoid it. If
 -- that attempt is right, the others do not wait longer.
 if everybody then
-  local last = math.max(latest(everybody.tries), latest(everybody.undecided))
+  local last = math.max(latest(everybody.failed), latest(everybody.undecided))
   local left = last + (failed_here and FAILED_GAP_MS or CLEAN_GAP_MS) - now
   if left > 0 then
     return {'slowed', string.format('%.0f', left)}

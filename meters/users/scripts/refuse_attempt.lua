@@ -14,7 +14,7 @@ local ATTEMPT, AT, WHAT, BY, ABOUT = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local CLIENT, DEVICE = ARGV[6], ARGV[7]
 
 --include note
---include tries
+--include attempts
 
 local elsewhere = moved(LOG, HEAD)
 if elsewhere then return elsewhere end
@@ -24,17 +24,17 @@ local now = now_ms()
 local wait = 0
 local entry = {at = AT, what = WHAT, by = BY, about = ABOUT, client = CLIENT}
 note(LOG, HEAD, entry)
-decide_try(counters, ATTEMPT)
+decide_attempt(counters, ATTEMPT)
 for _, counter in ipairs(counters) do
-  local tries, label, lock_ms = counter.tries, counter.label, counter.lock_ms
-  redis.call('ZREMRANGEBYSCORE', tries, '-inf', now - counter.window_ms)
-  redis.call('ZADD', tries, now, ATTEMPT)
-  redis.call('PEXPIRE', tries, counter.window_ms)
+  local failed, label, lock_ms = counter.failed, counter.label, counter.lock_ms
+  redis.call('ZREMRANGEBYSCORE', failed, '-inf', now - counter.window_ms)
+  redis.call('ZADD', failed, now, ATTEMPT)
+  redis.call('PEXPIRE', failed, counter.window_ms)
   if not slows(counter) then
     note_lock(USER, LOCKS, label, now)
   end
-  if redis.call('ZCARD', tries) >= counter.most and not slows(counter) then
-    redis.call('DEL', tries)
+  if redis.call('ZCARD', failed) >= counter.most and not slows(counter) then
+    redis.call('DEL', failed)
     if DEVICE ~= '' then
       redis.call('ZREM', DEVICES, DEVICE)
     else

@@ -5,7 +5,7 @@
 local ATTEMPT = ARGV[1]
 
 --include note
---include tries
+--include attempts
 
-decide_try(counters_from(1), ATTEMPT)
+decide_attempt(counters_from(1), ATTEMPT)
 return 0
