@@ -200,7 +200,7 @@ async def _find_primaries(clients: Iterable[Redis]) -> None:
             if not isinstance(client, ReplicatedRedis):
                 break
             with contextlib.suppress(NoPrimaryError):
-                await client.primary()
+                await client.discovery.primary()
                 break
 
 

@@ -477,7 +477,7 @@ class LinkService:
         """
         before: set[str] = set()
         while True:
-            missing = await redis.missing()
+            missing = await redis.discovery.missing()
             self._metrics.running.show_servers_missing(self.store.link.id, len(missing))
             if set(missing) != before:
                 before = set(missing)

@@ -169,8 +169,7 @@ class ApprovalBook:
                 has ledger entries.
         """
         mode = "empty" if of_empty_link else "alone"
-        waiting = await self.waiting()
-        await self._run(mode, approval, replaces, waiting, terms=terms, continues=continues)
+        done(await self._run(mode, approval, replaces, await self.waiting(), terms, continues))
 
     async def approve_first(
         self, approval: Approval, replaces: str, after: int, waiting: Waiting
@@ -183,7 +182,10 @@ class ApprovalBook:
         Raises:
             BooksError: ``stale`` if somebody approved since these were read.
         """
-        await self._run("first", approval, replaces, waiting, after=after)
+        half = HalfApproval(
+            approval.digest, replaces, approval.by, approval.changed, approval.pin_set_by, after
+        )
+        done(await self._run("first", approval, replaces, waiting, event=half))
 
     async def approve_second(
         self, approval: Approval, replaces: str, waiting: Waiting, setters: PinSetters
@@ -194,43 +196,33 @@ class ApprovalBook:
             BooksError: ``stale`` as for the first approval; ``same_person``, with the reason, if
                 both approvals could be by the same person (duty D4).
         """
-        await self._run("second", approval, replaces, waiting, setters)
-
-    async def _run(
-        self,
-        mode: str,
-        approval: Approval,
-        replaces: str,
-        waiting: Waiting,
-        setters: PinSetters = NO_SETTERS,
-        *,
-        terms: str = "",
-        continues: str = "",
-        after: int = 0,
-    ) -> None:
-        store, half, event = self._store, waiting.half, msgspec.json.encode(approval)
-        if mode == "first":
-            event = msgspec.json.encode(
-                HalfApproval(
-                    approval.digest,
-                    replaces,
-                    approval.by,
-                    approval.changed,
-                    approval.pin_set_by,
-                    after,
-                )
-            )
-        answer = await store.call(
-            "approve_link", approval.digest, approval.by, approval.text, event, replaces, mode,
-            waiting.entry, half.by if half else "", msgspec.json.encode(half) if half else "{}",
-            setters.text, terms, continues, keys=[store.keys.approved],
-        )  # fmt: skip
+        answer = await self._run("second", approval, replaces, waiting, setters=setters)
         if answer[0] == "same_person":
             _, first, setter = answer
             by = approval.by
             reason = why_one_person(first, by, setter, did="approved it first", does="approves too")
             raise BooksError("same_person", reason)
         done(answer)
+
+    async def _run(  # noqa: PLR0917
+        self,
+        mode: str,
+        approval: Approval,
+        replaces: str,
+        waiting: Waiting,
+        terms: str = "",
+        continues: str = "",
+        *,
+        event: Approval | HalfApproval | None = None,
+        setters: PinSetters = NO_SETTERS,
+    ) -> list[str]:
+        store, half = self._store, waiting.half
+        return await store.call(
+            "approve_link", approval.digest, approval.by, approval.text,
+            msgspec.json.encode(event or approval), replaces, mode, waiting.entry,
+            half.by if half else "", msgspec.json.encode(half) if half else "{}", setters.text,
+            terms, continues, keys=[store.keys.approved],
+        )  # fmt: skip
 
     async def _noted(self, entry: int) -> NotedApproval:
         """Return the approval that a ledger entry records.

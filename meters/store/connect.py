@@ -1,6 +1,6 @@
 """Opening of the Redis that the floor file names: one server, one with sentinels, or a cluster."""
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Final
@@ -127,12 +127,13 @@ class _ReplicatedOpening:
             self._pool(kind, _OF_PRIMARY, settings), discovery, self._replicas, probe
         )
 
-    def _asked(self, access: _Access) -> Sequence[tuple[Redis, HostPort]]:
+    def _asked(self, access: _Access) -> Mapping[Redis, HostPort]:
         """Return a client for each sentinel or cluster node that knows the primary's address."""
-        kind, found = SSLConnection if self._address.tls else Connection, []
+        kind = SSLConnection if self._address.tls else Connection
+        found: dict[Redis, HostPort] = {}
         for place in self._address.places:
             where = {"host": place.host, "port": place.port, **access}
-            found.append((Redis(connection_pool=self._pool(kind, _TO_ASK, where)), place))
+            found[Redis(connection_pool=self._pool(kind, _TO_ASK, where))] = place
         return found
 
     def _pool(self, kind: type[Connection], limits: Limits, settings: _Access) -> KeptConnections:

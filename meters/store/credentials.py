@@ -59,7 +59,7 @@ def redis_access(service: Service, *, archives: bool = False) -> dict[str, objec
     found: dict[str, object] = {}
     if password is not None:
         found = {"username": username, "password": password}
-    return found | (_tls_access(bundle) if _has_tls(service) else {})
+    return found | _tls_access(service, bundle)
 
 
 def users_access(service: Service) -> dict[str, object] | None:
@@ -84,7 +84,7 @@ def users_access(service: Service) -> dict[str, object] | None:
     if password is None:
         return None
     credential: dict[str, object] = {"username": USERS_REDIS_USER, "password": password}
-    return credential | (_tls_access(bundle) if _has_tls(service) else {})
+    return credential | _tls_access(service, bundle)
 
 
 def session_secret(service: Service) -> bytes:
@@ -128,16 +128,17 @@ def sentinel_access(service: Service, *, archives: bool = False) -> dict[str, ob
     if password is None and file is not None and file.exists():
         password = read_secret(file)
     found: dict[str, object] = {} if password is None else {"password": password}
-    if not _has_tls(service):
-        return found
-    return found | _tls_access(_bundle(keys, archives=archives) if keys else None)
+    bundle = _bundle(keys, archives=archives) if keys and _has_tls(service) else None
+    return found | _tls_access(service, bundle)
 
 
 def _has_tls(service: Service) -> bool:
     return service.redis.partition("://")[0] in {"rediss", "rediss+sentinel", "rediss+cluster"}
 
 
-def _tls_access(bundle: KeyBundle | None) -> dict[str, object]:
+def _tls_access(service: Service, bundle: KeyBundle | None) -> dict[str, object]:
+    if not _has_tls(service):
+        return {}
     checked: dict[str, object] = {"ssl_check_hostname": True, "ssl_cert_reqs": "required"}
     if bundle is None:
         return checked

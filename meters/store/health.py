@@ -103,21 +103,17 @@ async def _run_synced(redis: Redis, sha: str, keys: Sequence[str], args: Sequenc
         pipe.evalsha(sha, len(keys), *keys, *args)
         for name in _SYNCED:
             pipe.config_get(name)
-        answers = await _answers(pipe)
+        answers: list[Any] = await pipe.execute(raise_on_error=False)
+    _raise_first(answers)
     _raise_unless_synced(answers[1:])
     return answers[0]
 
 
-async def _answers(pipe: Pipeline) -> list[Any]:
-    """Execute a pipeline; return its answers, or raise its first error.
-
-    An error that the client library raises itself would repeat all commands of the pipeline.
-    """
-    answers: list[Any] = await pipe.execute(raise_on_error=False)
+def _raise_first(answers: Sequence[object]) -> None:
+    """Raise the first error. One from the client library would repeat the whole pipeline."""
     for answer in answers:
         if isinstance(answer, Exception):
             raise answer
-    return answers
 
 
 async def must_keep(redis: Redis) -> None:
@@ -206,8 +202,9 @@ async def redis_problem(redis: Redis, tag: str, watch: FileWatch | None = None) 
     try:
         if isinstance(redis, ReplicatedRedis) and await redis.has_moved():
             return "another Redis has become the primary"
-        settings, info, written = await _settings_and_info(redis, probe_key(tag))
-        replicas = await _replicas_problems(redis, info)
+        settings, info, written = await _settings_and_info(
+            redis, (*_NEEDED, *_OF_REPLICAS), _SECTIONS, probe_key(tag)
+        )
     except BusyLoadingError:
         return "Redis is loading its data"
     except (RedisError, OSError) as error:
@@ -229,37 +226,33 @@ async def redis_problem(redis: Redis, tag: str, watch: FileWatch | None = None) 
         problems.append(refused_write(refused) or f"Redis refuses writes: {refused}")
     if version < _LEAST_VERSION:
         problems.append(f"Redis is version {info.get('redis_version')}; it must be at least 6.2")
-    return "; ".join([*problems, *replicas]) or None
+    if isinstance(redis, ReplicatedRedis) and redis.replicas:
+        problems += _replicas_problems(redis.replicas, settings, info)
+    return "; ".join(problems) or None
 
 
 async def redis_warnings(redis: Redis) -> Sequence[str]:
     """Return what Redis reports that will stop its writes later."""
-    async with Pipeline(
-        redis.connection_pool, redis.response_callbacks, transaction=False, shard_hint=None
-    ) as pipe:
-        pipe.config_get("save")
-        pipe.config_get("stop-writes-on-bgsave-error")
-        pipe.info("persistence")
-        pipe.info("memory")
-        save, stops, disk, memory = await _answers(pipe)
+    names = ("save", "stop-writes-on-bgsave-error")
+    settings, info, _ = await _settings_and_info(redis, names, ("persistence", "memory"))
     found = []
-    if save["save"]:
-        if disk.get("rdb_last_bgsave_status") != "ok":
+    if settings["save"]:
+        if info.get("rdb_last_bgsave_status") != "ok":
             found.append("its last snapshot failed: look at its disk")
-        if stops["stop-writes-on-bgsave-error"] == "yes":
+        if settings["stop-writes-on-bgsave-error"] == "yes":
             found.append('it makes snapshots, and refuses writes when one fails: set save ""')
-    if disk.get("aof_last_bgrewrite_status") != "ok":
+    if info.get("aof_last_bgrewrite_status") != "ok":
         found.append("it cannot shorten its append-only file, which fills its disk")
-    used, limit = (int(memory.get(name, 0)) for name in ("used_memory", "maxmemory"))
+    used, limit = (int(str(info.get(name, 0))) for name in ("used_memory", "maxmemory"))
     if limit and (percent := used * 100 // limit) >= _NEARLY_FULL_PERCENT:
         found.append(f"{percent} % of its maxmemory is used, and it refuses writes when it is full")
     return found
 
 
 async def _settings_and_info(
-    redis: Redis, probe: str
+    redis: Redis, names: Iterable[str], sections: Iterable[str], probe: str = ""
 ) -> tuple[Mapping[str, str], Mapping[str, object], object]:
-    """Read the settings (CONFIG) and the state (INFO) of Redis, and write to its probe key.
+    """Read settings (CONFIG) and the state (INFO) of Redis, and write to a probe key, if any.
 
     This takes one round trip, and Redis one sync of its file. The service does it every second.
 
@@ -268,35 +261,34 @@ async def _settings_and_info(
             refused a write.
     """
     # This pipeline does not wait for replicas, because the answer contains no data of the floor.
-    callbacks = redis.response_callbacks
+    callbacks, answers = redis.response_callbacks, list[Any]()
     async with Pipeline(
         redis.connection_pool, callbacks, transaction=False, shard_hint=None
     ) as pipe:
         # The script first: a change of the settings after it is seen by the next check.
-        pipe.evalsha(_WRITES_DIGEST, 1, probe)
+        if probe:
+            pipe.evalsha(_WRITES_DIGEST, 1, probe)
         # Each call has one name or one section, because Redis before 7.0 accepts no more.
-        for name in _NEEDED:
+        for name in names:
             pipe.config_get(name)
-        for section in _SECTIONS:
+        for section in sections:
             pipe.info(section)
-        written, *answers = await pipe.execute(raise_on_error=False)
-        for answer in answers:
-            if isinstance(answer, Exception):
-                raise answer
+        answers = await pipe.execute(raise_on_error=False)
+        written = answers.pop(0) if probe else None
+        _raise_first(answers)
         if isinstance(written, NoScriptError):
             pipe.script_load(_WRITES)
             await pipe.execute()
-            return await _settings_and_info(redis, probe)
-    count = len(_NEEDED)
+            return await _settings_and_info(redis, names, sections, probe)
+    count = len([*names])
     return dict(ChainMap(*answers[:count])), dict(ChainMap(*answers[count:])), written
 
 
-async def _replicas_problems(redis: Redis, info: Mapping[str, object]) -> Sequence[str]:
-    """Return the problems of the primary's replicas; none if it needs no replicas."""
-    needed = redis.replicas if isinstance(redis, ReplicatedRedis) else 0
-    if not needed:
-        return []
-    least, lag_s = [int(str((await redis.config_get(name))[name])) for name in _OF_REPLICAS]
+def _replicas_problems(
+    needed: int, settings: Mapping[str, str], info: Mapping[str, object]
+) -> Sequence[str]:
+    """Return the problems of a primary's replicas, of which some are needed."""
+    least, lag_s = (int(settings[name]) for name in _OF_REPLICAS)
     problems = []
     if least < needed:
         problems.append(f"Redis has {_OF_REPLICAS[0]} {least}; it must be at least {needed}")
@@ -361,7 +353,8 @@ async def _replication_of(redis: Redis) -> Replication:
         await asyncio.sleep(_ASK_EVERY_S)
         info = await _replication_info(redis)
     if isinstance(redis, ReplicatedRedis):
-        return Replication(str(await redis.primary()), replicas, tuple(await redis.missing()))
+        primary, missing = await redis.discovery.primary(), await redis.discovery.missing()
+        return Replication(str(primary), replicas, tuple(missing))
     return Replication("", replicas)
 
 

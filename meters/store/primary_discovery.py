@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, cast
 
@@ -42,9 +42,8 @@ class SentinelDiscovery:
     than half of all sentinels must name the same address.
     """
 
-    def __init__(self, sentinels: Sequence[tuple[Redis, HostPort]], service: str) -> None:
-        self._sentinels = [sentinel for sentinel, _ in sentinels]
-        self._places = [place for _, place in sentinels]
+    def __init__(self, sentinels: Mapping[Redis, HostPort], service: str) -> None:
+        self._sentinels = sentinels
         self._service = service
 
     async def primary(self) -> HostPort:
@@ -53,13 +52,13 @@ class SentinelDiscovery:
         Raises:
             NoPrimaryError: too few sentinels answer, or they do not agree.
         """
-        refusing: set[int] = set()
+        refusing: set[Redis] = set()
 
         async def ask(sentinel: Redis) -> HostPort | None:
             try:
                 return await self._named(sentinel)
             except AuthenticationError:
-                refusing.add(id(sentinel))
+                refusing.add(sentinel)
                 raise
 
         found, needed = await _ask(self._sentinels, ask), _most_of(self._sentinels)
@@ -77,7 +76,7 @@ class SentinelDiscovery:
 
     async def missing(self) -> Sequence[str]:
         """Return the sentinels that do not answer or disagree, and the replicas that are down."""
-        answers = await asyncio.gather(*map(self._view, self._sentinels, self._places))
+        answers = await asyncio.gather(*map(self._view, self._sentinels))
         silent = [answer for answer in answers if isinstance(answer, str)]
         views = [answer for answer in answers if not isinstance(answer, str)]
         named = Counter(view.primary for view in views)
@@ -96,8 +95,9 @@ class SentinelDiscovery:
                 down.append(found[0])
         return [*silent, *odd, *down]
 
-    async def _view(self, sentinel: Redis, place: HostPort) -> "_View | str":
+    async def _view(self, sentinel: Redis) -> _View | str:
         """Return the primary and replicas according to a sentinel, or why it does not name them."""
+        place = self._sentinels[sentinel]
         try:
             async with asyncio.timeout(_ANSWER_WITHIN_S):
                 rows = cast(
@@ -133,9 +133,8 @@ class ClusterDiscovery:
     One answer is enough: if a node is separated from the others, it soon refuses writes.
     """
 
-    def __init__(self, nodes: Sequence[tuple[Redis, HostPort]], slot: int) -> None:
-        self._nodes = [node for node, _ in nodes]
-        self._places = {id(node): place for node, place in nodes}
+    def __init__(self, nodes: Mapping[Redis, HostPort], slot: int) -> None:
+        self._nodes = nodes
         self._slot = slot
 
     async def primary(self) -> HostPort:
@@ -155,8 +154,8 @@ class ClusterDiscovery:
     async def missing(self) -> Sequence[str]:
         answers = await asyncio.gather(*(_answer(node, self._serving) for node in self._nodes))
         return [
-            f"node {self._places[id(node)]} does not answer"
-            for node, answer in zip(self._nodes, answers, strict=True)
+            f"node {place} does not answer"
+            for place, answer in zip(self._nodes.values(), answers, strict=True)
             if not answer
         ]
 
@@ -170,7 +169,7 @@ class ClusterDiscovery:
                 # A node that does not know its own address returns an empty address. Then the
                 # primary is this node.
                 named = host.decode() if isinstance(host, bytes) and host else None
-                return HostPort(named or self._places[id(node)].host, port)
+                return HostPort(named or self._nodes[node].host, port)
         return None
 
 
@@ -178,31 +177,29 @@ PrimaryDiscovery = SentinelDiscovery | ClusterDiscovery
 
 
 async def _ask(
-    servers: Sequence[Redis], ask: Callable[[Redis], Awaitable[HostPort | None]]
+    servers: Collection[Redis], ask: Callable[[Redis], Awaitable[HostPort | None]]
 ) -> Counter[HostPort | None]:
     """Ask servers in parallel. Return how many servers gave each answer.
 
     When most of them have given the same answer, wait only a little longer for the others.
     """
     found: Counter[HostPort | None] = Counter()
-    waiting = {asyncio.create_task(_answer(server, ask), name="where") for server in servers}
-    left_s, needed = _ANSWER_WITHIN_S, _most_of(servers)
-    loop = asyncio.get_running_loop()
-    until = loop.time() + left_s
+    asking = [asyncio.create_task(_answer(server, ask), name="where") for server in servers]
+    until_s = asyncio.get_running_loop().time() + _ANSWER_WITHIN_S
     try:
-        while waiting and left_s > 0:
-            done, waiting = await asyncio.wait(
-                waiting, timeout=left_s, return_when=asyncio.FIRST_COMPLETED
-            )
-            for task in done:
-                found.update(task.result())
-            if max(found.values(), default=0) >= needed:
-                until = min(until, loop.time() + _LATER_BY_S)
-            left_s = until - loop.time()
+        async with asyncio.timeout_at(until_s) as limit:
+            for answered in asyncio.as_completed(asking):
+                found.update(await answered)
+                if max(found.values(), default=0) >= _most_of(servers):
+                    now_s = asyncio.get_running_loop().time()
+                    until_s = min(until_s, now_s + _LATER_BY_S)
+                    limit.reschedule(until_s)
+    except TimeoutError:
+        pass  # the others do not answer in time
     finally:
-        for task in waiting:
+        for task in asking:
             task.cancel()
-        await asyncio.gather(*waiting, return_exceptions=True)
+        await asyncio.gather(*asking, return_exceptions=True)
     return found
 
 
@@ -227,5 +224,5 @@ def _fault(replica: str, row: Mapping[str, object]) -> str:
     return ""
 
 
-def _most_of(servers: Sequence[Redis]) -> int:
+def _most_of(servers: Collection[Redis]) -> int:
     return len(servers) // 2 + 1

@@ -159,15 +159,9 @@ class ReplicatedRedis(Redis):
         super().__init__(connection_pool=pool)
         self._pool = pool
         self.replicas = replicas
-        self._discovery = discovery
+        self.discovery = discovery
         self._noted = noted
         self._place: HostPort | None = None
-
-    async def primary(self) -> HostPort:
-        return await self._discovery.primary()
-
-    async def missing(self) -> Sequence[str]:
-        return await self._discovery.missing()
 
     async def has_moved(self) -> bool:
         """Check if another Redis has become the primary since the last call.
@@ -175,7 +169,7 @@ class ReplicatedRedis(Redis):
         Raises:
             NoPrimaryError: the primary cannot be determined.
         """
-        before, self._place = self._place, await self._discovery.primary()
+        before, self._place = self._place, await self.discovery.primary()
         moved = before not in {None, self._place}
         if moved:
             await self._leave()
