@@ -4,7 +4,7 @@ from typing import Any
 
 import redis
 
-from meters.ledger.link_keys import LinkKeys
+from meters.ledger.redis_layout import LinkKeys
 from meters.store.stored_entries import unpack_entry
 
 

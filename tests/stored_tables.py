@@ -2,7 +2,7 @@
 
 import msgspec
 
-from meters.ledger.stored_tables import PACK, StoredTable, kept_text, reply_field, reply_fields
+from meters.ledger.redis_layout import PACK, StoredTable, kept_text, reply_field, reply_fields
 from meters.store.link_store import LinkStore
 
 

@@ -2,18 +2,22 @@ import hashlib
 import multiprocessing
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from datetime import date
 from pathlib import Path
-from typing import Final, Self
+from typing import Final, Self, cast
 
-from meters.archive.day_file import ENDING, ArchiveError, DayFile
-from meters.archive.day_lines import EntryLine
+from meters.archive.day_file import ENDING, ArchiveError, DayFile, EntryLine
+from meters.ledger.entry_messages import ARCHIVED, Archived
 from meters.process.signals import begin_worker_process
+from meters.store.link_store import LinkStore
 
 _DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
+
+Advance = Callable[[int, int], None]
+"""Shows progress, from the numbers of finished units (such as ledger entries) and of all units."""
 
 
 def archived_links(directory: Path) -> frozenset[str]:
@@ -94,8 +98,24 @@ class ArchiveFiles:
             before = file
 
 
+async def archived_and_read(store: LinkStore) -> tuple[int, int]:
+    """Return the numbers of the last archived ledger entry, and of the last reading, in Redis."""
+    archived, reading = cast(
+        "list[bytes | None]",
+        await store.redis.hmget(store.keys.meters, ["archived", "reading"]),
+    )
+    return int(archived or 0), int(reading or 0)
+
+
+async def archived_days(store: LinkStore) -> AsyncIterator[tuple[int, Archived]]:
+    """Yield the ledger's records about archived days, with their entries, the latest first."""
+    async for number, fields in store.every_act():
+        if fields["kind"] == "archive":
+            yield number, ARCHIVED.decode(fields["event"])
+
+
 def _follows(before: DayFile, file: DayFile) -> bool:
-    ends = (before.digest, before.head.last + 1, before.head.closing)
+    ends = (before.head.digest, before.head.last + 1, before.head.closing)
     return ends == (file.head.previous, file.head.first, file.head.opening)
 
 

@@ -1,16 +1,22 @@
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from itertools import takewhile
-from typing import Final, cast
+from typing import Final
 
 import msgspec
 
-from meters.archive.archive_days import ArchiveFiles, day_of
+from meters.archive.archive_days import (
+    Advance,
+    ArchiveFiles,
+    archived_and_read,
+    archived_days,
+    day_of,
+)
 from meters.archive.day_file import ArchiveError, Day, DayFile, DayWriter
 from meters.ledger.checkpoint import Checkpoint
 from meters.ledger.claim_evidence import CLAIM_ACTS, CORRECTION_FIELDS
-from meters.ledger.entry_messages import ARCHIVED, Archived, Expired
+from meters.ledger.entry_messages import DECIDED, Archived, Expired
 from meters.ledger.ledger_replay import Replay
 from meters.store.ledger_reading import first_end, first_number
 from meters.store.link_store import LinkStore
@@ -27,8 +33,6 @@ _WINS_AT_ONCE: Final = 500
 _CUT: Final = 5_000
 """Number of ledger entries that one call deletes. It takes some milliseconds, for which the tables
 wait."""
-
-Advance = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +85,7 @@ class Archiver:
     async def _write(
         self, files: list[DayFile], advance: Advance, *, lost: bool
     ) -> list[DayFile]:  # fmt: skip
-        archived, last = await self._span()
+        archived, last = await archived_and_read(self._store)
         known = [file for file in files if file.head.last <= archived]
         if archived and not lost and (not known or known[-1].head.last != archived):
             raise ArchiveError(
@@ -100,7 +104,14 @@ class Archiver:
                 await self._note_day(file, archived)
                 archived = file.head.last
             else:
-                await self._hold_against_note(file)
+                try:
+                    await self._noted_by(file)
+                except ArchiveError:
+                    file.path.unlink()
+                    raise ArchiveError(
+                        f"the entries of {file.head.day} in Redis are not those that were archived:"
+                        " the day was not written again"
+                    ) from None
             if is_new:
                 written.append(file)
         return written
@@ -118,17 +129,6 @@ class Archiver:
             )
         return known[-1].day.closing
 
-    async def _hold_against_note(self, file: DayFile) -> None:
-        """Compare a file that was written a second time with the ledger's record about it."""
-        try:
-            await self._noted_by(file)
-        except ArchiveError:
-            file.path.unlink()
-            raise ArchiveError(
-                f"the entries of {file.head.day} in Redis are not those that were archived: the"
-                " day was not written again"
-            ) from None
-
     async def _write_next(
         self, replay: Replay, files: list[DayFile], advance: Callable[[int], None]
     ) -> tuple[DayFile, bool]:
@@ -136,11 +136,14 @@ class Archiver:
         opening, decided = replay.checkpoint, set[str]()
         with DayWriter(self._archive.directory / "next-day.new") as writer:
             while replay.closed_day == opening.closed_day:
-                for number, fields in await self._next(replay.entries):
+                page = await self._store.entries(replay.entries, _PAGE)
+                if not page or page[0][0] != replay.entries + 1:
+                    raise ArchiveError(f"the ledger lacks the entries after {replay.entries}")
+                for number, fields in page:
                     writer.add((number, fields))
                     replay.apply_entry(number, fields)
                     if fields["kind"] in CLAIM_ACTS:
-                        decided.add(msgspec.json.decode(fields["event"], type=_Decided).claim)
+                        decided.add(DECIDED.decode(fields["event"]).claim)
                     if fields["kind"] == b"reading":
                         break
                 advance(replay.entries)
@@ -155,24 +158,19 @@ class Archiver:
                 self._store.link.id, date.fromisoformat(closing.closed_day),
                 opening.entries + 1, closing.entries, previous, opening, closing,
             )  # fmt: skip
-            final = decided - closing.waiting
+            final = sorted(decided - closing.waiting)
             claims = {
                 claim: _at_close(fields, replay.evidence.claims.get(claim))
-                for claim, fields in (await self._decided(final)).items()
+                for claim, fields in zip(final, await self._store.claims(final), strict=True)
+                if fields
             }
-            self._hold_claims(replay, final, claims)
+            for claim in final:
+                if found := replay.evidence.differences(claim, claims.get(claim, {})):
+                    raise ArchiveError(
+                        f"the claims of link {self._store.link.id} differ from its ledger, and"
+                        f" nothing was archived or trimmed: {found[0]}"
+                    )
             return self._put(writer, day, claims, files)
-
-    def _hold_claims(
-        self, replay: Replay, decided: set[str], claims: Mapping[str, Mapping[str, str]]
-    ) -> None:
-        """Refuse to archive a day if its decided claims in Redis differ from the ledger."""
-        for claim in sorted(decided):
-            if found := replay.evidence.differences(claim, claims.get(claim, {})):
-                raise ArchiveError(
-                    f"the claims of link {self._store.link.id} differ from its ledger, and nothing"
-                    f" was archived or trimmed: {found[0]}"
-                )
 
     def _put(
         self,
@@ -195,28 +193,9 @@ class Archiver:
             )
         return existing, False
 
-    async def _next(self, after: int) -> list[tuple[int, dict[str, bytes]]]:
-        page = await self._store.entries(after, _PAGE)
-        if not page or page[0][0] != after + 1:
-            raise ArchiveError(f"the ledger lacks the entries after {after}")
-        return page
-
-    async def _span(self) -> tuple[int, int]:
-        """Return the numbers of the last archived ledger entry, and of the last reading."""
-        archived, reading = cast(
-            "list[bytes | None]",
-            await self._store.redis.hmget(self._store.keys.meters, ["archived", "reading"]),
-        )
-        return int(archived or 0), int(reading or 0)
-
-    async def _decided(self, claims: set[str]) -> dict[str, dict[str, str]]:
-        ids = sorted(claims)
-        found = await self._store.claims(ids)
-        return {claim: fields for claim, fields in zip(ids, found, strict=True) if fields}
-
     async def _note_day(self, file: DayFile, archived: int) -> None:
         day = file.day
-        event = Archived(day.day, day.first, day.last, file.digest, day.closing.digest)
+        event = Archived(day.day, day.first, day.last, file.head.digest, day.closing.digest)
         answer = await self._store.call(
             "note_archive", ARCHIVER, archived, day.last, msgspec.json.encode(event)
         )
@@ -252,9 +231,9 @@ class Archiver:
 
         Only an entry with the digests of the file is such a record.
         """
-        async for number, noted in self._notes():
+        async for number, noted in archived_days(self._store):
             recorded = (noted.last, noted.digest, noted.books)
-            if recorded == (file.head.last, file.digest, file.head.closing):
+            if recorded == (file.head.last, file.head.digest, file.head.closing):
                 return number
         raise ArchiveError(f"no entry of the ledger says that {file.path} was archived")
 
@@ -262,16 +241,11 @@ class Archiver:
         """Return the digest of the archive file that ends with entry `last`; empty if not known."""
         for file in files:
             if file.head.last == last:
-                return file.digest
-        async for _, noted in self._notes():
+                return file.head.digest
+        async for _, noted in archived_days(self._store):
             if noted.last == last:
                 return noted.digest
         return ""
-
-    async def _notes(self) -> AsyncIterator[tuple[int, Archived]]:
-        async for number, fields in self._store.every_act():
-            if fields["kind"] == "archive":
-                yield number, ARCHIVED.decode(fields["event"])
 
     async def _carry_over(self, checkpoint: Checkpoint, by: int) -> None:
         store = self._store
@@ -350,10 +324,6 @@ def _at_close(fields: Mapping[str, str], due: Mapping[str, str] | None) -> dict[
     return kept | {name: due[name] for name in CORRECTION_FIELDS if name in due}
 
 
-class _Decided(msgspec.Struct, frozen=True):
-    claim: str
-
-
 def expired(archive: ArchiveFiles, today: date, keep_years: int) -> Sequence[DayFile]:
     """Return the archive files that are old enough to be deleted, the oldest first.
 
@@ -363,15 +333,15 @@ def expired(archive: ArchiveFiles, today: date, keep_years: int) -> Sequence[Day
     Raises:
         ArchiveError: a file cannot be read, or a file is missing.
     """
-    year = today.year - keep_years
+    year, leaps = today.year - keep_years, (today.month, today.day) == (2, 29)
     # The anniversary of February 29 is February 28.
-    until = today.replace(year=year, day=28) if _leaps(today) else today.replace(year=year)
+    until = today.replace(year=year, day=28) if leaps else today.replace(year=year)
     old = [DayFile(path) for path in archive.paths()[:-1] if day_of(path) < until.isoformat()]
     if not old:
         return old
     (*_, last) = archive.files(date.max)
     waiting = last.day.closing.waiting
-    return [*takewhile(lambda file: not (waiting and waiting & _opened_on(file)), old)]
+    return [*takewhile(lambda file: waiting.isdisjoint(file.day.opened), old)] if waiting else old
 
 
 async def delete(store: LinkStore, files: Sequence[DayFile]) -> None:
@@ -383,7 +353,7 @@ async def delete(store: LinkStore, files: Sequence[DayFile]) -> None:
     if not files:
         return
     first, last = files[0].day, files[-1].day
-    event = Expired(first.day, last.day, last.last, files[-1].digest)
+    event = Expired(first.day, last.day, last.last, files[-1].head.digest)
     answer = await store.call(
         "note_expiry", ARCHIVER, last.last, msgspec.json.encode(event), keys=[store.keys.checkpoint]
     )
@@ -394,16 +364,3 @@ async def delete(store: LinkStore, files: Sequence[DayFile]) -> None:
             file.path.unlink(missing_ok=True)
         except OSError as error:
             raise ArchiveError(f"{file.path} cannot be deleted: {error.strerror}") from None
-
-
-def _opened_on(file: DayFile) -> set[str]:
-    """Return the wins of a gaming day that were not finally decided at the close of the day.
-
-    A win whose Envy Bonuses are not decided is not finally decided.
-    """
-    day = file.day
-    return day.closing.waiting - day.opening.waiting
-
-
-def _leaps(day: date) -> bool:
-    return (day.month, day.day) == (2, 29)

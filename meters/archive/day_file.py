@@ -1,7 +1,10 @@
 """The archive file of one gaming day of one link: ledger entries, balances, decided wins.
 
-The file is written under a temporary name, synced to disk, read back completely, and then renamed.
-After this, pitlink never writes to it. `day_lines.py` has its format.
+It has JSON lines, compressed with zstd (RFC 8878): the program `zstd` prints it as text, and every
+programming language reads JSON. The file consists of three zstd frames: the head (one line), the
+decided wins, and the ledger entries. So pitlink reads the heads of many years without reading the
+entries. The file is written under a temporary name, synced to disk, read back completely, and then
+renamed. After this, pitlink never writes to it.
 
 Its digest covers the digest of the file of the day before; the checkpoints (balances and claims) at
 the beginning and the close of the day, of which the closing one has a digest over the ledger
@@ -20,15 +23,14 @@ from functools import cached_property
 from importlib.metadata import version
 from io import BytesIO
 from pathlib import Path
-from typing import BinaryIO, Final, Self
+from typing import BinaryIO, Final, Self, TypeVar
 
 import msgspec
 import zstandard
 from msgspec.structs import astuple
 
 from bonus.errors import UserError
-from meters.archive.day_lines import ClaimLine, DayLines, EntryLine, HeadLine, LinesWriter
-from meters.ledger.chain import link_and_seal_texts
+from meters.ledger.chain import ENTRY_FIELDS, link_and_seal_texts
 from meters.ledger.checkpoint import Checkpoint, CheckpointError, digest_of, read_checkpoint
 from meters.process.private_files import make_private_directory, write_private_file
 from meters.wire.clock import now_text
@@ -36,8 +38,69 @@ from meters.wire.messages import UNREADABLE
 
 ENDING: Final = ".jsonl.zst"
 
-FIELDS: Final = EntryLine.__struct_fields__[1:]
-"""The names of the fields of a ledger entry, in the order in which the archive has them."""
+_LEVEL: Final = 9
+"""Level of compression. Higher levels take several times as long, and save a few percent."""
+_PIECE_BYTES: Final = 1 << 17
+_PACKED_BYTES: Final = 1 << 10
+"""Number of compressed bytes that are decompressed at once. A piece of a forged file can expand to
+32,000 times its size, which must not fill the memory. The limits below are far above what pitlink
+writes."""
+_LINE_BYTES_MAX: Final = 1 << 25
+_ENTRY_BYTES_MAX: Final = 1 << 20
+_CLAIMS_BYTES_MAX: Final = 1 << 28
+
+_Line = TypeVar("_Line")
+
+
+class EntryLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True, gc=False):
+    """Line of one ledger entry, with the texts that Redis had."""
+
+    number: int
+    kind: str
+    at: str
+    by: str
+    table: str
+    round: str
+    seq: str
+    transfers: str
+    event: str
+    reply: str
+    chain: str
+
+
+class ClaimLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Line of one decided win. `fields` is JSON: the fields that Redis had."""
+
+    claim: str
+    fields: str
+
+
+class HeadLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """First line of the file: the gaming day as in `Day`, with its balances as JSON.
+
+    `digest` is that of the file, `version` the release of pitlink that wrote it. `claims_bytes` and
+    `entries_bytes` are the lengths of the frames.
+    """
+
+    link: str
+    day: date
+    first: int
+    last: int
+    previous: str
+    digest: str
+    opening: str
+    closing: str
+    version: str
+    written: str
+    claims_bytes: int
+    entries_bytes: int
+
+
+_ENCODE: Final = msgspec.json.Encoder().encode
+_HEAD: Final = msgspec.json.Decoder(HeadLine)
+_CLAIM: Final = msgspec.json.Decoder(ClaimLine)
+_ENTRY: Final = msgspec.json.Decoder(EntryLine)
+
 
 Entry = tuple[int, Mapping[str, bytes]]
 """The number of a ledger entry, and the fields of the entry in their order."""
@@ -65,6 +128,14 @@ class Day:
     opening: Checkpoint
     closing: Checkpoint
 
+    @property
+    def opened(self) -> set[str]:
+        """The wins of this day that nobody had finally decided at its close.
+
+        A win whose Envy Bonuses are not decided is not finally decided.
+        """
+        return self.closing.waiting - self.opening.waiting
+
     def digest(self, claims: Iterable[tuple[str, str]]) -> str:
         """Return the digest of a gaming day's file. `claims` are the wins decided on this day."""
         whole = hashlib.sha256()
@@ -76,22 +147,6 @@ class Day:
         return whole.hexdigest()
 
 
-@dataclass(frozen=True, slots=True)
-class DayFileHeader:
-    """The header of an archive file, as `Day`, but with the digests of its two checkpoints.
-
-    So the headers of all files fit in memory, even after many years.
-    """
-
-    link: str
-    day: date
-    first: int
-    last: int
-    previous: str
-    opening: str
-    closing: str
-
-
 class DayFile:
     """An existing archive file of one gaming day, opened when its content is needed.
 
@@ -100,30 +155,21 @@ class DayFile:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._content = DayLines(path)
 
     @cached_property
-    def _header(self) -> tuple[DayFileHeader, str]:
-        with self._readable():
-            head = self._content.head()
-        books = digest_of(head.opening.encode()), digest_of(head.closing.encode())
-        header = DayFileHeader(head.link, head.day, head.first, head.last, head.previous, *books)
-        return header, head.digest
+    def head(self) -> HeadLine:
+        """The head of the file, with the digests of its two checkpoints instead of their texts.
 
-    @property
-    def head(self) -> DayFileHeader:
-        """The header of the file, without the balances."""
-        return self._header[0]
-
-    @property
-    def digest(self) -> str:
-        return self._header[1]
+        So the heads of all files fit in memory, even after many years.
+        """
+        head, _ = self._head()
+        opening, closing = digest_of(head.opening.encode()), digest_of(head.closing.encode())
+        return msgspec.structs.replace(head, opening=opening, closing=closing)
 
     @property
     def day(self) -> Day:
-        """The header of the file, with the balances."""
-        with self._readable():
-            head = self._content.head()
+        """The gaming day, with the balances at its beginning and close."""
+        head, _ = self._head()
         try:
             books = read_checkpoint(head.opening.encode()), read_checkpoint(head.closing.encode())
         except CheckpointError as error:
@@ -147,13 +193,16 @@ class DayFile:
     def claim_lines(self) -> Iterator[ClaimLine]:
         """Yield the lines of the wins that were finally decided on this day."""
         with self._readable():
-            yield from self._content.claims()
+            head, begin = self._head()
+            yield from self._lines(_CLAIM, begin, head.claims_bytes, _CLAIMS_BYTES_MAX)
 
     def is_whole(self) -> bool:
         """Check if the file can be read and has the length that its beginning says."""
         try:
+            head, begin = self._head()
             with self._readable():
-                return self._content.is_whole()
+                size = self.path.stat().st_size
+            return size == begin + head.claims_bytes + head.entries_bytes
         except ArchiveError:
             return False
 
@@ -169,7 +218,10 @@ class DayFile:
     def lines(self) -> Iterator[EntryLine]:
         """Yield the lines of the day's ledger entries, in order, without a verification."""
         with self._readable():
-            yield from self._content.entries()
+            head, begin = self._head()
+            bytes_max = (head.last - head.first + 1) * _ENTRY_BYTES_MAX
+            begin += head.claims_bytes
+            yield from self._lines(_ENTRY, begin, head.entries_bytes, bytes_max)
 
     def verified_lines(self) -> Iterator[EntryLine]:
         """Yield the lines of the gaming day's ledger entries while the file is verified.
@@ -206,9 +258,8 @@ class DayFile:
         spans = (day.opening.entries + 1, day.closing.entries) == (day.first, day.last)
         if (number, chain, seal) != ends or not spans:
             raise ArchiveError(f"{self.path} is damaged: its entries are not those of its balances")
-        with self._readable():
-            claims = [(one.claim, one.fields) for one in self.claim_lines()]
-        if day.digest(claims) != self.digest:
+        claims = [(one.claim, one.fields) for one in self.claim_lines()]
+        if day.digest(claims) != self.head.digest:
             raise ArchiveError(f"{self.path} is damaged: its digest is not that of its content")
         if not self.is_whole():
             raise ArchiveError(f"{self.path} is damaged: its length has changed")
@@ -222,10 +273,82 @@ class DayFile:
         except UNREADABLE as error:
             raise ArchiveError(f"{self.path} is damaged: {error}") from None
 
+    def _head(self) -> tuple[HeadLine, int]:
+        """Return the head, and the length of its frame in bytes."""
+        decompressor = zstandard.ZstdDecompressor().decompressobj()
+        text, read = bytearray(), 0
+        with self._readable(), self.path.open("rb") as file:
+            while not decompressor.eof:
+                piece = file.read(_PACKED_BYTES)
+                if not piece:
+                    raise zstandard.ZstdError("the file ends in its first line")
+                read += len(piece)
+                text += decompressor.decompress(piece)
+                _check_length(len(text), _LINE_BYTES_MAX, "its first line")
+            return _HEAD.decode(text), read - len(decompressor.unused_data)
+
+    def _lines(
+        self, decoder: msgspec.json.Decoder[_Line], begin: int, frame_bytes: int, bytes_max: int
+    ) -> Iterator[_Line]:
+        """Yield the lines of one frame. It has a checksum, which zstd compares."""
+        decompressor = zstandard.ZstdDecompressor().decompressobj()
+        rest, plain_bytes = b"", 0
+        with self.path.open("rb") as file:
+            file.seek(begin)
+            while frame_bytes > 0:
+                piece = file.read(min(_PACKED_BYTES, frame_bytes))
+                frame_bytes -= len(piece)
+                if not piece:
+                    break
+                text = decompressor.decompress(piece)
+                plain_bytes += len(text)
+                _check_length(plain_bytes, bytes_max, "one of its parts")
+                lines, _, rest = (rest + text).rpartition(b"\n")
+                _check_length(len(rest), _LINE_BYTES_MAX, "a line")
+                if lines.startswith(b"\n") or b"\n\n" in lines:
+                    raise zstandard.ZstdError("it has an empty line")
+                yield from decoder.decode_lines(lines)
+                if decompressor.eof:
+                    break
+        if rest or frame_bytes or not decompressor.eof or decompressor.unused_data:
+            raise zstandard.ZstdError("its parts do not have the lengths that its first line says")
+
+
+def _check_length(length: int, longest: int, what: str) -> None:
+    if length > longest:
+        raise zstandard.ZstdError(f"{what} is longer than {longest >> 20} MiB")
+
 
 def entry_of(line: EntryLine) -> Entry:
     number, *texts = astuple(line)
-    return number, dict(zip(FIELDS, map(str.encode, texts), strict=True))
+    return number, dict(zip(ENTRY_FIELDS, map(str.encode, texts), strict=True))
+
+
+class _FrameWriter:
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self._compressor = zstandard.ZstdCompressor(_LEVEL, write_checksum=True).compressobj()
+        self._lines: list[bytes] = []
+        self._waiting_bytes = 0
+        self._frame_bytes = 0
+
+    def add(self, line: HeadLine | ClaimLine | EntryLine) -> None:
+        text = _ENCODE(line)
+        self._lines += (text, b"\n")
+        self._waiting_bytes += len(text)
+        if self._waiting_bytes > _PIECE_BYTES:
+            self._write(self._compressor.compress(b"".join(self._lines)))
+            self._lines.clear()
+            self._waiting_bytes = 0
+
+    def end(self) -> int:
+        """End the frame, and return its length in bytes."""
+        self._write(self._compressor.compress(b"".join(self._lines)) + self._compressor.flush())
+        return self._frame_bytes
+
+    def _write(self, data: bytes) -> None:
+        self._file.write(data)
+        self._frame_bytes += len(data)
 
 
 class DayWriter:
@@ -246,7 +369,7 @@ class DayWriter:
             self._file = write_private_file(self._entries_path)
         except OSError as error:
             raise ArchiveError(f"{temporary.parent} cannot be written: {error}") from None
-        self._entries = LinesWriter(self._file)
+        self._entries = _FrameWriter(self._file)
 
     def __enter__(self) -> Self:
         return self
@@ -263,7 +386,7 @@ class DayWriter:
             ArchiveError: the entry does not have the fields of a ledger entry, or the disk is full.
         """
         number, fields = entry
-        if tuple(fields) != FIELDS:
+        if tuple(fields) != ENTRY_FIELDS:
             raise ArchiveError(f"entry {number} has the fields {', '.join(fields)}")
         try:
             line = EntryLine(number, *(value.decode() for value in fields.values()))
@@ -312,7 +435,7 @@ class DayWriter:
 
 
 def _write(file: BinaryIO, lines: Iterable[HeadLine | ClaimLine]) -> int:
-    writer = LinesWriter(file)
+    writer = _FrameWriter(file)
     for line in lines:
         writer.add(line)
     return writer.end()

@@ -4,22 +4,24 @@ An act is a ledger entry about a decision of a person, or one that the service i
 """
 
 from bisect import bisect_right
-from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
+from operator import itemgetter
 from typing import Final
 
 import structlog
 
-from meters.audit.later_entries import LaterEntries
 from meters.ledger.claim_evidence import (
+    CLAIM_ACTS,
     Evidence,
     claim_differences,
     decided_claim,
     fields_of,
     win_members,
 )
+from meters.ledger.entry_messages import DECIDED, DecisionRecord
 from meters.ledger.ledger_replay import PROBLEMS_MAX, Replay
 from meters.ledger.link_state import IndexCounts, IndexPart, Snapshot
 from meters.ledger.slip_numbers import claim_of
@@ -33,8 +35,48 @@ WHOLE_UP_TO: Final = 1_000
 """Count of claims up to which each audit compares all claims and indexes."""
 CLAIMS_AGAIN: Final = 500
 """Count of old claims and payout slips that an audit of a part compares again."""
-_LAST: Final = "\U0010ffff"
-"""A text that is after the name of every claim."""
+
+
+_PAGE: Final = 50
+"""Count of entries that are read at once. It takes about a millisecond."""
+
+LaterAct = tuple[DecisionRecord, str, int, Mapping[str, bytes]]
+"""A decision on a claim, the person who made it, and the number and fields of its ledger entry."""
+
+
+class LaterEntries:
+    """The entries after the last replayed one, read once and only as far as they are needed.
+
+    Data in Redis that differs from the replayed entries can have been changed by a later entry.
+    While tables send events, there can be thousands of them.
+
+    `acts` has, by claim, the acts on claims in the entries that were read, and `tables` the tables
+    with an entry among them.
+    """
+
+    def __init__(self, store: LinkStore, after: int, pause: Callable[[], Awaitable[None]]) -> None:
+        """Begin after the entry `after`. `pause` is awaited before each reading of some entries."""
+        self.acts: dict[str, list[LaterAct]] = {}
+        self.tables: set[str] = set()
+        self._store = store
+        self._read_to = after
+        self._pause = pause
+
+    async def read_to(self, last: int) -> None:
+        """Read the entries up to `last` that were not read yet."""
+        while self._read_to < last:
+            await self._pause()
+            count = min(_PAGE, last - self._read_to)
+            page = await self._store.entries(self._read_to, count)
+            if not page:
+                return
+            for number, fields in page:
+                self._read_to = max(number, self._read_to + 1)
+                self.tables.add(fields.get("table", b"").decode("utf-8", "replace"))
+                if fields.get("kind") in CLAIM_ACTS:
+                    decided, by = DECIDED.decode(fields["event"]), fields["by"].decode()
+                    act = (decided, by, number, fields)
+                    self.acts.setdefault(decided.claim, []).append(act)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +117,9 @@ class ClaimAudit:
         evidence, compared = replay.evidence, self._compared
         if compared is None or len(evidence.in_order) <= WHOLE_UP_TO:
             return None
-        _forget_missing(evidence)
-        claims = evidence.in_order
+        claims, held = evidence.in_order, evidence.claims
+        # The first claims are archived, and so were removed before.
+        del claims[: next((at for at, one in enumerate(claims) if one[1] in held), len(claims))]
         if self._old >= len(claims) or claims[self._old][0] > compared.entries:
             self._old = 0
         begin, self._old = self._old, min(self._old + CLAIMS_AGAIN, len(claims))
@@ -106,7 +149,8 @@ class ClaimAudit:
         # A day can close and be archived within a minute, so its acts are counted before they are
         # forgotten.
         counts = _other_counts(replay, snapshot, self._compared)
-        _forget_archived_acts(replay, archived_to)
+        acts = replay.evidence.acts
+        del acts[: bisect_right(acts, max(archived_to, replay.evidence.acts_after))]
         slips = [*self._looked_at(replay, snapshot, at_most)]
         found = [
             *counts,
@@ -169,7 +213,13 @@ class ClaimAudit:
         """Return the payout slips that are compared now, each with its claim."""
         evidence = replay.evidence
         if snapshot.part is None:
-            paid = [*_paid(replay, snapshot).items()]
+            # The replay does not know slips that were used before its first entry.
+            before = {
+                slip: claim
+                for slip, claim in snapshot.slips.items()
+                if replay.begins_after and claim not in evidence.opened
+            }
+            paid = [*(before | evidence.slips).items()]
             if at_most is None or len(paid) <= at_most:
                 return paid
             begin = self._slips_turn % len(paid)
@@ -224,17 +274,17 @@ class ClaimAudit:
         return found
 
 
-def _forget_missing(evidence: Evidence) -> None:
-    """Remove the first claims of `in_order` that are archived, and so were removed before."""
-    claims, held = evidence.in_order, evidence.claims
-    gone = next((at for at, (_, claim) in enumerate(claims) if claim in held), len(claims))
-    del claims[:gone]
+def _spans(part: IndexPart, place: Callable[[int], int]) -> tuple[slice, slice]:
+    """Return what is old and what is new in `part` of a list that is in the order of entries.
+
+    `place` returns the place in the list after an entry.
+    """
+    new = place(part.new_after)
+    return slice(place(part.old_after), min(place(part.old_to), new)), slice(new, None)
 
 
-def _forget_archived_acts(replay: Replay, archived_to: int) -> None:
-    """Remove archived acts, also replayed ones: they are allowed to be missing in the index."""
-    evidence = replay.evidence
-    del evidence.acts[: bisect_right(evidence.acts, max(archived_to, evidence.acts_after))]
+def _place_of_claim(evidence: Evidence, entry: int) -> int:
+    return bisect_right(evidence.in_order, entry, key=itemgetter(0))
 
 
 def _claims_in(replay: Replay, part: IndexPart | None) -> Iterable[str]:
@@ -242,15 +292,8 @@ def _claims_in(replay: Replay, part: IndexPart | None) -> Iterable[str]:
     evidence = replay.evidence
     if part is None:
         return evidence.claims
-    claims = evidence.in_order
-    spans = (
-        (part.old_after, min(part.old_to, part.new_after)),
-        (part.new_after, replay.entries),
-    )
-    found = (
-        claims[bisect_right(claims, (after, _LAST)) : bisect_right(claims, (to, _LAST))]
-        for after, to in spans
-    )
+    spans = _spans(part, partial(_place_of_claim, evidence))
+    found = (evidence.in_order[span] for span in spans)
     return [claim for span in found for _, claim in span if claim in evidence.claims]
 
 
@@ -276,17 +319,16 @@ def _other_waiting(replay: Replay, snapshot: Snapshot) -> list[str]:
 
     The list of these claims is compared, and each meter's count of pending percentage wins.
     """
-    books, waiting, claims = replay.books, snapshot.waiting, replay.evidence.claims
-    due: Iterable[str] = books.waiting
-    if snapshot.part:
-        due = (
-            claim
-            for claim in _claims_in(replay, snapshot.part)
-            if claim in books.claims or claim in books.envy
-        )
-    found = [f"claim {one} waits, and is not in Redis's list" for one in due if one not in waiting]
-    for claim, order in waiting.items():
-        if claim not in books.claims and claim not in books.envy:
+    books, claims, waiting = replay.books, replay.evidence.claims, replay.books.waiting
+    part = snapshot.part
+    due = [claim for claim in _claims_in(replay, part) if claim in waiting] if part else waiting
+    found = [
+        f"claim {claim} waits, and is not in Redis's list"
+        for claim in due
+        if claim not in snapshot.waiting
+    ]
+    for claim, order in snapshot.waiting.items():
+        if claim not in waiting:
             found.append(
                 f"claim {claim} is in Redis's list of those that wait, the ledger says it does not"
             )
@@ -294,9 +336,7 @@ def _other_waiting(replay: Replay, snapshot: Snapshot) -> list[str]:
         entry = claims.get(claim, {}).get("entry")
         if entry is not None and int(entry) != order:
             found.append(f"claim {claim}: its order in the list is {order}, not {entry}")
-    pending = Counter(
-        held.meter for held in books.claims.values() if held.percent and held.state == "pending"
-    )
+    pending = books.pending
     for meter in books.terms:
         count = int(snapshot.meters.get(f"pending:{meter}", "0"))
         if count != pending[meter]:
@@ -332,7 +372,8 @@ def _other_wins(replay: Replay, snapshot: Snapshot, archived_to: int) -> list[st
 def _other_acts(replay: Replay, snapshot: Snapshot, archived_to: int) -> list[str]:
     """Compare the index of acts, which the acts page reads. Archived acts may be missing in it."""
     acts, held, part = replay.evidence.acts, snapshot.acts, snapshot.part
-    due = {str(act) for act in (_acts_in(replay, part) if part else acts)}
+    spans = _spans(part, partial(bisect_right, acts)) if part else (slice(None),)
+    due = {str(act) for span in spans for act in acts[span]}
     archived_to = max(archived_to, replay.evidence.acts_after)
     found = [f"entry {act} is not in the index of acts" for act in due - held.keys()]
     found += [
@@ -348,12 +389,6 @@ def _other_acts(replay: Replay, snapshot: Snapshot, archived_to: int) -> list[st
     return sorted(found)
 
 
-def _acts_in(replay: Replay, part: IndexPart) -> Sequence[int]:
-    acts = replay.evidence.acts
-    old = acts[bisect_right(acts, part.old_after) : bisect_right(acts, part.old_to)]
-    return [*old, *acts[bisect_right(acts, max(part.new_after, part.old_to)) :]]
-
-
 def _other_counts(replay: Replay, snapshot: Snapshot, compared: "_Compared | None") -> list[str]:
     """Return texts about indexes with more members than the ledger says.
 
@@ -366,13 +401,13 @@ def _other_counts(replay: Replay, snapshot: Snapshot, compared: "_Compared | Non
         return []
     books, evidence, counts = replay.books, replay.evidence, snapshot.counts
     found = []
-    waiting = len(books.claims) + sum(claim not in books.claims for claim in books.envy)
+    waiting = len(books.waiting)
     if counts.waiting != waiting:
         found.append(f"{counts.waiting} claims wait in Redis's list, the ledger says {waiting}")
-    begin = bisect_right(evidence.in_order, (part.new_after, _LAST))
-    new = [claim for _, claim in evidence.in_order[begin:] if claim in evidence.claims]
     wins = compared.counts.wins + sum(
-        len(win_members(claim, evidence.claims[claim])) for claim in new
+        len(win_members(claim, evidence.claims[claim]))
+        for _, claim in evidence.in_order[_place_of_claim(evidence, part.new_after) :]
+        if claim in evidence.claims
     )
     # The meter of these wins is not known, so they can have one member or two.
     wins += 2 * len(evidence.begun_before)
@@ -403,30 +438,14 @@ def _did(noted: str) -> str:
     )
 
 
-def _paid(replay: Replay, snapshot: Snapshot) -> dict[str, str]:
-    """Return the claim of each payout slip, by the number of the slip.
-
-    The slip paid this claim, or a restore keeps its number for it. The replay does not know slips
-    that were used before its first entry: they are read from Redis.
-    """
-    evidence = replay.evidence
-    before = {
-        slip: claim
-        for slip, claim in snapshot.slips.items()
-        if replay.begins_after and claim not in evidence.opened
-    }
-    return before | evidence.slips
-
-
 def _other_slips(replay: Replay, snapshot: Snapshot) -> list[str]:
-    evidence, found = replay.evidence, []
-    for slip, claim in evidence.slips.items():
-        if differs := _slip_differs(slip, snapshot.slips.get(slip), claim):
-            found.append(differs)
-    for slip, claim in snapshot.slips.items():
-        known = claim in evidence.opened or replay.begins_after == 0
-        if slip not in evidence.slips and known:
-            found.append(f"slip {slip!r} pays claim {claim} in Redis, and not in the ledger")
+    slips, opened, held = replay.evidence.slips, replay.evidence.opened, snapshot.slips
+    found = {_slip_differs(slip, held.get(slip), claim) for slip, claim in slips.items()} - {""}
+    found |= {
+        f"slip {slip!r} pays claim {claim} in Redis, and not in the ledger"
+        for slip, claim in held.items()
+        if slip not in slips and (claim in opened or replay.begins_after == 0)
+    }
     return sorted(found)
 
 

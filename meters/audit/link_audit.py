@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from typing import Final, Protocol, Self
 
 from meters.audit.claim_audit import ClaimAudit
-from meters.audit.link_state_audit import LinkStateAudit
-from meters.audit.table_audit import TableAudit
+from meters.audit.link_state_audit import balance_problems, link_state_problems
+from meters.audit.table_audit import table_problems
 from meters.ledger.accounts import Totals, meter_account, overflow_account, reserve_account
 from meters.ledger.checkpoint import Mark
 from meters.ledger.ledger_replay import AuditCheckpoint, Replay
@@ -100,8 +100,6 @@ class LinkAudit:
         self._onlooker = onlooker
         self._replay = begun
         self._claims = ClaimAudit(store, pause)
-        self._tables = TableAudit(store, pause)
-        self._link_state = LinkStateAudit(store)
         self._again: Replay | None = None
         self._has_run = self._doubtful = False
 
@@ -206,15 +204,12 @@ class LinkAudit:
             problems.append(problem)
         if not restoring and await store.redis.exists(store.keys.restoring):
             problems.append(RESTORING)
-        problems += replay.differences(snapshot.accounts)
-        problems += replay.other_terms(snapshot.meters)
-        problems += replay.state_difference(snapshot.meters)
-        problems += replay.other_tallies(snapshot.tallies)
+        problems += balance_problems(replay, snapshot)
         if replay.entries == snapshot.last_entry:
             whole = at_most is None
             problems += await self._claims.problems(replay, snapshot, at_most, reserves=reserves)
-            problems += await self._tables.problems(replay, snapshot, whole=whole)
-            problems += await self._link_state.problems(replay, snapshot, whole=whole)
+            problems += await table_problems(store, self._pause, replay, whole=whole)
+            problems += await link_state_problems(store, replay, snapshot, whole=whole)
         return problems
 
     def _balances(self, snapshot: Snapshot) -> dict[str, dict[str, int]]:

@@ -5,14 +5,14 @@ from typing import Final
 
 import msgspec
 
-from meters.audit.later_entries import LaterEntries
-from meters.ledger.claim_evidence import shown, table_of
-from meters.ledger.correction_requests import StoredAsk, known_cards, merged, stored_asks
+from meters.audit.claim_audit import LaterEntries
+from meters.ledger.claim_evidence import shown
+from meters.ledger.expected_transfers import HeldWin
 from meters.ledger.ledger_replay import Replay
-from meters.ledger.link_rows import stored_contribution
-from meters.ledger.link_state import Snapshot
+from meters.ledger.link_rows import holding, stored_contribution
+from meters.ledger.redis_layout import DIGEST, REPLIES_KEPT, StoredTable, read_kept
 from meters.ledger.script_steps import PackedTable
-from meters.ledger.stored_tables import DIGEST, REPLIES_KEPT, StoredTable, read_kept
+from meters.ledger.table_corrections import StoredAsk, known_cards, merged, stored_asks
 from meters.ledger.table_evidence import DecidedAsk
 from meters.store.link_store import LinkStore
 from meters.wire.messages import ClaimOpened, DrawMade, EnteredCards, Reply
@@ -32,106 +32,91 @@ _DRAW: Final = msgspec.json.Decoder(DrawMade | None)
 _HELD: Final = msgspec.json.Decoder(ClaimOpened)
 
 
-class TableAudit:
-    """The comparison of one link's tables in Redis with the link's ledger.
+async def table_problems(
+    store: LinkStore, pause: Callable[[], Awaitable[None]], replay: Replay, *, whole: bool
+) -> list[str]:
+    """Return the differences between the tables in Redis and the ledger, as texts.
 
-    It finds changes that somebody makes directly in Redis: to an open round, whose result would
-    then be settled with wrong wagers or a wrong draw, or to the hold of a table, which would then
-    play on before its hand pay is paid.
+    They are changes that somebody made directly in Redis: to an open round, whose result would then
+    be settled with wrong wagers or a wrong draw, or to the hold of a table, which would then play
+    on before its hand pay is paid.
+
+    `replay` is up to the last entry in Redis. Without `whole`, only the last event, the open
+    round and the hold are checked, and not all fields of the tables, such as the kept replies.
     """
-
-    def __init__(self, store: LinkStore, pause: Callable[[], Awaitable[None]]) -> None:
-        self._store = store
-        self._pause = pause
-
-    async def problems(
-        self, replay: Replay, snapshot: Snapshot, *, whole: bool = True
-    ) -> list[str]:
-        """Return the differences between the tables in Redis and the ledger, as texts.
-
-        `replay` is up to the last entry of `snapshot`. Without `whole`, only the last event, the
-        open round and the hold are checked, and not all fields of the tables, such as the kept
-        replies.
-        """
-        later = LaterEntries(self._store, replay.entries, self._pause)
-        asks = await self._other_asks(replay, later)
-        holding = _holding(replay)
-        known = {table.id for table in self._store.link.table}
-        known |= {*replay.books.rounds, *replay.tables.last, *holding}
-        found: list[str] = []
-        tables = known
-        if whole:
-            named, found = await self._named(len(known))
-            tables = known | named
-        at_once = _WHOLE_AT_ONCE if whole else _AT_ONCE
-        ordered = sorted(tables)
-        for begin in range(0, len(ordered), at_once):
-            some = ordered[begin : begin + at_once]
-            await self._pause()
-            entries, rows = await self._store.tables_at(some, replies=whole)
-            events = await self._round_events(replay, some) if whole else {}
-            for table, row in zip(some, rows, strict=True):
-                problems = _problems_of(replay, table, row, holding.get(table, ()), whole=whole)
-                problems += _other_event(replay, table, events)
-                if not problems and table not in known and not row.state.last:
-                    problems = ["Redis has data of it, the link has no such table"]
-                if problems:
-                    # The table can have sent an event since the replay.
-                    await later.read_to(entries)
-                    if table in later.tables:
-                        continue
-                found += [f"table {table}: {each}" for each in problems]
-        return [*found, *asks]
-
-    async def _round_events(self, replay: Replay, tables: Iterable[str]) -> dict[int, bytes]:
-        """Return the wagers events of open rounds as the ledger now has them, by entry number."""
-        rounds = replay.tables.rounds
-        numbers = sorted(rounds[table].entry for table in tables if table in rounds)
-        entries = await self._store.entries_at(numbers)
-        return {number: fields.get("event", b"") for number, fields in entries}
-
-    async def _named(self, count: int) -> tuple[set[str], list[str]]:
-        """Return the tables of which Redis has data, also those that have left the floor file.
-
-        Also report the fields of replies that have no place. `count` is that of the known tables.
-        """
-        keys, named, found = self._store.keys, set[str](), list[str]()
-        for key, fields in (await self._store.table_fields(replies=count <= _REPLIES_OF)).items():
-            if key != keys.replies:
-                named |= fields
-                continue
-            for field in sorted(fields):
-                table, _, slot = field.rpartition(":")
-                if table and slot in _SLOTS:
-                    named.add(table)
-                else:
-                    found.append(f"Redis has a kept reply {shown(field[:40])} of no table")
-        return named, found
-
-    async def _other_asks(self, replay: Replay, later: LaterEntries) -> list[str]:
-        entries, asks = await self._store.asks_at()
-        found = [
-            (one.table, problem) for one in stored_asks(asks) for problem in _other_ask(replay, one)
-        ]
-        if found:
-            # The table can have withdrawn the request since the replay.
-            await later.read_to(entries)
-        return [
-            f"table {table}: {problem}" for table, problem in found if table not in later.tables
-        ]
+    later = LaterEntries(store, replay.entries, pause)
+    asks = await _other_asks(store, replay, later)
+    held = holding(replay)
+    known = {table.id for table in store.link.table}
+    known |= {*replay.books.rounds, *replay.tables.last, *held}
+    found: list[str] = []
+    tables = known
+    if whole:
+        named, found = await _named(store, len(known))
+        tables = known | named
+    at_once = _WHOLE_AT_ONCE if whole else _AT_ONCE
+    ordered = sorted(tables)
+    for begin in range(0, len(ordered), at_once):
+        some = ordered[begin : begin + at_once]
+        await pause()
+        entries, rows = await store.tables_at(some, replies=whole)
+        events = await _round_events(store, replay, some) if whole else {}
+        for table, row in zip(some, rows, strict=True):
+            problems = _problems_of(replay, table, row, held.get(table, {}), whole=whole)
+            problems += _other_event(replay, table, events)
+            if not problems and table not in known and not row.state.last:
+                problems = ["Redis has data of it, the link has no such table"]
+            if problems:
+                # The table can have sent an event since the replay.
+                await later.read_to(entries)
+                if table in later.tables:
+                    continue
+            found += [f"table {table}: {each}" for each in problems]
+    return [*found, *asks]
 
 
-def _holding(replay: Replay) -> dict[str, list[str]]:
-    """Return, for each held table, the hand pays that are neither paid nor rejected."""
-    found: dict[str, list[str]] = {}
-    for claim, held in replay.books.claims.items():
-        if held.hand_pay:
-            found.setdefault(table_of(claim), []).append(claim)
-    return found
+async def _round_events(
+    store: LinkStore, replay: Replay, tables: Iterable[str]
+) -> dict[int, bytes]:
+    """Return the wagers events of open rounds as the ledger now has them, by entry number."""
+    rounds = replay.tables.rounds
+    numbers = sorted(rounds[table].entry for table in tables if table in rounds)
+    entries = await store.entries_at(numbers)
+    return {number: fields.get("event", b"") for number, fields in entries}
+
+
+async def _named(store: LinkStore, count: int) -> tuple[set[str], list[str]]:
+    """Return the tables of which Redis has data, also those that have left the floor file.
+
+    Also report the fields of replies that have no place. `count` is that of the known tables.
+    """
+    keys, named, found = store.keys, set[str](), list[str]()
+    for key, fields in (await store.table_fields(replies=count <= _REPLIES_OF)).items():
+        if key != keys.replies:
+            named |= fields
+            continue
+        for field in sorted(fields):
+            table, _, slot = field.rpartition(":")
+            if table and slot in _SLOTS:
+                named.add(table)
+            else:
+                found.append(f"Redis has a kept reply {shown(field[:40])} of no table")
+    return named, found
+
+
+async def _other_asks(store: LinkStore, replay: Replay, later: LaterEntries) -> list[str]:
+    entries, asks = await store.asks_at()
+    found = [
+        (one.table, problem) for one in stored_asks(asks) for problem in _other_ask(replay, one)
+    ]
+    if found:
+        # The table can have withdrawn the request since the replay.
+        await later.read_to(entries)
+    return [f"table {table}: {problem}" for table, problem in found if table not in later.tables]
 
 
 def _problems_of(
-    replay: Replay, table: str, row: StoredTable, holding: Sequence[str], *, whole: bool
+    replay: Replay, table: str, row: StoredTable, due: Mapping[str, HeldWin], *, whole: bool
 ) -> list[str]:
     try:
         state = row.state
@@ -144,7 +129,7 @@ def _problems_of(
         found += _other_replies(replay, table, state.last, row)
     if whole:
         found += _other_rest(replay, table, state, row.repeated)
-    return [*found, *_other_hold(replay, holding, state.held)]
+    return [*found, *_other_hold(replay, due, state.held)]
 
 
 def _other_seq(replay: Replay, table: str, state: PackedTable) -> Iterable[str]:
@@ -289,25 +274,25 @@ def _is_draw(held: str, due: DrawMade | None) -> bool:
         return False
 
 
-def _other_hold(replay: Replay, due: Sequence[str], held: str) -> Iterable[str]:
+def _other_hold(replay: Replay, due: Mapping[str, HeldWin], held: str) -> Iterable[str]:
     try:
-        holding = {one.claim: one for one in map(_HELD.decode, held.splitlines())}
+        there = {one.claim: one for one in map(_HELD.decode, held.splitlines())}
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         yield f"the wins that hold it cannot be read: {error}"
         return
-    for claim in due:
-        if claim not in holding:
+    for claim, win in due.items():
+        if claim not in there:
             yield f"claim {claim} does not hold it, the ledger says that it is not paid"
             continue
-        one, cents = holding[claim], replay.books.claims[claim].cents
-        if one.amount != cents:
-            yield f"claim {claim} holds it with {one.amount} cents, the ledger says {cents}"
+        one = there[claim]
+        if one.amount != win.cents:
+            yield f"claim {claim} holds it with {one.amount} cents, the ledger says {win.cents}"
         due_line = replay.evidence.position_of(claim)
         if due_line and due_line != (one.position, one.item):
             held_line = f"{one.item} at position {one.position}"
             position, item = due_line
             yield f"claim {claim} holds it as {held_line}, the ledger says {item} at {position}"
-    for claim in holding.keys() - {*due}:
+    for claim in there.keys() - due.keys():
         yield f"claim {claim} holds it, the ledger says that it does not"
 
 

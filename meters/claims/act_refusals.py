@@ -7,7 +7,8 @@ from typing import Final
 import msgspec
 from redis.exceptions import RedisError
 
-from meters.ledger.claim_records import ClaimRecord, DecisionRecord
+from meters.ledger.claim_records import ClaimRecord
+from meters.ledger.entry_messages import DecisionRecord
 from meters.ledger.two_people import why_one_person
 from meters.store.link_store import BooksError, TermsError, WrongStateError
 

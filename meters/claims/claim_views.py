@@ -9,16 +9,14 @@ import structlog
 from bonus.display import hand_words, item_words, money
 from meters.claims.claim_types import ClaimRequestRow, ClaimRow, ClaimState, EnvyOwed, Wagered
 from meters.floor.floor_file import Floor
-from meters.ledger.claim_records import ClaimRecord, DecisionRecord, OwedEnvy, record_of
+from meters.ledger.claim_records import ClaimRecord, OwedEnvy, record_of
+from meters.ledger.entry_messages import DECIDED, DecisionRecord
 from meters.ledger.script_steps import PaidDue
 from meters.process.logs import ThrottledLog
 from meters.wire.clock import now_text
 from meters.wire.messages import UNREADABLE, Jackpot, envy_message_claim
 
 _log = structlog.get_logger()
-
-
-_DECISION: Final = msgspec.json.Decoder(DecisionRecord)
 
 
 def claim_words(fields: Mapping[str, str], titles: Mapping[str, str]) -> str:
@@ -141,7 +139,7 @@ class ClaimRows:
 
 
 def _decision(fields: Mapping[str, str], name: str) -> DecisionRecord | None:
-    return _DECISION.decode(fields[name]) if name in fields else None
+    return DECIDED.decode(fields[name]) if name in fields else None
 
 
 def _request_row(fields: Mapping[str, str], request: DecisionRecord) -> ClaimRequestRow:

@@ -19,7 +19,8 @@ from meters.claims.slip_reservations import SlipNumbers, slip_of
 from meters.claims.win_search import History
 from meters.floor.floor_file import Floor
 from meters.ledger.approved_configuration import LinkConfiguration
-from meters.ledger.claim_records import ClaimRecord, DecisionRecord, record_of
+from meters.ledger.claim_records import ClaimRecord, record_of
+from meters.ledger.entry_messages import DecisionRecord
 from meters.ledger.link_state import Act, ClaimRequest, EnvyAct
 from meters.ledger.two_people import NO_SETTERS, PinSetters
 from meters.store import link_acts

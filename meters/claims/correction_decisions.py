@@ -8,7 +8,7 @@ import structlog
 from meters.claims.act_refusals import ActError, store_failure_as_inoperable
 from meters.claims.claim_types import AskedCards, AskedWager, AskRow
 from meters.floor.floor_file import Floor
-from meters.ledger.correction_requests import (
+from meters.ledger.table_corrections import (
     Ask,
     AskAct,
     AskDecision,

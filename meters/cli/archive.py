@@ -13,11 +13,11 @@ import typer
 from redis.exceptions import RedisError
 
 from bonus.errors import UserError
+from meters.archive.archive_audit import READ_A_NIGHT, check_archive_files
 from meters.archive.archive_days import ArchiveFiles
 from meters.archive.archiver import Archiver, ArchiveResult, delete, expired
 from meters.archive.day_file import ArchiveError, DayFile
-from meters.archive.integrity import READ_A_NIGHT, check_archive_files
-from meters.audit.audit_notes import (
+from meters.audit.audit_files import (
     ARCHIVE_NOTE,
     PROBLEMS_NOTED,
     ArchiveNote,
@@ -166,7 +166,7 @@ def _print_result(link: str, outcome: ArchiveResult) -> None:
         day = file.day
         console.print(
             f"{link}: {day.day} archived, entries {day.first} to {day.last}, {file.path}\n"
-            f"  digest {file.digest}",
+            f"  digest {file.head.digest}",
         )
     if not outcome.written:
         console.print(f"{link}: no closed gaming day that is not archived")

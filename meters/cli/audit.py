@@ -15,10 +15,9 @@ from rich.table import Table
 
 from bonus.display import exact_money
 from bonus.errors import UserError
-from meters.archive.archive_audit import audit_link
+from meters.archive.archive_audit import audit_link, last_day
 from meters.archive.archive_days import ArchiveFiles
-from meters.archive.integrity import last_day
-from meters.audit.audit_notes import AUDIT_NOTE, AuditNote, note_audit, read_note
+from meters.audit.audit_files import AUDIT_NOTE, AuditNote, note_audit, read_note
 from meters.audit.ledger_mark import LedgerMark
 from meters.audit.link_audit import Finding
 from meters.floor.facility import Facility, GamingDays

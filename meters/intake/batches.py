@@ -27,8 +27,6 @@ from meters.intake.wager_judging import (
     judge_wagers,
 )
 from meters.ledger.claim_records import ClaimRecord
-from meters.ledger.correction_requests import Correction, ask_step, known_cards
-from meters.ledger.entered_cards import count_hands, entered_in
 from meters.ledger.script_steps import (
     Kind,
     PaidDue,
@@ -40,6 +38,13 @@ from meters.ledger.script_steps import (
     WagersWork,
     Work,
     reply_text,
+)
+from meters.ledger.table_corrections import (
+    Correction,
+    ask_step,
+    count_hands,
+    entered_in,
+    known_cards,
 )
 from meters.metrics import Metrics
 from meters.metrics.link_metrics import WinKind

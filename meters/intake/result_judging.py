@@ -24,7 +24,7 @@ from bonus.wagers import MICROS_PER_CENT
 from meters.intake.table_catalog import CatalogTable
 from meters.intake.wager_judging import OpenRound, check_position
 from meters.ledger.claim_records import ClaimRecord, Records
-from meters.ledger.entered_cards import dealt_digest
+from meters.ledger.redis_layout import dealt_digest
 from meters.ledger.script_steps import DueStep, EnvyStep, PercentStep, ReplyParts, ResultWork
 from meters.store.event_refusals import EventRefusal
 from meters.wire.messages import ClaimOpened, Result, holds_table

@@ -1,4 +1,4 @@
-"""The accounts in a link's ledger. The balances of all accounts sum to zero.
+"""The accounts in a link's ledger, and transfers. The balances of all accounts sum to zero.
 
 ======================  ==========================================================================
 ``table:{table}``       contributions of the table's wagers, as a negative balance
@@ -15,6 +15,8 @@
 from collections import Counter
 from dataclasses import dataclass
 from typing import Final, Self
+
+import msgspec
 
 HOUSE: Final = "house"
 PAID: Final = "paid"
@@ -44,6 +46,23 @@ def claim_account(claim: str) -> str:
 
 def envy_account(claim: str) -> str:
     return f"{ENVY}{claim}"
+
+
+class Transfer(msgspec.Struct, frozen=True, array_like=True, order=True):
+    """A transfer of micros. `cycle` of the meter is 1 after its first seed, plus 1 per reseed."""
+
+    source: str
+    target: str
+    micros: int
+    cycle: int
+
+
+_TRANSFERS: Final = msgspec.json.Decoder(tuple[Transfer, ...])
+
+
+def transfers_in(text: bytes) -> tuple[Transfer, ...]:
+    """Decode the transfers of a ledger entry."""
+    return _TRANSFERS.decode(text)
 
 
 @dataclass

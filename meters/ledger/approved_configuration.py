@@ -12,10 +12,9 @@ file nor this text. So the parameters in the text can differ from those in force
 
 import hashlib
 from collections.abc import Iterator, Mapping, Set
-from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
-from types import MappingProxyType
-from typing import Final, Self
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final, Self, get_args
 
 import msgspec
 from msgspec.structs import asdict, astuple
@@ -25,24 +24,13 @@ from bonus.law.games import GameMeters, chapter_games
 from meters.floor.facility import Facility
 from meters.floor.floor_file import Floor, Link, Meter, MeterSettings, Table, TableSettings
 from meters.ledger.money_terms import (
+    Parameter,
     TermsText,
     read_terms,
     terms_as_text,
     terms_text,
     terms_with_pool,
 )
-
-
-class MeterNames(msgspec.Struct, frozen=True):
-    """The names of the wagers that feed a meter, and of the items that the meter pays.
-
-    Items are the wagers, and the bonuses that are paid with them. Both are empty if the meter has
-    only the names of the chapters.
-    """
-
-    wagers: tuple[str, ...] = ()
-    items: tuple[str, ...] = ()
-
 
 _NONE: Final = "none"
 _FACILITY_KEYS: Final = frozenset({
@@ -76,10 +64,7 @@ _IN_WORDS: Final = {
     "reserve_bps": "rate to the reserve",
 }
 
-_BY_PROPOSAL: Final = frozenset({
-    "wager", "paytable", "limit", "contribution_max", "magic_card_every", "lucky_every",
-})  # fmt: skip
-_NAMES: Final = tuple(MeterNames.__struct_fields__)
+_BY_PROPOSAL: Final = frozenset(get_args(Parameter))
 _Settings = dict[str, object]
 
 
@@ -257,17 +242,44 @@ class ApprovedTable(msgspec.Struct, frozen=True):
         return self.game, self.game_file
 
 
-def approved_tables(text: str) -> dict[str, ApprovedTable]:
-    """Return the tables by id, read from an approved text.
+class MeterNames(msgspec.Struct, frozen=True):
+    """The names of the wagers that feed a meter, and of the items that the meter pays.
 
-    Raises:
-        msgspec.DecodeError: the text is not a configuration.
+    Items are the wagers, and the bonuses that are paid with them. Both are empty if the meter has
+    only the names of the chapters.
     """
-    return msgspec.json.decode(text, type=_Tables).tables
+
+    wagers: tuple[str, ...] = ()
+    items: tuple[str, ...] = ()
 
 
-class _Tables(msgspec.Struct, frozen=True):
+_NAMES: Final = tuple(MeterNames.__struct_fields__)
+
+
+class ApprovedFacility(msgspec.Struct, frozen=True):
+    """Two people must reject a win above `two_people_reject_above` cents, if this is set."""
+
+    two_people_reject_above: int | None = None
+
+
+class ApprovedFloor(msgspec.Struct, frozen=True):
+    """What an audit needs of an approved text.
+
+    `meters` has names only for the meters that games of the house feed.
+    """
+
     tables: dict[str, ApprovedTable]
+    meters: dict[str, MeterNames] = {}
+    facility: ApprovedFacility = ApprovedFacility()
+
+    @property
+    def assets(self) -> dict[str, str]:
+        """The asset number of each table."""
+        return {table: approved.asset for table, approved in self.tables.items()}
+
+
+APPROVED_FLOOR: Final = msgspec.json.Decoder(ApprovedFloor)
+NOTHING_APPROVED: Final = ApprovedFloor({})
 
 
 class _GameTerms(msgspec.Struct, frozen=True):
@@ -389,43 +401,3 @@ def _shown(name: str, value: object) -> str:
     if isinstance(value, int) and name in _NUMBERS:
         return _NUMBERS[name](value)
     return _NONE if value is None else str(value)
-
-
-@dataclass(frozen=True, slots=True)
-class ApprovedSettings:
-    """The settings of an approved floor file that a replay needs.
-
-    Two people must reject a win above `two_people_reject_above_cents`, if the floor file sets it.
-    `names` has only the meters that games of the house feed.
-    """
-
-    two_people_reject_above_cents: int | None = None
-    names: Mapping[str, MeterNames] = field(default_factory=dict)
-
-
-class _Approval(msgspec.Struct, frozen=True):
-    text: str
-
-
-class _Facility(msgspec.Struct, frozen=True):
-    two_people_reject_above: int | None = None
-
-
-class _ReplayedText(msgspec.Struct, frozen=True):
-    facility: _Facility
-    meters: dict[str, MeterNames]
-
-
-NOTHING_APPROVED: Final = ApprovedSettings()
-
-
-@lru_cache(maxsize=16)
-def approved_settings(event: bytes | str) -> ApprovedSettings:
-    """Read the settings from the ledger entry of an approval; none if the event is not one."""
-    try:
-        approval = msgspec.json.decode(event, type=_Approval)
-        text = msgspec.json.decode(approval.text, type=_ReplayedText)
-    except msgspec.DecodeError:
-        return NOTHING_APPROVED
-    names = {meter: named for meter, named in text.meters.items() if named.wagers}
-    return ApprovedSettings(text.facility.two_people_reject_above, MappingProxyType(names))

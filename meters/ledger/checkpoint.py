@@ -15,25 +15,13 @@ import msgspec
 
 from meters.ledger.entry_messages import ARCHIVED
 from meters.ledger.expected_transfers import Added, ExpectedBooks, HeldEnvy, HeldWin
+from meters.ledger.floor_approvals import NotedApproval
 from meters.ledger.money_terms import TermsText
 from meters.wire.messages import UNREADABLE
 
 
 class CheckpointError(ValueError):
     """The checkpoint in Redis is damaged, or differs from the one that the ledger records."""
-
-
-class NotedApproval(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The last approval of a floor file, as a ledger entry records it (duty D12).
-
-    `entry` is the number of that entry, `number` that of the approval: the first for the link is 1.
-    `event` is the text of the approval in the ledger.
-    """
-
-    entry: int
-    number: int
-    by: str
-    event: str
 
 
 class Checkpoint(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -7,18 +7,19 @@ somebody made directly in Redis.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, Self
+from typing import Final
 
 import msgspec
 
-from bonus.settling.settlement_lines import WrittenPercent
-from meters.ledger.accounts import HOUSE, claim_account
-from meters.ledger.claim_records import ClaimRecord, Records
-from meters.ledger.entered_cards import is_act
-from meters.ledger.entry_messages import RESTORING, placed_in, settled_in
-from meters.ledger.expected_transfers import ExpectedBooks, HeldEnvy, HeldWin, envy_of_result
-from meters.ledger.link_keys import ANY_WIN, METER_AWARD
+from meters.ledger.accounts import HOUSE, Transfer, claim_account, transfers_in
+from meters.ledger.claim_records import ClaimRecord, Records, record_of
+from meters.ledger.entry_messages import DECIDED, RESTORING, DecisionRecord, placed_in, settled_in
+from meters.ledger.expected_claims import envy_of_result
+from meters.ledger.expected_transfers import ExpectedBooks, HeldEnvy, HeldWin
+from meters.ledger.floor_approvals import approved_floor
+from meters.ledger.redis_layout import ANY_WIN, METER_AWARD
 from meters.ledger.slip_numbers import fold_slip, kept_for
+from meters.ledger.table_corrections import is_act
 from meters.wire.messages import Reply, Result
 
 Fields = Mapping[str, str]
@@ -50,52 +51,10 @@ _COMPARED: Final = (
 _SHOWN_MAX: Final = 80
 
 
-class LedgerDecision(msgspec.Struct, frozen=True):
-    claim: str
-    act: str
-    slip: str | None = None
-    envy_back: int = 0
-    envy_paid: int = 0
-
-
 CLAIM_ACTS: Final = frozenset(
     {act.encode() for act in _STATES} | {act.encode() for act in _REQUESTS} | {b"correct_slip"}
 )
 """The kinds of the ledger entries that change a claim."""
-
-
-class _Approval(msgspec.Struct, frozen=True):
-    text: str
-
-
-class _ApprovedTable(msgspec.Struct, frozen=True):
-    asset: str
-
-
-class _ApprovedFloor(msgspec.Struct, frozen=True):
-    tables: dict[str, _ApprovedTable]
-
-
-class _Indexed(msgspec.Struct, frozen=True):
-    """The fields of a claim's record from which the index of wins is made."""
-
-    meter: str
-    percent: WrittenPercent | None
-
-
-_FLOOR: Final = msgspec.json.Decoder(_ApprovedFloor)
-DECIDED: Final = msgspec.json.Decoder(LedgerDecision)
-_APPROVAL: Final = msgspec.json.Decoder(_Approval)
-
-
-def approved_assets(event: bytes | str) -> dict[str, str]:
-    """Return the asset number of each table in an approved floor file.
-
-    Raises:
-        msgspec.DecodeError: the event is not an approval, or its text is not a floor file.
-    """
-    floor = _FLOOR.decode(_APPROVAL.decode(event).text)
-    return {table: approved.asset for table, approved in floor.tables.items()}
 
 
 @dataclass
@@ -170,7 +129,7 @@ class Evidence:
 
     def add_approval(self, event: bytes | str) -> None:
         """Add the asset numbers of the tables in an approved floor file."""
-        for table, asset in approved_assets(event).items():
+        for table, asset in approved_floor(event).assets.items():
             known = self.assets.setdefault(table, [])
             if asset not in known[-1:]:
                 known.append(asset)
@@ -190,7 +149,7 @@ class Evidence:
         """Return a claim's position and winning wager (item), if all of its round was replayed."""
         if claim not in self.claims:
             return None
-        record = _RECORD.decode(self.claims[claim]["record"])
+        record = record_of(self.claims[claim])
         return record.position, record.item
 
     def forget_ended(self, but: frozenset[str], to: int) -> None:
@@ -231,29 +190,24 @@ class Evidence:
             asset=self.assets.get(table, [""])[-1],
             meter_of=meters.__getitem__,
         )
-        begun = {"entry": str(number), "at": fields["at"].decode()}
+        made: dict[str, tuple[ClaimRecord, dict[str, str]]] = {}
         for line in waiting:
             record = records.record(line)
-            self.opened.add(record.claim)
-            self.in_order.append((number, record.claim))
-            self.claims[record.claim] = {
-                "record": msgspec.json.encode(record).decode(),
-                **begun,
-                **fields_of(books.claims[record.claim], envy.get(record.claim)),
-            }
+            claim = record.claim
+            made[claim] = record, fields_of(books.claims[claim], envy.get(claim))
         for claim, held in envy.items():
             if claim not in books.claims:
                 record = records.envy_record(held.holder, held.lines_of(lines))
-                self.opened.add(claim)
-                self.in_order.append((number, claim))
-                self.claims[claim] = {
-                    "record": msgspec.json.encode(record).decode(),
-                    **begun,
-                    "amount": "0",
-                    "after": str(held.after_cents),
-                    "state": "validated",
-                    "envy": "validated",
-                }
+                found = {"amount": "0", "after": str(held.after_cents), "state": "validated"}
+                made[claim] = record, found | {"envy": "validated"}
+        for claim, (record, found) in made.items():
+            self.opened.add(claim)
+            self.in_order.append((number, claim))
+            self.claims[claim] = found | {
+                "record": msgspec.json.encode(record).decode(),
+                "entry": str(number),
+                "at": fields["at"].decode(),
+            }
 
     def _decide(self, number: int, fields: Mapping[str, bytes], books: ExpectedBooks) -> None:
         decided, by = DECIDED.decode(fields["event"]), fields["by"].decode()
@@ -279,7 +233,7 @@ def table_of(claim: str) -> str:
 
 
 def win_members(claim: str, fields: Fields) -> list[str]:
-    record = msgspec.json.decode(fields["record"], type=_Indexed)
+    record = record_of(fields)
     place = f"{int(fields['entry']):016d}:{claim}"
     members = [f"{record.meter}{ANY_WIN}{place}"]
     if record.percent is not None:
@@ -300,7 +254,7 @@ def fields_of(held: HeldWin | None, envy: HeldEnvy | None) -> dict[str, str]:
 
 
 def decided_claim(
-    due: Fields, decided: LedgerDecision, by: str, number: int, entry: Mapping[str, bytes]
+    due: Fields, decided: DecisionRecord, by: str, number: int, entry: Mapping[str, bytes]
 ) -> dict[str, str]:
     """Return the fields of a claim's Redis hash after a decision, a request or a correction.
 
@@ -311,36 +265,32 @@ def decided_claim(
     found = dict(due)
     if act in _REQUESTS:
         found |= dict(zip(_REQUEST_FIELDS, (event, by, at, str(number)), strict=True))
-        return found if "record" in due else {name: found[name] for name in due}
-    if act == "correct_slip":
-        found |= {"slip_correction": event, "correct_slip_by": by, "correct_slip_at": at}
-        return found if "record" in due else {name: found[name] for name in due}
-    envy = _envy_after(due, decided)
-    if envy is not None and envy != due.get("envy"):
-        found |= {"envy": envy, "envy_by": by, "envy_at": at}
-    alone = decided.claim.rpartition("-")[2].startswith("e")
-    if act in _ENVY_ACTS and not alone:
-        found |= {"envy_decision": event} if act == "reject_envy" else {}
+    elif act == "correct_slip":
+        found |= dict(zip(CORRECTION_FIELDS, (event, by, at), strict=True))
     else:
-        found |= {"state": _STATES[act], "by": by, "decision": event}
-        found |= {f"{act}_by": by, f"{act}_at": at}
-    if act in {"validate", "reject", "pay", "reopen"}:
-        for name in (*_REQUEST_FIELDS, "returned", "of_house"):
-            found.pop(name, None)
-    if act == "reject":
-        found["returned"] = ReturnedAmounts.of(number, _moved(entry), decided.claim).text
-    if act == "reopen":
-        found.pop("envy_decision", None)
-        if of_house := paid_by_house(_moved(entry), decided.claim):
-            found["of_house"] = str(of_house)
+        envy, alone = _envy_after(due, decided), decided.claim.rpartition("-")[2].startswith("e")
+        if envy is not None and envy != due.get("envy"):
+            found |= {"envy": envy, "envy_by": by, "envy_at": at}
+        if act in _ENVY_ACTS and not alone:
+            found |= {"envy_decision": event} if act == "reject_envy" else {}
+        else:
+            found |= {"state": _STATES[act], "by": by, "decision": event}
+            found |= {f"{act}_by": by, f"{act}_at": at}
+        if act not in _ENVY_ACTS:
+            for name in (*_REQUEST_FIELDS, "returned", "of_house"):
+                found.pop(name, None)
+        if act == "reject":
+            found["returned"] = _returned(number, transfers_in(entry["transfers"]), decided.claim)
+        if act == "reopen":
+            found.pop("envy_decision", None)
+            of_house = (HOUSE, claim_account(decided.claim))
+            moved = transfers_in(entry["transfers"])
+            if paid := sum(one.micros for one in moved if (one.source, one.target) == of_house):
+                found["of_house"] = str(paid)
     return found if "record" in due else {name: found[name] for name in due}
 
 
-def _moved(entry: Mapping[str, bytes]) -> Sequence[tuple[str, str, int, int]]:
-    return msgspec.json.decode(entry["transfers"], type=list[tuple[str, str, int, int]])
-
-
-def _envy_after(due: Fields, decided: LedgerDecision) -> str | None:
+def _envy_after(due: Fields, decided: DecisionRecord) -> str | None:
     before = due.get("envy")
     if before is None:
         return None
@@ -421,39 +371,15 @@ def shown(value: str | None) -> str:
     return repr(value if len(value) <= _SHOWN_MAX else f"{value[:_SHOWN_MAX]}…")
 
 
-_ACCOUNTS_KEPT: Final = ("meter:", "overflow:")
-_Moved = Sequence[tuple[str, str, int, int]]
-"""The transfers of a ledger entry: source, target, micros, cycle."""
+def _returned(entry: int, transfers: Sequence[Transfer], claim: str) -> str:
+    """Return the amounts that a rejection moved away from a win, as a reopening needs them.
 
-
-@dataclass(frozen=True, slots=True)
-class ReturnedAmounts:
-    """The amounts that a rejection moved away from a win. They are needed to reopen the win.
-
-    `entry` is the number of the rejection's ledger entry. `meter_micros` went back to the meter,
-    `overflow_micros` to its overflow, because of its limit. `cycle` is the meter's cycle at that
-    time.
+    The text has the number of the rejection's ledger entry, the micros that went back to the meter
+    and to its overflow, because of its limit, and the meter's cycle at that time.
     """
-
-    entry: int
-    meter_micros: int
-    overflow_micros: int
-    cycle: int
-
-    @classmethod
-    def of(cls, entry: int, moved: _Moved, claim: str) -> Self:
-        own = [one for one in moved if one[0] == f"claim:{claim}"]
-        to_meter, to_overflow = (
-            sum(micros for _, target, micros, _ in own if target.startswith(kind))
-            for kind in _ACCOUNTS_KEPT
-        )
-        return cls(entry, to_meter, to_overflow, own[0][3] if own else 0)
-
-    @property
-    def text(self) -> str:
-        return f"{self.entry} {self.meter_micros} {self.overflow_micros} {self.cycle}"
-
-
-def paid_by_house(moved: _Moved, claim: str) -> int:
-    """Return the micros that the house paid to a claim's account, from a reopening's transfers."""
-    return sum(one[2] for one in moved if one[:2] == (HOUSE, claim_account(claim)))
+    own = [one for one in transfers if one.source == claim_account(claim)]
+    to_meter, to_overflow = (
+        sum(one.micros for one in own if one.target.startswith(kind))
+        for kind in ("meter:", "overflow:")
+    )
+    return f"{entry} {to_meter} {to_overflow} {own[0].cycle if own else 0}"

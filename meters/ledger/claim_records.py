@@ -8,7 +8,6 @@ import msgspec
 
 from bonus.settling.settlement_lines import Line, WrittenPercent, cause_of
 from bonus.wagers import is_envy
-from meters.ledger.link_state import Act, ClaimChange, ClaimRequest, EnvyAct
 from meters.ledger.script_steps import EnvyCents
 from meters.wire.messages import Result, WageredPosition, envy_claim_name
 
@@ -99,29 +98,6 @@ _RECORD: Final = msgspec.json.Decoder(ClaimRecord)
 def record_of(fields: Mapping[str, str]) -> ClaimRecord:
     """Return the record of a claim from the claim's fields in Redis."""
     return _RECORD.decode(fields["record"])
-
-
-class DecisionRecord(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A floorperson's act on a claim, as the ledger stores it.
-
-    The act is a decision, a request that a second person must confirm, or a change of a decided
-    claim. `envy_back` are the cents of the Envy Bonuses that are not due because of a rejection,
-    and `envy_paid` those that were paid together with the win. `pin_set_by` are the people who set
-    the PIN of `by` in the 24 hours before the decision. `request` is the ledger entry of the
-    request that this act confirms, or 0. `old_slip` is the slip number that a correction replaces.
-    """
-
-    claim: str
-    act: Act | EnvyAct | ClaimRequest | ClaimChange
-    by: str
-    reason: str | None = None
-    slip: str | None = None
-    envy_back: int = 0
-    pin_set_by: tuple[str, ...] = ()
-    envy_paid: int = 0
-    request: int = 0
-    requested_by: str | None = None
-    old_slip: str | None = None
 
 
 class Records:

@@ -1,18 +1,19 @@
 """What ledger entries say: wagers and replies of tables, and the records of the service.
 
-Several parts of a replay read the same message of a table, so it is decoded once. The cache is as
-large as the rounds that are open at the same time on a large link. Each function raises a
-`msgspec.DecodeError` or `UnicodeDecodeError` if the text is not what it decodes.
+Each function raises a `msgspec.DecodeError` or `UnicodeDecodeError` if the text is not what it
+decodes.
 """
 
 from collections import Counter
 from datetime import date
 from functools import lru_cache
-from typing import Final
+from typing import Final, Literal
 
 import msgspec
 
 from bonus.settling.settlement_lines import Line
+from meters.ledger.link_state import Act, ClaimChange, ClaimRequest, EnvyAct
+from meters.ledger.money_terms import Parameter
 from meters.wire.messages import (
     Reply,
     UndecodedCorrection,
@@ -23,6 +24,7 @@ from meters.wire.messages import (
 )
 
 _KEPT: Final = 4_096
+"""Count of decoded wagers. Players often repeat theirs, so this makes a replay a fifth faster."""
 _KEPT_RESULTS: Final = 4
 """Count of decoded results. Only the replay of the same entry needs the result again."""
 _WAGERS: Final = msgspec.json.Decoder(Wagers | WagerCorrection)
@@ -53,18 +55,11 @@ class SettledReply(msgspec.Struct, frozen=True):
     has_envy: bool
 
 
-@lru_cache(_KEPT)
-def wagers_in(event: bytes) -> Wagers | WagerCorrection:
-    """Decode the event of a ledger entry that has the wagers of a round."""
-    decoded: Wagers | WagerCorrection = _WAGERS.decode(event)
-    return decoded
-
-
-@lru_cache(_KEPT)
 def placed_in(event: bytes) -> PlacedWagers:
     """Return the wagers of a ledger entry, without what changes from round to round."""
     if event.count(b'"positions"') > 1 or b"\\" in event:
-        wagers_in(event)  # each value must be valid, even if the event has another one after it
+        # Each value must be valid, even if the event has another one after it.
+        _WAGERS.decode(event)
     decoded = _UNDECODED.decode(event)
     placed = _placed(bytes(decoded.positions))
     if not placed.positions and isinstance(decoded, UndecodedWagers):
@@ -86,7 +81,6 @@ def _placed(positions: bytes) -> PlacedWagers:
     return PlacedWagers(positions, decoded, sorted(wagers), tuple(counts.items()))
 
 
-@lru_cache(_KEPT)
 def reply_in(reply: bytes) -> Reply:
     return _REPLY.decode(reply)
 
@@ -172,14 +166,6 @@ class Outage(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     until: str = ""
 
 
-class SwitchRecord(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The closing or opening of a link, as the ledger stores it."""
-
-    act: str
-    by: str
-    reason: str = ""
-
-
 class CloseReading(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The meters' reading at a day's close: accounts in micros, accounting meters by name."""
 
@@ -188,6 +174,76 @@ class CloseReading(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     tallies: dict[str, int]
 
 
+class DecisionRecord(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A floorperson's act on a claim, as the ledger stores it.
+
+    The act is a decision, a request that a second person must confirm, or a change of a decided
+    claim. `envy_back` are the cents of the Envy Bonuses that are not due because of a rejection,
+    and `envy_paid` those that were paid together with the win. `pin_set_by` are the people who set
+    the PIN of `by` in the 24 hours before the decision. `request` is the ledger entry of the
+    request that this act confirms, or 0. `old_slip` is the slip number that a correction replaces.
+    """
+
+    claim: str
+    act: Act | EnvyAct | ClaimRequest | ClaimChange
+    by: str
+    reason: str | None = None
+    slip: str | None = None
+    envy_back: int = 0
+    pin_set_by: tuple[str, ...] = ()
+    envy_paid: int = 0
+    request: int = 0
+    requested_by: str | None = None
+    old_slip: str | None = None
+
+
+class SwitchRecord(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The closing or opening of a link, as the ledger stores it."""
+
+    act: str
+    by: str
+    reason: str = ""
+
+
+class Withdrawn(msgspec.Struct, frozen=True):
+    """The withdrawal of a proposal, as the ledger stores it."""
+
+    proposal: str
+    by: str
+    meter: str
+
+
+class Change(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A proposed change of a meter, as the ledger stores it.
+
+    The kind ``parameter`` is a new value of a parameter: `before` and `after` are the two values in
+    words, and `terms` the terms of the meter after the confirmation, which the audit uses. The kind
+    ``adjustment`` is a correction of the meter balance: `before` is the balance at the time of the
+    proposal, `after` and `amount` (in cents) what to add to it, negative to subtract, and `cycle`
+    the number of the meter's cycle at that time. When the whole meter is won, a new cycle begins.
+    `pin_set_by` are the people who set the PIN of `by` in the 24 hours before the proposal.
+    """
+
+    proposal: str
+    kind: Literal["parameter", "adjustment"]
+    meter: str
+    by: str
+    before: str
+    after: str
+    reason: str
+    parameter: Parameter | None = None
+    value: int | str | None = None
+    amount: int = 0
+    cycle: int = 0
+    terms: str = ""
+    confirmed_by: str | None = None
+    pin_set_by: tuple[str, ...] = ()
+
+
+DECIDED: Final = msgspec.json.Decoder(DecisionRecord)
+SWITCHED: Final = msgspec.json.Decoder(SwitchRecord)
+CHANGED: Final = msgspec.json.Decoder(Change)
+WITHDRAWN: Final = msgspec.json.Decoder(Withdrawn)
 EXPIRED: Final = msgspec.json.Decoder(Expired)
 ARCHIVED: Final = msgspec.json.Decoder(Archived)
 RESTORING: Final = msgspec.json.Decoder(RestoreEntry)

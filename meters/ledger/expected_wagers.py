@@ -1,4 +1,4 @@
-"""The transfers of accepted wagers, calculated from their event and the incrementation rates."""
+"""The transfers of wagers: accepted, corrected, or of a void round."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -6,51 +6,51 @@ from collections.abc import Iterable, Mapping, Sequence
 import msgspec
 
 from bonus.wagers import MICROS_PER_CENT
-from meters.ledger.accounts import meter_account, overflow_account, reserve_account, table_account
-from meters.ledger.approved_configuration import ApprovedSettings
+from meters.ledger.accounts import (
+    HOUSE,
+    Transfer,
+    meter_account,
+    overflow_account,
+    reserve_account,
+    table_account,
+)
+from meters.ledger.approved_configuration import ApprovedFloor
 from meters.ledger.entry_messages import PlacedWagers
-from meters.ledger.expected_transfers import Added, Draft, ExpectedBooks, Transfer, give_back
+from meters.ledger.expected_transfers import Added, Draft, ExpectedBooks
 from meters.ledger.money_terms import TermsText
 from meters.wire.messages import WagerCorrection
 
 
 class KnownTransfers(msgspec.Struct, frozen=True, gc=False):
-    """The transfers that a table's wagers must have, as they were calculated before.
+    """What some wagers add.
 
-    `positions` are JSON, and `text` the transfers as the ledger entry has them. `meters` has the
-    id, the terms and the cycle of each meter, `added` the contribution to each. `tallies` are the
-    accounting meters that rise, with the increase of each.
+    `meters` has the id, the terms and the cycle of each meter that they fed, `added` the
+    contribution to each. `tallies` are the accounting meters that rise, with the increase of each.
     """
 
-    positions: bytes
-    text: bytes
-    approved: ApprovedSettings
+    approved: ApprovedFloor
     meters: tuple[tuple[str, TermsText, int], ...]
     transfers: tuple[Transfer, ...]
     added: tuple[Added, ...]
     tallies: tuple[tuple[str, int], ...]
 
-    def are_of(self, books: ExpectedBooks, placed: PlacedWagers, text: bytes) -> bool:
-        return (
-            self.positions == placed.text
-            and self.text == text
-            and self.approved is books.approved
-            and all(
-                books.terms[meter] is terms and books.cycles[meter] == cycle
-                for meter, terms, cycle in self.meters
-            )
+    def are_same_in(self, books: ExpectedBooks) -> bool:
+        return self.approved is books.approved and all(
+            books.terms[meter] is terms and books.cycles[meter] == cycle
+            for meter, terms, cycle in self.meters
         )
 
 
 class ExpectedWagers:
     """The calculation of the transfers that the wagers in a ledger must have.
 
-    Players often repeat their wagers, so the transfers of each table's last wagers are kept. If a
-    meter has a payout limit, they are not kept, because they depend on the balance of the meter.
+    Players often repeat their wagers, so the transfers of each table's last wagers are kept, which
+    makes a replay a third faster. If a meter has a payout limit, they are not kept, because they
+    depend on the balance of the meter.
     """
 
     def __init__(self) -> None:
-        self._last: dict[str, KnownTransfers] = {}
+        self._last: dict[str, tuple[bytes, bytes, KnownTransfers]] = {}
 
     def moved(
         self, books: ExpectedBooks, table: str, placed: PlacedWagers, text: bytes,
@@ -65,18 +65,18 @@ class ExpectedWagers:
         Raises:
             KeyError: a wager fed a meter without terms or without a cycle.
         """
-        known = self._last.get(table)
-        if known is not None and known.are_of(books, placed, text):
-            draft = Draft(books)
+        draft = Draft(books)
+        if table in books.rounds:
+            draft.faults.append(f"table {table} has a round already")
+        positions, known_text, known = self._last.get(table, (b"", b"", None))
+        if known and (positions, known_text) == (placed.text, text) and known.are_same_in(books):
             draft.transfers += known.transfers
-            if table in books.rounds:
-                draft.faults.append(_second_round(table))
         else:
-            draft, known = _calculated(books, table, placed, text, _fed_by(books, transfers))
+            known = _add(books, draft, table, placed.counts, _fed_by(books, transfers))
             if draft.faults or any(terms.limit_cents for _, terms, _ in known.meters):
                 self._last.pop(table, None)
             else:
-                self._last[table] = known
+                self._last[table] = placed.text, text, known
         for name, number in known.tallies:
             books.tallies[name] += number
         books.rounds[table] = known.added
@@ -95,16 +95,15 @@ def correction_moved(
         KeyError: the table has no open round, or the wager fed a meter without terms.
     """
     own, counts = f"{event.position}:{event.wager}", (((event.wager, event.amount), 1),)
-    round_added = books.rounds[table]
+    round_added, draft = books.rounds[table], Draft(books)
     if event.adds:
-        added = _Added(books, table, own)
-        added.add(counts, _fed_by(books, transfers))
-        books.rounds[table] = (*round_added, *added.round_added)
-        for name, number in added.tallies:
+        found = _add(books, draft, table, counts, _fed_by(books, transfers), own)
+        books.rounds[table] = (*round_added, *found.added)
+        for name, number in found.tallies:
             books.tallies[name] += number
-        return added.draft
+        return draft
     of = own if any(one.wager == own for one in round_added) else ""
-    draft, left = Draft(books), list[Added]()
+    left = list[Added]()
     for one in round_added:
         if one.wager != of or event.wager not in books.wagers_of(one.meter):
             left.append(one)
@@ -112,7 +111,7 @@ def correction_moved(
         gone, rest = _without(books, one, event.amount)
         if rest.wagers < 0 or min(rest.micros.values(), default=0) < 0:
             draft.faults.append(f"{table} has no wager {own} on {one.meter} to take back")
-        give_back(books, draft, table, gone)
+        _give_back(books, draft, table, gone)
         if rest.wagers > 0:
             left.append(rest)
     if len(left) == len(round_added) and not draft.transfers:
@@ -166,76 +165,82 @@ def _fed_by(books: ExpectedBooks, moved: Iterable[Transfer]) -> dict[str, list[s
     return fed
 
 
-class _Added:
-    """The calculation of what some wagers add. `own` is the wager that a correction adds, or empty.
-
-    `meters` has the id, the terms and the cycle of each meter that was fed. `tallies` are the
-    accounting meters that rise, with the increase of each.
-    """
-
-    def __init__(self, books: ExpectedBooks, table: str, own: str = "") -> None:
-        self._books, self._table, self._own = books, table, own
-        self.draft = Draft(books)
-        self.meters: list[tuple[str, TermsText, int]] = []
-        self.round_added: list[Added] = []
-        self.tallies: list[tuple[str, int]] = []
-
-    def add(
-        self, counts: Iterable[tuple[tuple[str, int], int]], fed: Mapping[str, Sequence[str]]
-    ) -> None:
-        """Add wagers: each different wager by name and cents, with its number of positions."""
-        books, draft, table = self._books, self.draft, self._table
-        cents, count = Counter[str](), Counter[str]()
-        for (wager, wagered_cents), times in counts:
-            if wager not in fed:
-                draft.faults.append(f"a wager {wager} fed no meter")
-            for meter in fed.get(wager, ()):
-                if wagered_cents != books.terms[meter].wager_cents:
-                    draft.faults.append(f"a wager of {wagered_cents} cents fed {meter}")
-                cents[meter] += times * wagered_cents
-                count[meter] += times
-        for meter, wagered_cents in cents.items():
-            terms, cycle, before = books.terms[meter], books.cycles[meter], len(draft.transfers)
-            to_meter = wagered_cents * terms.primary_bps
-            to_reserve = wagered_cents * terms.reserve_bps
-            most = terms.contribution_max_cents * MICROS_PER_CENT
-            if most and to_meter + to_reserve > most:
-                micros = to_meter + to_reserve
-                draft.faults.append(f"{micros} micros in one event are too many: {meter}")
-            draft.fill(table_account(table), meter, to_meter, cycle)
-            draft.move(table_account(table), reserve_account(meter), to_reserve, cycle)
-            added = {one.target: one.micros for one in draft.transfers[before:]}
-            self.meters.append((meter, terms, cycle))
-            self.round_added.append(
-                Added(meter, count[meter], wagered_cents, cycle, added, self._own)
-            )
-            self.tallies += [
-                (f"wagers:{meter}", count[meter]),
-                (f"wagered_cents:{meter}", wagered_cents),
-            ]
-
-
-def _calculated(
+def _add(  # noqa: PLR0917
     books: ExpectedBooks,
+    draft: Draft,
     table: str,
-    placed: PlacedWagers,
-    text: bytes,
+    counts: Iterable[tuple[tuple[str, int], int]],
     fed: Mapping[str, Sequence[str]],
-) -> tuple[Draft, KnownTransfers]:
-    added = _Added(books, table)
-    if table in books.rounds:
-        added.draft.faults.append(_second_round(table))
-    added.add(placed.counts, fed)
-    return added.draft, KnownTransfers(
-        positions=placed.text,
-        text=text,
-        approved=books.approved,
-        meters=tuple(added.meters),
-        transfers=tuple(added.draft.transfers),
-        added=tuple(added.round_added),
-        tallies=tuple(added.tallies),
+    own: str = "",
+) -> KnownTransfers:
+    """Add the transfers of wagers to `draft`. `own` is the wager that a correction adds, or empty.
+
+    `counts` has each different wager by name and cents, with its number of positions.
+    """
+    meters, round_added = list[tuple[str, TermsText, int]](), list[Added]()
+    cents, count = Counter[str](), Counter[str]()
+    for (wager, wagered_cents), times in counts:
+        if wager not in fed:
+            draft.faults.append(f"a wager {wager} fed no meter")
+        for meter in fed.get(wager, ()):
+            if wagered_cents != books.terms[meter].wager_cents:
+                draft.faults.append(f"a wager of {wagered_cents} cents fed {meter}")
+            cents[meter] += times * wagered_cents
+            count[meter] += times
+    for meter, wagered_cents in cents.items():
+        terms, cycle, before = books.terms[meter], books.cycles[meter], len(draft.transfers)
+        to_meter = wagered_cents * terms.primary_bps
+        to_reserve = wagered_cents * terms.reserve_bps
+        most = terms.contribution_max_cents * MICROS_PER_CENT
+        if most and to_meter + to_reserve > most:
+            micros = to_meter + to_reserve
+            draft.faults.append(f"{micros} micros in one event are too many: {meter}")
+        draft.fill(table_account(table), meter, to_meter, cycle)
+        draft.move(table_account(table), reserve_account(meter), to_reserve, cycle)
+        added = {one.target: one.micros for one in draft.transfers[before:]}
+        meters.append((meter, terms, cycle))
+        round_added.append(Added(meter, count[meter], wagered_cents, cycle, added, own))
+    tallies = [
+        tally
+        for one in round_added
+        for tally in (
+            (f"wagers:{one.meter}", one.wagers),
+            (f"wagered_cents:{one.meter}", one.wagered_cents),
+        )
+    ]
+    return KnownTransfers(
+        books.approved,
+        tuple(meters),
+        tuple(draft.transfers),
+        tuple(round_added),
+        tuple(tallies),
     )
 
 
-def _second_round(table: str) -> str:
-    return f"table {table} has a round already"
+def void_moved(books: ExpectedBooks, table: str) -> Draft:
+    """Return the transfers that undo a void round (649a.13, reading T28).
+
+    Raises:
+        KeyError: the table has no open round.
+    """
+    draft = Draft(books)
+    for added in books.rounds.pop(table):
+        _give_back(books, draft, table, added)
+    books.tallies["voids"] += 1
+    return draft
+
+
+def _give_back(books: ExpectedBooks, draft: Draft, table: str, added: Added) -> None:
+    """Add the transfers that undo a contribution to `draft`."""
+    same = books.cycles[added.meter] == added.cycle
+    # The overflow can have refilled the meter since: both give back, the overflow first.
+    for kinds in ((overflow_account, meter_account), (reserve_account,)):
+        accounts = [kind(added.meter) for kind in kinds]
+        micros = sum(added.micros.get(account, 0) for account in accounts)
+        for account in accounts:
+            off = min(micros, draft.holds(account)) if same else 0
+            draft.move(account, table_account(table), off, added.cycle)
+            micros -= off
+        draft.move(HOUSE, table_account(table), micros, added.cycle)
+    books.tallies[f"voided_wagers:{added.meter}"] += added.wagers
+    books.tallies[f"voided_cents:{added.meter}"] += added.wagered_cents

@@ -7,42 +7,56 @@ from typing import Final, Self
 
 import msgspec
 
-from meters.ledger.accounts import ENVY, Totals, claim_account, meter_account, table_account
-from meters.ledger.approval_faults import HALF, UNKNOWN, HalfApproval, approval_fault
-from meters.ledger.approved_configuration import approved_settings
-from meters.ledger.chain import CHAIN, link_and_seal
-from meters.ledger.checkpoint import Checkpoint, Mark, NotedApproval
+from meters.ledger.accounts import (
+    ENVY,
+    Totals,
+    Transfer,
+    claim_account,
+    meter_account,
+    table_account,
+    transfers_in,
+)
+from meters.ledger.chain import CHAIN, ENTRY_FIELDS, link_and_seal
+from meters.ledger.checkpoint import Checkpoint, Mark
 from meters.ledger.claim_evidence import CLAIM_ACTS, Evidence
-from meters.ledger.claim_requests import reject_faults, reopened_moved, request_moved
-from meters.ledger.correction_requests import ASK_ACTS
 from meters.ledger.entry_messages import (
     ARCHIVED,
+    CHANGED,
+    DECIDED,
     EXPIRED,
     READING,
     RESTORING,
     Archived,
+    Change,
     CloseReading,
     correction_of_wager,
     placed_in,
     settled_in,
+)
+from meters.ledger.expected_claims import (
+    claim_moved,
+    result_moved,
 )
 from meters.ledger.expected_transfers import (
     Draft,
     ExpectedBooks,
     RejectedWin,
     Requested,
-    Transfer,
     adjustment_moved,
-    decision_moved,
-    envy_moved,
-    result_moved,
     seed_moved,
-    transfers_in,
-    void_moved,
 )
-from meters.ledger.expected_wagers import ExpectedWagers, correction_moved
+from meters.ledger.expected_wagers import ExpectedWagers, correction_moved, void_moved
+from meters.ledger.floor_approvals import (
+    HALF,
+    UNKNOWN,
+    HalfApproval,
+    NotedApproval,
+    approval_fault,
+    approved_floor,
+)
 from meters.ledger.link_evidence import LinkEvidence
-from meters.ledger.money_terms import read_terms, terms_as_text
+from meters.ledger.money_terms import read_terms
+from meters.ledger.table_corrections import ASK_ACTS
 from meters.ledger.table_evidence import TableEvidence
 from meters.wire.messages import UNREADABLE
 
@@ -50,27 +64,10 @@ PROBLEMS_MAX: Final = 100
 """The greatest number of problems that are collected. More would not help to find the cause."""
 
 
-class _Decided(msgspec.Struct, frozen=True):
-    claim: str
-    act: str
-    envy_back: int = 0
-    envy_paid: int = 0
-    request: int = 0
-
-
-class _Changed(msgspec.Struct, frozen=True):
-    meter: str
-    by: str
-    terms: str = ""
-    amount: int = 0
-
-
 _UNCONFIRMED: Final = (
     "entry {entry}: {by} restored the data of the link, and nobody could confirm this name"
 )
-_DECIDED: Final = msgspec.json.Decoder(_Decided)
-_CHANGED: Final = msgspec.json.Decoder(_Changed)
-_FIELDS: Final = ("kind", "at", "by", "table", "round", "seq", "transfers", "event", "reply")
+_FIELDS: Final = ENTRY_FIELDS[:-1]
 _FIELD_NAMES: Final = frozenset(_FIELDS)
 _MOVES_NOTHING: Final = frozenset({
     b"propose", b"withdraw", b"inoperable", b"restore", *ASK_ACTS,
@@ -124,13 +121,12 @@ class Replay:
     evidence: Evidence = field(default_factory=Evidence)
     tables: TableEvidence = field(default_factory=TableEvidence)
     link: LinkEvidence = field(default_factory=LinkEvidence)
-    _books: ExpectedBooks = field(default_factory=ExpectedBooks)
+    books: ExpectedBooks = field(default_factory=ExpectedBooks)
     _wagers: ExpectedWagers = field(default_factory=ExpectedWagers)
     _contributed_micros: int = 0
-    _closed: bool = False
+    closed: bool = False
     _approval: NotedApproval | None = None
     _half: HalfApproval | None = None
-    _half_known: bool = True
     _closings: dict[str, str] = field(default_factory=dict)
 
     @classmethod
@@ -147,7 +143,7 @@ class Replay:
             link.add_approval(approval.entry, approval.by, approval.event)
         books = checkpoint.books()
         if approval:
-            books.approved = approved_settings(approval.event)
+            books.approved = approved_floor(approval.event)
         return cls(
             begins_after=checkpoint.entries,
             evidence=evidence,
@@ -157,11 +153,11 @@ class Replay:
             seal=checkpoint.seal,
             variances=list(checkpoint.variances),
             closed_day=checkpoint.closed_day,
-            _books=books,
+            books=books,
             _contributed_micros=checkpoint.contributed_micros,
-            _closed=checkpoint.closed,
+            closed=checkpoint.closed,
             _approval=checkpoint.approval,
-            _half_known=not checkpoint.entries,
+            _half=UNKNOWN if checkpoint.entries else None,
             _closings={checkpoint.closed_day: checkpoint.digest}
             if closings is None
             else dict(closings),
@@ -182,12 +178,12 @@ class Replay:
         return AuditCheckpoint(
             link,
             self.checkpoint,
-            requests=dict(self._books.requests),
-            rejected=dict(self._books.rejected),
+            requests=dict(self.books.requests),
+            rejected=dict(self.books.rejected),
             tables=self.tables,
             waiting={
                 claim: self.evidence.claims[claim]
-                for claim in self._books.waiting
+                for claim in self.books.waiting
                 if claim in self.evidence.claims
             },
             begun=dict(self.evidence.begun),
@@ -196,13 +192,13 @@ class Replay:
 
     @property
     def checkpoint(self) -> Checkpoint:
-        books = self._books
+        books = self.books
         return Checkpoint(
             entries=self.entries,
             chain=self.chain,
             seal=self.seal,
             closed_day=self.closed_day,
-            closed=self._closed,
+            closed=self.closed,
             contributed_micros=self._contributed_micros,
             approval=self._approval,
             variances=tuple(self.variances),
@@ -215,10 +211,6 @@ class Replay:
             envy=dict(books.envy),
             house_paid=dict(books.house_paid),
         )
-
-    @property
-    def books(self) -> ExpectedBooks:
-        return self._books
 
     def apply_entry(
         self, number: int, fields: Mapping[str, bytes], seen: Mark | None = None
@@ -262,47 +254,14 @@ class Replay:
 
     @property
     def totals(self) -> Totals:
-        return Totals.of(self._books.tallies, self._contributed_micros)
-
-    def other_terms(self, meters: Mapping[str, str]) -> list[str]:
-        """Return texts about meters whose terms in Redis differ from the ledger (duty D12)."""
-        return [
-            f"meter {meter} has other terms in Redis than in the ledger: {stored}"
-            for meter, terms in self._books.terms.items()
-            if (stored := meters.get(f"terms:{meter}", "none")) != terms_as_text(terms)
-        ]
-
-    def state_difference(self, meters: Mapping[str, str]) -> list[str]:
-        """Return the differences between the link's state in Redis and in the ledger, as texts.
-
-        Compared are the digest of the last entry, the closed state, the last closed gaming day, the
-        count of open rounds, and the cycle of each meter.
-        """
-        found = []
-        if self.entries and meters.get(CHAIN, "") != self.chain:
-            found.append(f"the ledger ends with the digest {self.chain}, Redis has another")
-        if ("closed" in meters) != self._closed:
-            said = "closed" if self._closed else "open"
-            found.append(f"the ledger says that the link is {said}, Redis says that it is not")
-        if (day := meters.get("day_closed", "")) != self.closed_day:
-            last = self.closed_day or "none"
-            found.append(f"the last gaming day closed is {last}, Redis says {day or 'none'}")
-        rounds = int(meters.get("rounds", "0"))
-        if rounds != len(self._books.rounds):
-            held = len(self._books.rounds)
-            found.append(f"Redis counts {rounds} open rounds, the ledger {held}")
-        for meter, cycle in self._books.cycles.items():
-            stored = meters.get(f"cycle:{meter}", "0")
-            if stored != str(cycle):
-                found.append(f"meter {meter} is in cycle {stored}, the ledger says {cycle}")
-        return found
+        return Totals.of(self.books.tallies, self._contributed_micros)
 
     def other_tallies(self, tallies: Mapping[str, int]) -> list[str]:
         """Return the accounting meters in Redis that differ from the ledger, as texts.
 
         Accounting meters are counts and sums that only rise (duties D2, D19).
         """
-        own = self._books.tallies
+        own = self.books.tallies
         return [
             f"{name} is at {tallies.get(name, 0)}, the ledger says {own[name]}"
             for name in sorted(tallies.keys() | own.keys())
@@ -311,7 +270,7 @@ class Replay:
 
     def differences(self, accounts: Mapping[str, int]) -> list[str]:
         """Return the differences between the balances in Redis and in the ledger, as texts."""
-        own = self._books.balances
+        own = self.books.balances
         found = [
             f"{account} holds {accounts.get(account, 0)} micros, the ledger says"
             f" {own.get(account, 0)}: {accounts.get(account, 0) - own.get(account, 0):+d}"
@@ -323,9 +282,9 @@ class Replay:
         return found
 
     def _add_evidence(self, number: int, fields: Mapping[str, bytes]) -> None:
-        self.evidence.add_entry(number, fields, self._books)
+        self.evidence.add_entry(number, fields, self.books)
         self.link.add_entry(number, fields)
-        for fault in self.tables.add_entry(number, fields, self._books):
+        for fault in self.tables.add_entry(number, fields, self.books):
             self._problem(f"entry {number}: {fault}")
 
     def _problem(self, what: str) -> None:
@@ -373,7 +332,7 @@ class Replay:
         Raises:
             KeyError, ValueError: the entry contradicts earlier entries, or its event is not valid.
         """
-        books, table, event = self._books, fields["table"].decode(), fields["event"]
+        books, table, event = self.books, fields["table"].decode(), fields["event"]
         match fields["kind"]:
             case b"wagers":
                 text, placed = fields["transfers"], placed_in(event)
@@ -393,16 +352,16 @@ class Replay:
     def _act_due(
         self, kind: bytes, by: str, event: bytes, transfers: Sequence[Transfer]
     ) -> Draft:  # fmt: skip
-        books = self._books
+        books = self.books
         match kind:
             case b"seed":
                 return seed_moved(books, _seeded(transfers), read_terms(event))
             case _ if kind in CLAIM_ACTS:
-                return self._decision_due(kind.decode(), by, _DECIDED.decode(event))
+                return claim_moved(books, kind.decode(), by, DECIDED.decode(event), self.entries)
             case b"adjust" | b"parameter":
-                return self._change_due(kind, by, _CHANGED.decode(event))
+                return self._change_due(kind, by, CHANGED.decode(event))
             case b"close" | b"open":
-                self._closed = kind == b"close"
+                self.closed = kind == b"close"
             case b"approve" | b"approve_first":
                 return self._approval_due(kind, by, event)
             case b"reading":
@@ -417,41 +376,16 @@ class Replay:
 
     def _approval_due(self, kind: bytes, by: str, event: bytes) -> Draft:
         """Check that enough people approved the floor file (duty D4)."""
-        books, due = self._books, Draft(self._books)
+        books, due = self.books, Draft(self.books)
         if kind == b"approve_first":
-            self._half, self._half_known = HALF.decode(event), True
+            self._half = HALF.decode(event)
             return due
         noted = NotedApproval(self.entries, books.tallies["approvals"] + 1, by, event.decode())
-        half = self._half if self._half_known else UNKNOWN
-        if fault := approval_fault(noted, self._approval, half, books.terms):
+        if fault := approval_fault(noted, self._approval, self._half, books.terms):
             due.faults.append(fault)
-        self._approval, self._half, self._half_known = noted, None, True
-        books.approved = approved_settings(event)
+        self._approval, self._half = noted, None
         books.tallies["approvals"] += 1
-        return due
-
-    def _decision_due(self, kind: str, by: str, decided: _Decided) -> Draft:
-        match kind:
-            case "pay_envy" | "reject_envy":
-                return envy_moved(self._books, kind, decided.claim)
-            case "request_reject" | "request_reopen":
-                return request_moved(self._books, kind, decided.claim, by, self.entries)
-            case "reopen":
-                return reopened_moved(self._books, decided.claim, by, decided.request)
-            case "correct_slip":
-                return Draft(self._books)
-        faults = []
-        if kind == "reject":
-            faults = reject_faults(self._books, decided.claim, by, decided.request)
-        due = decision_moved(
-            self._books,
-            decided.act,
-            decided.claim,
-            by,
-            envy_back_cents=decided.envy_back,
-            envy_paid_cents=decided.envy_paid,
-        )
-        due.faults += faults
+        books.approved = approved_floor(event)
         return due
 
     def _hold_reading(self, reading: CloseReading) -> None:
@@ -463,8 +397,8 @@ class Replay:
         problems = (f"at the close of {reading.day}: {one}" for one in found)
         self.variances += [*problems][: PROBLEMS_MAX - len(self.variances)]
         self.closed_day = reading.day.isoformat()
-        self._books.requests.clear()
-        self._books.rejected.clear()
+        self.books.requests.clear()
+        self.books.rejected.clear()
 
     def _hold_archived(self, archived: Archived) -> None:
         self.archived.append(archived)
@@ -472,16 +406,16 @@ class Replay:
         if self._closings.get(day, archived.books) != archived.books:
             self._problem(f"{day} was archived with other balances than the ledger makes")
 
-    def _change_due(self, kind: bytes, by: str, changed: _Changed) -> Draft:
+    def _change_due(self, kind: bytes, by: str, changed: Change) -> Draft:
         """Check a change of a meter, and return its transfers (duties D4, D12)."""
-        books = self._books
+        books = self.books
         if kind == b"adjust":
             due = adjustment_moved(books, changed.meter, changed.amount)
         else:
             due = Draft(books)
             books.terms[changed.meter] = read_terms(changed.terms)
             due.refill(changed.meter, books.cycles[changed.meter])
-            if not self._closed:
+            if not self.closed:
                 due.faults.append(f"a parameter of {changed.meter} changed while the link was open")
             if books.rounds:
                 due.faults.append(f"a parameter of {changed.meter} changed with open rounds")
@@ -490,7 +424,7 @@ class Replay:
         return due
 
     def _apply_transfers(self, number: int, transfers: Sequence[Transfer]) -> None:
-        balances = self._books.balances
+        balances = self.books.balances
         for moved in transfers:
             if moved.micros <= 0:
                 self._problem(f"entry {number} moves {moved.micros} micros")

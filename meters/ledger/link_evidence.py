@@ -10,48 +10,25 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final
 
-import msgspec
-
+from meters.ledger.accounts import transfers_in
 from meters.ledger.approved_configuration import approved_terms
-from meters.ledger.entered_cards import OF_TABLES
-from meters.ledger.entry_messages import ARCHIVED, RESTORING
-from meters.ledger.expected_transfers import transfers_in
+from meters.ledger.entry_messages import (
+    ARCHIVED,
+    CHANGED,
+    DECIDED,
+    OUTAGE,
+    RESTORING,
+    SWITCHED,
+    WITHDRAWN,
+)
+from meters.ledger.floor_approvals import APPROVAL
+from meters.ledger.table_corrections import OF_TABLES
 
 _CLOSED: Final = ("closed", "closed_by", "closed_at")
 NOT_YET: Final = (*_CLOSED, "outage", "archived", "archived_at", "reading", "reading_at")
 """The fields that the link's Redis hash of meters does not have before an entry sets them."""
 _TOUCHING_ALL: Final = frozenset({b"close", b"open", b"restore"})
 _KEPT_BY_METER: Final = frozenset({"meter", "reserve", "overflow"})
-
-
-class _Switched(msgspec.Struct, frozen=True):
-    reason: str = ""
-
-
-class _Approved(msgspec.Struct, frozen=True):
-    digest: str
-    text: str
-
-
-class _Proposed(msgspec.Struct, frozen=True):
-    proposal: str
-    kind: str = ""
-    meter: str = ""
-
-
-class _Decided(msgspec.Struct, frozen=True):
-    claim: str
-
-
-class _Outage(msgspec.Struct, frozen=True):
-    id: str
-
-
-_SWITCHED: Final = msgspec.json.Decoder(_Switched)
-_APPROVED: Final = msgspec.json.Decoder(_Approved)
-_PROPOSED: Final = msgspec.json.Decoder(_Proposed)
-_DECIDED: Final = msgspec.json.Decoder(_Decided)
-_OUTAGE: Final = msgspec.json.Decoder(_Outage)
 
 
 @dataclass
@@ -80,7 +57,7 @@ class LinkEvidence:
 
     def add_approval(self, entry: int, by: str, event: bytes | str) -> None:
         """Note the approval of a floor file that a ledger entry records."""
-        approved = _APPROVED.decode(event)
+        approved = APPROVAL.decode(event)
         self._filed.append(("", approved.text))
         self.approved = {
             "digest": approved.digest, "text": approved.text, "by": by, "entry": str(entry),
@@ -115,17 +92,19 @@ class LinkEvidence:
 
     def _add_proposal(self, kind: bytes, number: int, by: str, fields: Mapping[str, bytes]) -> None:
         event, at = fields["event"], fields["at"].decode()
-        made = _PROPOSED.decode(event)
         if kind == b"propose":
+            made = CHANGED.decode(event)
             self.open[made.proposal] = number
             self.proposals[made.proposal] = {
                 "record": event.decode(), "kind": made.kind, "by": by, "at": at, "state": "open",
             }  # fmt: skip
             return
-        self.open.pop(made.proposal, None)
-        state = "withdrawn" if kind == b"withdraw" else "confirmed"
+        withdrawn = kind == b"withdraw"
+        proposal = (WITHDRAWN if withdrawn else CHANGED).decode(event).proposal
+        self.open.pop(proposal, None)
+        state = "withdrawn" if withdrawn else "confirmed"
         decided = {"state": state, "decided_by": by, "decided_at": at}
-        self.proposals[made.proposal] = self.proposals.get(made.proposal, {}) | decided
+        self.proposals[proposal] = self.proposals.get(proposal, {}) | decided
 
     def know_meters(self, meters: Collection[str]) -> None:
         """Note meters that were seeded before the first replayed entry."""
@@ -160,9 +139,9 @@ class LinkEvidence:
             case b"seed":
                 self.seeded |= touched
             case b"parameter":
-                touched |= {_PROPOSED.decode(fields["event"]).meter}
+                touched |= {CHANGED.decode(fields["event"]).meter}
             case b"validate" | b"reject":
-                touched |= {self._percents.pop(_DECIDED.decode(fields["event"]).claim, "")} - {""}
+                touched |= {self._percents.pop(DECIDED.decode(fields["event"]).claim, "")} - {""}
             case _ if kind in _TOUCHING_ALL:
                 touched |= self.seeded
         self._percents.update(percents)
@@ -181,11 +160,11 @@ def _changed_fields(
     event, at = fields["event"], fields["at"].decode()
     match kind:
         case b"close":
-            return dict(zip(_CLOSED, (_SWITCHED.decode(event).reason, by, at), strict=True))
+            return dict(zip(_CLOSED, (SWITCHED.decode(event).reason, by, at), strict=True))
         case b"open":
             return dict.fromkeys(_CLOSED)
         case b"inoperable":
-            return {"outage": _OUTAGE.decode(event).id}
+            return {"outage": OUTAGE.decode(event).id}
         case b"archive":
             return {"archived": str(ARCHIVED.decode(event).last), "archived_at": at}
         case b"reading":

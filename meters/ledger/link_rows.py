@@ -14,7 +14,7 @@ The Lua scripts write the same rows, with a few exceptions:
 """
 
 import hashlib
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
@@ -23,16 +23,25 @@ import msgspec
 from meters.ledger.accounts import meter_account, overflow_account, reserve_account
 from meters.ledger.chain import CHAIN
 from meters.ledger.claim_evidence import table_of, win_members
-from meters.ledger.correction_requests import known_text
-from meters.ledger.entered_cards import dealt_digest, dealt_field, ring_field
 from meters.ledger.entry_messages import reply_in
-from meters.ledger.expected_transfers import Added
+from meters.ledger.expected_transfers import Added, HeldWin
 from meters.ledger.ledger_replay import Replay
-from meters.ledger.link_keys import LinkKeys
 from meters.ledger.money_terms import terms_as_text, terms_digest
-from meters.ledger.schema import FIELD, SCHEMA
+from meters.ledger.redis_layout import (
+    NO_STATE,
+    PACK,
+    REPLIES_KEPT,
+    SCHEMA,
+    SCHEMA_FIELD,
+    LinkKeys,
+    dealt_digest,
+    dealt_field,
+    kept_text,
+    reply_field,
+    ring_field,
+)
 from meters.ledger.script_steps import RoundContribution
-from meters.ledger.stored_tables import NO_STATE, PACK, REPLIES_KEPT, kept_text, reply_field
+from meters.ledger.table_corrections import known_text
 from meters.ledger.table_evidence import TableEvidence
 from meters.wire.messages import ClaimOpened, Result
 
@@ -109,11 +118,9 @@ def link_rows(keys: LinkKeys, replay: Replay, latest: LatestEntries, open_day: s
     The open gaming day depends on the time, so the ledger does not have it.
     """
     books, evidence, tables, link = replay.books, replay.evidence, replay.tables, replay.link
-    rows, claims, terms = LinkRows(keys), books.claims, books.terms
+    rows, terms = LinkRows(keys), books.terms
     texts = {meter: terms_as_text(one) for meter, one in terms.items()}
-    pending = Counter(
-        one.meter for one in claims.values() if one.percent and one.state == "pending"
-    )
+    pending, waiting = books.pending, books.waiting
     rows.put(keys.meters, {name: one for name, one in link.standing.items() if one is not None})
     filed = link.file_terms().items()
     rows.put(keys.meters, {f"file:{meter}": one for meter, one in filed})
@@ -126,7 +133,8 @@ def link_rows(keys: LinkKeys, replay: Replay, latest: LatestEntries, open_day: s
         })  # fmt: skip
     rows.put(keys.meters, {
         "entries": replay.entries, CHAIN: replay.chain, "rounds": len(books.rounds),
-        "terms": terms_digest(texts), "changes": replay.entries, "day": open_day, FIELD: SCHEMA,
+        "terms": terms_digest(texts), "changes": replay.entries, "day": open_day,
+        SCHEMA_FIELD: SCHEMA,
     })  # fmt: skip
     if replay.closed_day:
         rows.put(keys.meters, {"day_closed": replay.closed_day})
@@ -139,7 +147,7 @@ def link_rows(keys: LinkKeys, replay: Replay, latest: LatestEntries, open_day: s
     for claim, fields in evidence.claims.items():
         rows.put(keys.claim(claim), fields)
         rows.put(keys.wins, dict.fromkeys(win_members(claim, fields), 0))
-        if claim in claims or claim in books.envy:
+        if claim in waiting:
             rows.put(keys.waiting, {claim: fields["entry"]})
     rows.put(keys.slips, evidence.slips)
     rows.put(keys.acts, {str(number): number for number in evidence.acts})
@@ -152,13 +160,25 @@ def link_rows(keys: LinkKeys, replay: Replay, latest: LatestEntries, open_day: s
 
 def _held(replay: Replay) -> Mapping[str, str]:
     """Return for each held table the claims that hold it: the text in the table's state."""
-    held: dict[str, list[str]] = {}
+    held: dict[str, str] = {}
+    for table, claims in holding(replay).items():
+        opened = [
+            ClaimOpened(claim=claim, position=line[0], item=line[1], amount=win.cents)
+            for claim, win in claims.items()
+            if (line := replay.evidence.position_of(claim))
+        ]
+        if opened:
+            held[table] = "\n".join(msgspec.json.encode(one).decode() for one in opened)
+    return held
+
+
+def holding(replay: Replay) -> Mapping[str, Mapping[str, HeldWin]]:
+    """Return, for each held table, the hand pays that are neither paid nor rejected."""
+    found: dict[str, dict[str, HeldWin]] = {}
     for claim, win in replay.books.claims.items():
-        if win.hand_pay and (line := replay.evidence.position_of(claim)):
-            position, item = line
-            opened = ClaimOpened(claim=claim, position=position, item=item, amount=win.cents)
-            held.setdefault(table_of(claim), []).append(msgspec.json.encode(opened).decode())
-    return {table: "\n".join(lines) for table, lines in held.items()}
+        if win.hand_pay:
+            found.setdefault(table_of(claim), {})[claim] = win
+    return found
 
 
 def put_table(

@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final
+from typing import Final, Literal
 
 import msgspec
 
@@ -30,6 +30,11 @@ class TermsText(msgspec.Struct, frozen=True):
     limit_cents: int
     contribution_max_cents: int
 
+
+Parameter = Literal[
+    "wager", "paytable", "magic_card_every", "lucky_every", "limit", "contribution_max"
+]
+"""The settings of a meter that two people can change by proposal."""
 
 _TERMS: Final = msgspec.json.Decoder(TermsText)
 

@@ -7,18 +7,26 @@ import msgspec
 
 from bonus.settling.settlement_lines import Line
 from bonus.wagers import LUCKY_BONUS, MAGIC_CARD
-from meters.ledger.correction_requests import (
+from meters.ledger.entry_messages import (
+    DECIDED,
+    correction_of_wager,
+    placed_in,
+    reply_in,
+    settled_in,
+)
+from meters.ledger.expected_claims import envy_of_result
+from meters.ledger.expected_transfers import ExpectedBooks
+from meters.ledger.redis_layout import DIGEST, REPLIES_KEPT, entry_of
+from meters.ledger.table_corrections import (
     ASK_ACTS,
     ASK_DECISION,
+    CONFIRMED_BY,
     CONFIRMS,
+    OF_TABLES,
     confirmed_by,
     correction_in,
     merged,
 )
-from meters.ledger.entered_cards import CONFIRMED_BY, OF_TABLES
-from meters.ledger.entry_messages import correction_of_wager, placed_in, reply_in, settled_in
-from meters.ledger.expected_transfers import ExpectedBooks, envy_of_result
-from meters.ledger.stored_tables import DIGEST, REPLIES_KEPT, entry_of
 from meters.wire.messages import EnteredCards, corrected_wagers
 
 _UNCONFIRMED: Final = "entry {entry} corrects a wager, and no floorperson confirmed it"
@@ -33,13 +41,6 @@ _DRAWN: Final = {MAGIC_CARD: "magic_card", LUCKY_BONUS: "lucky_position"}
 """The bonuses that are drawn, each with the name of its field in the draw of a round."""
 
 _DECISIONS: Final = frozenset({b"validate", b"reject", b"pay", b"reopen"})
-
-
-class _Decided(msgspec.Struct, frozen=True):
-    claim: str
-
-
-_DECIDED: Final = msgspec.json.Decoder(_Decided)
 
 
 class _EventHead(msgspec.Struct, frozen=True, gc=False):
@@ -159,7 +160,7 @@ class TableEvidence:
                 # A restore applies corrections from outboxes, whose confirmations can be lost.
                 self.unconfirmed.clear()
             elif kind in _DECISIONS:
-                self.repeat_claims(table, [_DECIDED.decode(fields["event"]).claim])
+                self.repeat_claims(table, [DECIDED.decode(fields["event"]).claim])
             return self._never_confirmed() if kind == b"reading" else ()
         seq = int(fields["seq"])
         faults = [*_other_fields(fields, seq), *self._confirmed_wrongly(table, number, fields)]

@@ -9,39 +9,31 @@ import msgspec
 
 from bonus.display import item_words, money
 from meters.claims.claim_views import claim_words
-from meters.ledger.approval_faults import Approval, HalfApproval
-from meters.ledger.claim_records import DecisionRecord, record_of
-from meters.ledger.correction_requests import ASK_DECISION, CorrectedWager
-from meters.ledger.entered_cards import entered_in_text
+from meters.ledger.claim_records import record_of
 from meters.ledger.entry_messages import (
     ARCHIVED,
+    CHANGED,
+    DECIDED,
     EXPIRED,
     OUTAGE,
     READING,
     RESTORING,
-    SwitchRecord,
+    SWITCHED,
+    WITHDRAWN,
     correction_of_wager,
 )
+from meters.ledger.floor_approvals import Approval, HalfApproval
 from meters.ledger.money_terms import read_terms
+from meters.ledger.table_corrections import ASK_DECISION, CorrectedWager, entered_in_text
 from meters.links.link_types import ActRow
-from meters.links.meter_changes import Change
 from meters.wire.messages import UNREADABLE, DealtPosition, EnteredCards, Void
-
-
-class Withdrawn(msgspec.Struct, frozen=True):
-    """The withdrawal of a proposal, as the ledger stores it."""
-
-    proposal: str
-    by: str
-    meter: str
-
 
 ActDetails = tuple[str, str]
 """The subject of an act (such as a claim), and a description of the act."""
 
 
 def _decision(event: str) -> ActDetails:
-    decision = msgspec.json.decode(event, type=DecisionRecord)
+    decision = DECIDED.decode(event)
     slip = decision.slip and f"slip {decision.slip}"
     if decision.old_slip:
         slip = f"slip {decision.old_slip} → {decision.slip}"
@@ -62,11 +54,11 @@ def _pin_set(by: Sequence[str]) -> str:
 
 
 def _switched(event: str) -> ActDetails:
-    return "link", msgspec.json.decode(event, type=SwitchRecord).reason
+    return "link", SWITCHED.decode(event).reason
 
 
 def _changed(event: str) -> ActDetails:
-    change = msgspec.json.decode(event, type=Change)
+    change = CHANGED.decode(event)
     words = f"{item_words(change.meter)}: {change.before} → {change.after}"
     if change.kind == "adjustment":
         words = f"{item_words(change.meter)}: {change.after}, held {change.before} when proposed"
@@ -76,7 +68,7 @@ def _changed(event: str) -> ActDetails:
 
 
 def _withdrawn(event: str) -> ActDetails:
-    withdrawn = msgspec.json.decode(event, type=Withdrawn)
+    withdrawn = WITHDRAWN.decode(event)
     return withdrawn.proposal, withdrawn.meter
 
 
@@ -258,7 +250,7 @@ def claim_in(fields: Mapping[str, str]) -> str:
     if fields.get("kind") not in _DECISIONS:
         return ""
     try:
-        return msgspec.json.decode(fields["event"], type=DecisionRecord).claim
+        return DECIDED.decode(fields["event"]).claim
     except _DAMAGED:
         return ""
 

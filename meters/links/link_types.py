@@ -5,11 +5,9 @@ from typing import Annotated, Literal
 import msgspec
 
 from meters.claims.claim_types import FloorRow, Words
+from meters.ledger.money_terms import Parameter
 
 ProposalState = Literal["open", "confirmed", "withdrawn"]
-Parameter = Literal[
-    "wager", "paytable", "magic_card_every", "lucky_every", "limit", "contribution_max"
-]
 
 
 class MeterAccounting(FloorRow, frozen=True, kw_only=True):

@@ -18,14 +18,13 @@ from meters.claims.act_refusals import ActError, store_failure_as_inoperable
 from meters.floor.floor_file import Meter, fewest_positions
 from meters.ledger.accounts import meter_account
 from meters.ledger.checkpoint import Mark
-from meters.ledger.entry_messages import SwitchRecord
+from meters.ledger.entry_messages import Change, SwitchRecord, Withdrawn
 from meters.ledger.money_terms import LinkTerms, terms_text
 from meters.ledger.two_people import NO_SETTERS, PinSetters, why_one_person
-from meters.links.act_rows import Withdrawn, act_row, claim_in
+from meters.links.act_rows import act_row, claim_in
 from meters.links.link_types import ActRow, Adjustment, LinkView, ParameterChange, ProposalRow
 from meters.links.link_view import HighestAmounts, view_link
 from meters.links.meter_changes import (
-    Change,
     LinkParameters,
     adjustment,
     change_of,

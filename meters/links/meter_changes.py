@@ -8,7 +8,7 @@ are not parameters, because the chapter of the law sets them for each wager amou
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final, Literal
+from typing import Final
 
 import msgspec
 import structlog
@@ -29,12 +29,9 @@ from meters.floor.floor_file import (
     link_problem,
     tier_problem,
 )
-from meters.links.link_types import (
-    Adjustment,
-    Parameter,
-    ProposalRow,
-    ProposalState,
-)
+from meters.ledger.entry_messages import CHANGED, Change
+from meters.ledger.money_terms import Parameter
+from meters.links.link_types import Adjustment, ProposalRow, ProposalState
 from meters.wire.messages import UNREADABLE
 
 _log = structlog.get_logger()
@@ -229,36 +226,6 @@ def return_warning(meter: Meter, positions: int) -> str:
     return f", {back.problem}" if back.problem else ""
 
 
-class Change(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A proposed change of a meter, as the ledger stores it.
-
-    The kind ``parameter`` is a new value of a parameter: `before` and `after` are the two values in
-    words, and `terms` the terms of the meter after the confirmation, which the audit uses. The kind
-    ``adjustment`` is a correction of the meter balance: `before` is the balance at the time of the
-    proposal, `after` and `amount` (in cents) what to add to it, negative to subtract, and `cycle`
-    the number of the meter's cycle at that time. When the whole meter is won, a new cycle begins.
-    `pin_set_by` are the people who set the PIN of `by` in the 24 hours before the proposal.
-    """
-
-    proposal: str
-    kind: Literal["parameter", "adjustment"]
-    meter: str
-    by: str
-    before: str
-    after: str
-    reason: str
-    parameter: Parameter | None = None
-    value: int | str | None = None
-    amount: int = 0
-    cycle: int = 0
-    terms: str = ""
-    confirmed_by: str | None = None
-    pin_set_by: tuple[str, ...] = ()
-
-
-_CHANGE: Final = msgspec.json.Decoder(Change)
-
-
 def adjustment(
     proposal: str, by: str, meter: Meter, held: tuple[int, int], request: Adjustment
 ) -> Change:
@@ -288,7 +255,7 @@ def adjustment(
 
 
 def change_of(fields: Mapping[str, str]) -> Change:
-    return _CHANGE.decode(fields["record"])
+    return CHANGED.decode(fields["record"])
 
 
 def proposal_rows(link: str, proposals: Iterable[Mapping[str, str]]) -> list[ProposalRow]:

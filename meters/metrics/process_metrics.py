@@ -16,7 +16,7 @@ from prometheus_client import (
 )
 from prometheus_client.exposition import choose_encoder
 
-from meters.audit.audit_notes import (
+from meters.audit.audit_files import (
     ARCHIVE_NOTE,
     AUDIT_NOTE,
     WHOLE_AUDIT_NOTE,

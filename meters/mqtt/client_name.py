@@ -19,7 +19,7 @@ import structlog
 from redis.exceptions import RedisError
 
 from meters.floor.server_addresses import BrokerAddress
-from meters.ledger.link_keys import LinkKeys
+from meters.ledger.redis_layout import LinkKeys
 from meters.process.logs import ThrottledLog
 from meters.store.redis_clients import AnyRedis, redis_of
 

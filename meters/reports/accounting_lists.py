@@ -12,7 +12,7 @@ from meters.floor.facility import GamingDays
 from meters.floor.floor_file import Link, Meter
 from meters.ledger.accounts import ENVY as ENVY_ACCOUNTS
 from meters.ledger.accounts import HOUSE, PAID, claim_account, table_account
-from meters.ledger.correction_requests import confirmed_by
+from meters.ledger.table_corrections import confirmed_by
 from meters.links.link_types import ActRow
 from meters.reports.flows import CLAIMS, ENVY, AccountFlows, Flow
 from meters.reports.gaming_days import LinkDay, Sums, TableFigures, TableRounds, UnpaidEnvy

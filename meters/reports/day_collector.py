@@ -13,12 +13,12 @@ import msgspec
 
 from bonus.settling.settlement_lines import Line
 from meters.floor.floor_file import Link
-from meters.ledger.claim_evidence import approved_assets
-from meters.ledger.claim_records import DecisionRecord
-from meters.ledger.entered_cards import count_hands, entered_in_text
-from meters.ledger.entry_messages import OUTAGE, READING, CloseReading
-from meters.ledger.expected_transfers import Added, ExpectedBooks, HeldEnvy, HeldWin, Transfer
+from meters.ledger.accounts import Transfer
+from meters.ledger.entry_messages import DECIDED, OUTAGE, READING, CloseReading
+from meters.ledger.expected_transfers import Added, ExpectedBooks, HeldEnvy, HeldWin
+from meters.ledger.floor_approvals import approved_floor
 from meters.ledger.ledger_replay import Replay
+from meters.ledger.table_corrections import count_hands, entered_in_text
 from meters.links.act_rows import act_row
 from meters.links.link_types import ActRow
 from meters.reports.flows import CLAIMS, ENVY, TABLES, AccountFlows, Flow, Flows, pots_of
@@ -196,7 +196,6 @@ def _variances(reading: CloseReading, replay: Replay) -> Iterator[Variance]:
 
 
 _TRANSFERS: Final = msgspec.json.Decoder(tuple[Transfer, ...])
-_DECISION: Final = msgspec.json.Decoder(DecisionRecord)
 _RESULT: Final = msgspec.json.Decoder(Result)
 _DECIDING: Final = frozenset({
     "validate", "reject", "pay", "pay_envy", "reject_envy", "reopen", "correct_slip",
@@ -355,7 +354,7 @@ class DayTotals:
         )
 
     def _decision(self, number: int, fields: Mapping[str, bytes]) -> None:
-        decision = _DECISION.decode(fields["event"])
+        decision = DECIDED.decode(fields["event"])
         if decision.act in _ACT_KINDS:
             self.acts.append(_row(number, fields))
         win = self._memory.wins.decide(decision, fields["by"].decode(), fields["at"].decode())
@@ -369,7 +368,7 @@ class DayTotals:
             figures.reopened_cents += win.cents
 
     def _approved(self, event: bytes) -> None:
-        named = approved_assets(event).items()
+        named = approved_floor(event).assets.items()
         self._memory.assets |= {table: asset for table, asset in named if asset}
 
 

@@ -12,8 +12,7 @@ from enum import StrEnum
 from typing import Final
 
 from meters.ledger.accounts import ENVY as ENVY_ACCOUNTS
-from meters.ledger.accounts import claim_account, table_account
-from meters.ledger.expected_transfers import Transfer
+from meters.ledger.accounts import Transfer, claim_account, table_account
 
 CLAIMS: Final = "claims"
 """The pot of all wins that wait for a floorperson."""

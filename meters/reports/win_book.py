@@ -11,7 +11,8 @@ from typing import Final
 
 from bonus.settling.settlement_lines import Line, WrittenPercent
 from meters.ledger.claim_evidence import table_of
-from meters.ledger.claim_records import DecisionRecord, hand_record_name
+from meters.ledger.claim_records import hand_record_name
+from meters.ledger.entry_messages import DecisionRecord
 from meters.ledger.expected_transfers import ExpectedBooks, HeldEnvy, HeldWin
 from meters.wire.messages import Reply
 

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from meters.archive.archive_days import ArchiveFiles, Verification
-from meters.archive.day_file import DayFile, entry_of
-from meters.archive.day_lines import EntryLine
+from meters.archive.day_file import DayFile, EntryLine, entry_of
 from meters.floor.facility import GamingDays
 from meters.floor.floor_file import Floor, Link
 from meters.ledger.checkpoint import EMPTY, Checkpoint
@@ -179,7 +178,7 @@ class CopyReader:
         for file in self._copy.days:
             if one := noted.get(file.head.last):
                 archived = one.archived
-                if (archived.digest, archived.books) != (file.digest, file.head.closing):
+                if (archived.digest, archived.books) != (file.head.digest, file.head.closing):
                     raise RebuildError(
                         f"{file.path} is not the file that was archived: entry {one.entry} has"
                         f" the digest {archived.digest}"

@@ -18,8 +18,7 @@ from meters.floor.floor_file import Floor, Link
 from meters.floor.key_bundle import DISPLAY
 from meters.floor.own_credentials import broker_address
 from meters.floor.server_addresses import BrokerAddress
-from meters.ledger.claim_evidence import DECIDED
-from meters.ledger.entry_messages import RESTORING
+from meters.ledger.entry_messages import DECIDED, RESTORING
 from meters.mqtt.connect import connect_broker
 from meters.mqtt.connection import BrokerConnection, BrokerError
 from meters.process.console import PlainConsole, progress_bar

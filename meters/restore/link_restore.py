@@ -19,10 +19,10 @@ from meters.audit.link_audit import Finding, LinkAudit
 from meters.floor.facility import GamingDays
 from meters.floor.floor_file import Floor
 from meters.ledger.accounts import table_account
-from meters.ledger.approved_configuration import ApprovedTable, LinkConfiguration, approved_tables
+from meters.ledger.approved_configuration import APPROVED_FLOOR, ApprovedTable, LinkConfiguration
 from meters.ledger.entry_messages import RestoreEntry, SwitchRecord
 from meters.ledger.link_rows import LinkRows
-from meters.ledger.stored_tables import StoredTable, reply_fields
+from meters.ledger.redis_layout import StoredTable, reply_fields
 from meters.restore.copy_reading import Advance, CopyReader, LedgerCopy, LinkCopy
 from meters.restore.findings import (
     StoreCondition,
@@ -396,7 +396,7 @@ class LinkRestore:
 def _approved_tables(text: bytes | None) -> Mapping[str, ApprovedTable]:
     """Return the tables in the approved floor file of a link's data; none if it cannot be read."""
     try:
-        return approved_tables((text or b"").decode())
+        return APPROVED_FLOOR.decode((text or b"").decode()).tables
     except UNREADABLE:
         return {}
 

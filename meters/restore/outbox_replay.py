@@ -21,11 +21,10 @@ from typing import Final
 from meters.floor.floor_file import Floor
 from meters.intake.batches import Arrival, LinkIntake
 from meters.intake.table_catalog import CatalogTable, table_topics
-from meters.ledger.correction_requests import Correction, ask_step, known_cards
-from meters.ledger.entered_cards import entered_in
 from meters.ledger.expected_transfers import Added
 from meters.ledger.link_rows import LatestEntries, LinkRows, event_digest, put_table
 from meters.ledger.script_steps import AskStep, Kind, ReplyWork, ScriptStep, Status
+from meters.ledger.table_corrections import Correction, ask_step, entered_in, known_cards
 from meters.ledger.table_evidence import TableEvidence
 from meters.metrics import Metrics
 from meters.restore.outboxes import Answered, RestoreError

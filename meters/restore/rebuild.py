@@ -7,11 +7,11 @@ from typing import Final, NamedTuple
 from meters.floor.facility import GamingDays
 from meters.floor.floor_file import Link
 from meters.ledger.checkpoint import EMPTY, Checkpoint
-from meters.ledger.entered_cards import OF_TABLES
 from meters.ledger.entry_messages import VERSIONS_RAISED, Archived
 from meters.ledger.ledger_replay import Replay
-from meters.ledger.link_keys import LinkKeys
 from meters.ledger.link_rows import LatestEntries, LinkRows, link_rows
+from meters.ledger.redis_layout import LinkKeys
+from meters.ledger.table_corrections import OF_TABLES
 from meters.wire.messages import UNREADABLE
 
 _RESTORED_MOST: Final = 1_000

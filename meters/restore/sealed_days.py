@@ -17,20 +17,17 @@ import msgspec
 
 from bonus.settling.settlement_lines import WrittenPercent
 from meters.archive import archiver
-from meters.archive.day_file import DayFile, entry_of
-from meters.archive.day_lines import EntryLine
+from meters.archive.day_file import DayFile, EntryLine, entry_of
 from meters.floor.floor_file import Link
-from meters.ledger.accounts import ENVY
+from meters.ledger.accounts import ENVY, transfers_in
 from meters.ledger.checkpoint import Checkpoint
-from meters.ledger.claim_evidence import CLAIM_ACTS, CORRECTION_FIELDS, DECIDED
-from meters.ledger.correction_requests import ASK_ACTS
-from meters.ledger.entered_cards import OF_TABLES
-from meters.ledger.entry_messages import ARCHIVED, RESTORING, placed_in
-from meters.ledger.expected_transfers import transfers_in
+from meters.ledger.claim_evidence import CLAIM_ACTS, CORRECTION_FIELDS
+from meters.ledger.entry_messages import ARCHIVED, DECIDED, RESTORING, placed_in
 from meters.ledger.ledger_replay import Replay
 from meters.ledger.link_evidence import LinkEvidence
 from meters.ledger.link_rows import LatestEntries
 from meters.ledger.slip_numbers import fold_slip, kept_for
+from meters.ledger.table_corrections import ASK_ACTS, OF_TABLES
 from meters.ledger.table_evidence import TableEvidence
 from meters.restore.rebuild import NotedDay, RebuildError, replay_after
 from meters.wire.messages import UNREADABLE

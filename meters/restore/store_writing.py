@@ -12,8 +12,8 @@ from typing import Final, TypeVar
 from redis.asyncio import Redis
 from redis.asyncio.client import Pipeline
 
-from meters.ledger.link_keys import LinkKeys
 from meters.ledger.link_rows import LinkRows
+from meters.ledger.redis_layout import LinkKeys
 from meters.store import old_entries
 from meters.store.stored_entries import Entry, make_block, pack_entries
 

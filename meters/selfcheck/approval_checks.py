@@ -17,9 +17,9 @@ import msgspec
 import structlog
 
 from meters.floor.floor_file import Floor, Link, link_problem
-from meters.ledger.approval_faults import Approval, HalfApproval, table_names, tables_left
-from meters.ledger.approved_configuration import ApprovedTable, LinkConfiguration, approved_tables
+from meters.ledger.approved_configuration import APPROVED_FLOOR, ApprovedTable, LinkConfiguration
 from meters.ledger.claim_records import ClaimRecord
+from meters.ledger.floor_approvals import Approval, HalfApproval, table_names, tables_left
 from meters.ledger.link_state import Snapshot
 from meters.ledger.money_terms import adopted, terms_text
 from meters.ledger.two_people import NO_SETTERS, PinSetters, is_person
@@ -143,7 +143,7 @@ class _KnownLink:
     async def approved_tables(self) -> Mapping[str, ApprovedTable]:
         approved = await self.approved()
         try:
-            return approved_tables(approved.text) if approved else {}
+            return APPROVED_FLOOR.decode(approved.text).tables if approved else {}
         except msgspec.DecodeError:
             return {}
 
@@ -652,7 +652,7 @@ class Configuration:
 
     def _changed_tables(self, approved: Mapping[str, ApprovedTable]) -> list[str]:
         """Return the tables that change, other than by a new meter or more positions."""
-        filed = approved_tables(self.filed.text)
+        filed = APPROVED_FLOOR.decode(self.filed.text).tables
         return [
             table
             for table, before in sorted(approved.items())

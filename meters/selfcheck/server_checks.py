@@ -16,7 +16,7 @@ from meters.floor.floor_file import Floor
 from meters.floor.key_bundle import CHECK
 from meters.floor.own_credentials import broker_address
 from meters.ledger.money_terms import adopted, terms_text
-from meters.ledger.schema import schema_problem
+from meters.ledger.redis_layout import schema_problem
 from meters.mqtt.client_name import refusals
 from meters.mqtt.connect import connect_broker
 from meters.mqtt.connection import BrokerConnection, BrokerError, prove_size

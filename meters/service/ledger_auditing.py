@@ -9,7 +9,7 @@ from typing import Final
 import structlog
 from redis.exceptions import RedisError
 
-from meters.audit.audit_checkpoint import AuditCheckpointFile
+from meters.audit.audit_files import AuditCheckpointFile
 from meters.audit.ledger_mark import LedgerMark, MarkError
 from meters.audit.link_audit import Finding, LinkAudit
 from meters.ledger.checkpoint import Mark

@@ -11,8 +11,7 @@ from typing import cast
 
 import msgspec
 
-from meters.ledger.approval_faults import APPROVAL, HALF, Approval, HalfApproval
-from meters.ledger.checkpoint import NotedApproval
+from meters.ledger.floor_approvals import APPROVAL, HALF, Approval, HalfApproval, NotedApproval
 from meters.ledger.two_people import NO_SETTERS, PinSetters, why_one_person
 from meters.store.link_store import BooksError, LinkStore, done
 

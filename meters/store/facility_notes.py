@@ -24,7 +24,7 @@ from typing import Final, cast
 
 from redis.exceptions import ResponseError
 
-from meters.ledger.link_keys import LinkKeys
+from meters.ledger.redis_layout import LinkKeys
 from meters.store.redis_clients import AnyRedis, redis_of
 from meters.store.script_loader import load_script
 from meters.store.slip_register import SLIPS_TAG

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from redis.asyncio import Redis
 
 from meters.ledger.chain import ENTRY_FIELDS
-from meters.ledger.link_keys import LinkKeys
+from meters.ledger.redis_layout import LinkKeys
 from meters.ledger.script_steps import ScriptAnswer, Status
 from meters.store.stored_entries import (
     Entry,

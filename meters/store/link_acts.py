@@ -17,11 +17,11 @@ import structlog
 from bonus.wagers import MICROS_PER_CENT
 from meters.floor.facility import GamingDays
 from meters.floor.floor_file import Meter
-from meters.ledger.claim_records import ClaimRecord, DecisionRecord
-from meters.ledger.correction_requests import Ask, AskAct
-from meters.ledger.entry_messages import Outage, RestoreEntry
+from meters.ledger.claim_records import ClaimRecord
+from meters.ledger.entry_messages import DecisionRecord, Outage, RestoreEntry
 from meters.ledger.link_state import DecisionResult, OpenDay
 from meters.ledger.slip_numbers import fold_slip
+from meters.ledger.table_corrections import Ask, AskAct
 from meters.ledger.two_people import NO_SETTERS, PinSetters
 from meters.process.logs import ThrottledLog
 from meters.store.link_store import LinkStore

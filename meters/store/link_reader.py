@@ -14,9 +14,15 @@ from redis.asyncio import Redis
 from redis.asyncio.client import Pipeline
 
 from meters.ledger.checkpoint import EMPTY, Checkpoint, proven
-from meters.ledger.link_keys import ANY_WIN, METER_AWARD, LinkKeys
 from meters.ledger.link_state import IndexCounts, IndexPart, Snapshot, TableRecord
-from meters.ledger.stored_tables import REPLIES_KEPT, StoredTable, reply_fields
+from meters.ledger.redis_layout import (
+    ANY_WIN,
+    METER_AWARD,
+    REPLIES_KEPT,
+    LinkKeys,
+    StoredTable,
+    reply_fields,
+)
 from meters.store.ledger_reading import read_entries, read_entries_at
 from meters.store.stored_entries import Entry
 

@@ -10,7 +10,7 @@ from redis.exceptions import RedisError
 
 from meters.ledger.accounts import overflow_account, reserve_account
 from meters.ledger.claim_records import record_of
-from meters.ledger.correction_requests import StoredAsk, stored_asks
+from meters.ledger.table_corrections import StoredAsk, stored_asks
 from meters.store.link_store import LinkStore
 
 _CLAIMS_READ: Final = 1_000

@@ -10,7 +10,6 @@ from bonus.wagers import MICROS_PER_CENT
 from meters.floor.floor_file import Link
 from meters.ledger.accounts import meter_account
 from meters.ledger.chain import CHAIN
-from meters.ledger.entered_cards import DEALT_KEPT
 from meters.ledger.link_state import (
     Closure,
     LedgerHead,
@@ -19,7 +18,13 @@ from meters.ledger.link_state import (
     OpenDay,
 )
 from meters.ledger.money_terms import LinkTerms, adopted, terms_text
-from meters.ledger.schema import FIELD, schema_problem, version_of
+from meters.ledger.redis_layout import (
+    DEALT_KEPT,
+    REPLIES_KEPT,
+    SCHEMA_FIELD,
+    schema_problem,
+    version_of,
+)
 from meters.ledger.script_steps import (
     SCRIPT_ANSWERS,
     ReplyParts,
@@ -27,7 +32,6 @@ from meters.ledger.script_steps import (
     ScriptStep,
     chained_texts,
 )
-from meters.ledger.stored_tables import REPLIES_KEPT
 from meters.store.facility_notes import FacilityNote
 from meters.store.health import run_synced
 from meters.store.ledger_reading import add_replies
@@ -198,7 +202,7 @@ class LinkStore(LinkReader):
         Raises:
             ValueError: the value in Redis is not a schema version.
         """
-        fields = [FIELD, "terms", "entries"]
+        fields = [SCHEMA_FIELD, "terms", "entries"]
         noted, *others = await self.redis.hmget(self.keys.meters, fields)
         return version_of(noted, begun=any(others))
 
@@ -255,7 +259,7 @@ class LinkStore(LinkReader):
                 data has another schema version (duty D10).
         """
         ids = [meter.meter_id for meter in self.link.meter]
-        names = (*_LINK_FIELDS, FIELD)
+        names = (*_LINK_FIELDS, SCHEMA_FIELD)
         fields = [f"{name}:{meter}" for meter in ids for name in ("version", "cycle", "pending")]
         async with self.redis.pipeline(transaction=True) as pipe:
             pipe.hmget(self.keys.accounts, "house", *(meter_account(meter) for meter in ids))

@@ -11,7 +11,7 @@ from itertools import chain
 from typing import Final, NamedTuple, cast
 
 from meters.ledger.chain import ENTRY_FIELDS
-from meters.ledger.stored_tables import DIGEST, StoredTable, entry_of, kept_text, reply_field
+from meters.ledger.redis_layout import DIGEST, StoredTable, entry_of, kept_text, reply_field
 from meters.store.ledger_reading import continuity_problem
 from meters.store.link_store import LinkStore
 from meters.store.stored_entries import Entry, StreamEntry, make_block, unpack_entries

@@ -6,7 +6,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Final
 
-from meters.ledger.schema import SCHEMA
+from meters.ledger.redis_layout import SCHEMA
 from meters.ledger.script_steps import position_names
 from meters.store.event_refusals import refusal_texts
 

@@ -41,7 +41,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Self, cast
 
-from meters.ledger.link_keys import LinkKeys
+from meters.ledger.redis_layout import LinkKeys
 from meters.ledger.slip_numbers import CORRECTS, claim_of, fold_slip
 from meters.store.redis_clients import AnyRedis, redis_of
 from meters.store.script_loader import load_script

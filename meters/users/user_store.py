@@ -6,7 +6,7 @@ from typing import Final, cast
 
 from redis.exceptions import RedisError
 
-from meters.ledger.schema import FIELD, schema_problem, version_of
+from meters.ledger.redis_layout import SCHEMA_FIELD, schema_problem, version_of
 from meters.store.redis_clients import AnyRedis, redis_of
 from meters.store.script_loader import load_script
 from meters.store.user_keys import USERS_TAG, UserKeys
@@ -123,7 +123,7 @@ class UserStore:
                 version.
         """
         with as_store_failure():
-            noted, began = await self._redis.hmget(self.keys.log_head, [FIELD, "entries"])
+            noted, began = await self._redis.hmget(self.keys.log_head, [SCHEMA_FIELD, "entries"])
         try:
             return version_of(noted, begun=began is not None)
         except ValueError as error:

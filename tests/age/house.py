@@ -24,7 +24,7 @@ import meters.wire.clock
 from bonus.errors import UserError
 from meters.archive.archive_days import ArchiveFiles
 from meters.archive.archiver import Archiver
-from meters.audit.audit_notes import ARCHIVE_NOTE, ArchiveNote, read_note, write_note
+from meters.audit.audit_files import ARCHIVE_NOTE, ArchiveNote, read_note, write_note
 from meters.floor.facility import Facility, GamingDays
 from meters.floor.floor_file import Floor, parse_floor
 from meters.process.logs import LogLevel, log_to

@@ -11,8 +11,7 @@ from typing import Any, Final, Self
 
 import pytest
 
-from meters.ledger.link_keys import LinkKeys
-from meters.ledger.stored_tables import StoredTable, reply_fields
+from meters.ledger.redis_layout import LinkKeys, StoredTable, reply_fields
 from tests.chaos.devices import PLAYED_OUT, Devices
 from tests.mqtt.stand import Stand
 from tests.mqtt.stranger import Ear

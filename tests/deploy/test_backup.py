@@ -15,7 +15,7 @@ from typing import Final
 import pytest
 
 from controllers.agent.outbox import Outbox
-from meters.audit.audit_notes import backup_note
+from meters.audit.audit_files import backup_note
 from tests.deploy.tree import DEPLOY
 from tests.waiting import dies_with_us, eventually
 

@@ -11,7 +11,7 @@ import pytest
 import redis
 
 from controllers.agent.outbox import Outbox
-from meters.audit.audit_notes import backup_note
+from meters.audit.audit_files import backup_note
 from tests.deploy.tree import DEPLOY, ROOT, run_script
 from tests.servers import RedisServer
 

@@ -9,7 +9,7 @@ from typing import Final
 import httpx
 import pytest
 
-from meters.ledger.link_keys import LinkKeys
+from meters.ledger.redis_layout import LinkKeys
 from tests.failover.servers import Cluster, Follower, Watched
 from tests.mqtt.players import LINK, Players
 from tests.mqtt.stand import Service, service_on

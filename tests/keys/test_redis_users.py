@@ -12,7 +12,7 @@ from redis.exceptions import NoPermissionError
 
 from meters.floor.facility import Service
 from meters.floor.floor_file import Floor, read_floor
-from meters.ledger.link_keys import LinkKeys
+from meters.ledger.redis_layout import LinkKeys
 from meters.selfcheck.check_result import Check
 from meters.selfcheck.server_checks import store_checks
 from meters.store.connect import open_redis

@@ -22,7 +22,7 @@ from meters.keys.server_files import (
     USERS_COMMANDS,
     redis_users,
 )
-from meters.ledger.link_keys import LinkKeys
+from meters.ledger.redis_layout import LinkKeys
 from meters.store.facility_notes import FACILITY_KEY
 from meters.store.slip_register import SLIPS_KEY
 from meters.store.user_keys import UserKeys

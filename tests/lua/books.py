@@ -10,7 +10,8 @@ from redis.asyncio import Redis
 
 from bonus.law.paytables import Percent, percent_bps
 from meters.floor.floor_file import Link, parse_floor
-from meters.ledger.claim_records import ClaimRecord, DecisionRecord, OwedEnvy
+from meters.ledger.claim_records import ClaimRecord, OwedEnvy
+from meters.ledger.entry_messages import DecisionRecord
 from meters.ledger.link_state import Act, DecisionResult, EnvyAct
 from meters.ledger.script_steps import (
     Contribution,

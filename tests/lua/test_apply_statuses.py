@@ -11,8 +11,8 @@ from typing import Final
 
 import pytest
 
+from meters.ledger.redis_layout import REPLIES_KEPT
 from meters.ledger.script_steps import ScriptAnswer, ScriptStep, Status
-from meters.ledger.stored_tables import REPLIES_KEPT
 from meters.store.event_refusals import refused_by_script
 from meters.store.link_store import TermsError
 from tests.lua.books import (

@@ -7,8 +7,8 @@ import msgspec
 import pytest
 
 from meters.floor.floor_file import parse_floor
-from meters.ledger.approval_faults import Approval, HalfApproval
 from meters.ledger.approved_configuration import LinkConfiguration
+from meters.ledger.floor_approvals import Approval, HalfApproval
 from meters.ledger.two_people import NO_SETTERS, PinSetters
 from meters.store.approvals import ApprovalBook, Approved, Waiting
 from meters.store.link_store import BooksError

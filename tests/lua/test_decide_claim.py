@@ -8,9 +8,9 @@ from typing import Final, cast
 import msgspec
 import pytest
 
-from meters.ledger.correction_requests import Ask, AskAct, Correction, known_text
 from meters.ledger.link_state import Act, EnvyAct
 from meters.ledger.script_steps import AskStep, Kind, Status
+from meters.ledger.table_corrections import Ask, AskAct, Correction, known_text
 from meters.store.link_acts import decide_ask
 from meters.store.link_store import BooksError, TermsError, WrongStateError
 from meters.wire.messages import EnteredCards

@@ -8,7 +8,7 @@ import pytest
 from redis.asyncio import Redis
 
 import meters.store.script_loader
-from meters.ledger.schema import SCHEMA
+from meters.ledger.redis_layout import SCHEMA
 from meters.ledger.script_steps import Status
 from meters.ledger.table_evidence import REPEATED_CLAIMS_MAX
 from meters.store.script_loader import ScriptError, load_script

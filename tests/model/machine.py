@@ -18,8 +18,8 @@ from meters.archive.archive_days import ArchiveFiles
 from meters.archive.archiver import Archiver
 from meters.claims.act_refusals import ActError
 from meters.claims.claim_types import ClaimRow
-from meters.ledger.correction_requests import AskAct
 from meters.ledger.link_state import Act, EnvyAct
+from meters.ledger.table_corrections import AskAct
 from meters.links.link_types import Adjustment
 from meters.wire.messages import Jackpot
 from tests.games.stacks import ROYAL, STACKS, STRAIGHT_FLUSH, Stack

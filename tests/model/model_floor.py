@@ -10,7 +10,7 @@ from pathlib import Path
 from random import Random
 from typing import Any, Final
 
-from meters.links.link_types import Parameter
+from meters.ledger.money_terms import Parameter
 from tests.floor_text import floor_text, link_text, meter_text, table_text
 from tests.games.naive import HOUSE
 from tests.model.second_books import SecondBooks, SecondTable

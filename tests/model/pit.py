@@ -22,13 +22,8 @@ from meters.intake.batches import Arrival, BatchResult, LinkIntake
 from meters.intake.table_catalog import table_topics
 from meters.ledger.checkpoint import Mark
 from meters.ledger.link_state import Act, LedgerHead
-from meters.links.link_types import (
-    Adjustment,
-    MeterParameters,
-    Parameter,
-    ParameterChange,
-    ProposalRow,
-)
+from meters.ledger.money_terms import Parameter
+from meters.links.link_types import Adjustment, MeterParameters, ParameterChange, ProposalRow
 from meters.links.links import Links
 from meters.metrics import Metrics
 from meters.restore.rebuild import Rebuild

@@ -10,7 +10,7 @@ from meters.archive.archiver import Archiver, delete, expired
 from meters.archive.day_file import ArchiveError
 from meters.audit.link_audit import LinkAudit
 from meters.floor.floor_file import parse_floor
-from meters.ledger.schema import SCHEMA
+from meters.ledger.redis_layout import SCHEMA
 from meters.selfcheck.approval_checks import Configuration
 from meters.store.approvals import ApprovalBook
 from meters.store.link_store import LinkStore

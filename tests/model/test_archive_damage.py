@@ -12,10 +12,10 @@ import msgspec
 import pytest
 import zstandard
 
+from meters.archive.archive_audit import check_archive_files
 from meters.archive.archive_days import ArchiveFiles
 from meters.archive.day_file import ArchiveError, DayFile, DayWriter
-from meters.archive.integrity import check_archive_files
-from meters.audit.audit_notes import CheckedLink
+from meters.audit.audit_files import CheckedLink
 from meters.audit.link_audit import LinkAudit
 from meters.ledger.chain import link_and_seal
 from meters.ledger.checkpoint import Mark
@@ -278,8 +278,8 @@ async def test_files_that_are_lost_are_written_again_as_they_were(
         await kept.run(live_days)
     again = await kept.run(live_days, lost=True)
     since = left if live_days == 100 else max(left, 1)
-    assert [file.digest for file in kept.archive.files()[:-1]] == [
-        file.digest for file in (*files[:left], *files[since:])
+    assert [file.head.digest for file in kept.archive.files()[:-1]] == [
+        file.head.digest for file in (*files[:left], *files[since:])
     ]
     assert len(again.written) == len(files) - since + 1
     finding = await kept.audit()
@@ -298,7 +298,9 @@ async def test_days_that_are_nowhere_are_reported_and_the_archive_continues_with
     with pytest.raises(ArchiveError, match=r"neither in Redis nor in .*: move its files elsewhere"):
         await kept.run(lost=True)
     files[0].path.rename(tmp_path / files[0].path.name)
-    assert [file.digest for file in (await kept.run(lost=True)).written] == [files[3].digest]
+    assert [file.head.digest for file in (await kept.run(lost=True)).written] == [
+        files[3].head.digest
+    ]
     await kept.week(1)
     assert len((await kept.run()).written) == 1
 

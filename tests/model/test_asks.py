@@ -9,7 +9,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from meters.claims.claim_types import AskRow
-from meters.ledger.correction_requests import CorrectedWager, Correction
+from meters.ledger.table_corrections import CorrectedWager, Correction
 from meters.wire.messages import DealtPosition, EnteredCards, Reply
 from tests.model.pit import (
     AT,

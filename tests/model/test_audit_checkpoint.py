@@ -10,8 +10,8 @@ import msgspec
 import pytest
 from redis.asyncio import Redis
 
-from meters.audit import audit_checkpoint
-from meters.audit.audit_checkpoint import AuditCheckpointFile, decode_checkpoint
+from meters.audit import audit_files
+from meters.audit.audit_files import AuditCheckpointFile, decode_checkpoint
 from meters.audit.ledger_mark import LedgerMark
 from meters.audit.link_audit import LinkAudit
 from meters.ledger.ledger_replay import AuditCheckpoint, Replay
@@ -291,7 +291,7 @@ async def test_other_tasks_run_while_the_checkpoint_is_encoded(
 ) -> None:
     state = await _audited(played, tmp_path)
     assert len(state.tables.replies) == 2
-    monkeypatch.setattr(audit_checkpoint, "_AT_ONCE", 1)
+    monkeypatch.setattr(audit_files, "_AT_ONCE", 1)
     pauses = 0
 
     async def pause() -> None:

@@ -4,7 +4,7 @@ from typing import cast
 
 import pytest
 
-from meters.ledger.stored_tables import entry_of, reply_field
+from meters.ledger.redis_layout import entry_of, reply_field
 from meters.store.old_entries import compress_entries, keep_texts
 from meters.store.script_loader import load_script
 from meters.wire.clock import now_text

@@ -3,7 +3,7 @@
 import pytest
 from redis.exceptions import ResponseError
 
-from meters.ledger.schema import SCHEMA
+from meters.ledger.redis_layout import SCHEMA
 from meters.store.link_store import TermsError
 from tests.lua.books import keyspace
 from tests.model.running import Running

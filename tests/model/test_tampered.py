@@ -14,7 +14,7 @@ from redis.asyncio import Redis
 
 from meters.archive.day_file import ArchiveError, DayFile
 from meters.audit.link_audit import LinkAudit
-from meters.ledger.stored_tables import DIGEST, NO_STATE, PACK, STATE
+from meters.ledger.redis_layout import DIGEST, NO_STATE, PACK, STATE
 from meters.store.link_store import LinkStore
 from tests.model.days import A_DAY
 from tests.model.kept import Kept

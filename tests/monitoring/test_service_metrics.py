@@ -3,7 +3,7 @@ from pathlib import Path
 import msgspec
 from prometheus_client.parser import text_string_to_metric_families
 
-from meters.audit.audit_notes import backup_note
+from meters.audit.audit_files import backup_note
 from meters.floor.floor_file import parse_floor
 from meters.ledger.link_state import LedgerHead, LinkState, OpenDay
 from meters.metrics import CODES_MAX, Metrics

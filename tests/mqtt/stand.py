@@ -13,7 +13,7 @@ from typing import Any, Final, Self
 
 import httpx
 
-from meters.ledger.link_keys import LinkKeys
+from meters.ledger.redis_layout import LinkKeys
 from tests.ledgers import read_ledger
 from tests.mqtt.events import Event, encode
 from tests.mqtt.floors import many_tables_text

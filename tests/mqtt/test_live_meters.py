@@ -15,7 +15,7 @@ import paho.mqtt.client as paho
 import pytest
 from paho.mqtt.subscribe import simple
 
-from meters.ledger.link_keys import LinkKeys
+from meters.ledger.redis_layout import LinkKeys
 from tests.mqtt.players import Players
 from tests.mqtt.stand import Service, Stand
 from tests.mqtt.stranger import Heard, publish

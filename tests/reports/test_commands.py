@@ -18,8 +18,7 @@ from typer.testing import CliRunner, Result
 import meters.claims.slip_reservations
 from bonus.errors import UserError
 from meters.cli.report import report
-from meters.ledger.link_keys import LinkKeys
-from meters.ledger.schema import SCHEMA
+from meters.ledger.redis_layout import SCHEMA, LinkKeys
 from meters.reports.accounting_rows import FIGURE_SHEET, WIN_SHEET
 from tests.deploy.tree import DOCS
 from tests.floor_text import section_text

@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from meters.archive.archive_days import ArchiveFiles
-from meters.audit.audit_notes import (
+from meters.audit.audit_files import (
     ARCHIVE_NOTE,
     AUDIT_NOTE,
     WHOLE_AUDIT_NOTE,

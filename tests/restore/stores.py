@@ -5,12 +5,12 @@ import msgspec
 from redis.asyncio import Redis
 
 from meters.ledger.checkpoint import EMPTY
-from meters.ledger.link_keys import LinkKeys
 from meters.ledger.link_rows import LinkRows
-from meters.ledger.stored_tables import (
+from meters.ledger.redis_layout import (
     DIGEST,
     PACK,
     STATE,
+    LinkKeys,
     StoredTable,
     entry_of,
     kept_text,

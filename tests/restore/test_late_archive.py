@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from redis.asyncio import Redis
 
-from meters.ledger.stored_tables import REPLIES_KEPT
+from meters.ledger.redis_layout import REPLIES_KEPT
 from meters.restore.outboxes import RestoreError
 from meters.restore.store_writing import StoreWriter
 from tests.model.days import A_DAY, Days

@@ -17,7 +17,7 @@ from redis.asyncio import Redis
 from meters.archive import archive_days, archiver
 from meters.archive.day_file import ArchiveError, DayFile
 from meters.floor.floor_file import Floor as FloorFile
-from meters.ledger.link_keys import LinkKeys
+from meters.ledger.redis_layout import LinkKeys
 from meters.restore import sealed_days
 from meters.restore.copy_reading import ArchivedLedger, CopyReader, LinkCopy
 from meters.restore.outboxes import RestoreError
@@ -190,7 +190,7 @@ def _forge(change: Callable[[DayContent], object]) -> Callable[[Sequence[DayFile
 
     def forged(files: Sequence[DayFile]) -> None:
         edit(change)(files[1].path)
-        previous = files[0].digest
+        previous = files[0].head.digest
         for file in files[1:]:
             content = DayContent.read(file.path)
             day, claims = replace(DayFile(file.path).day, previous=previous), content.claims

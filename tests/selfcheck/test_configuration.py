@@ -12,9 +12,9 @@ from redis.asyncio import Redis
 from meters.audit.link_audit import LinkAudit
 from meters.claims.act_refusals import ActError
 from meters.floor.floor_file import parse_floor
-from meters.ledger.approval_faults import Approval
 from meters.ledger.approved_configuration import LinkConfiguration
-from meters.ledger.link_keys import LinkKeys
+from meters.ledger.floor_approvals import Approval
+from meters.ledger.redis_layout import LinkKeys
 from meters.ledger.two_people import COMMAND, PinSetters
 from meters.links.link_types import UnapprovedRow
 from meters.links.links import Links

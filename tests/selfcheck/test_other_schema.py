@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import redis
 
-from meters.ledger.schema import SCHEMA
+from meters.ledger.redis_layout import SCHEMA
 from tests.mqtt.events import result, wagers
 from tests.mqtt.stand import Stand
 from tests.servers import eventually, run_pitlink

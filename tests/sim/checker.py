@@ -17,7 +17,7 @@ from redis.exceptions import OutOfMemoryError, RedisError
 from meters.audit.link_audit import LinkAudit
 from meters.claims.claim_types import AskRow
 from meters.floor.floor_file import Link
-from meters.ledger.stored_tables import StoredTable
+from meters.ledger.redis_layout import StoredTable
 from meters.store.link_store import LinkStore
 from meters.store.stored_entries import StreamEntry, unpack_entry
 from tests.model.model_floor import ModelFloor

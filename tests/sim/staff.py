@@ -9,8 +9,8 @@ from typing import Any, Final
 from meters.claims.act_refusals import ActError
 from meters.claims.claim_types import AskRow
 from meters.floor.floor_file import Link
-from meters.ledger.correction_requests import AskAct
 from meters.ledger.link_state import Act, EnvyAct
+from meters.ledger.table_corrections import AskAct
 from meters.links.link_types import Adjustment, ParameterChange
 from tests.model.model_floor import Change, ModelFloor
 from tests.model.pit import to

@@ -6,7 +6,7 @@ import pytest
 from redis.asyncio import Redis
 
 import meters.service.link_publisher
-from meters.ledger.approval_faults import Approval
+from meters.ledger.floor_approvals import Approval
 from meters.store.approvals import ApprovalBook
 from tests.model.pit import PROGRESSIVE, Pit
 from tests.model.running import Running

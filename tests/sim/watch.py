@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from meters.ledger.stored_tables import REPLIES_KEPT
+from meters.ledger.redis_layout import REPLIES_KEPT
 from meters.service.worker import MeterService
 from meters.web.display_state import MeterRow
 from meters.wire.messages import seq_of

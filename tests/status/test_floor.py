@@ -10,7 +10,7 @@ from typing import Final
 import pytest
 import trustme
 
-from meters.audit.audit_notes import backup_note
+from meters.audit.audit_files import backup_note
 from tests.floor_text import floor_text, link_text, meter_text, section_text, table_text
 from tests.monitoring.prometheus import Prometheus
 from tests.mqtt.stand import Service

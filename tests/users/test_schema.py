@@ -2,7 +2,7 @@
 
 import pytest
 
-from meters.ledger.schema import SCHEMA
+from meters.ledger.redis_layout import SCHEMA
 from meters.users.user_store import UsersError, UserStore
 from meters.users.users import UserDirectory
 from tests.lua.books import keyspace

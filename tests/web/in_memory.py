@@ -21,8 +21,8 @@ from meters.claims.claim_types import (
 from meters.claims.claims import Claims
 from meters.claims.correction_decisions import Asks
 from meters.floor.floor_file import Floor, Link
-from meters.ledger.correction_requests import AskAct
 from meters.ledger.link_state import Act, EnvyAct
+from meters.ledger.table_corrections import AskAct
 from meters.ledger.two_people import NO_SETTERS, PinSetters
 from meters.links.link_types import (
     ActRow,

@@ -1,12 +1,11 @@
-"""Did enough people approve a floor file? The audit's answer, from the ledger alone (duty D4)."""
+"""Approvals of floor files in the ledger: did enough people approve (duty D4)?"""
 
 from collections.abc import Collection, Mapping
 from typing import Final
 
 import msgspec
 
-from meters.ledger.approved_configuration import LinkConfiguration, approved_tables
-from meters.ledger.checkpoint import NotedApproval
+from meters.ledger.approved_configuration import APPROVED_FLOOR, ApprovedFloor, LinkConfiguration
 from meters.ledger.money_terms import TermsText, terms_as_text
 from meters.ledger.two_people import is_person
 
@@ -39,10 +38,9 @@ class Approval(msgspec.Struct, frozen=True, omit_defaults=True):
     def names(self) -> tuple[str, ...]:
         """The names of the tables; empty if the text cannot be read."""
         try:
-            tables = approved_tables(self.text)
+            return table_names(APPROVED_FLOOR.decode(self.text).assets)
         except msgspec.DecodeError:
             return ()
-        return table_names({table: one.asset for table, one in tables.items()})
 
     @property
     def had(self) -> dict[str, int]:
@@ -63,6 +61,28 @@ class HalfApproval(msgspec.Struct, frozen=True, omit_defaults=True):
     changed: tuple[str, ...]
     pin_set_by: tuple[str, ...] = ()
     after: int = 0
+
+
+class NotedApproval(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The last approval of a floor file, as a ledger entry records it (duty D12).
+
+    `entry` is the number of that entry, `number` that of the approval: the first for the link is 1.
+    `event` is the text of the approval in the ledger.
+    """
+
+    entry: int
+    number: int
+    by: str
+    event: str
+
+
+def approved_floor(event: bytes | str) -> ApprovedFloor:
+    """Return what an approval's ledger entry says about the floor.
+
+    Raises:
+        msgspec.DecodeError: the event is not an approval, or its text is not a floor file.
+    """
+    return APPROVED_FLOOR.decode(APPROVAL.decode(event).text)
 
 
 APPROVAL: Final = msgspec.json.Decoder(Approval)

@@ -1,0 +1,379 @@
+"""The transfers of wins, calculated from results, decisions and requests (duty D4).
+
+Two people reject a large win, or reopen a rejected win: one requests it, the other confirms it.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+from bonus.law.paytables import Percent
+from bonus.settling.settlement_lines import Line, cause_of, percent_won
+from bonus.wagers import MICROS_PER_CENT, is_on_dealer
+from meters.ledger.accounts import (
+    ENVY,
+    HOUSE,
+    PAID,
+    Transfer,
+    claim_account,
+    envy_account,
+    meter_account,
+    overflow_account,
+    reserve_account,
+)
+from meters.ledger.entry_messages import DecisionRecord, SettledReply
+from meters.ledger.expected_transfers import (
+    Draft,
+    EnvyBonus,
+    ExpectedBooks,
+    HeldEnvy,
+    HeldWin,
+    RejectedWin,
+    Requested,
+)
+from meters.wire.messages import Reply
+
+
+def result_moved(
+    books: ExpectedBooks, table: str, settled: SettledReply, moved: Sequence[Transfer] = ()
+) -> Draft:
+    """Return the transfers that the result of a round must cause.
+
+    The settlement lines are calculated one after the other. A percentage is calculated from the
+    meter balance that the earlier lines leave. `books` are those before the result. `moved` are the
+    transfers of the ledger entry: if no win of a hand waits for a floorperson, they show to which
+    account each Envy Bonus of the hand went.
+
+    Raises:
+        KeyError: the table has no open round, or the round did not contribute to a line's meter.
+    """
+    round_added, draft = books.rounds.pop(table), Draft(books)
+    books.tallies["rounds"] += 1
+    reply, lines = settled.reply, settled.paid
+    if not lines:
+        return draft
+    meters = books.meters_by_item(added.meter for added in round_added)
+    claims = {(one.position, one.item): one for one in reply.claims or ()}
+    claimed: set[str] = set()
+    envy = _EnvyPayees(f".{table}-{reply.seq}-e", reply, moved)
+    for line in lines:
+        meter = meters[line.item]
+        claim = claims.get((line.position, line.item))
+        owed = False
+        if line.percent and _take_of(line) not in claimed:
+            claimed.add(_take_of(line))
+            alike = [one for one in lines if _take_of(one) == _take_of(line)]
+            payees = [claim_account(claims[one.position, one.item].claim) for one in alike]
+            share = _take_off(books, draft, meter, percent_won(line), payees)
+            if any(one.paid != share for one in alike):
+                message = ", ".join(f"{one.paid}" for one in alike)
+                draft.faults.append(f"{line.percent}% of {meter} was {share} cents, not {message}")
+        elif not line.percent:
+            payee = claim_account(claim.claim) if claim else PAID
+            if line.envy_of is not None:
+                payee = envy.payee(line, meter)
+                owed = payee != PAID
+            draft.move(HOUSE, payee, line.paid * MICROS_PER_CENT, books.cycles[meter])
+        _count_win(books.tallies, meter, line, claimed=claim is not None, owed=owed)
+        if claim:
+            if claim.amount != line.paid:
+                message = f"claim {claim.claim} is of {claim.amount} cents, its line of {line.paid}"
+                draft.faults.append(message)
+            hand_pay = line.paid_from == "hand_pay"
+            after_cents = draft.holds(meter_account(meter)) // MICROS_PER_CENT
+            books.claims[claim.claim] = HeldWin(
+                meter, line.paid, bool(line.percent), hand_pay, after_cents=after_cents
+            )
+    for name, held in envy.held.items():
+        after_cents = draft.holds(meter_account(held.bonuses[0].meter)) // MICROS_PER_CENT
+        books.envy[name] = replace(held, after_cents=after_cents)
+    return draft
+
+
+def envy_of_result(books: ExpectedBooks, table: str, seq: int) -> dict[str, HeldEnvy]:
+    """Return by claim the Envy Bonuses that a table's last replayed result, event `seq`, owes."""
+    own = f"{table}-{seq}"
+    return {
+        claim: held
+        for claim, held in books.envy.items()
+        if claim.partition(".")[2].rsplit("-", 1)[0] == own
+    }
+
+
+class _EnvyPayees:
+    """The accounts to which the Envy Bonuses of a result go. `held` are those that are owed."""
+
+    def __init__(self, own: str, reply: Reply, moved: Sequence[Transfer]) -> None:
+        self.held: dict[str, HeldEnvy] = {}
+        self._own = own
+        self._claims = reply.claims or ()
+        self._lines = reply.lines or ()
+        self._moved = moved
+
+    def payee(self, line: Line, meter: str) -> str:
+        """Return the account that receives an Envy Bonus. Add the bonus to `held` if it is owed."""
+        claim, state = self._claim(line)
+        if not claim:
+            return PAID
+        bonus = EnvyBonus(
+            line.position, line.envy_of or 0, line.item, line.hand or "", meter, line.paid
+        )
+        before = self.held.get(claim, HeldEnvy(state, ()))
+        self.held[claim] = replace(before, bonuses=(*before.bonuses, bonus))
+        return envy_account(claim)
+
+    def _claim(self, line: Line) -> tuple[str, str]:
+        """Return an Envy Bonus's claim and first state; two empty texts if recorded as paid."""
+        cause = cause_of(line, self._claims, self._lines)
+        if cause is not None:
+            return self._claims[cause].claim, "pending"
+        ending, due = f"{self._own}{line.envy_of}", line.paid * MICROS_PER_CENT
+        for one in self._moved:
+            # An Envy Bonus below `validate_from` in the floor file is recorded as paid. The present
+            # floor file can have another `validate_from`, but the entry shows which bonuses were
+            # owed.
+            paid_to = one.target
+            if paid_to.startswith(ENVY) and paid_to.endswith(ending) and one.micros == due:
+                return paid_to.removeprefix(ENVY), "validated"
+        return "", ""
+
+
+def claim_moved(
+    books: ExpectedBooks, kind: str, by: str, decided: DecisionRecord, entry: int
+) -> Draft:  # fmt: skip
+    """Return the transfers of an act on a claim, which is in the ledger entry `entry`.
+
+    Raises:
+        KeyError: the claim is not in a state that allows the act.
+    """
+    claim, faults = decided.claim, list[str]()
+    match kind:
+        case "pay_envy" | "reject_envy":
+            return _envy_moved(books, kind, claim)
+        case "request_reject" | "request_reopen":
+            return _request_moved(books, kind, claim, by, entry)
+        case "reopen":
+            return _reopened_moved(books, claim, by, decided.request)
+        case "correct_slip":
+            return Draft(books)
+        case "reject":
+            faults = _reject_faults(books, claim, by, decided.request)
+    due = _decision_moved(books, decided, by)
+    due.faults += faults
+    return due
+
+
+def _decision_moved(books: ExpectedBooks, decided: DecisionRecord, by: str) -> Draft:
+    """Return the transfers of a floorperson's decision on a claim.
+
+    The person who validated a win must not pay it (duty D4).
+
+    Raises:
+        KeyError: the claim does not exist, or is already finally decided.
+    """
+    claim_id, act, envy_back = decided.claim, decided.act, decided.envy_back
+    claim, draft = books.claims.pop(claim_id), Draft(books)
+    if claim.state != ("validated" if act == "pay" else "pending"):
+        draft.faults.append(f"{act} of claim {claim_id}, which is {claim.state}")
+    if act == "pay" and claim.by == by:
+        draft.faults.append(f"claim {claim_id} was validated and paid by {by}")
+    account, cycle = claim_account(claim_id), books.cycles[claim.meter]
+    micros, tallies = claim.cents * MICROS_PER_CENT, books.tallies
+    books.requests.pop(claim_id, None)
+    of_house = books.house_paid.pop(claim_id, 0)
+    if act == "reject":
+        to_house = of_house if claim.percent else micros
+        draft.move(account, HOUSE, to_house, cycle)
+        draft.fill(account, claim.meter, micros - to_house, cycle)
+        tallies[f"rejected:{claim.meter}"] += 1
+        tallies[f"rejected_cents:{claim.meter}"] += claim.cents
+        taken_back = books.envy.get(claim_id) if envy_back else None
+        moved = {one.target: one.micros for one in draft.transfers}
+        to_meter = moved.get(meter_account(claim.meter), 0)
+        to_overflow = moved.get(overflow_account(claim.meter), 0)
+        books.rejected[claim_id] = RejectedWin(claim, taken_back, to_meter, to_overflow, cycle)
+    elif claim.hand_pay and act == "validate":
+        books.claims[claim_id] = replace(claim, state="validated", by=by)
+    else:
+        draft.move(account, PAID, micros, cycle)
+        how = "hand_paid_cents" if claim.hand_pay else "table_paid_cents"
+        tallies[f"{how}:{claim.meter}"] += claim.cents
+    if claim_id in books.envy:
+        _decide_envy(books, draft, decided, by)
+    elif envy_back or decided.envy_paid:
+        draft.faults.append(f"no Envy Bonus was owed for claim {claim_id}")
+    return draft
+
+
+def _decide_envy(books: ExpectedBooks, draft: Draft, decided: DecisionRecord, by: str) -> None:
+    claim_id, back_cents, paid_cents = decided.claim, decided.envy_back, decided.envy_paid
+    envy = books.envy[claim_id]
+    if not (back_cents or paid_cents):
+        if envy.state == "pending":
+            books.envy[claim_id] = replace(envy, state="validated", by=by)
+        return
+    if back_cents + paid_cents != envy.cents:
+        draft.faults.append(f"the Envy Bonuses of claim {claim_id} are of {envy.cents} cents")
+    if envy.state != ("validated" if paid_cents else "pending"):
+        draft.faults.append(f"the Envy Bonuses of claim {claim_id} are {envy.state}")
+    _settle_envy(books, draft, claim_id, paid=bool(paid_cents))
+
+
+def _envy_moved(books: ExpectedBooks, act: str, claim_id: str) -> Draft:
+    """Return the transfers of a decision that owed Envy Bonuses were paid, or are not due.
+
+    Raises:
+        KeyError: no Envy Bonus is owed under the claim.
+    """
+    draft = Draft(books)
+    if (state := books.envy[claim_id].state) != "validated":
+        draft.faults.append(f"{act} of the Envy Bonuses of claim {claim_id}, which are {state}")
+    if act == "reject_envy" and (was := books.rejected.get(claim_id)):
+        books.rejected[claim_id] = replace(was, envy=books.envy[claim_id])
+    _settle_envy(books, draft, claim_id, paid=act == "pay_envy")
+    return draft
+
+
+def _settle_envy(books: ExpectedBooks, draft: Draft, claim_id: str, *, paid: bool) -> None:
+    for meter, of_meter in books.envy.pop(claim_id).cents_by_meter.items():
+        target, how = (PAID, "table_paid_cents") if paid else (HOUSE, "envy_taken_back_cents")
+        micros = of_meter * MICROS_PER_CENT
+        draft.move(envy_account(claim_id), target, micros, books.cycles[meter])
+        books.tallies[f"{how}:{meter}"] += of_meter
+
+
+def _reject_faults(books: ExpectedBooks, claim_id: str, by: str, request: int) -> list[str]:
+    """Check that the right people rejected a win. Return the errors as texts.
+
+    Two people must reject a win above an amount in the floor file. `books` are those before the
+    rejection. `request` is the number of the ledger entry with the confirmed request; 0 if one
+    person rejected the win.
+
+    Raises:
+        KeyError: the claim does not wait.
+    """
+    if request:
+        return _request_faults(
+            "request_reject", claim_id, by, books.requests.get(claim_id), request
+        )
+    least, claim = books.approved.facility.two_people_reject_above, books.claims[claim_id]
+    if least is not None and claim.cents > least:
+        return [f"claim {claim_id} was rejected by {by} alone, above {least} cents"]
+    return []
+
+
+def _request_faults(
+    act: str, claim_id: str, by: str, requested: Requested | None, request: int
+) -> list[str]:
+    if requested is None or (requested.entry, requested.act) != (request, act):
+        return [f"no {act} of claim {claim_id} is entry {request} of this gaming day"]
+    if requested.by == by:
+        return [f"{act} of claim {claim_id} was made and confirmed by {by}"]
+    return []
+
+
+def _request_moved(books: ExpectedBooks, act: str, claim_id: str, by: str, entry: int) -> Draft:
+    """Check a request about a claim, and note it. Return the errors. A request moves no money.
+
+    Raises:
+        KeyError: the claim does not wait, or was not rejected on the open gaming day.
+    """
+    draft = Draft(books)
+    if act == "request_reject":
+        if (state := books.claims[claim_id].state) != "pending":
+            draft.faults.append(f"{act} of claim {claim_id}, which is {state}")
+    else:
+        _ = books.rejected[claim_id]
+    books.requests[claim_id] = Requested(entry, act, by)
+    return draft
+
+
+def _reopened_moved(books: ExpectedBooks, claim_id: str, by: str, request: int) -> Draft:
+    """Return the transfers that reopen a rejected win.
+
+    The amount comes back from where the rejection moved it: first from the meter's overflow, then
+    from the meter, and the house pays what is missing. If the whole meter was won after the
+    rejection, the house pays all. The meter never falls below the lower of two amounts: its reseed,
+    and its balance after the win. Envy Bonuses that are not paid wait for the win again.
+
+    Raises:
+        KeyError: the claim was not rejected on the open gaming day.
+    """
+    was, draft = books.rejected.pop(claim_id), Draft(books)
+    requested = books.requests.pop(claim_id, None)
+    draft.faults += _request_faults("request_reopen", claim_id, by, requested, request)
+    win, account = was.win, claim_account(claim_id)
+    cycle, micros = books.cycles[win.meter], win.cents * MICROS_PER_CENT
+    meter, overflow = meter_account(win.meter), overflow_account(win.meter)
+    off_meter = off_overflow = 0
+    if win.percent and cycle == was.cycle:
+        least_cents = min(books.terms[win.meter].reseed_cents, win.after_cents)
+        room = max(0, draft.holds(meter) - least_cents * MICROS_PER_CENT)
+        back = was.meter_micros + was.overflow_micros
+        off_overflow = min(back, draft.holds(overflow))
+        off_meter = min(back - off_overflow, room)
+    draft.move(meter, account, off_meter, cycle)
+    draft.move(overflow, account, off_overflow, cycle)
+    if of_house := micros - off_meter - off_overflow:
+        draft.move(HOUSE, account, of_house, cycle)
+        books.house_paid[claim_id] = of_house
+    tallies = books.tallies
+    if was.envy:
+        for of, of_meter in was.envy.cents_by_meter.items():
+            draft.move(HOUSE, envy_account(claim_id), of_meter * MICROS_PER_CENT, books.cycles[of])
+            tallies[f"envy_reopened_cents:{of}"] += of_meter
+        books.envy[claim_id] = replace(was.envy, state="pending", by=by)
+    elif owed := books.envy.get(claim_id):
+        books.envy[claim_id] = replace(owed, state="pending", by=by)
+    tallies[f"reopened:{win.meter}"] += 1
+    tallies[f"reopened_cents:{win.meter}"] += win.cents
+    books.claims[claim_id] = replace(win, state="pending", by=by)
+    return draft
+
+
+def _take_of(line: Line) -> str:
+    """Return a name for the percentage that a settlement line pays; empty if it pays none.
+
+    Lines with the same name share one percentage. All lines for the dealer's hand do (reading T17).
+    """
+    if not line.percent:
+        return ""
+    return line.item if is_on_dealer(line.item) else f"{line.item} of {line.position}"
+
+
+def _take_off(
+    books: ExpectedBooks, draft: Draft, meter: str, percent: Percent, payees: Sequence[str]
+) -> int:  # fmt: skip
+    """Add the transfers of a percentage of a meter to `draft`, and return the cents of one share.
+
+    If the percentage is 100, reseed the meter. Then refill it from its overflow. `payees` are the
+    accounts that get one share each.
+    """
+    account, terms = meter_account(meter), books.terms[meter]
+    share = draft.holds(account) * percent // (100 * MICROS_PER_CENT) // len(payees)
+    for payee in payees:
+        draft.move(account, payee, share * MICROS_PER_CENT, books.cycles[meter])
+    if percent == 100:
+        books.cycles[meter] += 1
+        cycle, reserve = books.cycles[meter], reserve_account(meter)
+        if terms.reserve_bps:
+            draft.fill(reserve, meter, draft.holds(reserve), cycle)
+        if terms.reseed_cents:
+            draft.fill(HOUSE, meter, terms.reseed_cents * MICROS_PER_CENT, cycle)
+    draft.refill(meter, books.cycles[meter])
+    return share
+
+
+def _count_win(
+    tallies: Counter[str], meter: str, line: Line, *, claimed: bool, owed: bool
+) -> None:  # fmt: skip
+    tallies["wins"] += 1
+    tallies["won_cents"] += line.paid
+    tallies[f"wins:{meter}"] += 1
+    tallies[f"won_cents:{meter}"] += line.paid
+    if line.percent:
+        tallies[f"hits:{meter}"] += 1
+    if owed:
+        tallies[f"envy_owed_cents:{meter}"] += line.paid
+    elif not claimed:
+        tallies[f"table_paid_cents:{meter}"] += line.paid

@@ -1,0 +1,345 @@
+"""The layout of links' data in Redis: its version, the keys, and the packed states of tables.
+
+The Lua scripts read and write the same layout. The keys of a link have the same hash tag, so a
+Redis Cluster keeps them on one primary. The states of tables, their open rounds, repeated claims
+and kept replies are each one Redis hash for all tables of the link.
+"""
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import msgspec
+
+from meters.ledger.link_state import TableRecord
+from meters.ledger.script_steps import PackedTable
+from meters.wire.messages import Result
+
+SCHEMA: Final = 5
+"""The schema version: the version of the layout of data in Redis.
+
+A release works only with its own. That of a link's data is in the link's Redis hash of meters, that
+of the users' data at the head of the operators' log.
+"""
+
+SCHEMA_FIELD: Final = "schema"
+"""The name of the field with the schema version, in a link's Redis hash of meters and in the head
+of the operators' log."""
+
+
+def version_of(noted: bytes | str | None, *, begun: bool) -> int | None:
+    """Return the schema version of some data in Redis, or None if there is no data yet.
+
+    >>> version_of(b"5", begun=True), version_of(None, begun=False)
+    (5, None)
+
+    Raises:
+        ValueError: there is data, and the value is missing or not a schema version.
+    """
+    if noted is None and not begun:
+        return None
+    if not noted or not noted.isdigit():
+        raise ValueError("its schema version is missing or damaged")
+    return int(noted)
+
+
+def schema_problem(what: str, version: int | None) -> str | None:
+    """Return why this release must not use data of a schema version, or None (duty D10)."""
+    if version is None or version == SCHEMA:
+        return None
+    return (
+        f"{what} of schema version {version}, this release works with version {SCHEMA}: another"
+        " release wrote it, and only a release of that version can use it"
+    )
+
+
+_ROOT: Final = "pitlink"
+
+ANY_WIN: Final = ":"
+"""Mark between meter and place in the members of the index of wins, for every win."""
+METER_AWARD: Final = "!"
+"""The same, for wins of a percentage of the meter. They have a member with each mark."""
+
+
+class _Key:
+    """The key of a link with the name of this attribute, made at its first use."""
+
+    def __set_name__(self, _: object, name: str) -> None:
+        self._name = name
+
+    def __get__(self, keys: "LinkKeys", _: object) -> str:
+        key = keys.named(self._name)
+        keys.__dict__[self._name] = key
+        return key
+
+
+@dataclass(frozen=True)
+class LinkKeys:
+    link: str
+
+    accounts = _Key()
+    """Hash: the balance of each account in micros, by account name."""
+
+    tallies = _Key()
+    """Hash: counts and sums that never decrease (duty D2)."""
+
+    meters = _Key()
+    """Hash: each meter's cycle, version, pending claims and terms; the last ledger entry."""
+
+    ledger = _Key()
+    """Stream: the ledger. The ledger entries of one script call are one entry of the stream.
+
+    Its id is ``n-0``, where n is the number of the last of these ledger entries."""
+
+    ledger_blocks = _Key()
+    """Stream: blocks of old ledger entries, compressed. The last entries are in `ledger`.
+
+    The id of a block is ``n-0``, where n is the number of its last ledger entry."""
+
+    tables = _Key()
+    """Hash: the packed state of each table, by table: a `PackedTable`.
+
+    It has the last sequence number (`seq`), the open round without its wagers event, and the
+    hand pays for which the table must wait."""
+
+    rounds = _Key()
+    """Hash: the text of the wagers event of each open round, by table."""
+
+    replies = _Key()
+    """Hash: the replies to the last events of each table.
+
+    The field ``{table}:{seq % REPLIES_KEPT}`` has the event's sequence number, a blank, the
+    digest of the event, and the reply. A new reply replaces the one before it in its field."""
+
+    repeated_claims = _Key()
+    """Hash: the claims whose state the service reports to a table again, by table."""
+
+    waiting = _Key()
+    """Sorted set: undecided claims, sorted by the number of the ledger entry of the win."""
+
+    wins = _Key()
+    """Sorted set with all scores 0: ``{meter}:{entry}:{claim}`` for each win.
+
+    A win that is paid as a percentage of the meter has a second member, with ``!`` instead of
+    the first colon."""
+
+    slips = _Key()
+    """Hash: for each payout slip's number, the claim that was paid with the slip.
+
+    The slip numbers are in a common form, in which they are compared. If a restore has reserved
+    a number for a claim, the value is the claim, a colon, and the number of the restore's
+    ledger entry."""
+
+    acts = _Key()
+    """Sorted set: numbers of ledger entries about what people or the service did."""
+
+    dealt = _Key()
+    """Hash: the last results, by a digest of their cards. A new result replaces the oldest one.
+
+    ``d:{digest}`` has the table of the result, and the number of its ledger entry. `DEALT_KEPT`
+    results are kept, each at the place ``s:{entry % DEALT_KEPT}``, which has its digest."""
+
+    asks = _Key()
+    """Hash: the open correction request of each table, by table.
+
+    The field ``{table}!`` has the floorperson's decision, until the table sends its request
+    again."""
+
+    checkpoint = _Key()
+    """Hash: balances and claims at the end of the ledger's archived part, and who archived it.
+
+    The ledger entries up to that point are only in the archive."""
+
+    approved = _Key()
+    """Hash: the floor file's last approved settings, their approver, and the ledger entry.
+
+    `first` is the ledger entry of the first of two approvals, while it waits for the second."""
+
+    proposals = _Key()
+    """Sorted set: proposed changes without a decision, in the order of their ledger entries."""
+
+    restoring = _Key()
+    """Hash: who runs `pitlink restore` now, and since when. It is deleted at the end."""
+
+    event_group = _Key()
+    """Stream with one entry: the secret group name of services without key bundles."""
+
+    services = _Key()
+    """Hash: for each key bundle of a service, the processes that use it or wait for it."""
+
+    def named(self, name: str) -> str:
+        return f"{_ROOT}:{{{self.link}}}:{name}"
+
+    @property
+    def sorted_sets(self) -> frozenset[str]:
+        return frozenset({self.waiting, self.wins, self.acts, self.proposals})
+
+    def proposal(self, proposal: str) -> str:
+        """Return the key of a hash: a proposed change, and the decision on it."""
+        return self.named(f"proposal:{proposal}")
+
+    def claim(self, claim: str) -> str:
+        """Return the key of a hash: the record, amount and state of a claim."""
+        return self.named(f"claim:{claim}")
+
+
+REPLIES_KEPT: Final = 32
+"""Count of replies kept for a table. It repeats only its last event, but the broker can be late."""
+
+STATE: Final = msgspec.msgpack.Decoder(PackedTable)
+
+NO_STATE: Final = PackedTable(
+    last=0, over="", held="", round="", basis=0, draw="", contributed=(), entry=0, known=""
+)
+"""The state of a table that has sent no event."""
+
+_DIGITS_MAX: Final = 16
+"""Greatest count of digits of a sequence number or an entry number: 2^53 has so many."""
+
+DIGEST: Final = 32
+"""Length of an event's digest. Redis keeps the digest in front of the reply to the event."""
+
+PACK: Final = msgspec.msgpack.Encoder()
+
+
+@dataclass(frozen=True, slots=True)
+class StoredTable:
+    """The data of a table as Redis has it. A value is None if Redis does not have it.
+
+    `wagers` is the text of the wagers event of the open round, if its ledger entry is no longer in
+    Redis; otherwise the state names this entry. `repeated` are the claims whose state the service
+    reports again, with blanks between them. `kept` are the texts of the kept replies, by slot, as
+    `kept_text` explains. All are None if they were not read.
+    """
+
+    packed_state: bytes | None = None
+    wagers: bytes | None = None
+    repeated: bytes | None = None
+    kept: Sequence[bytes | None] = ()
+
+    @property
+    def state(self) -> PackedTable:
+        """The state of the table.
+
+        Raises:
+            ValueError: somebody damaged the state in Redis.
+        """
+        return NO_STATE if self.packed_state is None else STATE.decode(self.packed_state)
+
+    @property
+    def replies(self) -> Mapping[int, bytes]:
+        """The kept replies by sequence number, as `kept_text` explains, without this number.
+
+        A text that is no kept reply, or is in the place of another reply, is left out.
+        """
+        return {
+            read[0]: read[1]
+            for slot, text in enumerate(self.kept)
+            if text is not None and (read := read_kept(text)) and read[0] % REPLIES_KEPT == slot
+        }
+
+    @property
+    def repeated_claims(self) -> Sequence[str]:
+        """The claims whose state the service reports again."""
+        return (self.repeated or b"").decode().split()
+
+    def record(self, event: bytes | None) -> TableRecord:
+        """Return the data that the service needs to validate the next event of the table.
+
+        `event` is the wagers event in the ledger entry that the state names.
+
+        Raises:
+            ValueError: somebody damaged the data in Redis.
+        """
+        state = self.state
+        return TableRecord(
+            last_seq=state.last,
+            open_round=state.round or None,
+            basis=state.basis,
+            wagers=(event if state.entry else self.wagers) or b"",
+            draw=state.draw.encode() or b"null",
+            fed=tuple(one.meter for one in state.contributed),
+            claims=tuple(self.repeated_claims),
+            known=state.known,
+        )
+
+
+def reply_field(table: str, seq: int) -> str:
+    """Return the field with the reply to an event in the Redis hash of replies.
+
+    >>> reply_field("T-1", 33)
+    'T-1:1'
+    """
+    return f"{table}:{seq % REPLIES_KEPT}"
+
+
+def reply_fields(table: str) -> Iterable[str]:
+    """Return all fields of a table in the Redis hash of replies, in the order of their slots."""
+    return (reply_field(table, slot) for slot in range(REPLIES_KEPT))
+
+
+def kept_text(seq: int, stored: bytes) -> bytes:
+    """Return the text of a kept reply.
+
+    `stored` is the digest of the event and the reply. If a ledger entry in Redis has the reply,
+    `stored` has ``#`` and the number of this entry instead of it.
+    """
+    return b"%d %s" % (seq, stored)
+
+
+def entry_of(stored: bytes) -> int | None:
+    """Return the number of the ledger entry that has a kept reply, or None if Redis has the reply.
+
+    >>> entry_of(b"0123456789abcdef0123456789abcdef#17")
+    17
+    """
+    named = stored[DIGEST:]
+    return _whole_number(named[1:]) if named.startswith(b"#") else None
+
+
+def read_kept(text: bytes) -> tuple[int, bytes] | None:
+    """Read a kept reply. Return the sequence number, and the digest of the event with the reply.
+
+    Return None if the text is no kept reply.
+
+    >>> read_kept(b"7 0123{}"), read_kept(b"x {}")
+    ((7, b'0123{}'), None)
+    """
+    seq, blank, stored = text.partition(b" ")
+    number = _whole_number(seq)
+    if not blank or number is None or (len(seq) > 1 and seq.startswith(b"0")):
+        return None
+    return number, stored
+
+
+def _whole_number(digits: bytes) -> int | None:
+    return int(digits) if digits.isdigit() and len(digits) <= _DIGITS_MAX else None
+
+
+DEALT_KEPT: Final = 16_384
+"""The greatest number of results whose cards a link remembers. The digests are in a ring: the
+number of a result's ledger entry determines its place, where it replaces the oldest one."""
+
+
+def dealt_digest(event: Result) -> str:
+    """Return a digest of a round's id and cards; an empty text if the result has no player's hand.
+
+    It does not depend on the positions of the hands or on the order of the cards, so that a copied
+    result is found even if somebody changed these.
+    """
+    hands = sorted(sorted(dealt.cards) for dealt in event.positions if dealt.cards)
+    if not hands:
+        return ""
+    content = [event.round, hands, sorted(event.dealer), sorted(event.community or ())]
+    return hashlib.blake2b(msgspec.json.encode(content), digest_size=8).hexdigest()
+
+
+def dealt_field(digest: str) -> str:
+    """Return the field for a digest: its value is a table, and the number of the result's entry."""
+    return f"d:{digest}"
+
+
+def ring_field(entry: int) -> str:
+    """Return the field for the digest of a result's entry: one of `DEALT_KEPT`, used in turn."""
+    return f"s:{entry % DEALT_KEPT}"
