@@ -26,7 +26,9 @@ from meters.archive.archive_days import (
 )
 from meters.archive.day_file import ArchiveError, DayFile
 from meters.audit.audit_files import ARCHIVE_NOTE, CheckedLink
+from meters.audit.ledger_mark import LedgerMark
 from meters.audit.link_audit import Finding, LinkAudit, Onlooker
+from meters.floor.floor_file import Floor
 from meters.ledger.checkpoint import Mark
 from meters.ledger.entry_messages import ARCHIVED, EXPIRED, Archived
 from meters.ledger.ledger_replay import PROBLEMS_MAX, Replay
@@ -102,6 +104,25 @@ async def audit_link(
     for problem in found:
         finding = finding.also(problem)
     return replace(finding, first=files[0].head.first) if files else finding
+
+
+async def audit_marked(
+    floor: Floor,
+    store: LinkStore,
+    advance: Advance,
+    onlooker: Onlooker | None = None,
+    *,
+    since: date | None = None,
+    until: date | None = None,
+) -> tuple[Finding, Mark]:
+    """Audit a link as `audit_link` does, with its archive and ledger mark that a floor names.
+
+    Return the finding, which says if the mark has entries that the ledger has not, and the mark.
+    """
+    mark = LedgerMark(Path(floor.service.data), store.link.id)
+    seen, archive = mark.seen, ArchiveFiles(Path(floor.archive.directory), store.link.id)
+    finding = await audit_link(store, archive, seen, advance, onlooker, since=since, until=until)
+    return finding.also(mark.problem(finding.stored, seen.entries)), seen
 
 
 @dataclass

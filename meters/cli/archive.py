@@ -26,7 +26,7 @@ from meters.audit.audit_files import (
     write_note,
 )
 from meters.floor.floor_file import ConfigOption, Floor, read_own_floor
-from meters.process.console import PlainConsole, progress_bar
+from meters.process.console import PlainConsole, begin_bar, progress_bar
 from meters.process.private_files import make_private_directory
 from meters.selfcheck.opened_store import check_place, open_used_store
 from meters.store.link_store import LinkStore
@@ -115,15 +115,10 @@ async def _archive(floor: Floor, directory: Path, *, delete_expired: bool, lost:
     async with open_used_store(floor, archives=True) as redis:
         with progress_bar() as progress:
             for link in floor.link:
-                task = progress.add_task(link.id, total=None)
                 store, files = LinkStore(redis, link), ArchiveFiles(directory, link.id)
                 try:
-                    outcome = await Archiver(store, files, floor.archive.live_days).run(
-                        lambda done, of, task=task: progress.update(  # type: ignore[misc]
-                            task, completed=done, total=of
-                        ),
-                        lost=lost,
-                    )
+                    archiver = Archiver(store, files, floor.archive.live_days)
+                    outcome = await archiver.run(begin_bar(progress, link.id), lost=lost)
                     _print_result(link.id, outcome)
                     today = await store.open_day()
                     old = expired(files, today, floor.archive.keep_years) if today else ()
@@ -134,15 +129,12 @@ async def _archive(floor: Floor, directory: Path, *, delete_expired: bool, lost:
                     failed.append(f"{link.id}: {error}")
                 except ValueError as error:
                     failed.append(f"{link.id}: the data in Redis is damaged: {error}")
-                checking = progress.add_task(f"{link.id}: files", total=None, unit="files")
                 try:
                     seen[link.id], wrong = await check_archive_files(
                         store,
                         files,
                         seen.get(link.id, CheckedLink()),
-                        lambda done, of, task=checking: progress.update(  # type: ignore[misc]
-                            task, completed=done, total=of
-                        ),
+                        begin_bar(progress, f"{link.id}: files", "files"),
                         reads=0 if read_lately else READ_A_NIGHT,
                     )
                 except ValueError as error:

@@ -1,8 +1,8 @@
 """The `audit` command, which checks each link's ledger against the balances."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Annotated, Final
@@ -11,19 +11,18 @@ import msgspec
 import typer
 from redis.exceptions import RedisError
 from rich.box import SIMPLE
-from rich.table import Table
+from rich.table import Column, Table
 
 from bonus.display import exact_money
 from bonus.errors import UserError
-from meters.archive.archive_audit import audit_link, last_day
+from meters.archive.archive_audit import audit_marked, last_day
 from meters.archive.archive_days import ArchiveFiles
 from meters.audit.audit_files import AUDIT_NOTE, AuditNote, note_audit, read_note
-from meters.audit.ledger_mark import LedgerMark
 from meters.audit.link_audit import Finding
 from meters.floor.facility import Facility, GamingDays
 from meters.floor.floor_file import ConfigOption, Floor, read_own_floor
 from meters.ledger.accounts import Totals
-from meters.process.console import PlainConsole, progress_bar
+from meters.process.console import PlainConsole, begin_bar, progress_bar
 from meters.process.printing import print_error, print_json, print_text
 from meters.process.private_files import make_private_directory, write_private_file
 from meters.selfcheck.opened_store import open_used_store
@@ -109,9 +108,8 @@ def audited_since_close(floor: Floor) -> bool:
         modified_s = (Path(floor.service.data) / DAILY_AUDIT_NOTE).stat().st_mtime
     except OSError:
         return False
-    return done_since_close(
-        floor.facility, datetime.fromtimestamp(modified_s, UTC), datetime.now(UTC)
-    )
+    ended = datetime.fromtimestamp(modified_s, UTC)
+    return done_since_close(floor.facility, ended, datetime.now(UTC))
 
 
 def note_daily_audit(floor: Floor) -> None:
@@ -125,11 +123,32 @@ _UNMARKED: Final = (
     "no mark of them is in {place}, so they cannot be compared with one. If a service keeps a mark,"
     " the floor file names another directory than the service's"
 )
-_COLUMNS: Final = ("amount_micros", "reserve_micros", "overflow_micros")
+_COLUMNS: Final = {
+    "Holds": "amount_micros",
+    "Reserve": "reserve_micros",
+    "Overflow": "overflow_micros",
+}
 
 
 LAST: Final = date.max
 """The last archived day up to which an earlier audit found a link correct."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Audited:
+    """What an audit found, in each link and in the operators' log.
+
+    `unmarked` are the links whose ledger has entries, and which have no ledger mark.
+    """
+
+    links: Sequence[Finding]
+    operators: LogFinding
+    unmarked: Sequence[str]
+
+    @property
+    def problems(self) -> list[str]:
+        of_links = (f"{one.link}: {problem}" for one in self.links for problem in one.problems)
+        return [*of_links, *self.operators.problems]
 
 
 async def run_audit(floor: Floor, *, as_json: bool, since: date | None = None) -> bool:
@@ -140,32 +159,25 @@ async def run_audit(floor: Floor, *, as_json: bool, since: date | None = None) -
     Raises:
         UserError: Redis cannot be read.
     """
+    data, through = Path(floor.service.data), dict[str, str]()
+    findings, unmarked = list[Finding](), list[str]()
     try:
-        data, through = Path(floor.service.data), dict[str, str]()
         before = read_note(data / AUDIT_NOTE, AuditNote)
         async with open_used_store(floor, only_reads=True) as redis:
-            findings, unmarked = [], list[str]()
             with progress_bar() as progress:
                 for link in floor.link:
-                    task = progress.add_task(link.id, total=None)
-                    archive = ArchiveFiles(Path(floor.archive.directory), link.id)
-                    mark = LedgerMark(Path(floor.service.data), link.id)
-                    seen = mark.seen
-                    finding = await audit_link(
+                    finding, seen = await audit_marked(
+                        floor,
                         LinkStore(redis, link),
-                        archive,
-                        seen,
-                        lambda done, of, task=task: progress.update(  # type: ignore[misc]
-                            task, completed=done, total=of
-                        ),
+                        begin_bar(progress, link.id),
                         since=_begin(since, before, link.id),
                     )
-                    if day := last_day(archive):
+                    findings.append(finding)
+                    if day := last_day(ArchiveFiles(Path(floor.archive.directory), link.id)):
                         through[link.id] = day.isoformat()
-                    findings.append(finding.also(mark.problem(finding.stored, seen.entries)))
                     if finding.entries and not seen.entries:
                         unmarked.append(link.id)
-            log_mark = LogMark(Path(floor.service.data))
+            log_mark = LogMark(data)
             seen = log_mark.seen
             checkpoint = LogCheckpointFile(log_mark.path).read(seen) if since else None
             operators = await LogAudit(redis, LogSecrets.of(floor.service), checkpoint).run(seen)
@@ -173,12 +185,17 @@ async def run_audit(floor: Floor, *, as_json: bool, since: date | None = None) -
                 operators = replace(operators, problems=(lost, *operators.problems))
     except (RedisError, OSError, ValueError) as error:
         raise UserError(f"the data in Redis cannot be read: {error}") from None
-    _note(data, findings, operators, through, whole=since is None)
+    found = _Audited(findings, operators, unmarked)
+    try:
+        note_audit(data, tuple(found.problems), through, whole=since is None)
+    except OSError as error:
+        # The result is valid nevertheless.
+        print_error(f"pitlink: the audit cannot be noted in {data}: {error.strerror or error}")
     if as_json:
-        print_json(_json(findings, operators, unmarked))
+        print_json(_json(found))
     else:
-        _print(findings, operators, data, unmarked)
-    return _holds(findings, operators)
+        _print(found, data)
+    return not found.problems
 
 
 def _begin(since: date | None, before: AuditNote | None, link: str) -> date | None:
@@ -193,81 +210,49 @@ def _begin(since: date | None, before: AuditNote | None, link: str) -> date | No
     return date.fromisoformat(noted) if noted else None
 
 
-def _note(
-    data: Path,
-    findings: Sequence[Finding],
-    operators: LogFinding,
-    through: Mapping[str, str],
-    *,
-    whole: bool,
-) -> None:
-    """Write the result to the data directory, or print that it cannot be written.
-
-    It is valid nevertheless.
-    """
-    try:
-        note_audit(data, tuple(_problems(findings, operators)), through, whole=whole)
-    except OSError as error:
-        print_error(f"pitlink: the audit cannot be noted in {data}: {error.strerror or error}")
-
-
-def _problems(findings: Sequence[Finding], operators: LogFinding) -> list[str]:
-    return [
-        *(f"{one.link}: {problem}" for one in findings for problem in one.problems),
-        *operators.problems,
-    ]
-
-
-def _holds(findings: Sequence[Finding], operators: LogFinding) -> bool:
-    return all(finding.balanced for finding in findings) and not operators.problems
-
-
-def _json(findings: Sequence[Finding], operators: LogFinding, unmarked: Sequence[str]) -> bytes:
-    totals = Totals()
-    for finding in findings:
+def _json(found: _Audited) -> bytes:
+    links, operators, totals = found.links, found.operators, Totals()
+    for finding in links:
         for name, value in asdict(finding.totals).items():
             setattr(totals, name, getattr(totals, name) + value)
     return msgspec.json.encode(
         {
-            "balanced": _holds(findings, operators),
-            "entries": sum(finding.entries for finding in findings),
-            "links": {finding.link: {"meters": finding.meters} for finding in findings},
-            "since_entries": {finding.link: finding.first for finding in findings},
-            "seals": {finding.link: finding.seal for finding in findings},
+            "balanced": not found.problems,
+            "entries": sum(finding.entries for finding in links),
+            "links": {finding.link: {"meters": finding.meters} for finding in links},
+            "since_entries": {finding.link: finding.first for finding in links},
+            "seals": {finding.link: finding.seal for finding in links},
             "operators_log": {"entries": operators.entries, "seal": operators.seal},
-            "unmarked": unmarked,
+            "unmarked": found.unmarked,
             "totals": totals,
-            "variances": [f"{one.link}: {found}" for one in findings for found in one.variances],
-            "notes": [f"{one.link}: {note}" for one in findings for note in one.notes],
-            "problems": _problems(findings, operators),
+            "variances": [f"{one.link}: {each}" for one in links for each in one.variances],
+            "notes": [f"{one.link}: {note}" for one in links for note in one.notes],
+            "problems": found.problems,
         }
     )
 
 
-def _print(
-    findings: Sequence[Finding], operators: LogFinding, data: Path, unmarked: Sequence[str]
-) -> None:
+def _print(found: _Audited, data: Path) -> None:
     console = PlainConsole()
-    for finding in findings:
-        table = Table("Meter", "Holds", "Reserve", "Overflow", box=SIMPLE)
+    for finding in found.links:
+        columns = (Column(name, justify="right", overflow="fold") for name in _COLUMNS)
+        table = Table(Column("Meter", overflow="fold"), *columns, box=SIMPLE)
         for meter, held in finding.meters.items():
-            table.add_row(meter, *(exact_money(held[name]) for name in _COLUMNS))
-        for column in table.columns[1:]:
-            column.justify = "right"
-        for column in table.columns:
-            column.overflow = "fold"
+            table.add_row(meter, *(exact_money(held[name]) for name in _COLUMNS.values()))
         verdict = "balances to the micro" if finding.balanced else "DOES NOT BALANCE"
         since = f", audited from {finding.first} on" if finding.first > 1 else ""
         console.print_line(f"{finding.link}: {finding.entries} ledger entries{since}, {verdict}")
         console.print_line(f"  sealed {finding.seal}")
-        if finding.link in unmarked:
+        if finding.link in found.unmarked:
             console.print_line(f"  {_UNMARKED.format(place=data / 'marks')}")
-        for kind, texts in (
-            ("", finding.problems), ("variance ", finding.variances), ("note ", finding.notes),
-        ):  # fmt: skip
-            for text in texts:
-                console.print_line(f"  {kind}{text}")
+        for text in (
+            *finding.problems,
+            *(f"variance {text}" for text in finding.variances),
+            *(f"note {text}" for text in finding.notes),
+        ):
+            console.print_line(f"  {text}")
         console.print(table)
+    operators = found.operators
     verdict = "DOES NOT HOLD" if operators.problems else "unaltered"
     since = f", audited from {operators.first} on" if operators.first > 1 else ""
     console.print_line(f"operators' log: {operators.entries} entries{since}, {verdict}")

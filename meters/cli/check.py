@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from pathlib import Path
 
 import typer
 from redis.exceptions import RedisError
@@ -30,15 +29,13 @@ def check(config: ConfigOption) -> None:
 
     The exit status is 1 if something must be fixed before the floor can operate.
     """
-    if not asyncio.run(run_check(config)):
+    if not asyncio.run(_show(read_own_floor(config))):
         raise typer.Exit(1)
 
 
-async def run_check(config: Path) -> bool:
-    """Return True if the floor can operate; raise `FloorError` if its file cannot be used."""
-    floor = read_own_floor(config)
-    console = PlainConsole()
-    good = True
+async def _show(floor: Floor) -> bool:
+    """Print each check, and return True if the floor can operate."""
+    console, good = PlainConsole(), True
     async for one in _checks(floor):
         console.print_line(f"{one.mark:<4}  {one.what}: {one.seen}")
         good = good and not one.fails
@@ -47,10 +44,9 @@ async def run_check(config: Path) -> bool:
 
 async def _checks(floor: Floor) -> AsyncIterator[Check]:
     yield read_software().check
-    for check in facility_checks(floor):
-        yield check
-    for check in (*return_checks(floor), *limit_checks(floor), *chance_checks(floor)):
-        yield check
+    for checks in (facility_checks, return_checks, limit_checks, chance_checks):
+        for check in checks(floor):
+            yield check
     keys = keys_directory(floor.service)
     of_keys = (*check_transport(floor.service), *(check_keys(keys) if keys else ()))
     for check in (*of_keys, *note_checks(floor)):

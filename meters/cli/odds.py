@@ -32,119 +32,109 @@ _PLAIN_WIDTH: Final = 100
 
 _EACH = "Only this {what}; may be given more than once."
 
-FloorOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--config",
-        metavar="FLOOR.toml",
-        help="Only what the tables of this floor file offer, with its wagers and draws.",
-    ),
-]
-GamesOption = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="DIR", help="The directory with the game files of the house, for their odds too."
-    ),
-]
-JsonOption = Annotated[
-    bool, typer.Option("--json", help="Print a JSON list, an object for each paytable.")
-]
-GameOption = Annotated[
-    list[str] | None,
-    typer.Option(metavar="GAME", help=_EACH.format(what="game, such as three_card_poker")),
-]
-WagerOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="WAGER",
-        help=_EACH.format(what="wager, such as pair_plus") + " The wager of a main game is ante.",
-    ),
-]
-PaytableOption = Annotated[
-    list[str] | None,
-    typer.Option(metavar="CHOICE", help=_EACH.format(what="paytable, such as A or b-A")),
-]
-PlotOption = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE.png",
-        help="Also draw the edge against the meter of each progressive that is shown, if its edge"
-        " depends on one meter alone.",
-    ),
-]
-MagicCardOption = Annotated[
-    int | None,
-    typer.Option(
-        min=0,
-        metavar="ROUNDS",
-        help="The average number of rounds for one Magic Card; 0, the default: never.",
-    ),
-]
-LuckyOption = Annotated[
-    int | None,
-    typer.Option(
-        min=0,
-        metavar="ROUNDS",
-        help="The average number of rounds for one Lucky position; 0, the default: never.",
-    ),
-]
-PositionsOption = Annotated[
-    int | None,
-    typer.Option(
-        min=1,
-        max=7,
-        metavar="N",
-        help="The positions among which, with the dealer, the Lucky one is drawn; 7 by default.",
-    ),
-]
-AnteBonusOption = Annotated[
-    int | None,
-    typer.Option(
-        metavar="ODDS",
-        help="What a mini-royal pays to 1 as an Ante Bonus; 5 by default and at least"
-        " (649a.12(g)(1)).",
-    ),
-]
-PairPlusOption = Annotated[
-    int | None,
-    typer.Option(
-        metavar="ODDS",
-        help="What a mini-royal pays to 1 on Pair Plus; 40 by default and at least"
-        " (649a.12(g)(2)).",
-    ),
-]
-RoundsPerHourOption = Annotated[
-    int | None,
-    typer.Option(
-        min=1,
-        max=1_000_000,
-        metavar="N",
-        help="Also the average time between hits of each meter, with N wagers on it an hour at all"
-        " tables together. The times of a game are true if all N are wagers of this game.",
-    ),
-]
-NoCacheOption = Annotated[
-    bool,
-    typer.Option("--no-cache", help="Count everything again, and keep nothing for the next time."),
-]
-
 
 def odds(
     *,
-    config: FloorOption = None,
-    games: GamesOption = None,
-    as_json: JsonOption = False,
-    game: GameOption = None,
-    wager: WagerOption = None,
-    paytable: PaytableOption = None,
-    plot: PlotOption = None,
-    magic_card_every: MagicCardOption = None,
-    lucky_every: LuckyOption = None,
-    positions: PositionsOption = None,
-    mini_royal_ante_bonus: AnteBonusOption = None,
-    mini_royal_pair_plus: PairPlusOption = None,
-    rounds_per_hour: RoundsPerHourOption = None,
-    no_cache: NoCacheOption = False,
+    config: Annotated[
+        Path | None,
+        typer.Option(
+            "--config",
+            metavar="FLOOR.toml",
+            help="Only what the tables of this floor file offer, with its wagers and draws.",
+        ),
+    ] = None,
+    games: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="The directory with the game files of the house, for their odds too.",
+        ),
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print a JSON list, an object for each paytable.")
+    ] = False,
+    game: Annotated[
+        list[str] | None,
+        typer.Option(metavar="GAME", help=_EACH.format(what="game, such as three_card_poker")),
+    ] = None,
+    wager: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="WAGER",
+            help=_EACH.format(what="wager, such as pair_plus")
+            + " The wager of a main game is ante.",
+        ),
+    ] = None,
+    paytable: Annotated[
+        list[str] | None,
+        typer.Option(metavar="CHOICE", help=_EACH.format(what="paytable, such as A or b-A")),
+    ] = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE.png",
+            help="Also draw the edge against the meter of each progressive that is shown, if its"
+            " edge depends on one meter alone.",
+        ),
+    ] = None,
+    magic_card_every: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            metavar="ROUNDS",
+            help="The average number of rounds for one Magic Card; 0, the default: never.",
+        ),
+    ] = None,
+    lucky_every: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            metavar="ROUNDS",
+            help="The average number of rounds for one Lucky position; 0, the default: never.",
+        ),
+    ] = None,
+    positions: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            max=7,
+            metavar="N",
+            help="The positions among which, with the dealer, the Lucky one is drawn; 7 by"
+            " default.",
+        ),
+    ] = None,
+    mini_royal_ante_bonus: Annotated[
+        int | None,
+        typer.Option(
+            metavar="ODDS",
+            help="What a mini-royal pays to 1 as an Ante Bonus; 5 by default and at least"
+            " (649a.12(g)(1)).",
+        ),
+    ] = None,
+    mini_royal_pair_plus: Annotated[
+        int | None,
+        typer.Option(
+            metavar="ODDS",
+            help="What a mini-royal pays to 1 on Pair Plus; 40 by default and at least"
+            " (649a.12(g)(2)).",
+        ),
+    ] = None,
+    rounds_per_hour: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            max=1_000_000,
+            metavar="N",
+            help="Also the average time between hits of each meter, with N wagers on it an hour at"
+            " all tables together. The times of a game are true if all N are wagers of this game.",
+        ),
+    ] = None,
+    no_cache: Annotated[
+        bool,
+        typer.Option(
+            "--no-cache", help="Count everything again, and keep nothing for the next time."
+        ),
+    ] = False,
 ) -> None:
     """Print the exact odds of every wager for every paytable.
 
@@ -270,17 +260,13 @@ def _plot(entries: Sequence[OddsEntry], path: Path, games: Games) -> None:
 
 def _print(entries: Sequence[OddsEntry], games: Games, *, as_json: bool) -> None:
     try:
-        _write(entries, games, as_json=as_json)
+        if as_json:
+            lines = b",\n".join(odds_json(entry) for entry in entries)
+            print_json(b"[\n" + lines + b"\n]")
+        else:
+            show(entries, PlainConsole(width=_PLAIN_WIDTH), games)
         sys.stdout.flush()
     except BrokenPipeError:
         raise  # the program that reads the output has closed the pipe
     except OSError as error:
         raise UserError(f"the odds cannot be written: {error.strerror}") from None
-
-
-def _write(entries: Sequence[OddsEntry], games: Games, *, as_json: bool) -> None:
-    if as_json:
-        lines = b",\n".join(odds_json(entry) for entry in entries)
-        print_json(b"[\n" + lines + b"\n]")
-        return
-    show(entries, PlainConsole(width=_PLAIN_WIDTH), games)

@@ -16,7 +16,7 @@ import typer
 from bonus.errors import UserError
 from bonus.printable import escape_unprintable
 from meters.floor.floor_file import ConfigOption, Floor, Link, read_own_floor
-from meters.process.console import progress_bar
+from meters.process.console import begin_bar, progress_bar
 from meters.process.printing import print_error, print_json, print_text
 from meters.reports.accounting_documents import (
     day_document,
@@ -30,7 +30,6 @@ from meters.reports.accounting_rows import (
     Figure,
     SheetCell,
     SheetRow,
-    ToSheet,
     day_figures,
     figure_row,
     table_figures,
@@ -61,136 +60,6 @@ _FORMULAS: Final = frozenset("=+-@\N{MINUS SIGN}")
 
 Unicode has a wide form of some of them, which is converted before the comparison.
 """
-
-
-@dataclass(frozen=True, slots=True)
-class OutputOptions:
-    """The requested forms of a report; if there is none, it is printed as text.
-
-    `csv` is a path, or `-` for standard output.
-    """
-
-    csv: Path | None = None
-    pdf: Path | None = None
-    size: Format = "letter"
-    as_json: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Report:
-    """A report as a document for people, rows for programs, and a spreadsheet."""
-
-    document: ReportDocument
-    figures: Callable[[], Iterator[Figure]]
-    columns: Sequence[str]
-    sheet: Callable[[], Iterator[SheetRow]]
-
-
-def scan_with_progress(floor: Floor, links: Sequence[Link], choose: Choose) -> LedgerScan:
-    """Read the ledgers for a report, with a progress bar in a terminal.
-
-    Raises:
-        UserError: Redis cannot be read, or no ledger has entries of the reported days.
-    """
-    with progress_bar() as progress:
-        tasks = {link.id: progress.add_task(link.id, total=None) for link in links}
-
-        def advance(link: str, done: int, of: int) -> None:
-            progress.update(tasks[link], completed=done, total=of)
-
-        return asyncio.run(scan_ledgers(floor, links, choose, now(), advance))
-
-
-def give(report: Report, wanted: OutputOptions) -> None:
-    """Print or write a report. If the report has a problem or a variance, exit with status 1.
-
-    Raises:
-        UserError: a file cannot be written.
-        typer.Exit: the report has a problem or a variance. The problem is already printed.
-    """
-    if wanted.csv:
-        _write_csv(wanted.csv, _csv(report.columns, report.sheet()))
-    if wanted.pdf:
-        _write(wanted.pdf, report_pdf(report.document, wanted.size))
-    if wanted.as_json:
-        print_json(_json(report))
-    if not (wanted.csv or wanted.pdf or wanted.as_json):
-        print_document(report.document)
-    problems = report.document.problems
-    if wanted != OutputOptions():
-        for problem in problems:
-            print_error(f"pitlink: {problem}")
-    if problems:
-        raise typer.Exit(1)
-
-
-def _write_csv(path: Path, text: str) -> None:
-    """Write a CSV to a file or print it. In a file, a byte order mark makes Excel read UTF-8."""
-    if str(path) == _STDOUT:
-        print_text(text.removesuffix("\n"))
-    else:
-        _write(path, text.encode("utf-8-sig"))
-
-
-def _write(path: Path, content: bytes) -> None:
-    try:
-        path.write_bytes(content)
-    except OSError as error:
-        raise UserError(f"{path}: cannot be written: {error.strerror}") from None
-    print_error(f"{path} is written")
-
-
-def _json(report: Report) -> bytes:
-    document = report.document
-    return msgspec.json.encode(
-        {
-            "report": document.title,
-            "facility": document.facility,
-            "facts": dict(document.facts),
-            "links": {part.link: dict(part.facts) for part in document.parts},
-            "holds": not document.problems,
-            "problems": document.problems,
-            "rows": list(report.figures()),
-        }
-    )
-
-
-def _csv(columns: Sequence[str], rows: Iterator[SheetRow]) -> str:
-    """Return rows as CSV, with a line of names, and all cells quoted."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, columns, restval="", lineterminator="\n", quoting=csv.QUOTE_ALL)
-    writer.writeheader()
-    writer.writerows({name: _plain(cell) for name, cell in one.items()} for one in rows)
-    return text.getvalue()
-
-
-def _plain(cell: SheetCell) -> SheetCell:
-    r"""Return a cell that no spreadsheet reads as a formula, which a person can type as a name.
-
-    A number, even a negative one, is not changed, because no person typed it. In a text, control
-    characters are escaped, and an apostrophe is put before a formula, also after blanks or a
-    semicolon: in many countries, semicolons separate cells, and there, Excel respects only the
-    quotes of the first cell.
-
-    >>> _plain(-250), _plain(" =cmd"), _plain("x\r=cmd"), _plain("x; =cmd")
-    (-250, "' =cmd", 'x\\r=cmd', "x;' =cmd")
-    """
-    if not isinstance(cell, str):
-        return cell
-    parts = escape_unprintable(cell).split(";")
-    return ";".join(f"'{part}" if _begins_formula(part) else part for part in parts)
-
-
-def _begins_formula(text: str) -> bool:
-    """Check whether a spreadsheet could read the text as a formula.
-
-    Leading spaces, invisible characters, combining marks and quotes are skipped, because a
-    spreadsheet can drop them. The first other character decides, in its normal form, without the
-    combining marks that follow it.
-    """
-    shown = (char for char in text if unicodedata.category(char)[0] not in "ZCM")
-    first = next((char for char in shown if char != '"'), "")
-    return unicodedata.normalize("NFKC", first)[:1] in _FORMULAS
 
 
 _Link = Annotated[str | None, typer.Option("--link", metavar="LINK", help="Only this link.")]
@@ -256,9 +125,8 @@ def day(
     reading differs from the ledger, the report lists each difference (variance). A day that is
     still open is reported up to now.
     """
-    _ReportKind(day_document, day_figures, FIGURE_SHEET, figure_row).give(
-        _Scope(config, link, meter, lambda: one_day(parse_day(day, "DAY") if day else None)),
-        OutputOptions(csv, pdf, paper, as_json),
+    _Asked(config, link, meter, csv, pdf, paper, as_json).report(
+        lambda: one_day(parse_day(day, "DAY") if day else None), day_document, day_figures
     )
 
 
@@ -282,9 +150,8 @@ def month(
     as_json: _Json = False,
 ) -> None:
     """Report the gaming days of a month: one row for each day, and the sums of the month."""
-    _ReportKind(month_document, day_figures, FIGURE_SHEET, figure_row).give(
-        _Scope(config, link, meter, lambda: one_month(parse_month(month) if month else None)),
-        OutputOptions(csv, pdf, paper, as_json),
+    _Asked(config, link, meter, csv, pdf, paper, as_json).report(
+        lambda: one_month(parse_month(month) if month else None), month_document, day_figures
     )
 
 
@@ -308,9 +175,8 @@ def jackpots(
     the wins. It also names the users who validated, rejected or paid the win, and the number of the
     payout slip. A win belongs to the gaming day on which it was won, even if it was decided later.
     """
-    _ReportKind(jackpots_document, win_figures, WIN_SHEET, win_row).give(
-        _Scope(config, link, meter, lambda: _between(first, last)),
-        OutputOptions(csv, pdf, paper, as_json),
+    _Asked(config, link, meter, csv, pdf, paper, as_json).report(
+        lambda: _between(first, last), jackpots_document, win_figures, wins=True
     )
 
 
@@ -334,14 +200,11 @@ def table(
     as_json: _Json = False,
 ) -> None:
     """Report each table's contributions to each meter, its rounds, wins and void rounds."""
-    _ReportKind(
+    _Asked(config, link, meter, csv, pdf, paper, as_json).report(
+        lambda: _between(first, last),
         lambda floor, found, meters: tables_document(floor, found, meters, table),
         lambda links, meters: table_figures(links, meters, table),
-        FIGURE_SHEET,
-        figure_row,
-    ).give(
-        _Scope(config, link, meter, lambda: _between(first, last), table),
-        OutputOptions(csv, pdf, paper, as_json),
+        table=table,
     )
 
 
@@ -352,39 +215,129 @@ def _between(first: str | None, last: str | None) -> Choose:
 
 
 @dataclass(frozen=True, slots=True)
-class _Scope:
+class _Asked:
+    """What the user asked for. Without a form, the report is printed as text.
+
+    `csv` is a path, or `-` for standard output.
+    """
+
     config: Path
     link: str | None
     meter: str | None
-    choose: Callable[[], Choose]
-    table: str | None = None
+    csv: Path | None
+    pdf: Path | None
+    paper: Format
+    as_json: bool
+
+    def report(
+        self,
+        choose: Callable[[], Choose],
+        document_of: Callable[[Floor, LedgerScan, Sequence[str] | None], ReportDocument],
+        rows_of: Callable[[Sequence[LinkScan], Sequence[str] | None], Iterator[Figure]],
+        *,
+        table: str | None = None,
+        wins: bool = False,
+    ) -> None:
+        """Print or write a report. If it has a problem or a variance, exit with status 1.
+
+        `document_of` makes the report for people, and `rows_of` its rows for other programs, which
+        are wins or figures.
+        """
+        floor = read_own_floor(self.config)
+        links = links_of(floor, self.link)
+        meters = meters_of(links, self.meter)
+        found = having_table(_scan(floor, links, choose()), table)
+        document = document_of(floor, found, meters)
+        if self.csv:
+            zone = ZoneInfo(floor.facility.timezone)
+            columns, to_sheet = (WIN_SHEET, win_row) if wins else (FIGURE_SHEET, figure_row)
+            rows = (to_sheet(figure, zone) for figure in rows_of(found.links, meters))
+            _write_csv(self.csv, _csv(columns, rows))
+        if self.pdf:
+            _write(self.pdf, report_pdf(document, self.paper))
+        if self.as_json:
+            print_json(_json(document, rows_of(found.links, meters)))
+        as_text = not (self.csv or self.pdf or self.as_json)
+        if as_text:
+            print_document(document)
+        if not as_text or self.paper != "letter":
+            for problem in document.problems:
+                print_error(f"pitlink: {problem}")
+        if document.problems:
+            raise typer.Exit(1)
 
 
-@dataclass(frozen=True, slots=True)
-class _ReportKind:
-    """A kind of report.
+def _scan(floor: Floor, links: Sequence[Link], choose: Choose) -> LedgerScan:
+    with progress_bar() as progress:
+        bars = {link.id: begin_bar(progress, link.id) for link in links}
+        return asyncio.run(
+            scan_ledgers(floor, links, choose, now(), lambda link, done, of: bars[link](done, of))
+        )
 
-    `document` makes the report for people, `rows` its rows for other programs, and `to_sheet` turns
-    one of these into a row of the spreadsheet.
+
+def _write_csv(path: Path, text: str) -> None:
+    """Write a CSV to a file or print it. In a file, a byte order mark makes Excel read UTF-8."""
+    if str(path) == _STDOUT:
+        print_text(text.removesuffix("\n"))
+    else:
+        _write(path, text.encode("utf-8-sig"))
+
+
+def _write(path: Path, content: bytes) -> None:
+    try:
+        path.write_bytes(content)
+    except OSError as error:
+        raise UserError(f"{path}: cannot be written: {error.strerror}") from None
+    print_error(f"{path} is written")
+
+
+def _json(document: ReportDocument, figures: Iterator[Figure]) -> bytes:
+    return msgspec.json.encode(
+        {
+            "report": document.title,
+            "facility": document.facility,
+            "facts": dict(document.facts),
+            "links": {part.link: dict(part.facts) for part in document.parts},
+            "holds": not document.problems,
+            "problems": document.problems,
+            "rows": list(figures),
+        }
+    )
+
+
+def _csv(columns: Sequence[str], rows: Iterator[SheetRow]) -> str:
+    """Return rows as CSV, with a line of names, and all cells quoted."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, columns, restval="", lineterminator="\n", quoting=csv.QUOTE_ALL)
+    writer.writeheader()
+    writer.writerows({name: _plain(cell) for name, cell in one.items()} for one in rows)
+    return text.getvalue()
+
+
+def _plain(cell: SheetCell) -> SheetCell:
+    r"""Return a cell that no spreadsheet reads as a formula, which a person can type as a name.
+
+    A number, even a negative one, is not changed, because no person typed it. In a text, control
+    characters are escaped, and an apostrophe is put before a formula, also after blanks or a
+    semicolon: in many countries, semicolons separate cells, and there, Excel respects only the
+    quotes of the first cell.
+
+    >>> _plain(-250), _plain(" =cmd"), _plain("x\r=cmd"), _plain("x; =cmd")
+    (-250, "' =cmd", 'x\\r=cmd', "x;' =cmd")
     """
+    if not isinstance(cell, str):
+        return cell
+    parts = escape_unprintable(cell).split(";")
+    return ";".join(f"'{part}" if _begins_formula(part) else part for part in parts)
 
-    document: Callable[[Floor, LedgerScan, Sequence[str] | None], ReportDocument]
-    rows: Callable[[Sequence[LinkScan], Sequence[str] | None], Iterator[Figure]]
-    columns: Sequence[str]
-    to_sheet: ToSheet
 
-    def give(self, scope: _Scope, options: OutputOptions) -> None:
-        floor = read_own_floor(scope.config)
-        links = links_of(floor, scope.link)
-        meters = meters_of(links, scope.meter)
-        found = having_table(scan_with_progress(floor, links, scope.choose()), scope.table)
-        document = self.document(floor, found, meters)
-        zone = ZoneInfo(floor.facility.timezone)
+def _begins_formula(text: str) -> bool:
+    """Check whether a spreadsheet could read the text as a formula.
 
-        def figures() -> Iterator[Figure]:
-            return self.rows(found.links, meters)
-
-        def sheet() -> Iterator[SheetRow]:
-            return (self.to_sheet(figure, zone) for figure in figures())
-
-        give(Report(document, figures, self.columns, sheet), options)
+    Leading spaces, invisible characters, combining marks and quotes are skipped, because a
+    spreadsheet can drop them. The first other character decides, in its normal form, without the
+    combining marks that follow it.
+    """
+    shown = (char for char in text if unicodedata.category(char)[0] not in "ZCM")
+    first = next((char for char in shown if char != '"'), "")
+    return unicodedata.normalize("NFKC", first)[:1] in _FORMULAS

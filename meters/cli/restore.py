@@ -13,59 +13,52 @@ from meters.floor.floor_file import ConfigOption, Floor, Link, read_own_floor
 from meters.process.logs import LogLevel, log_to_stderr
 from meters.restore.floor_restore import RestoreOptions, run_restore
 
-ArchiveOption = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="DIR",
-        help="The archive of closed gaming days; by default the one under [archive].",
-    ),
-]
-OutboxesOption = Annotated[
-    list[Path] | None,
-    typer.Option(
-        metavar="DIR|FILE",
-        help="The tables' outboxes, collected from their machines; may be given several times."
-        " By default DATA/tables.",
-    ),
-]
-LinkOption = Annotated[
-    str | None, typer.Option(metavar="LINK", help="Only this link; by default all.")
-]
-WithoutOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="TABLE",
-        help="Continue without this table's outbox: its events that the ledger does not have stay"
-        " lost. May be given several times.",
-    ),
-]
-ByOption = Annotated[
-    str | None,
-    typer.Option(
-        "--by",
-        metavar="NAME",
-        help="The person who restores it, for the ledger. If Redis still has users: a supervisor or"
-        " an administrator, who enters their PIN.",
-    ),
-]
-ServicesStoppedOption = Annotated[
-    bool,
-    typer.Option(
-        "--services-stopped",
-        help="Every service is certainly stopped; for use when the broker cannot be reached.",
-    ),
-]
-
 
 def restore(
     config: ConfigOption,
     *,
-    archive: ArchiveOption = None,
-    outboxes: OutboxesOption = None,
-    link: LinkOption = None,
-    without: WithoutOption = None,
-    by: ByOption = None,
-    services_stopped: ServicesStoppedOption = False,
+    archive: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="The archive of closed gaming days; by default the one under [archive].",
+        ),
+    ] = None,
+    outboxes: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="DIR|FILE",
+            help="The tables' outboxes, collected from their machines; may be given several times."
+            " By default DATA/tables.",
+        ),
+    ] = None,
+    link: Annotated[
+        str | None, typer.Option(metavar="LINK", help="Only this link; by default all.")
+    ] = None,
+    without: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="TABLE",
+            help="Continue without this table's outbox: its events that the ledger does not have"
+            " stay lost. May be given several times.",
+        ),
+    ] = None,
+    by: Annotated[
+        str | None,
+        typer.Option(
+            "--by",
+            metavar="NAME",
+            help="The person who restores it, for the ledger. If Redis still has users: a"
+            " supervisor or an administrator, who enters their PIN.",
+        ),
+    ] = None,
+    services_stopped: Annotated[
+        bool,
+        typer.Option(
+            "--services-stopped",
+            help="Every service is certainly stopped; for use when the broker cannot be reached.",
+        ),
+    ] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
 ) -> None:
     """Restore the data that Redis has lost, from the archive and the tables' outboxes.

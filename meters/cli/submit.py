@@ -3,7 +3,7 @@
 import hashlib
 import os
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Annotated, Final
@@ -12,8 +12,6 @@ from zoneinfo import ZoneInfo
 import typer
 
 from bonus.errors import UserError
-from bonus.odds.odds_entries import OddsEntry
-from bonus.odds.offers import Offer
 from meters.floor.floor_file import ConfigOption
 from meters.floor.odds_counting import count_entries
 from meters.process.printing import print_error
@@ -27,18 +25,20 @@ from meters.wire.clock import now
 JSON_NAME: Final = "submission.json"
 PDF_NAME: Final = "submission.pdf"
 
-OutOption = Annotated[
-    Path,
-    typer.Option(
-        "--out",
-        metavar="DIR",
-        help="The directory to write: a new one, or an empty one. Its parent must exist.",
-    ),
-]
-PaperOption = Annotated[Format, typer.Option("--paper", help="The PDF's paper.")]
 
-
-def submit(config: ConfigOption, out: OutOption, *, paper: PaperOption = "letter") -> None:
+def submit(
+    config: ConfigOption,
+    out: Annotated[
+        Path,
+        typer.Option(
+            "--out",
+            metavar="DIR",
+            help="The directory to write: a new one, or an empty one. Its parent must exist.",
+        ),
+    ],
+    *,
+    paper: Annotated[Format, typer.Option("--paper", help="The PDF's paper.")] = "letter",
+) -> None:
     """Write what a house files with its regulator for the games and links of a floor.
 
     The filing is a Rules Submission (58 Pa. Code 601a.2), together with the linked progressives
@@ -65,7 +65,9 @@ def submit(config: ConfigOption, out: OutOption, *, paper: PaperOption = "letter
     check_directory(out)
     texts = read_texts(config)
     day = now().astimezone(ZoneInfo(texts.floor.facility.timezone)).date()
-    submission = build_submission(texts, read_software(), day, _count)
+    submission = build_submission(
+        texts, read_software(), day, lambda offers: count_entries(offers, "submit")
+    )
     data = submission_json(submission)
     pdf = submission_pdf(submission, hashlib.sha256(data).hexdigest(), paper)
     write_directory(out, {JSON_NAME: data, PDF_NAME: pdf})
@@ -75,10 +77,6 @@ def submit(config: ConfigOption, out: OutOption, *, paper: PaperOption = "letter
         print_error("pitlink submit: this is a checkout: install the wheel before you file")
     if submission.demonstration:
         print_error("pitlink submit: the floor file is for a demonstration: do not file this")
-
-
-def _count(offers: Sequence[Offer]) -> list[OddsEntry]:
-    return count_entries(offers, "submit")
 
 
 def check_directory(out: Path) -> None:
@@ -94,7 +92,7 @@ def check_directory(out: Path) -> None:
             raise _not_empty(out)
     except OSError as error:
         raise _not_written(out, error) from None
-    parent = _parent(out)
+    parent = out.absolute().parent
     if not parent.is_dir():
         raise UserError(f"{out}: there is no directory {parent}: make it first")
     if not os.access(parent, os.W_OK | os.X_OK):
@@ -112,10 +110,13 @@ def write_directory(out: Path, files: Mapping[str, bytes]) -> None:
     """
     check_directory(out)
     try:
-        made = Path(mkdtemp(prefix=f".{out.name}.", dir=_parent(out)))
+        made = Path(mkdtemp(prefix=f".{out.name}.", dir=out.absolute().parent))
         try:
             for name, data in files.items():
-                _write(made / name, data)
+                with (made / name).open("xb") as file:
+                    file.write(data)
+                    file.flush()
+                    os.fsync(file.fileno())
             # The system refuses to rename a directory to one that has files.
             made.rename(out)
         except BaseException:
@@ -125,17 +126,6 @@ def write_directory(out: Path, files: Mapping[str, bytes]) -> None:
         if out.is_dir() and any(out.iterdir()):
             raise _not_empty(out) from None
         raise _not_written(out, error) from None
-
-
-def _parent(out: Path) -> Path:
-    return out.absolute().parent
-
-
-def _write(path: Path, data: bytes) -> None:
-    with path.open("xb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
 
 
 def _not_empty(out: Path) -> UserError:

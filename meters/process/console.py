@@ -1,7 +1,7 @@
 """Tables and progress bars on a terminal, with control characters made visible."""
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Final
 
 from rich.console import Console, ConsoleOptions, RenderableType
@@ -93,3 +93,13 @@ def progress_bar() -> Progress:
         transient=True,
         speed_estimate_period=_RATE_OVER_S,
     )
+
+
+def begin_bar(progress: Progress, what: str, unit: str = _UNIT) -> Callable[[int, int], None]:
+    """Add a progress bar. Return a function that shows in it how much is done, and of how much."""
+    task = progress.add_task(what, total=None, unit=unit)
+
+    def advance(done: int, of: int) -> None:
+        progress.update(task, completed=done, total=of)
+
+    return advance

@@ -7,15 +7,12 @@ from calendar import monthrange
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
-from pathlib import Path
 from typing import Final
 
 from redis.exceptions import RedisError
 
 from bonus.errors import UserError, nearest
-from meters.archive.archive_audit import audit_link
-from meters.archive.archive_days import ArchiveFiles
-from meters.audit.ledger_mark import LedgerMark
+from meters.archive.archive_audit import audit_marked
 from meters.audit.link_audit import Finding
 from meters.floor.facility import GamingDays
 from meters.floor.floor_file import Floor, Link
@@ -120,9 +117,8 @@ async def scan_ledgers(
     except (RedisError, OSError, ValueError) as error:
         raise UserError(f"the data in Redis cannot be read: {error}") from None
     if not any(each.days for each in found):
-        first, open_day = (
-            min(each.first_day for each in found), max(each.open_day for each in found),
-        )  # fmt: skip
+        first = min(each.first_day for each in found)
+        open_day = max(each.open_day for each in found)
         why = f"{span.last} is before the first gaming day that there is, {first}"
         if span.last >= first:
             why = f"{span.last} has not begun: no service has run since"
@@ -140,12 +136,9 @@ async def _look(
 ) -> LinkScan:
     link = store.link
     watch = DayCollector(link, span.has)
-    mark = LedgerMark(Path(floor.service.data), link.id)
-    seen = mark.seen
-    finding = await audit_link(
+    finding, _ = await audit_marked(
+        floor,
         store,
-        ArchiveFiles(Path(floor.archive.directory), link.id),
-        seen,
         lambda done, of: advance(link.id, done, of),
         watch,
         since=span.first and span.first - _LOOKED_BACK,
@@ -158,7 +151,7 @@ async def _look(
         first_day=watch.first_day or open_day,
         open_day=open_day,
         wins=watch.wins,
-        finding=finding.also(mark.problem(finding.stored, seen.entries)),
+        finding=finding,
     )
 
 
