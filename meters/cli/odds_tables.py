@@ -9,12 +9,21 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console, RenderableType
 from rich.padding import Padding
 from rich.rule import Rule
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from bonus.display import money, short_money
 from bonus.law.games import Games, chapter_games
-from bonus.odds.odds_entries import Drawn, Folding, HandLine, HitTimes, LongRun, OddsEntry, exact
+from bonus.odds.odds_entries import (
+    Drawn,
+    Folding,
+    HandLine,
+    HitTimes,
+    LongRun,
+    OddsEntry,
+    TierOdds,
+    exact,
+)
 from bonus.odds.odds_words import GameNames, percent, plain_name, rounded
 
 _GAP: Final = 3
@@ -102,14 +111,12 @@ def _hands(entries: Sequence[OddsEntry], names: GameNames) -> Table:
     """
     first = entries[0]
     extra = list(dict.fromkeys(name for line in first.hands for name in line.beside))
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    table.add_column("Hand", no_wrap=True)
-    table.add_column("Combinations", justify="right", no_wrap=True)
-    table.add_column("Chance", justify="right", no_wrap=True)
-    for name in extra:
-        table.add_column(plain_name(name).capitalize(), justify="right", no_wrap=True)
-    for entry in entries:
-        table.add_column(_short(entry), justify="right", no_wrap=len(entries) > 1)
+    titles = ("Combinations", "Chance", *(plain_name(name).capitalize() for name in extra))
+    table = _table(
+        Column("Hand", no_wrap=True),
+        *(Column(title, justify="right", no_wrap=True) for title in titles),
+        *(Column(_short(each), justify="right", no_wrap=len(entries) > 1) for each in entries),
+    )
     for number, line in enumerate(first.hands):
         table.add_row(
             _hand(line),
@@ -140,16 +147,12 @@ def _figures(entries: Sequence[OddsEntry]) -> Iterator[tuple[str, list[str]]]:
 
 
 def _exactly(entries: list[OddsEntry]) -> RenderableType:
-    table = Table(box=None, pad_edge=False)
     main = bool(entries[0].element_of_risk)
-    table.add_column("Paytable")
-    lasting = entries[0].long_run is not None
-    table.add_column("House edge at the seed, exactly" if lasting else "House edge, exactly")
-    if lasting:
-        table.add_column("In the long run, exactly")
-    if main:
-        table.add_column("Element of risk", justify="right")
-        table.add_column("Wagered on average", justify="right")
+    titles = ["Paytable", "House edge, exactly"]
+    if entries[0].long_run:
+        titles[1:] = ["House edge at the seed, exactly", "In the long run, exactly"]
+    of_main = ("Element of risk", "Wagered on average") if main else ()
+    table = Table(*titles, *map(_right, of_main), box=None, pad_edge=False)
     for entry in entries:
         cells = [_label(entry), exact(entry.house_edge)]
         for cents, edge in entry.house_edge_by_wager.items():
@@ -226,9 +229,7 @@ def _meter(entry: OddsEntry, names: GameNames, *, many: bool) -> Iterator[Render
 
 def _times(times: HitTimes, names: GameNames) -> Table:
     number = f"{times.wagers_per_hour:,} wager{'s' if times.wagers_per_hour > 1 else ''}"
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    table.add_column(f"With {number} an hour, all in this game")
-    table.add_column("On average", justify="right")
+    table = _table(f"With {number} an hour, all in this game", _right("On average"))
     for meter in times.meters:
         name = names.meter(meter.meter)
         if meter.hours != meter.hours_whole:
@@ -302,11 +303,8 @@ def _one_meter(entry: OddsEntry) -> Iterator[RenderableType]:
         if entry.house_edge < 0:
             yield Text("With these draws the house loses at the seed: draw less often.", "bold red")
     if entry.when_shared:
-        table = Table(box=SIMPLE_HEAD, pad_edge=False)
-        table.add_column("Players who share", justify="right")
-        table.add_column("House edge at the seed", justify="right")
-        for cents in entry.break_even_meter:
-            table.add_column(f"Break-even, {short_money(int(cents))} wager", justify="right")
+        titles = ("Players who share", "House edge at the seed", *_break_evens(entry))
+        table = _table(*map(_right, titles))
         for share in entry.when_shared:
             table.add_row(
                 str(share.players),
@@ -331,14 +329,11 @@ def _tiered(entry: OddsEntry, names: GameNames) -> Iterator[RenderableType]:
 
 
 def _tiers(entry: OddsEntry, names: GameNames) -> Table:
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    table.add_column("Meter")
-    table.add_column("Seed", justify="right")
-    table.add_column("Won, in part or whole", justify="right")
-    table.add_column("Won whole", justify="right")
-    table.add_column("Edge points for 1,000 wagers in it", justify="right")
-    for cents in entry.tiers[0].break_even_meter:
-        table.add_column(f"Break-even, {short_money(int(cents))} wager", justify="right")
+    titles = (
+        *("Seed", "Won, in part or whole", "Won whole", "Edge points for 1,000 wagers in it"),
+        *_break_evens(entry.tiers[0]),
+    )
+    table = _table("Meter", *map(_right, titles))
     for tier in entry.tiers:
         table.add_row(
             names.meter(tier.meter),
@@ -355,22 +350,35 @@ def _tiers(entry: OddsEntry, names: GameNames) -> Table:
 
 def _tiers_with_envy(entry: OddsEntry, names: GameNames) -> Table:
     cents = next(iter(entry.envy_return))
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    table.add_column(f"Break-even, {short_money(int(cents))} wager")
-    for tier in entry.tiers:
-        table.add_column(names.meter(tier.meter), justify="right", overflow="fold")
+    meters = (names.meter(tier.meter) for tier in entry.tiers)
+    table = _table(
+        f"Break-even, {short_money(int(cents))} wager",
+        *(Column(meter, justify="right", overflow="fold") for meter in meters),
+    )
     for at in range(len(entry.tiers[0].break_even_meter_with_envy)):
-        meters = (tier.break_even_meter_with_envy[at][cents] for tier in entry.tiers)
         others = f"{at + 1} other player{'s' if at else ''}"
-        table.add_row(others, *map(money, meters))
+        amounts = (tier.break_even_meter_with_envy[at][cents] for tier in entry.tiers)
+        table.add_row(others, *map(money, amounts))
     return table
 
 
+def _table(*columns: Column | str) -> Table:
+    return Table(*columns, box=SIMPLE_HEAD, pad_edge=False)
+
+
+def _right(title: str) -> Column:
+    return Column(title, justify="right")
+
+
+def _break_evens(odds: OddsEntry | TierOdds) -> Iterator[str]:
+    """Yield the column title of the break-even of each wager."""
+    for cents in odds.break_even_meter:
+        yield f"Break-even, {short_money(int(cents))} wager"
+
+
 def _break_even(entry: OddsEntry) -> Table:
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    table.add_column("Break-even meter")
-    for cents in entry.break_even_meter:
-        table.add_column(f"{short_money(int(cents))} wager", justify="right")
+    wagers = (f"{short_money(int(cents))} wager" for cents in entry.break_even_meter)
+    table = _table("Break-even meter", *map(_right, wagers))
     table.add_row(
         "without Envy Bonuses" if entry.envy_return else "for one player",
         *(money(cents) for cents in entry.break_even_meter.values()),

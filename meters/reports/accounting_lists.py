@@ -15,7 +15,14 @@ from meters.ledger.accounts import HOUSE, PAID, claim_account, table_account
 from meters.ledger.table_corrections import confirmed_by
 from meters.links.link_types import ActRow
 from meters.reports.flows import CLAIMS, ENVY, AccountFlows, Flow
-from meters.reports.gaming_days import LinkDay, Sums, TableFigures, TableRounds, UnpaidEnvy
+from meters.reports.gaming_days import (
+    LinkDay,
+    Sums,
+    TableFigures,
+    TableRounds,
+    UnpaidEnvy,
+    WaitingWins,
+)
 from meters.reports.report_document import Column, ReportSection, Row, numbers
 from meters.reports.win_book import Win, wins_by_hand
 
@@ -179,33 +186,31 @@ def _counts(meter: str, day: LinkDay) -> Sequence[tuple[str, int | None, int]]:
     They say by how much the accounting meter rose on the day; the last three, what was waiting or
     owed at its close.
     """
-    percentages_cents = day.percentages_cents(meter)
-    wins, hits = day.rose("wins", meter), day.rose("hits", meter)
-    waiting, envy = day.waiting.get(meter), day.envy.get(meter, UnpaidEnvy())
+
+    def rose(words: str, counted: str, cents: str) -> tuple[str, int | None, int]:
+        return words, day.rose(counted, meter) if counted else None, day.rose(cents, meter)
+
+    hits, percentages_cents = day.rose("hits", meter), day.percentages_cents(meter)
+    at_odds = day.rose("wins", meter) - hits
+    at_odds_cents = day.rose("won_cents", meter) - percentages_cents
+    waiting, envy = day.waiting.get(meter, WaitingWins()), day.envy.get(meter, UnpaidEnvy())
+    undecided, unpaid = envy.pending, envy.validated
     return (
-        ("Wagers accepted", day.rose("wagers", meter), day.rose("wagered_cents", meter)),
-        ("Of these in void rounds or taken back", day.rose("voided_wagers", meter),
-         day.rose("voided_cents", meter)),
+        rose("Wagers accepted", "wagers", "wagered_cents"),
+        rose("Of these in void rounds or taken back", "voided_wagers", "voided_cents"),
         ("Hits: percentages of the meter won", hits, percentages_cents),
-        ("Won at odds, with Envy Bonuses", wins - hits,
-         day.rose("won_cents", meter) - percentages_cents),
-        ("Rejected by floorpersons", day.rose("rejected", meter),
-         day.rose("rejected_cents", meter)),
-        ("Of these reopened on the same day", day.rose("reopened", meter),
-         day.rose("reopened_cents", meter)),
-        ("Envy Bonuses of the day, owed until somebody has paid them", None,
-         day.rose("envy_owed_cents", meter)),
-        ("Envy Bonuses found not to be due", None, day.rose("envy_taken_back_cents", meter)),
-        ("Envy Bonuses reopened with their win", None, day.rose("envy_reopened_cents", meter)),
-        ("Paid at the table", None, day.rose("table_paid_cents", meter)),
-        ("Paid by hand", None, day.rose("hand_paid_cents", meter)),
-        ("Waiting for a floorperson at the close", waiting.wins if waiting else 0,
-         waiting.cents if waiting else 0),
-        ("Envy Bonuses at the close whose win is not decided", envy.pending.wins,
-         envy.pending.cents),
-        ("Envy Bonuses at the close that are validated and not paid", envy.validated.wins,
-         envy.validated.cents),
-    )  # fmt: skip
+        ("Won at odds, with Envy Bonuses", at_odds, at_odds_cents),
+        rose("Rejected by floorpersons", "rejected", "rejected_cents"),
+        rose("Of these reopened on the same day", "reopened", "reopened_cents"),
+        rose("Envy Bonuses of the day, owed until somebody has paid them", "", "envy_owed_cents"),
+        rose("Envy Bonuses found not to be due", "", "envy_taken_back_cents"),
+        rose("Envy Bonuses reopened with their win", "", "envy_reopened_cents"),
+        rose("Paid at the table", "", "table_paid_cents"),
+        rose("Paid by hand", "", "hand_paid_cents"),
+        ("Waiting for a floorperson at the close", waiting.wins, waiting.cents),
+        ("Envy Bonuses at the close whose win is not decided", undecided.wins, undecided.cents),
+        ("Envy Bonuses at the close that are validated and not paid", unpaid.wins, unpaid.cents),
+    )
 
 
 TABLE_COLUMNS: Final = (
@@ -366,28 +371,21 @@ def _hand_rows(
 
 def _sum_rows(what: str, wins: Sequence[Win]) -> Iterator[tuple[str, ...]]:
     """Yield one row for each state, with the sum of its wins; then a row with the sum of all."""
-    counted = [(f"{len(those)} {state}", those) for state, those in _by_state(wins)]
-    if wins:
-        counted.append((f"{len(wins)} in all", [*wins]))
-    for words, those in counted:
-        cents = sum(win.cents for win in those)
-        yield (f"{what}: {words}", "", "", "", money(cents), "", "", "")
+    counted = [(state, [win for win in wins if _state(win) == state]) for state in _STATES]
+    for words, those in (*counted, ("in all", wins)):
+        if those:
+            cents = sum(win.cents for win in those)
+            yield (f"{what}: {len(those)} {words}", "", "", "", money(cents), "", "", "")
 
 
-def _by_state(wins: Sequence[Win]) -> list[tuple[str, list[Win]]]:
-    """Return the wins by their state. A state without wins is left out.
+_STATES: Final = ("pending", "validated, to be paid", "paid", "rejected")
 
-    A win that needs no record of payment counts as paid when it is validated.
-    """
-    of: dict[str, list[Win]] = {
-        "pending": [], "validated, to be paid": [], "paid": [], "rejected": [],
-    }  # fmt: skip
-    for win in wins:
-        state = win.state
-        if state == "validated":
-            state = "validated, to be paid" if win.to_be_paid else "paid"
-        of[state].append(win)
-    return [(state, those) for state, those in of.items() if those]
+
+def _state(win: Win) -> str:
+    """Return the state of a win; if it needs no record of payment, it is paid when validated."""
+    if win.state != "validated":
+        return win.state
+    return "validated, to be paid" if win.to_be_paid else "paid"
 
 
 def _win_row(win: Win, zone: ZoneInfo, titles: Mapping[str, str]) -> tuple[str, ...]:

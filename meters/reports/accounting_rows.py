@@ -5,7 +5,7 @@ names in full. Each of its times has three columns: the time by the facility's c
 this clock from UTC, and the time in UTC. A spreadsheet program recognizes both times as dates.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Final
@@ -61,7 +61,8 @@ def day_figures(links: Sequence[LinkScan], meters: Sequence[str] | None) -> Iter
     for each in links:
         ids = [one.meter_id for one in each.link.meter if meters is None or one.meter_id in meters]
         for day in each.days.values():
-            of_day = {"day": str(day.first_day), "state": _state(day), "link": each.link.id}
+            state = "so_far" if day.open else "closed"
+            of_day = {"day": str(day.first_day), "state": state, "link": each.link.id}
             for figure in _figures(day, ids):
                 yield {**of_day, **figure}
 
@@ -86,21 +87,12 @@ def win_figures(links: Sequence[LinkScan], meters: Sequence[str] | None) -> Iter
                 yield {column: _win_cell(win, column) for column in WIN_COLUMNS}
 
 
-def _state(day: LinkDay) -> str:
-    return "so_far" if day.open else "closed"
-
-
 def _figures(day: LinkDay, meters: Sequence[str]) -> Iterator[Figure]:
     for meter in meters:
         for name, pot in zip(_POTS, day.meter_pots(meter), strict=True):
             yield from _pot_figures(name, pot, meter)
         yield from _counts(day, meter)
-    for name, of in (
-        ("house", HOUSE),
-        ("waiting", CLAIMS),
-        ("envy", ENVY),
-        ("paid", PAID),
-    ):
+    for name, of in (("house", HOUSE), ("waiting", CLAIMS), ("envy", ENVY), ("paid", PAID)):
         yield from _pot_figures(name, day.pot(of), "")
     yield from _of_tables(day, meters)
     for one in day.variances:
@@ -136,7 +128,7 @@ def _counts(day: LinkDay, meter: str) -> Iterator[Figure]:
         yield _figure(name, meter=meter, number=number, micros=cents * MICROS_PER_CENT)
     hits, won_cents = day.rose("hits", meter), day.percentages_cents(meter)
     yield _figure("hits", meter=meter, number=hits, micros=won_cents * MICROS_PER_CENT)
-    waiting = day.waiting.get(meter, WaitingWins(0, 0))
+    waiting = day.waiting.get(meter, WaitingWins())
     micros = waiting.cents * MICROS_PER_CENT
     yield _figure("waiting_at_close", meter=meter, number=waiting.wins, micros=micros)
     envy = day.envy.get(meter, UnpaidEnvy())
@@ -160,14 +152,15 @@ def _of_tables(day: LinkDay, meters: Sequence[str]) -> Iterator[Figure]:
         ):
             yield _figure(name, meter=meter, table=table, number=number, micros=micros)
     for table, rounds in sorted(day.rounds.items()):
-        yield _figure("table_rounds", table=table, number=rounds.rounds)
-        yield _figure("table_rounds_voided", table=table, number=rounds.voids)
-        yield _figure(
-            "table_rounds_voided_after_cards", table=table, number=rounds.voids_after_cards
-        )
-        yield _figure("table_hands_entered_again", table=table, number=rounds.reentered)
-        yield _figure("table_hands_declared_no_win", table=table, number=rounds.declared)
-        yield _figure("table_wagers_corrected", table=table, number=rounds.corrected)
+        for name, number in (
+            ("table_rounds", rounds.rounds),
+            ("table_rounds_voided", rounds.voids),
+            ("table_rounds_voided_after_cards", rounds.voids_after_cards),
+            ("table_hands_entered_again", rounds.reentered),
+            ("table_hands_declared_no_win", rounds.declared),
+            ("table_wagers_corrected", rounds.corrected),
+        ):
+            yield _figure(name, table=table, number=number)
 
 
 def _win_cell(win: Win, column: str) -> Cell:
@@ -179,7 +172,6 @@ def _win_cell(win: Win, column: str) -> Cell:
 
 SheetCell = Cell | Decimal
 SheetRow = Mapping[str, SheetCell]
-ToSheet = Callable[[Figure, ZoneInfo], SheetRow]
 
 FIGURE_SHEET: Final = (
     "gaming_day", "day_state", "link", "meter", "table", "figure", "count", "amount_dollars",

@@ -164,25 +164,21 @@ def _quiet_days(before: LinkDay, until: date) -> Iterator[LinkDay]:
 
 
 def _waiting(claims: Iterable[HeldWin]) -> dict[str, WaitingWins]:
-    wins: Counter[str] = Counter()
-    cents: Counter[str] = Counter()
+    waiting: dict[str, WaitingWins] = {}
     for claim in claims:
-        wins[claim.meter] += 1
-        cents[claim.meter] += claim.cents
-    return {meter: WaitingWins(wins[meter], cents[meter]) for meter in wins}
+        waiting[claim.meter] = waiting.get(claim.meter, WaitingWins()).and_one(claim.cents)
+    return waiting
 
 
 def _envy_owed(held: Iterable[HeldEnvy]) -> dict[str, UnpaidEnvy]:
     owed: dict[str, UnpaidEnvy] = {}
     for envy in held:
         for one in envy.bonuses:
-            of_meter = owed.setdefault(one.meter, UnpaidEnvy())
-            pending, validated = of_meter.pending, of_meter.validated
+            before = owed.get(one.meter, UnpaidEnvy())
             if envy.state == "pending":
-                pending = WaitingWins(pending.wins + 1, pending.cents + one.cents)
+                owed[one.meter] = replace(before, pending=before.pending.and_one(one.cents))
             else:
-                validated = WaitingWins(validated.wins + 1, validated.cents + one.cents)
-            owed[one.meter] = UnpaidEnvy(pending, validated)
+                owed[one.meter] = replace(before, validated=before.validated.and_one(one.cents))
     return owed
 
 

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import reduce
 from typing import Final, Self, TypeVar
@@ -87,8 +87,11 @@ class OutageNoted:
 class WaitingWins:
     """The number of wins that wait for a decision or a payment, and their amount."""
 
-    wins: int
-    cents: int
+    wins: int = 0
+    cents: int = 0
+
+    def and_one(self, cents: int) -> "WaitingWins":
+        return WaitingWins(self.wins + 1, self.cents + cents)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +101,8 @@ class UnpaidEnvy:
     `pending`: the win that causes them is not decided. `validated`: it is, and they can be paid.
     """
 
-    pending: WaitingWins = WaitingWins(0, 0)
-    validated: WaitingWins = WaitingWins(0, 0)
+    pending: WaitingWins = WaitingWins()
+    validated: WaitingWins = WaitingWins()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -187,19 +190,16 @@ def joined(days: Sequence[LinkDay]) -> LinkDay:
     """
     if not days:
         raise ValueError("there are no days to join")
-    first, last = days[0], days[-1]
-    return LinkDay(
-        link=first.link,
-        first_day=first.first_day,
-        last_day=last.last_day,
-        closed_at=last.closed_at,
-        quiet=last.quiet,
-        first_entry=first.first_entry,
-        last_entry=last.last_entry,
-        chain=last.chain,
-        seal=last.seal,
-        pots=_pots_over(days),
-        risen=_summed(day.risen for day in days),
+    names = sorted({name for day in days for name in day.pots})
+    risen: Counter[str] = Counter()
+    for day in days:
+        risen.update(day.risen)
+    return replace(
+        days[-1],
+        first_day=days[0].first_day,
+        first_entry=days[0].first_entry,
+        pots={name: reduce(AccountFlows.then, (day.pot(name) for day in days)) for name in names},
+        risen=risen,
         tables=_added_up((day.tables for day in days), TableFigures),
         rounds=_added_up((day.rounds for day in days), TableRounds),
         wins=tuple(win for day in days for win in day.wins),
@@ -207,23 +207,9 @@ def joined(days: Sequence[LinkDay]) -> LinkDay:
         acts=tuple(act for day in days for act in day.acts),
         entered=tuple(act for day in days for act in day.entered),
         outages=tuple(one for day in days for one in day.outages),
-        waiting=last.waiting,
-        envy=last.envy,
         variances=tuple(one for day in days for one in day.variances),
         faults=tuple(one for day in days for one in day.faults),
     )
-
-
-def _pots_over(days: Sequence[LinkDay]) -> dict[str, AccountFlows]:
-    names = sorted({name for day in days for name in day.pots})
-    return {name: reduce(AccountFlows.then, (day.pot(name) for day in days)) for name in names}
-
-
-def _summed(counts: Iterable[Mapping[str, int]]) -> Counter[str]:
-    total: Counter[str] = Counter()
-    for one in counts:
-        total.update(one)
-    return total
 
 
 def _added_up(

@@ -160,23 +160,25 @@ _USAGE = 2
 
 def parse_day(text: str, name: str) -> date:
     """Parse a day that a user typed, in the form 2026-11-20."""
-    try:
-        if len(text) == len("2026-11-20"):
-            return date.fromisoformat(text)
-    except ValueError:
-        pass
+    if day := _parsed(text, len("2026-11-20")):
+        return day
     message = f"{name} {text!r} is not a day: write it as 2026-11-20"
     raise UserError(message, exit_status=_USAGE)
 
 
 def parse_month(text: str) -> date:
     """Parse a month that a user typed, in the form 2026-11. Return its first day."""
-    try:
-        if len(text) == len("2026-11"):
-            return date.fromisoformat(f"{text}-01")
-    except ValueError:
-        pass
+    if first := _parsed(f"{text}-01", len("2026-11-01")):
+        return first
     raise UserError(f"{text!r} is not a month: write it as 2026-11", exit_status=_USAGE)
+
+
+def _parsed(text: str, length: int) -> date | None:
+    """Parse a day in the form of this length; other forms of ISO 8601 are shorter."""
+    try:
+        return date.fromisoformat(text) if len(text) == length else None
+    except ValueError:
+        return None
 
 
 def one_day(day: date | None) -> Choose:
