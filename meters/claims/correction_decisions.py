@@ -96,7 +96,10 @@ class Asks:
                     refusal=refusal,
                 )
             except WrongStateError as error:
-                raise _why_not(ask, error) from None
+                if not error.state:
+                    raise _unknown(ask) from None
+                by = f"it is already {error.state} by {error.by}"
+                raise ActError("wrong_state", by) from None
             await self._keep_mark(link)
         log.info(
             "correction decided",
@@ -161,9 +164,3 @@ def _sound(link: str, stored: StoredAsk) -> Ask | None:
 
 def _unknown(ask: str) -> ActError:
     return ActError("unknown_ask", f"the table no longer asks for {ask}")
-
-
-def _why_not(ask: str, error: WrongStateError) -> ActError:
-    if not error.state:
-        return _unknown(ask)
-    return ActError("wrong_state", f"it is already {error.state} by {error.by}")

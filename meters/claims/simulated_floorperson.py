@@ -8,7 +8,7 @@ from typing import Final
 import structlog
 
 from meters.claims.act_refusals import ActError
-from meters.claims.claim_types import AskRow, ClaimRow
+from meters.claims.claim_types import ClaimRow
 from meters.claims.claims import Claims
 from meters.claims.correction_decisions import Asks
 from meters.process.logs import ThrottledLog
@@ -41,18 +41,22 @@ async def validate_what_waits(claims: Claims, asks: Asks, after_s: float) -> Non
             waiting = corrections = ()
         for correction in corrections:
             if _waited_s(correction.at) >= after_s:
-                await _confirm(asks, correction)
+                try:
+                    await asks.decide(correction.ask, "confirm_correction", VALIDATES)
+                except ActError as error:
+                    log.info(
+                        "correction not confirmed", table=correction.table,
+                        round=correction.round, code=error.code, reason=error.message,
+                    )  # fmt: skip
         for claim in waiting:
             if _waited_s(claim.at) >= after_s:
                 try:
                     await settle(claims, claim)
                 except ActError as error:
                     log.info(
-                        "claim not settled",
-                        claim=claim.claim,
-                        code=error.code,
+                        "claim not settled", claim=claim.claim, code=error.code,
                         reason=error.message,
-                    )
+                    )  # fmt: skip
         await asyncio.sleep(_LOOK_EVERY_S)
 
 
@@ -81,19 +85,6 @@ def simulated_slip(claim: str) -> str:
     letters do not count in it.
     """
     return f"SIM-{hashlib.sha256(claim.encode()).hexdigest()[:16].upper()}"
-
-
-async def _confirm(asks: Asks, correction: AskRow) -> None:
-    try:
-        await asks.decide(correction.ask, "confirm_correction", VALIDATES)
-    except ActError as error:
-        log.info(
-            "correction not confirmed",
-            table=correction.table,
-            round=correction.round,
-            code=error.code,
-            reason=error.message,
-        )
 
 
 def _waited_s(at: str) -> float:

@@ -8,7 +8,7 @@ replaces the beginning of a ledger, an audit finds this (duties D17, D20).
 
 import hashlib
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 import msgspec
@@ -136,3 +136,13 @@ class Mark(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     chain: str = ""
     sealed: int = 0
     seal: str = ""
+
+    def differences(self, entries: int, chain: str, seal: str) -> Iterator[str]:
+        """Yield texts if a ledger whose first `entries` entries were read is not that of the mark.
+
+        `chain` is the digest of the last of these entries, and `seal` that over all of them.
+        """
+        if self.entries == entries and self.chain != chain:
+            yield f"entry {entries} is not the one that was seen: {self.chain}"
+        if self.sealed == entries and self.seal != seal:
+            yield f"the entries up to {entries} are not those that were sealed"

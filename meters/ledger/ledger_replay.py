@@ -247,10 +247,8 @@ class Replay:
 
         The mark is a file outside Redis about the last ledger entry that was seen (duty D17).
         """
-        if seen.entries == self.entries and seen.chain != self.chain:
-            self._problem(f"entry {self.entries} is not the one that was seen: {seen.chain}")
-        if seen.sealed == self.entries and seen.seal != self.seal:
-            self._problem(f"the entries up to {self.entries} are not those that were sealed")
+        for difference in seen.differences(self.entries, self.chain, self.seal):
+            self._problem(difference)
 
     @property
     def totals(self) -> Totals:

@@ -195,13 +195,9 @@ class Links:
                     change.reason, parameter=change.parameter, value=change.value,
                 )  # fmt: skip
             proposed = msgspec.structs.replace(proposed, pin_set_by=setters.own)
-            await _carry(
-                store,
-                actor,
-                propose_change(
-                    store, proposal, proposed.kind, actor, msgspec.json.encode(proposed)
-                ),
-            )
+            event = msgspec.json.encode(proposed)
+            act = propose_change(store, proposal, proposed.kind, actor, event)
+            await _carry(store, actor, act)
         log.info("change proposed", link=link, proposal=proposal, by=actor, change=proposed.after)
         return await self._after(running, proposal)
 
@@ -228,23 +224,12 @@ class Links:
             terms = _new_terms(parameters, after)
             if terms:
                 change = msgspec.structs.replace(change, terms=terms.after)
-            await _carry(
-                running.store,
-                actor,
-                decide_change(
-                    running.store,
-                    proposal,
-                    "confirm",
-                    actor,
-                    msgspec.json.encode(change),
-                    meter=change.meter,
-                    terms=terms,
-                    amount_cents=change.amount,
-                    cycle=change.cycle,
-                    limit_cents=after.limit or 0,
-                    setters=setters,
-                ),
-            )
+            act = decide_change(
+                running.store, proposal, "confirm", actor, msgspec.json.encode(change),
+                meter=change.meter, terms=terms, amount_cents=change.amount, cycle=change.cycle,
+                limit_cents=after.limit or 0, setters=setters,
+            )  # fmt: skip
+            await _carry(running.store, actor, act)
         log.info("change confirmed", link=link, proposal=proposal, by=actor, change=change.after)
         return await self._after(running, proposal)
 
@@ -258,13 +243,10 @@ class Links:
         with store_failure_as_inoperable():
             change = await self._proposed(running.store, proposal)
             event = msgspec.json.encode(Withdrawn(proposal, actor, change.meter))
-            await _carry(
-                running.store,
-                actor,
-                decide_change(
-                    running.store, proposal, "withdraw", actor, event, meter=change.meter
-                ),
+            act = decide_change(
+                running.store, proposal, "withdraw", actor, event, meter=change.meter
             )
+            await _carry(running.store, actor, act)
         log.info("change withdrawn", link=link, proposal=proposal, by=actor)
         return await self._after(running, proposal)
 

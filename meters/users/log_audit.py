@@ -173,10 +173,8 @@ class _Walk:
             self.add(f"entry {number} {problem}")
 
     def compare_with(self, seen: Mark) -> None:
-        if seen.entries == self.entries and seen.chain != self.chain:
-            self.add(f"entry {self.entries} is not the one that was seen: {seen.chain}")
-        if seen.sealed == self.entries and seen.seal != self.seal:
-            self.add(f"the entries up to {self.entries} are not those that were sealed")
+        for difference in seen.differences(self.entries, self.chain, self.seal):
+            self.add(difference)
 
     def add(self, problem: str) -> None:
         if len(self.problems) < PROBLEMS_MAX:
