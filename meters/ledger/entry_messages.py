@@ -55,6 +55,7 @@ class SettledReply(msgspec.Struct, frozen=True):
     has_envy: bool
 
 
+@lru_cache(_KEPT)
 def placed_in(event: bytes) -> PlacedWagers:
     """Return the wagers of a ledger entry, without what changes from round to round."""
     if event.count(b'"positions"') > 1 or b"\\" in event:

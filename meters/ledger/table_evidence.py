@@ -300,11 +300,12 @@ def _other_lines(opened: OpenedRound, lines: Sequence[Line], wagered: Collection
 
     In the result, each wager must have one settlement line.
     """
-    draw = reply_in(opened.reply).draw
     had = [(one.position, one.item, one.wagered) for one in lines if one.item in wagered]
     if sorted(had) != placed_in(opened.event).wagers:
         return [f"it settles other wagers than those of event {opened.seq}, which were counted"]
-    drawn = [one.item for one in lines if one.item in _DRAWN]
+    if not (drawn := [one.item for one in lines if one.item in _DRAWN]):
+        return []
+    draw = reply_in(opened.reply).draw
     odd = [item for item in drawn if getattr(draw, _DRAWN[item], None) is None]
     return [f"it pays {item}, which was not drawn" for item in odd]
 
