@@ -14,6 +14,7 @@ from redis.asyncio import Redis
 import meters.audit.table_audit
 import meters.intake.wager_judging
 import meters.ledger.redis_layout
+import meters.store.link_reader
 import meters.store.link_store
 from meters.wire.clock import now
 from tests.model.days import Days
@@ -67,6 +68,7 @@ class HeldFloor(RuleBasedStateMachine):
         self.patch.setattr(meters.intake.wager_judging, "secrets", Chance(seed))
         for module in (
             meters.store.link_store,
+            meters.store.link_reader,
             meters.ledger.redis_layout,
             meters.audit.table_audit,
         ):
