@@ -18,7 +18,6 @@ from meters.ledger.checkpoint import Checkpoint
 from meters.ledger.claim_evidence import CLAIM_ACTS, CORRECTION_FIELDS
 from meters.ledger.entry_messages import DECIDED, Archived, Expired
 from meters.ledger.ledger_replay import Replay
-from meters.store.ledger_reading import first_end, first_number
 from meters.store.link_store import LinkStore
 from meters.store.old_entries import compress_entries, keep_texts
 
@@ -303,11 +302,11 @@ class Archiver:
     async def _cut(self, last: int) -> None:
         """Delete the entries up to `last` from Redis in small pieces, also what a past run left."""
         redis, keys = self._store.redis, self._store.keys
-        if not 0 < await first_number(redis, keys) <= last:
+        if not 0 < await self._store.first_number() <= last:
             return
         await keep_texts(self._store, last)
         await redis.xtrim(keys.ledger_blocks, minid=f"{last + 1}-0", approximate=False)
-        while (end := await first_end(redis, keys)) and end <= last:
+        while (end := await self._store.first_end()) and end <= last:
             onward = min(end + _CUT, last + 1)
             await redis.xtrim(keys.ledger, minid=f"{onward}-0", approximate=False)
 

@@ -12,7 +12,6 @@ from meters.ledger.accounts import Totals, meter_account, overflow_account, rese
 from meters.ledger.checkpoint import Mark
 from meters.ledger.ledger_replay import AuditCheckpoint, Replay
 from meters.ledger.link_state import Snapshot
-from meters.store.ledger_reading import continuity_problem
 from meters.store.link_store import LinkStore
 
 _PAGE: Final = 100
@@ -200,7 +199,7 @@ class LinkAudit:
         slips that lack a reservation are reserved.
         """
         store, problems = self._store, list[str]()
-        if problem := await continuity_problem(store.redis, store.keys):
+        if problem := await store.continuity_problem():
             problems.append(problem)
         if not restoring and await store.redis.exists(store.keys.restoring):
             problems.append(RESTORING)

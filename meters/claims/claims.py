@@ -24,7 +24,7 @@ from meters.ledger.entry_messages import DecisionRecord
 from meters.ledger.link_state import Act, ClaimRequest, EnvyAct
 from meters.ledger.two_people import NO_SETTERS, PinSetters
 from meters.store import link_acts
-from meters.store.day_claims import DayClaims
+from meters.store.link_reader import DayClaims
 from meters.store.link_store import LinkStore
 from meters.wire.messages import ClaimOpened, Jackpot, holds_table
 

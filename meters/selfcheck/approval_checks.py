@@ -25,8 +25,8 @@ from meters.ledger.money_terms import adopted, terms_text
 from meters.ledger.two_people import NO_SETTERS, PinSetters, is_person
 from meters.selfcheck.check_result import Check, failure, passed
 from meters.store.approvals import ApprovalBook, Approved, ForgedError, Waiting
-from meters.store.day_claims import DayClaims, holding_claims, reopenable_holds
 from meters.store.facility_notes import Noted
+from meters.store.link_reader import DayClaims, holding_claims, reopenable_holds
 from meters.store.link_store import BooksError, LinkStore, TermsError
 from meters.users.names_and_roles import Right, roles_in_words
 

@@ -21,78 +21,121 @@ from meters.store.stored_entries import (
 _AT_ONCE: Final = 20
 
 
-async def read_entries(redis: Redis, keys: LinkKeys, after: int, count: int) -> list[Entry]:
-    """Read up to `count` ledger entries after entry `after`.
+class LedgerReader:
+    """Every method that waits raises a `RedisError` if Redis fails."""
 
-    If the ledger has an entry after `after`, at least one is returned, and none is left out.
-    """
-    if found := await _read_from_block(redis, keys, after, count):
-        return found
-    rows = await _read(redis, keys.ledger, f"({after}-0", f"{after + count}-0", count)
-    # The next entry of the stream can end after `after + count`.
-    rows = rows or await _read(redis, keys.ledger, f"({after}-0", "+", 1)
-    first = unpack_entry(rows[0])[0][0] if rows else after + 2
-    # Entries only move from the stream into blocks. So if they moved between the first two reads,
-    # they are in a block now.
-    if first > after + 1 and (found := await _read_from_block(redis, keys, after, count)):
-        return found
-    if not rows:
-        return []
-    begins_before = first <= after and len(unpack_entry(rows[0])) > 1
-    if begins_before and not await _read(redis, keys.ledger, f"{first}-0", f"{after}-0", 1):
-        # The entries up to `after` are in the same entry of the stream.
-        return [one for one in unpack_entries(rows, first - 1) if one[0] > after][:count]
-    return unpack_entries(rows, after)[:count]
+    def __init__(self, redis: Redis, link: str) -> None:
+        self.redis = redis
+        self.keys = LinkKeys(link)
 
+    async def entries(self, after: int, count: int) -> list[Entry]:
+        """Read up to `count` ledger entries after entry `after`.
 
-async def _read_from_block(redis: Redis, keys: LinkKeys, after: int, count: int) -> list[Entry]:
-    """Return up to `count` ledger entries after entry `after`, from one block; none without one."""
-    found = await redis.xrange(keys.ledger_blocks, min=f"{after + 1}-0", count=1)
-    rows = cast("list[StreamEntry]", found)
-    return unpack_block(rows[0], after, count) if rows else []
+        If the ledger has an entry after `after`, at least one is returned, and none is left out.
+        """
+        if found := await self._read_from_block(after, count):
+            return found
+        rows = await self._read(self.keys.ledger, f"({after}-0", f"{after + count}-0", count)
+        # The next entry of the stream can end after `after + count`.
+        rows = rows or await self._read(self.keys.ledger, f"({after}-0", "+", 1)
+        first = unpack_entry(rows[0])[0][0] if rows else after + 2
+        # Entries only move from the stream into blocks. So if they moved between the first two
+        # reads, they are in a block now.
+        if first > after + 1 and (found := await self._read_from_block(after, count)):
+            return found
+        if not rows:
+            return []
+        begins_before = first <= after and len(unpack_entry(rows[0])) > 1
+        if begins_before and not await self._read(self.keys.ledger, f"{first}-0", f"{after}-0", 1):
+            # The entries up to `after` are in the same entry of the stream.
+            return [one for one in unpack_entries(rows, first - 1) if one[0] > after][:count]
+        return unpack_entries(rows, after)[:count]
 
+    async def entries_at(self, numbers: Sequence[int]) -> list[Entry]:
+        """Read the ledger entries with some numbers. Those that Redis lacks are left out.
 
-async def read_entries_at(redis: Redis, keys: LinkKeys, numbers: Sequence[int]) -> list[Entry]:
-    """Read the ledger entries with some numbers. Those that Redis lacks are left out.
+        Each entry can be in another block. So they are read a few at a time, and blocks are
+        unpacked outside the event loop.
+        """
+        found: dict[int, Entry] = {}
+        for begin in range(0, len(numbers), _AT_ONCE):
+            # Redis fails for an id below 0, which somebody could write into the state of a table.
+            some = [one for one in numbers[begin : begin + _AT_ONCE] if one > 0]
+            older = await self._rows_at(self.keys.ledger_blocks, some)
+            found |= await asyncio.to_thread(_unpacked_at, older)
+            newer = await self._rows_at(self.keys.ledger, [one for one in some if one not in found])
+            for number, row in newer:
+                found |= {one[0]: one for one in unpack_entry(row) if one[0] == number}
+            lacking = [one for one in some if one not in found]
+            moved = await self._rows_at(self.keys.ledger_blocks, lacking)
+            found |= await asyncio.to_thread(_unpacked_at, moved)
+        return [found[number] for number in numbers if number in found]
 
-    Each entry can be in another block. So they are read a few at a time, and blocks are unpacked
-    outside the event loop.
-    """
-    found: dict[int, Entry] = {}
-    for begin in range(0, len(numbers), _AT_ONCE):
-        # Redis fails for an id below 0, which somebody could write into the state of a table.
-        some = [one for one in numbers[begin : begin + _AT_ONCE] if one > 0]
-        older = await _rows_at(redis, keys.ledger_blocks, some)
-        found |= await asyncio.to_thread(_unpacked_at, older)
-        newer = await _rows_at(redis, keys.ledger, [one for one in some if one not in found])
-        for number, row in newer:
-            found |= {one[0]: one for one in unpack_entry(row) if one[0] == number}
-        moved = await _rows_at(redis, keys.ledger_blocks, [one for one in some if one not in found])
-        found |= await asyncio.to_thread(_unpacked_at, moved)
-    return [found[number] for number in numbers if number in found]
+    async def add_replies(self, answers: Sequence[ScriptAnswer]) -> Sequence[ScriptAnswer]:
+        """Add to a script's answers the replies to repeated events that only the ledger has."""
+        numbers = {
+            one.entry for one in answers if one.status is Status.AGAIN and one.entry is not None
+        }  # fmt: skip
+        if not numbers:
+            return answers
+        replies = {
+            number: fields["reply"].decode()
+            for number, fields in await self.entries_at(sorted(numbers))
+            if "reply" in fields  # a damaged entry has no reply
+        }
+        return [
+            one if one.status is not Status.AGAIN or one.entry is None
+            else replace(one, text=replies[one.entry], entry=None) if one.entry in replies
+            # Without its entry, an event gets no reply. The table repeats the event.
+            else replace(one, status=Status.MOVED)
+            for one in answers
+        ]  # fmt: skip
 
+    async def first_number(self) -> int:
+        """Return the number of the first ledger entry in Redis; 0 without an entry."""
+        found = await self.entries(0, 1)
+        return found[0][0] if found else 0
 
-async def add_replies(
-    redis: Redis, keys: LinkKeys, answers: Sequence[ScriptAnswer]
-) -> Sequence[ScriptAnswer]:
-    """Add to the answers of a script the replies to repeated events that only the ledger has."""
-    numbers = {
-        one.entry for one in answers if one.status is Status.AGAIN and one.entry is not None
-    }  # fmt: skip
-    if not numbers:
-        return answers
-    replies = {
-        number: fields["reply"].decode()
-        for number, fields in await read_entries_at(redis, keys, sorted(numbers))
-        if "reply" in fields  # a damaged entry has no reply
-    }
-    return [
-        one if one.status is not Status.AGAIN or one.entry is None
-        else replace(one, text=replies[one.entry], entry=None) if one.entry in replies
-        # Without its entry, an event gets no reply. The table repeats the event.
-        else replace(one, status=Status.MOVED)
-        for one in answers
-    ]  # fmt: skip
+    async def first_end(self) -> int:
+        """Return the number with which the first entry of the stream ends; 0 without an entry."""
+        rows = await self._read(self.keys.ledger, "-", "+", 1)
+        return unpack_entry(rows[0])[-1][0] if rows else 0
+
+    async def continuity_problem(self) -> str | None:
+        """Return a text if the stream does not continue the blocks, or None.
+
+        Readers prefer the entries in blocks. So without this check, nobody would see an entry of
+        the stream that has the number of an entry in a block.
+        """
+        async with self.redis.pipeline(transaction=True) as pipe:
+            pipe.xrevrange(self.keys.ledger_blocks, count=1)
+            pipe.xrange(self.keys.ledger, count=1)
+            blocks, rows = cast("list[list[StreamEntry]]", await pipe.execute())
+        if not blocks:
+            return None
+        last = int(blocks[0][0].partition(b"-")[0])
+        begins = unpack_entries(rows, last)[0][0] if rows else 0
+        if begins == last + 1:
+            return None
+        return f"the compressed entries end with entry {last}, the others begin with entry {begins}"
+
+    async def _read_from_block(self, after: int, count: int) -> list[Entry]:
+        """Return up to `count` ledger entries after `after`, from one block; none without one."""
+        found = await self.redis.xrange(self.keys.ledger_blocks, min=f"{after + 1}-0", count=1)
+        rows = cast("list[StreamEntry]", found)
+        return unpack_block(rows[0], after, count) if rows else []
+
+    async def _rows_at(self, key: str, numbers: Sequence[int]) -> list[tuple[int, StreamEntry]]:
+        """Return for each number the stream entry with this id, or the next one."""
+        async with self.redis.pipeline(transaction=False) as pipe:
+            for number in numbers:
+                pipe.xrange(key, min=f"{number}-0", count=1)
+            found: list[list[StreamEntry]] = await pipe.execute()
+        return [(number, row) for number, rows in zip(numbers, found, strict=True) for row in rows]
+
+    async def _read(self, key: str, begin: str, end: str, count: int) -> list[StreamEntry]:
+        found = await self.redis.xrange(key, min=begin, max=end, count=count)
+        return cast("list[StreamEntry]", found)
 
 
 def _unpacked_at(rows: Sequence[tuple[int, StreamEntry]]) -> dict[int, Entry]:
@@ -102,48 +145,3 @@ def _unpacked_at(rows: Sequence[tuple[int, StreamEntry]]) -> dict[int, Entry]:
         for one in unpack_block(row, number - 1, 1)
         if one[0] == number and (*one[1],) == ENTRY_FIELDS
     }
-
-
-async def _rows_at(redis: Redis, key: str, numbers: Sequence[int]) -> list[tuple[int, StreamEntry]]:
-    """Return for each number the stream entry with this id, or the next one."""
-    async with redis.pipeline(transaction=False) as pipe:
-        for number in numbers:
-            pipe.xrange(key, min=f"{number}-0", count=1)
-        found: list[list[StreamEntry]] = await pipe.execute()
-    return [(number, row) for number, rows in zip(numbers, found, strict=True) for row in rows]
-
-
-async def first_number(redis: Redis, keys: LinkKeys) -> int:
-    """Return the number of the first ledger entry in Redis; 0 without an entry."""
-    found = await read_entries(redis, keys, 0, 1)
-    return found[0][0] if found else 0
-
-
-async def first_end(redis: Redis, keys: LinkKeys) -> int:
-    """Return the number with which the first entry of the stream ends; 0 without an entry."""
-    rows = await _read(redis, keys.ledger, "-", "+", 1)
-    return unpack_entry(rows[0])[-1][0] if rows else 0
-
-
-async def _read(redis: Redis, key: str, begin: str, end: str, count: int) -> list[StreamEntry]:
-    found = await redis.xrange(key, min=begin, max=end, count=count)
-    return cast("list[StreamEntry]", found)
-
-
-async def continuity_problem(redis: Redis, keys: LinkKeys) -> str | None:
-    """Return a text if the stream does not continue the blocks, or None.
-
-    Readers prefer the entries in blocks. So without this check, nobody would see an entry of the
-    stream that has the number of an entry in a block.
-    """
-    async with redis.pipeline(transaction=True) as pipe:
-        pipe.xrevrange(keys.ledger_blocks, count=1)
-        pipe.xrange(keys.ledger, count=1)
-        blocks, rows = cast("list[list[StreamEntry]]", await pipe.execute())
-    if not blocks:
-        return None
-    last = int(blocks[0][0].partition(b"-")[0])
-    begins = unpack_entries(rows, last)[0][0] if rows else 0
-    if begins == last + 1:
-        return None
-    return f"the compressed entries end with entry {last}, the others begin with entry {begins}"

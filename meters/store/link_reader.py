@@ -3,17 +3,21 @@
 The indexes are: undecided claims, wins, acts and payout slips. An act is a decision of a person,
 such as to close the link, or an entry that the service itself writes, such as the reading of the
 meters. An audit reads the indexes whole, or only a part of them (`IndexPart`).
+
+The claims that acts of the open gaming day name, and those that hold their tables, are read too.
 """
 
+import asyncio
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from typing import Any, Final, cast
 
-from redis.asyncio import Redis
+import msgspec
 from redis.asyncio.client import Pipeline
 
 from meters.ledger.checkpoint import EMPTY, Checkpoint, proven
+from meters.ledger.claim_records import ClaimRecord, record_of
 from meters.ledger.link_state import IndexCounts, IndexPart, Snapshot, TableRecord
 from meters.ledger.redis_layout import (
     ANY_WIN,
@@ -23,20 +27,14 @@ from meters.ledger.redis_layout import (
     StoredTable,
     reply_fields,
 )
-from meters.store.ledger_reading import read_entries, read_entries_at
-from meters.store.stored_entries import Entry
+from meters.store.ledger_reading import LedgerReader
+from meters.wire.messages import holds_table
 
 _ORDER_DIGITS: Final = 16
 _ACTS_AT_ONCE: Final = 200
 
 
-class LinkReader:
-    """Every method that waits raises a `RedisError` if Redis fails."""
-
-    def __init__(self, redis: Redis, link: str) -> None:
-        self.redis = redis
-        self.keys = LinkKeys(link)
-
+class LinkReader(LedgerReader):
     async def asks(self) -> dict[str, str]:
         """Return the fields with correction requests (``TABLE``) and decisions (``TABLE!``)."""
         _, found = await self.asks_at()
@@ -151,17 +149,6 @@ class LinkReader:
             key: frozenset(name.decode("utf-8", "replace") for name in row)
             for key, row in zip(every, rows, strict=True)
         }
-
-    async def entries(self, after: int, count: int) -> list[Entry]:
-        """Return up to `count` ledger entries after entry `after`, each with its number.
-
-        If Redis has an entry after `after`, at least one is returned, and none is left out.
-        """
-        return await read_entries(self.redis, self.keys, after, count)
-
-    async def entries_at(self, numbers: Sequence[int]) -> list[Entry]:
-        """Return the ledger entries with some numbers. Those that Redis lacks are left out."""
-        return await read_entries_at(self.redis, self.keys, numbers)
 
     async def last_entry(self) -> int:
         """Return the last ledger entry's number; from the checkpoint if Redis has no entry."""
@@ -331,3 +318,67 @@ def _decoded(fields: Mapping[bytes, bytes]) -> dict[str, str]:
 
 def _texts(fields: Mapping[bytes, bytes]) -> dict[str, str]:
     return {name.decode(): value.decode() for name, value in fields.items()}
+
+
+class _Act(msgspec.Struct, frozen=True):
+    claim: str
+
+
+_ACT: Final = msgspec.json.Decoder(_Act)
+
+
+class DayClaims:
+    """The claims of one link that acts of one kind name, since the last close of a gaming day."""
+
+    def __init__(self, store: LinkReader, kind: str) -> None:
+        self._store = store
+        self._kind = kind
+        self._seen = 0
+        self._entries: dict[str, int] = {}
+        self._turn = asyncio.Lock()
+
+    async def claims(self) -> Sequence[dict[str, str]]:
+        """Return the fields of each claim, the oldest win first.
+
+        Only the acts since the last call are read.
+        """
+        store = self._store
+        async with self._turn:
+            last_reading = int(await store.redis.hget(store.keys.meters, "reading") or 0)
+            await self._read_acts(last_reading)
+            self._entries = {
+                claim: entry for claim, entry in self._entries.items() if entry > last_reading
+            }
+            found = await store.claims(sorted(self._entries))
+        return sorted(filter(None, found), key=lambda fields: int(fields["entry"]))
+
+    async def _read_acts(self, last_reading: int) -> None:
+        """Note the claims of acts since the last call; in the first one, of the open gaming day."""
+        after, latest = max(self._seen, last_reading), self._seen
+        async for entry, fields in self._store.every_act():
+            if entry <= after:
+                break
+            latest = max(latest, entry)
+            if fields.get("kind") == self._kind:
+                claim = _ACT.decode(fields["event"]).claim
+                self._entries[claim] = max(entry, self._entries.get(claim, 0))
+        self._seen = latest
+
+
+async def holding_claims(store: LinkReader) -> Sequence[ClaimRecord]:
+    """Return the records of a link's claims that hold their tables, the oldest first."""
+    waiting = await store.claims(await store.waiting())
+    return _hand_pays(one for one in waiting if one and one["state"] not in {"paid", "rejected"})
+
+
+async def reopenable_holds(rejected: DayClaims) -> Sequence[ClaimRecord]:
+    """Return the records of the hand pays among rejected claims that can be reopened.
+
+    If such a hand pay is reopened, it holds its table again. One that was already reopened is
+    included until it is paid.
+    """
+    return _hand_pays(one for one in await rejected.claims() if one["state"] != "paid")
+
+
+def _hand_pays(claims: Iterable[Mapping[str, str]]) -> Sequence[ClaimRecord]:
+    return [one for one in map(record_of, claims) if holds_table(one.paid_from)]

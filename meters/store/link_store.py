@@ -34,7 +34,6 @@ from meters.ledger.script_steps import (
 )
 from meters.store.facility_notes import FacilityNote
 from meters.store.health import run_synced
-from meters.store.ledger_reading import add_replies
 from meters.store.link_reader import LinkReader
 from meters.store.redis_clients import AnyRedis, redis_of
 from meters.store.script_loader import load_script
@@ -249,7 +248,7 @@ class LinkStore(LinkReader):
             raise TermsError(TERMS_CHANGED)
         if found.entry > self.head.entry or not self.head.in_ledger:
             self.head = LedgerHead(found.entry, found.chain, found.in_ledger)
-        return await add_replies(self.redis, keys, found.answers)
+        return await self.add_replies(found.answers)
 
     async def state(self) -> LinkState:
         """Return the state of the link and of all its meters at one moment.

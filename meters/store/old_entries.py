@@ -12,7 +12,6 @@ from typing import Final, NamedTuple, cast
 
 from meters.ledger.chain import ENTRY_FIELDS
 from meters.ledger.redis_layout import DIGEST, StoredTable, entry_of, kept_text, reply_field
-from meters.store.ledger_reading import continuity_problem
 from meters.store.link_store import LinkStore
 from meters.store.stored_entries import Entry, StreamEntry, make_block, unpack_entries
 
@@ -62,7 +61,7 @@ _NO_BLOCK: Final = _Block(b"", [])
 
 async def _next_block(store: LinkStore) -> _Block:
     """Return the next block. It has no entries if there are too few."""
-    if await continuity_problem(store.redis, store.keys):
+    if await store.continuity_problem():
         return _NO_BLOCK
     last = int(await store.redis.hget(store.keys.meters, "entries") or 0)
     newest = max(0, last - PLAIN_ENTRIES)

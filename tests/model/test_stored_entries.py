@@ -8,7 +8,6 @@ import pytest
 import zstandard
 
 from meters.ledger.chain import ENTRY_FIELDS
-from meters.store.ledger_reading import read_entries
 from meters.store.stored_entries import COMPRESSED, PACKED, compress_texts, unpack_entry
 from tests.model.pit import AT, Pit
 from tests.mqtt.events import encode, void, wagers
@@ -185,7 +184,7 @@ async def test_a_page_that_begins_in_an_entry_of_the_stream_hides_no_number(pit:
     number = int(rows[2][0].split(b"-")[0])
     await put(pit, changed)
     for after in (number - 1, number - 2):
-        ((found, fields), *_) = await read_entries(pit.redis, pit.store.keys, after, 1)
+        ((found, fields), *_) = await pit.store.entries(after, 1)
         assert found == number
         assert PACKED in fields
 

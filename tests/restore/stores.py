@@ -18,7 +18,7 @@ from meters.ledger.redis_layout import (
     reply_fields,
 )
 from meters.restore.rebuild import Rebuild
-from meters.store.ledger_reading import read_entries_at
+from meters.store.ledger_reading import LedgerReader
 from meters.store.link_store import LinkStore
 from meters.store.stored_entries import Entry
 
@@ -69,14 +69,15 @@ async def _put_texts(redis: Redis, keys: LinkKeys, found: Keys) -> None:
     """Give the tables the texts that are only in the ledger, as a restore does."""
     states = {table: STATE.decode(packed) for table, packed in found.get(keys.tables, {}).items()}
     opened = {table: state for table, state in states.items() if state.entry}
+    ledger = LedgerReader(redis, keys.link)
     for table, state in opened.items():
-        ((_, fields),) = await read_entries_at(redis, keys, [state.entry])
+        ((_, fields),) = await ledger.entries_at([state.entry])
         found.setdefault(keys.rounds, {})[table] = fields["event"]
         found[keys.tables][table] = PACK.encode(msgspec.structs.replace(state, entry=0))
     for field, text in found.get(keys.replies, {}).items():
         seq, stored = read_kept(text) or (0, b"")
         if (entry := entry_of(stored)) is not None:
-            ((_, fields),) = await read_entries_at(redis, keys, [entry])
+            ((_, fields),) = await ledger.entries_at([entry])
             found[keys.replies][field] = kept_text(seq, stored[:DIGEST] + fields["reply"])
 
 
