@@ -4,6 +4,7 @@ import asyncio
 import os
 import pwd
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from pathlib import Path
 from typing import Annotated, Final, TypeVar
 
 import msgspec
@@ -23,7 +24,7 @@ from meters.users.names_and_roles import Role
 from meters.users.pin_prompt import as_user_error, ask_new_pin
 from meters.users.pins import generate_pin
 from meters.users.user_store import UsersError
-from meters.users.users import Actor, UserDirectory, UserRow
+from meters.users.users import Actor, UserDirectory, UserRow, Users
 
 _PLAIN_WIDTH: Final = 120
 _PIN_HELP: Final = (
@@ -88,24 +89,19 @@ def list_users(
 @user.command()
 def disable(name: _Name, config: ConfigOption) -> None:
     """Disable a user's sign-in. The user's sessions end immediately."""
-    row = _with_users(
-        read_own_floor(config), lambda directory: directory.users.disable(name, _us())
-    )
-    print_text(f"{row.name} is disabled")
+    _change(config, lambda users: users.disable(name, _us()), "is disabled")
 
 
 @user.command()
 def enable(name: _Name, config: ConfigOption) -> None:
     """Let a disabled user sign in again."""
-    row = _with_users(read_own_floor(config), lambda directory: directory.users.enable(name, _us()))
-    print_text(f"{row.name} is enabled")
+    _change(config, lambda users: users.enable(name, _us()), "is enabled")
 
 
 @user.command()
 def unlock(name: _Name, config: ConfigOption) -> None:
     """Let a user sign in again whose name was locked after too many wrong PINs."""
-    row = _with_users(read_own_floor(config), lambda directory: directory.users.unlock(name, _us()))
-    print_text(f"{row.name} is unlocked")
+    _change(config, lambda users: users.unlock(name, _us()), "is unlocked")
 
 
 @user.command(help=f"Set a user's new PIN; their sessions end immediately.\n\n{_PIN_HELP}")
@@ -114,6 +110,11 @@ def pin(name: _Name, config: ConfigOption, *, generate: _Generate = False) -> No
     row = _with_users(floor, lambda directory: directory.users.set_pin(name, new, _us()))
     print_text(f"{row.name} has another PIN")
     _say_pin(row, new if generate else None)
+
+
+def _change(config: Path, act: Callable[[Users], Awaitable[UserRow]], done: str) -> None:
+    row = _with_users(read_own_floor(config), lambda directory: act(directory.users))
+    print_text(f"{row.name} {done}")
 
 
 def _with_users(floor: Floor, ask: Callable[[UserDirectory], Awaitable[_Found]]) -> _Found:

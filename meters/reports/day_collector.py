@@ -32,7 +32,7 @@ from meters.reports.gaming_days import (
     WaitingWins,
 )
 from meters.reports.win_book import Win, WinBook
-from meters.wire.messages import REPLY, UNREADABLE, Reply, Result
+from meters.wire.messages import REPLY, UNREADABLE, Result
 
 _DAY: Final = timedelta(days=1)
 
@@ -340,10 +340,11 @@ class DayTotals:
         def meter_of(line: Line) -> str:
             return meters[line.item]
 
-        for line in _winning(reply):
-            figures = self._figures(table, meter_of(line))
-            figures.wins += 1
-            figures.won_cents += line.paid
+        for line in reply.lines or ():
+            if line.paid or line.percent:
+                figures = self._figures(table, meter_of(line))
+                figures.wins += 1
+                figures.won_cents += line.paid
         asset = self._memory.assets.get(table, "")
         self._memory.wins.won(
             number, fields, reply, meter_of=meter_of, asset=asset, envy=books.envy
@@ -354,12 +355,13 @@ class DayTotals:
         if decision.act in _ACT_KINDS:
             self.acts.append(_row(number, fields))
         win = self._memory.wins.decide(decision, fields["by"].decode(), fields["at"].decode())
-        if win is not None and decision.act == "reject":
-            figures = self._figures(win.table, win.meter)
+        if win is None or decision.act not in {"reject", "reopen"}:
+            return
+        figures = self._figures(win.table, win.meter)
+        if decision.act == "reject":
             figures.rejected += 1
             figures.rejected_cents += win.cents
-        elif win is not None and decision.act == "reopen":
-            figures = self._figures(win.table, win.meter)
+        else:
             figures.reopened += 1
             figures.reopened_cents += win.cents
 
@@ -387,10 +389,6 @@ def _declared(event: bytes) -> int:
     if b'"no_win"' not in event:
         return 0
     return sum(dealt.declared for dealt in _RESULT.decode(event).positions)
-
-
-def _winning(reply: Reply) -> list[Line]:
-    return [line for line in reply.lines or () if line.paid or line.percent]
 
 
 _TABLE_TALLIES = {

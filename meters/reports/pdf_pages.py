@@ -108,7 +108,7 @@ def code_lines(text: str, size: float, width: float) -> Iterator[object]:
     A line that is too long continues in the next one, after four blanks. Characters that cannot be
     printed are escaped. Sizes are in points.
     """
-    face = _code_face(text)
+    face = _face(text, "Courier", "DejaVuSansMono")
     columns = int(width / pdfmetrics.stringWidth("0", face, size))
     for line in text.removesuffix("\n").split("\n"):
         shown = _in_face(escape_unprintable(line.expandtabs(4)), face)
@@ -169,23 +169,19 @@ def parts_of(words: str, *, bold: bool) -> list[tuple[str, str]]:
 
 def face_of(words: str, *, bold: bool) -> str:
     """Return Helvetica, or DejaVu Sans if Helvetica lacks a character."""
+    if bold:
+        return _face(words, "Helvetica-Bold", "DejaVuSans-Bold")
+    return _face(words, "Helvetica", "DejaVuSans")
+
+
+def _face(words: str, usual: str, other: str) -> str:
+    """Return the usual font, which is in every PDF reader, or another if it lacks a character."""
     try:
         words.encode("cp1252")
     except UnicodeEncodeError:
-        face = "DejaVuSans-Bold" if bold else "DejaVuSans"
-        _loaded(face)
-        return face
-    return "Helvetica-Bold" if bold else "Helvetica"
-
-
-def _code_face(text: str) -> str:
-    """Return Courier, or another font of fixed width if Courier lacks a character."""
-    try:
-        text.encode("cp1252")
-    except UnicodeEncodeError:
-        _loaded("DejaVuSansMono")
-        return "DejaVuSansMono"
-    return "Courier"
+        _loaded(other)
+        return other
+    return usual
 
 
 def _in_face(words: str, face: str) -> str:

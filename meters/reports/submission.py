@@ -67,23 +67,16 @@ class FloorTexts:
     games: dict[str, GameText]
 
 
-def read_texts(config: Path) -> FloorTexts:
+def read_texts(config: Path, sha256: str = "") -> FloorTexts:
     """Read a floor file and the files of its house games.
+
+    `sha256` is the digest of the floor file before, if it is known.
 
     Raises:
         FloorError: the floor file cannot be used, or changed while it was read.
         GameError: a game file cannot be used, or changed while it was read.
     """
-    return read_unchanged(config, sha256_of(config))
-
-
-def read_unchanged(config: Path, sha256: str) -> FloorTexts:
-    """Read a floor file and the files of its house games, if the floor file has a certain digest.
-
-    Raises:
-        FloorError: the floor file cannot be used, or has another digest.
-        GameError: a game file cannot be used, or changed while it was read.
-    """
+    sha256 = sha256 or sha256_of(config)
     floor = read_floor(config)
     games: dict[str, GameText] = {}
     if floor.facility.games is not None:

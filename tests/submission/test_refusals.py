@@ -12,7 +12,7 @@ from bonus.errors import UserError
 from meters.cli.submit import write_directory
 from meters.floor.floor_file import FloorError
 from meters.floor.game_files import GameError, read_game_texts, read_games
-from meters.reports.submission import build_submission, read_texts, read_unchanged, sha256_of
+from meters.reports.submission import build_submission, read_texts, sha256_of
 from meters.selfcheck.software import Software
 from tests.floor_text import floor_text, link_text, meter_text, table_text
 from tests.submission.filings import Commands
@@ -155,10 +155,10 @@ def test_altered_programs_are_not_submitted(floor: Path) -> None:
 
 def test_a_floor_file_that_changes_while_it_is_read(floor: Path) -> None:
     before = sha256_of(floor)
-    assert read_unchanged(floor, before).file.sha256 == before
+    assert read_texts(floor, before).file.sha256 == before
     floor.write_text(GOOD.replace('"A"', '"B"'))
     with pytest.raises(FloorError, match="changed while it was read"):
-        read_unchanged(floor, before)
+        read_texts(floor, before)
 
 
 def test_a_game_file_that_changes_while_it_is_read(tmp_path: Path) -> None:
