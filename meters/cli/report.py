@@ -12,11 +12,14 @@ from zoneinfo import ZoneInfo
 
 import msgspec
 import typer
+from rich.box import SIMPLE
+from rich.table import Table
+from rich.text import Text
 
 from bonus.errors import UserError
 from bonus.printable import escape_unprintable
 from meters.floor.floor_file import ConfigOption, Floor, Link, read_own_floor
-from meters.process.console import begin_bar, progress_bar
+from meters.process.console import PlainConsole, begin_bar, progress_bar
 from meters.process.printing import print_error, print_json, print_text
 from meters.reports.accounting_documents import (
     day_document,
@@ -50,7 +53,7 @@ from meters.reports.ledger_scan import (
     parse_month,
     scan_ledgers,
 )
-from meters.reports.report_document import ReportDocument, print_document
+from meters.reports.report_document import NONE, Fact, ReportDocument, ReportSection
 from meters.reports.report_pdf import Format, report_pdf
 from meters.wire.clock import now
 
@@ -259,7 +262,7 @@ class _Asked:
             print_json(_json(document, rows_of(found.links, meters)))
         as_text = not (self.csv or self.pdf or self.as_json)
         if as_text:
-            print_document(document)
+            _print_document(document)
         if not as_text or self.paper != "letter":
             for problem in document.problems:
                 print_error(f"pitlink: {problem}")
@@ -273,6 +276,56 @@ def _scan(floor: Floor, links: Sequence[Link], choose: Choose) -> LedgerScan:
         return asyncio.run(
             scan_ledgers(floor, links, choose, now(), lambda link, done, of: bars[link](done, of))
         )
+
+
+_WIDE: Final = 180
+"""Width of lists if the output is not a terminal: no number is split over two lines."""
+
+
+def _print_document(document: ReportDocument) -> None:
+    console = PlainConsole(width=_WIDE)
+    mark = f" — {document.unsigned}" if document.unsigned else ""
+    console.print_line(f"{document.facility}: {document.title.lower()}{mark}", style="bold")
+    for problem in document.problems:
+        console.print_line(f"  {problem}", style="bold red")
+    _print_facts(console, document.facts)
+    for part in document.parts:
+        console.print()
+        console.print_line(part.title, style="bold")
+        _print_facts(console, part.facts)
+        for section in part.sections:
+            _print_section(console, section)
+
+
+def _print_facts(console: PlainConsole, facts: Sequence[Fact]) -> None:
+    width = max(len(name) for name, _ in facts)
+    for name, value in facts:
+        console.print_line(f"  {name:<{width}}  {value}")
+
+
+def _print_section(console: PlainConsole, section: ReportSection) -> None:
+    if section.title:
+        console.print()
+        console.print(f"  {section.title}", style="bold")
+    if not section.rows and not section.note:
+        console.print(f"    {NONE}")
+    elif section.rows:
+        table = Table(box=SIMPLE, pad_edge=True)
+        for column in section.columns:
+            table.add_column(
+                column.title,
+                justify="right" if column.right else "left",
+                overflow="fold",
+            )
+        first_sum = len(section.rows) - section.sums
+        for number, row in enumerate(section.rows):
+            table.add_row(
+                *(Text(escape_unprintable(cell)) for cell in row),
+                style="bold" if number >= first_sum else "",
+            )
+        console.print(table)
+    if section.note:
+        console.print(f"    {section.note}")
 
 
 def _write_csv(path: Path, text: str) -> None:
