@@ -9,6 +9,7 @@ replaces the beginning of a ledger, an audit finds this (duties D17, D20).
 import hashlib
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from datetime import date
 from typing import Final
 
 import msgspec
@@ -93,9 +94,12 @@ def read_checkpoint(text: bytes) -> Checkpoint:
         CheckpointError: the text is not a checkpoint.
     """
     try:
-        return _CARRIED.decode(text)
-    except UNREADABLE as error:
+        found = _CARRIED.decode(text)
+        if found.closed_day:
+            date.fromisoformat(found.closed_day)
+    except (*UNREADABLE, ValueError) as error:
         raise CheckpointError(f"the balances of a day's close cannot be read: {error}") from None
+    return found
 
 
 def proven(text: bytes, by: int, entries: Mapping[int, Mapping[str, bytes]]) -> Checkpoint:

@@ -2,14 +2,15 @@
 
 The Lua scripts write the same rows, with a few exceptions:
 
-- A version number of a meter rises with each script call that affects the meter, and the count of
-  changes for the floor page with each call that people can see. Here both are numbers that are
-  certainly not lower.
+- A version number of a meter rises with each script call that affects the meter. Here it is a
+  number that is certainly not lower. The count of changes for the floor page is that of the
+  entries: the pages only look whether it differs, and load again when a service starts.
 - A refused event has a sequence number, but no ledger entry. So a table's last event is its last
   accepted one here, and its kept replies lack refusals. The table's outbox has them.
 - A correction request has no ledger entry before somebody decides on it. After a restore, the table
   sends it once more. The cards in a request with a decision are in the entry of the decision, so
   the round still needs a confirmation.
+- The wins that hold a table, and the contributions of its open round, can be in another order.
 - A count of zero can be missing.
 """
 

@@ -122,8 +122,9 @@ def replay_after(link: Link, checkpoint: Checkpoint = EMPTY) -> Replay:
     """Make a replay that begins before the first entry of an archive, after `checkpoint`.
 
     If earlier gaming days of the archive were deleted, the rows of that moment are derived from the
-    balances and undecided claims, with three exceptions: replies, payout slips, and records of wins
-    that were already decided. These are lost, but they are years old.
+    balances and undecided claims. The rest is lost, but years old: replies, payout slips, decided
+    wins and proposals, dealt cards, the last outage, and each table's last round and repeated
+    claims.
 
     For wins that are older than the first approval of a floor file, the asset numbers of the tables
     of `link`, from the floor file, are used.

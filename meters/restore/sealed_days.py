@@ -177,19 +177,18 @@ class SealedDays:
             RebuildError: an entry is wrong, or cannot be read.
         """
         opening = file.day.opening
-        begun = {
-            table: (opened.event, tuple(one.meter for one in opening.rounds[table]))
-            for table, opened in self._tables.rounds.items()
-        }
-        acted = False
+        begun, acted = self._begun(opening), False
         for line in lines:
             try:
                 acted |= self._take(*entry_of(line))
             except (*UNREADABLE, ValueError, KeyError) as error:
                 raise RebuildError(f"entry {line.number} cannot be read: {error!r}") from None
             advance(line)
-        for claim in file.claim_lines():
-            self._decided.add(claim.claim, claim.fields)
+        try:
+            for claim in file.claim_lines():
+                self._decided.add(claim.claim, claim.fields)
+        except (*UNREADABLE, ValueError) as error:
+            raise RebuildError(f"{file.path}: a decided win cannot be read: {error}") from None
         self._decided.forget(self._tables.repeated_claims.values())
         if acted:
             self._replay_day(file, opening, begun)
@@ -203,12 +202,17 @@ class SealedDays:
             evidence.assets.setdefault(table.id, [table.asset])
         evidence.resume(self._decided.claims() | self._waiting)
         evidence.slips.update(self._slips)
-        evidence.begun.update(
-            (table, (opened.event, tuple(one.meter for one in self._closing.rounds[table])))
-            for table, opened in self._tables.rounds.items()
-        )
+        evidence.begun.update(self._begun(self._closing))
         replay.tables, replay.link = self._tables, self._link
         return replay
+
+    def _begun(self, at: Checkpoint) -> dict[str, tuple[bytes, tuple[str, ...]]]:
+        """Return the wagers of each open round at a checkpoint, and the meters that they fed."""
+        rounds = self._tables.rounds.items()
+        return {
+            table: (opened.event, tuple(one.meter for one in at.rounds.get(table, ())))
+            for table, opened in rounds
+        }
 
     def _replay_day(
         self,

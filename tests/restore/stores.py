@@ -169,7 +169,8 @@ def _fields_of(stored: StoredTable) -> dict[str, bytes]:
     if stored.packed_state is None:
         return {}
     state = stored.state
-    texts = {"round": state.round, "over": state.over, "held": state.held}
+    held = "\n".join(sorted(state.held.splitlines()))
+    texts = {"round": state.round, "over": state.over, "held": held}
     found = {"last": b"%d" % state.last}
     found |= {name: text.encode() for name, text in texts.items() if text}
     if stored.wagers is not None:

@@ -17,10 +17,12 @@ from redis.asyncio import Redis
 from meters.archive import archive_days, archiver
 from meters.archive.day_file import ArchiveError, DayFile
 from meters.floor.floor_file import Floor as FloorFile
+from meters.ledger.entry_messages import RestoreEntry
 from meters.ledger.redis_layout import LinkKeys
 from meters.restore import sealed_days
 from meters.restore.copy_reading import ArchivedLedger, CopyReader, LinkCopy
 from meters.restore.outboxes import RestoreError
+from meters.store.link_acts import note_restore
 from tests.archive.day_content import DayContent, edit
 from tests.model.days import A_DAY, Days
 from tests.model.machine import Floor
@@ -28,11 +30,11 @@ from tests.model.model_floor import MIXED, POKER, ModelFloor
 from tests.model.pit import PROGRESSIVE
 from tests.model.test_archive_damage import cut_short
 from tests.restore.pit import KeptPit
-from tests.restore.stores import hold_books, keys_of
-from tests.restore.test_restoring import DRAWN
+from tests.restore.stores import hold_books, keys_of, read_store
+from tests.restore.test_restoring import DRAWN, EVERYTHING
 from tests.servers import RedisServer
 
-pytestmark = [pytest.mark.duty("D11"), pytest.mark.slow]
+pytestmark = pytest.mark.duty("D11")
 
 
 @pytest.fixture(autouse=True)
@@ -137,6 +139,7 @@ class SealedFloor(Floor):
                 SealedFloor.compared += 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("floor", [POKER, MIXED], ids=["poker", "mixed"])
 def test_sealed_days_make_the_store_that_their_entries_make(
     memory_server: RedisServer, floor: ModelFloor
@@ -225,6 +228,7 @@ def _pay_another(day: DayContent) -> None:
     day.claims[0]["fields"] = day.claims[0]["fields"].replace("amy", "eve")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("damage", "reason"),
     [
@@ -271,6 +275,7 @@ def _die(_: Path) -> None:
     os.abort()
 
 
+@pytest.mark.slow
 async def test_a_process_that_dies_while_it_verifies_is_replaced_by_this_one(
     archived: KeptPit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -300,3 +305,40 @@ def test_the_latest_wins_of_each_meter_and_those_of_tables_remain(order: int) ->
         wins.forget([["c1"]])
     wins.forget([["c1"]], now=True)
     assert wins.claims().keys() == {f"c{entry}" for entry in (1, 3, 4, 8, 9)}
+
+
+async def test_slips_acts_and_rounds_over_the_close_come_from_sealed_days_too(
+    redis: Redis, tmp_path: Path
+) -> None:
+    """After each of two restores, slips are used as before, and each version number is higher."""
+    pit = KeptPit(redis, tmp_path, f"{DRAWN}\n[archive]\nlive_days = 1\n")
+    days, keys = Days(pit), pit.store.keys
+    await days.open()
+    await pit.open()
+    for day in range(4):
+        won = await pit.round({3: EVERYTHING}, {3: "As Ks Qs"}, round_id=f"R{day}")
+        paid, *others = (one.claim for one in won.claims or ())
+        await pit.pay(paid, f"A-{day}")
+        await pit.pay_all(others)
+        await pit.claims.correct_slip(
+            paid, "cal", slip=f"B-{day}", replaces=f"A-{day}", reason="digits swapped"
+        )
+        kept = {f"k{day}": f"{pit.link.id}.T-9-{day}-1"}
+        restore = RestoreEntry(day, "", day, copied=False, events=0, kept=kept)
+        await note_restore(pit.store, restore, "tess")
+        await pit.wagers({1: PROGRESSIVE}, table="T-2", round_id=f"Q{day}")
+        await days.keep(A_DAY)
+        await pit.archive()
+        await pit.void(table="T-2", round_id=f"Q{day}")
+    sealed, each = await read_both_ways(pit.floor, pit.home / "archive")
+    assert sealed.trimmed
+    hold_both_alike(sealed, each, keys)
+    for _ in range(2):
+        before = await read_store(redis, keys)
+        await pit.lost_and_restored(pit.archived)
+        after = await read_store(redis, keys)
+        assert before[keys.slips].items() <= after[keys.slips].items()
+        for meter in pit.floor.link[0].meter:
+            name = f"version:{meter.meter_id}"
+            assert int(after[keys.meters][name]) > int(before[keys.meters][name])
+        await pit.goes_on()
