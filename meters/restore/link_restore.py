@@ -6,6 +6,7 @@ applied a second time. At the end, the restore sets the ledger mark: the last en
 kept outside Redis. Until then, no service operates the link.
 """
 
+import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
@@ -279,6 +280,12 @@ class LinkRestore:
             rows.put(keys.checkpoint, {"entries": after, "by": trimmed.by})
             rows.put(keys.checkpoint, {"text": trimmed.closing.text})
             rows.drop(keys.acts, [act for act in rows.at(keys.acts) if int(act) <= after])
+        # Two restores from one archive would begin with the same version numbers, which only rise.
+        # Microseconds rise faster than they do, and stay below 2^53 until the year 2255.
+        least = time.time_ns() // 1_000
+        meters = rows.at(keys.meters).items()
+        versions = {name: int(text) for name, text in meters if name.startswith("version:")}
+        rows.put(keys.meters, {name: max(version, least) for name, version in versions.items()})
         await writer.clear()
         async for number in writer.write_ledger(copy.entries(after), copy.last):
             advance("writing the data", number - after, copy.last - after)
