@@ -12,9 +12,9 @@ from redis.exceptions import RedisError
 from bonus.errors import UserError
 from meters.floor.floor_file import Floor, read_floor
 from meters.selfcheck.approval_checks import Configuration
-from meters.store.connect import open_redis
 from meters.store.link_store import LinkStore
 from meters.store.redis_clients import AnyRedis
+from meters.store.redis_connect import open_redis
 
 PEOPLE: Final = ("Ada Lane", "Bea Moss")
 """Two people: the first one suffices for the first floor file of an empty floor."""

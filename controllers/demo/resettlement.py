@@ -18,7 +18,7 @@ from bonus.errors import UserError
 from bonus.law.games import Games
 from bonus.law.meter_terms import MeterTerms
 from bonus.settling.rounds import RoundError
-from bonus.settling.settle import SettlementText, settle_line
+from bonus.settling.settle_round import SettlementText, settle_line
 from bonus.settling.settlement import take_off
 from bonus.settling.settlement_lines import Line, MeterHolding, PercentWon, percent_won
 from bonus.wagers import MICROS_PER_CENT, is_on_dealer, jackpot_item

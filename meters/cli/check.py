@@ -17,7 +17,7 @@ from meters.selfcheck.key_checks import check_keys, check_transport
 from meters.selfcheck.record_checks import archive_checks, note_checks
 from meters.selfcheck.server_checks import WITHIN_S, broker_check, store_checks
 from meters.selfcheck.software import read_software
-from meters.store.connect import open_redis
+from meters.store.redis_connect import open_redis
 
 
 def check(config: ConfigOption) -> None:

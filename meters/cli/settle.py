@@ -8,7 +8,7 @@ from typing import Annotated, cast
 import typer
 
 from bonus.errors import UserError
-from bonus.settling.settle import settle_lines
+from bonus.settling.settle_round import settle_lines
 from meters.floor.floor_file import read_floor
 from meters.floor.game_files import read_games
 

@@ -19,7 +19,7 @@ from meters.ledger.two_people import COMMAND
 from meters.process.console import PlainConsole
 from meters.process.printing import print_json, print_text
 from meters.selfcheck.opened_store import is_opened, open_used_store, store_address
-from meters.store.connect import open_redis
+from meters.store.redis_connect import open_redis
 from meters.users.names_and_roles import Role
 from meters.users.pin_prompt import as_user_error, ask_new_pin
 from meters.users.pins import generate_pin

@@ -19,7 +19,7 @@ from meters.floor.key_bundle import DISPLAY
 from meters.floor.own_credentials import broker_address
 from meters.floor.server_addresses import BrokerAddress
 from meters.ledger.entry_messages import DECIDED, RESTORING
-from meters.mqtt.connect import connect_broker
+from meters.mqtt.broker_connect import connect_broker
 from meters.mqtt.connection import BrokerConnection, BrokerError
 from meters.process.console import PlainConsole, progress_bar
 from meters.restore.author import AuthorConfirmation
@@ -35,10 +35,10 @@ from meters.restore.output import (
     print_restored,
 )
 from meters.selfcheck.opened_store import check_opened, check_place
-from meters.store.connect import open_redis
 from meters.store.health import redis_problem
 from meters.store.link_store import LinkStore, TermsError
 from meters.store.redis_clients import AnyRedis, every_redis
+from meters.store.redis_connect import open_redis
 from meters.store.slip_register import SlipRegister
 from meters.wire import topics
 

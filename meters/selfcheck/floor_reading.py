@@ -32,11 +32,11 @@ from meters.selfcheck.web_readings import (
     read_prometheus,
     read_services,
 )
-from meters.store.connect import open_redis
 from meters.store.link_stats import LinkStatsReader
 from meters.store.link_store import LinkStore
 from meters.store.primary_discovery import NoPrimaryError
 from meters.store.redis_clients import AnyRedis, ReplicatedRedis, every_redis
+from meters.store.redis_connect import open_redis
 from meters.store.slip_register import SLIPS_TAG
 from meters.wire.clock import now
 

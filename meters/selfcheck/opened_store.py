@@ -10,9 +10,9 @@ from pathlib import Path
 from bonus.errors import UserError
 from meters.audit.ledger_mark import LedgerMark
 from meters.floor.floor_file import Floor
-from meters.store.connect import open_redis
 from meters.store.link_store import LinkStore
 from meters.store.redis_clients import AnyRedis
+from meters.store.redis_connect import open_redis
 from meters.users.user_store import UsersError, UserStore
 
 _EMBEDDED = "embedded"

@@ -17,8 +17,8 @@ from meters.floor.key_bundle import CHECK
 from meters.floor.own_credentials import broker_address
 from meters.ledger.money_terms import adopted, terms_text
 from meters.ledger.redis_layout import schema_problem
+from meters.mqtt.broker_connect import connect_broker
 from meters.mqtt.client_name import refusals
-from meters.mqtt.connect import connect_broker
 from meters.mqtt.connection import BrokerConnection, BrokerError, prove_size
 from meters.selfcheck.approval_checks import Configuration
 from meters.selfcheck.check_result import Check, failure, judged, passed, warning

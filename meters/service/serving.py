@@ -17,7 +17,7 @@ from meters.http.middleware import ServerSettings
 from meters.process.signals import on_stop
 from meters.service.log_auditing import note_stop
 from meters.service.worker import MeterService, ServeOptions
-from meters.store.connect import open_redis
+from meters.store.redis_connect import open_redis
 
 log = structlog.get_logger()
 

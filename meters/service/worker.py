@@ -36,8 +36,8 @@ from meters.intake.table_catalog import CatalogTable, table_topics
 from meters.ledger.claim_records import ClaimRecord
 from meters.links.links import Links
 from meters.metrics import Metrics
+from meters.mqtt.broker_connect import connect_broker
 from meters.mqtt.client_name import ClientName
-from meters.mqtt.connect import connect_broker
 from meters.mqtt.connection import (
     BrokerConnection,
     BrokerError,

@@ -29,8 +29,8 @@ from meters.floor.facility import Facility, GamingDays
 from meters.floor.floor_file import Floor, parse_floor
 from meters.process.logs import LogLevel, log_to
 from meters.selfcheck.approval_checks import Configuration
-from meters.store.connect import open_redis
 from meters.store.redis_clients import redis_of
+from meters.store.redis_connect import open_redis
 from meters.users.names_and_roles import Role
 from meters.users.pins import PinHashing
 from meters.users.sign_in_attempts import Caller

@@ -18,7 +18,7 @@ from meters.embedded.broker import embedded_address
 from meters.service.pace import Pace
 from meters.service.serving import end
 from meters.service.worker import MeterService, ServeOptions
-from meters.store.connect import open_redis
+from meters.store.redis_connect import open_redis
 from meters.users.log_audit import LogMark
 from meters.users.user_store import UserStore
 from tests.age.house import Age, a_day_later, made_house

@@ -17,8 +17,8 @@ from redis.asyncio import Redis
 
 from bonus.errors import UserError
 from meters.floor.floor_file import Floor, read_floor
-from meters.store.connect import open_redis
 from meters.store.redis_clients import redis_of
+from meters.store.redis_connect import open_redis
 from meters.store.user_keys import USERS_TAG
 from tests.approving import approve_before_serve
 from tests.bench.floor import FloorParts

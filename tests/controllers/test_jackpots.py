@@ -10,7 +10,7 @@ import pytest
 
 from bonus.cards import DECK, card_name
 from bonus.law.chapter_file import OF_COMMUNITY
-from bonus.settling.settle import settle_line
+from bonus.settling.settle_round import settle_line
 from controllers.demo.dealer_bots import DealerBot
 from controllers.demo.decks import deal, jackpot_hands, stack, stacked_hand
 from controllers.table.state import Layout

@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from bonus.settling.settle import settle_line
+from bonus.settling.settle_round import settle_line
 from controllers.table.state import Phase, TableState
 from meters.wire.messages import Result, Wagers
 from tests.controllers.floors import HandTable

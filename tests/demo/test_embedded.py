@@ -22,7 +22,7 @@ from meters.embedded.broker import embedded_address, embedded_broker
 from meters.embedded.redis_server import embedded_redis
 from meters.embedded.supervisor import SUPERVISOR_LOCK, try_lock
 from meters.floor.server_addresses import BROKER_URL_FILE
-from meters.mqtt.connect import connect_broker
+from meters.mqtt.broker_connect import connect_broker
 from meters.mqtt.connection import Message
 from tests.keys.raw import connect_packet, takes_huge_packet
 from tests.waiting import LONG_S, dies_with_us, eventually, eventually_async, require

@@ -8,8 +8,8 @@ import uvloop
 from redis.exceptions import ConnectionError as RedisConnectionError
 
 from meters.floor.floor_file import Floor, parse_floor
-from meters.store.connect import open_redis
 from meters.store.redis_clients import KeptConnections, redis_of
+from meters.store.redis_connect import open_redis
 from tests.mqtt.floors import many_tables_text
 from tests.servers import RedisServer, eventually_async
 

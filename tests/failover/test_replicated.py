@@ -13,10 +13,10 @@ from redis.asyncio.client import Pipeline
 from redis.exceptions import RedisError
 
 from meters.floor.floor_file import Floor, read_floor
-from meters.store.connect import open_redis
 from meters.store.health import redis_problem
 from meters.store.link_store import LinkStore
 from meters.store.redis_clients import NotOnReplicasError, ReplicatedRedis, redis_of
+from meters.store.redis_connect import open_redis
 from tests.failover.servers import Watched
 from tests.mqtt.floors import many_tables_text
 from tests.servers import eventually_async

@@ -3,8 +3,8 @@
 import pytest
 
 from meters.floor.floor_file import parse_floor
-from meters.store.connect import open_redis
 from meters.store.redis_clients import ShardedRedis
+from meters.store.redis_connect import open_redis
 from meters.store.slip_register import SLIPS_KEY, SLIPS_TAG
 from tests.failover.servers import Cluster
 from tests.floor_text import section_text

@@ -12,7 +12,7 @@ from bonus.cards import RANKS
 from bonus.hands.rankings import RANKINGS
 from bonus.law import chapter_file
 from bonus.law.games import Games
-from bonus.settling.settle import settle_line
+from bonus.settling.settle_round import settle_line
 from meters.floor import floor_file, game_files
 from meters.floor.floor_file import FloorError, Meter, parse_floor
 from meters.floor.game_files import GameError, date_warnings, parse_game, problem_now, read_games

@@ -14,7 +14,7 @@ from redis.asyncio import BlockingConnectionPool
 
 from bonus.cards import card_name, parse_card
 from bonus.errors import UserError
-from bonus.settling.settle import settle_lines
+from bonus.settling.settle_round import settle_lines
 from controllers.table.state import Layout
 from meters.floor.branding import Branding, read_logo
 from meters.floor.floor_file import FloorError, read_floor

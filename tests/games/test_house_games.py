@@ -18,7 +18,7 @@ from bonus.odds.enumerations import Enumerator
 from bonus.odds.odds_entries import OddsEntry
 from bonus.odds.offers import DrawOdds, offers_of
 from bonus.odds.wager_odds import entry_of
-from bonus.settling.settle import settle_line
+from bonus.settling.settle_round import settle_line
 from tests.games.naive import cell_of, law_of, settled
 from tests.games.rounds import GAMES, random_round
 from tests.games.texts import envy_text, game_text, wager_text

@@ -17,7 +17,7 @@ from meters.floor.floor_file import read_floor
 from meters.floor.key_bundle import CHECK, DISPLAY, Identity, service_identity, table_identity
 from meters.floor.own_credentials import broker_address
 from meters.keys.authority import Authority
-from meters.mqtt.connect import connect_broker
+from meters.mqtt.broker_connect import connect_broker
 from meters.mqtt.connection import BrokerError
 from meters.selfcheck.server_checks import broker_check
 from tests.keys.clients import (

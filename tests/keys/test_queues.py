@@ -14,7 +14,7 @@ from meters.floor.facility import Service
 from meters.floor.key_bundle import DISPLAY, Identity, service_identity, table_identity
 from meters.floor.own_credentials import broker_address
 from meters.mqtt import connection
-from meters.mqtt.connect import connect_broker
+from meters.mqtt.broker_connect import connect_broker
 from meters.mqtt.connection import BrokerConnection
 from meters.mqtt.mqtt5_connection import Mqtt5Connection
 from meters.service.worker import stays_true

@@ -15,10 +15,10 @@ from meters.floor.floor_file import Floor, read_floor
 from meters.ledger.redis_layout import LinkKeys
 from meters.selfcheck.check_result import Check
 from meters.selfcheck.server_checks import store_checks
-from meters.store.connect import open_redis
 from meters.store.credentials import users_access
 from meters.store.link_store import LinkStore
 from meters.store.redis_clients import AnyRedis, ShardedRedis, redis_of
+from meters.store.redis_connect import open_redis
 from meters.store.user_keys import USERS_TAG, UserKeys
 from meters.users.names_and_roles import Role
 from meters.users.pins import generate_pin

@@ -16,7 +16,7 @@ from meters.floor.facility import Service
 from meters.floor.key_bundle import DISPLAY
 from meters.floor.own_credentials import broker_address
 from meters.mqtt import mqtt5_connection
-from meters.mqtt.connect import connect_broker
+from meters.mqtt.broker_connect import connect_broker
 from meters.mqtt.connection import BrokerError
 from meters.wire.broker_client import FIRST_ANSWER_WITHIN_S, BrokerClient
 from tests.keys.clients import believing

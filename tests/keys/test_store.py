@@ -287,10 +287,7 @@ def test_the_operators_own_users_stay(keys: Path) -> None:
     assert [line.count("#") for line in lines[1:4]] == [2, 2, 1]
 
 
-CONNECTION: Final = frozenset({
-    "connect", "health", "open_replicated", "pool", "primary_discovery", "replicated",
-    "replication", "shards",
-})  # fmt: skip
+CONNECTION: Final = frozenset({"health", "primary_discovery", "redis_clients", "redis_connect"})
 """The modules of `meters.store` that connect to Redis, for whatever data."""
 
 

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from bonus.settling.rounds import RoundError
-from bonus.settling.settle import settle_line
+from bonus.settling.settle_round import settle_line
 from tests.law.law_rounds import Case, Stated, all_cases, rounds_of
 from tests.naive.agreement import disagreement
 

@@ -17,7 +17,7 @@ import pytest
 
 from controllers.agent.agent import Agent
 from meters.floor.server_addresses import BrokerAddress
-from meters.mqtt.connect import connect_broker
+from meters.mqtt.broker_connect import connect_broker
 from meters.mqtt.connection import BrokerConnection, BrokerError
 from meters.wire.broker_client import BrokerClient
 from tests.controllers.floors import link_and_table

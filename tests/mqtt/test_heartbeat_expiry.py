@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from meters.floor.server_addresses import BrokerAddress
-from meters.mqtt.connect import connect_broker
+from meters.mqtt.broker_connect import connect_broker
 from tests.mqtt.stand import Stand
 from tests.mqtt.stranger import Ear
 from tests.servers import eventually

@@ -9,7 +9,7 @@ import pytest
 
 from meters.floor.server_addresses import BrokerAddress
 from meters.mqtt import mqtt5_connection
-from meters.mqtt.connect import connect_broker
+from meters.mqtt.broker_connect import connect_broker
 from meters.mqtt.connection import BrokerConnection, BrokerError, Message
 from meters.mqtt.mqtt5_connection import CORRELATION_BYTES_MAX
 from meters.wire.topics import table_out

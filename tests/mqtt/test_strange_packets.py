@@ -8,7 +8,7 @@ import mqtt5
 import pytest
 
 from meters.floor.server_addresses import BrokerAddress
-from meters.mqtt.connect import connect_broker
+from meters.mqtt.broker_connect import connect_broker
 from tests.mqtt_packets import packet, remaining_length, text
 from tests.servers import Mosquitto
 from tests.waiting import LONG_S

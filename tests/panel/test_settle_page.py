@@ -8,7 +8,7 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, expect
 
-from bonus.settling.settle import settle_line
+from bonus.settling.settle_round import settle_line
 from tests.panel.stand import KEY, PanelStand, serving
 from tests.panel.test_access import own
 from tests.servers import Mosquitto

@@ -11,7 +11,7 @@ from typing import Final
 import pytest
 
 from meters.floor.floor_file import read_floor
-from meters.store.connect import open_redis
+from meters.store.redis_connect import open_redis
 from tests.approving import approve_first
 from tests.chaos.driven import play_lines
 from tests.chaos.recording import LINKS, lines_of, write_floor

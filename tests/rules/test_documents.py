@@ -11,7 +11,7 @@ import pytest
 from bonus.law import chapter_file
 from bonus.law.games import Games, read_chapter
 from bonus.settling import round_text
-from bonus.settling.settle import MeterAfter, SettlementText, settle_line
+from bonus.settling.settle_round import MeterAfter, SettlementText, settle_line
 from bonus.settling.settlement_lines import Line
 
 PAGES: Final = Path(__file__).parents[2] / "deploy" / "docs" / "reference"

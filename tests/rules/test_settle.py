@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 from bonus.settling.round_text import LINE_BYTES_MAX
-from bonus.settling.settle import settle_line, settle_lines
+from bonus.settling.settle_round import settle_line, settle_lines
 
 ROYAL: dict[str, Any] = {
     "game": "three_card_poker",

@@ -13,8 +13,8 @@ from meters.floor.floor_file import Floor, parse_floor
 from meters.ledger.approved_configuration import LinkConfiguration
 from meters.selfcheck.approval_checks import Configuration
 from meters.store.approvals import ApprovalBook
-from meters.store.connect import open_redis
 from meters.store.link_store import BooksError, LinkStore
+from meters.store.redis_connect import open_redis
 from tests.floor_text import floor_text, link_text, meter_text, table_text
 from tests.selfcheck.knife import Knife
 from tests.servers import RedisServer

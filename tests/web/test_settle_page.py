@@ -7,7 +7,7 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, Page, expect
 
-from bonus.settling.settle import settle_line
+from bonus.settling.settle_round import settle_line
 from meters.claims.claim_types import Wagered
 from tests.browsers import check_accessible, sees
 from tests.waiting import eventually_async
