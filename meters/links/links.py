@@ -155,8 +155,10 @@ class Links:
                 message = _NOT_APPROVED[error.status].format(detail=error.detail)
                 raise ActError(error.status, message) from None
         view = await self._view(link)
-        event = "floor file approved first" if view.unapproved else "floor file approved"
-        log.info(event, link=link, by=actor, digest=digest)
+        if view.unapproved:
+            log.info("floor file approved first", link=link, by=actor, digest=digest)
+        else:
+            log.info("floor file approved", link=link, by=actor, digest=digest)
         return view
 
     async def propose(

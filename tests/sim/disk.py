@@ -88,8 +88,8 @@ class OutboxDisk(ServiceDisk):
             if full and self._outbox is not None:
                 with contextlib.suppress(sqlite3.ProgrammingError):
                     self._outbox._connection.set_authorizer(None)
-        if isinstance(result, Outbox):
-            self._outbox = result
+        if isinstance(opened := getattr(result, "outbox", None), Outbox):
+            self._outbox = opened
         self._look()
         if weather.strikes("agent killed after"):
             self._world.note("killed after it wrote")
