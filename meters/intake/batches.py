@@ -7,7 +7,7 @@ The way of an event: its bytes are read (`event_reading`), judged (`wager_judgin
 import hashlib
 import logging
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -15,6 +15,7 @@ from typing import Final
 import msgspec
 import structlog
 
+from bonus.wagers import MICROS_PER_CENT
 from meters.floor.game_files import GAME_NOT_IN_EFFECT, problem_now
 from meters.intake.event_reading import EventReader, check_texts
 from meters.intake.result_judging import ValidatedResult, check_declared, judge_result
@@ -46,8 +47,6 @@ from meters.ledger.table_corrections import (
     entered_in,
     known_cards,
 )
-from meters.metrics import Metrics
-from meters.metrics.link_metrics import WinKind
 from meters.process.logs import ThrottledLog
 from meters.store.event_refusals import EventRefusal, out_of_order, refused, refused_by_script
 from meters.store.link_store import APPLY_KEYS, LinkStore
@@ -101,9 +100,9 @@ class BatchResult:
     `hits` are the claims that the batch opened, each with the amount of its win. `hellos` are the
     tables that sent a hello event, each with the claims whose state must be reported to it.
     `changed` says that an event was accepted, so the data in Redis has changed; `asked` that a
-    table made or withdrew a correction request. For the metrics, `counted` has the events by type
-    and status, `added` what accepted wagers of each table have added, and `won` the amounts of wins
-    by meter and kind.
+    table made or withdrew a correction request. For the metrics, `counts` has what counters rise
+    by, by name and labels; `added` what the accepted wagers have added; `applied` the number of
+    events that the script call applied in `script_s` seconds.
     """
 
     replies: list[tuple[Arrival, bytes]] = field(default_factory=list)
@@ -111,9 +110,10 @@ class BatchResult:
     hellos: list[tuple[TableAddress, tuple[str, ...]]] = field(default_factory=list)
     changed: bool = False
     asked: bool = False
-    counted: Counter[tuple[str, str]] = field(default_factory=Counter)
-    added: list[tuple[str, AddedWagers]] = field(default_factory=list)
-    won: dict[tuple[str, WinKind], list[int]] = field(default_factory=dict)
+    counts: dict[tuple[str, ...], float] = field(default_factory=lambda: defaultdict(float))
+    added: list[AddedWagers] = field(default_factory=list)
+    applied: int = 0
+    script_s: float = 0.0
 
     def add(self, other: "BatchResult") -> None:
         """Add the result of another part of the batch, which was counted already."""
@@ -162,7 +162,6 @@ class LinkIntake:
     def __init__(
         self,
         store: LinkStore,
-        metrics: Metrics,
         draw: Draw = draw_for,
         *,
         replays: bool = False,
@@ -170,7 +169,6 @@ class LinkIntake:
         self._store = store
         self._replays = replays
         self._draw = draw
-        self._running, self._play = metrics.running, metrics.play
         self._rounds: dict[str, OpenRound] = {}
         self._reader = EventReader()
         self._refusals = ThrottledLog()
@@ -211,14 +209,14 @@ class LinkIntake:
             texts = [(one.arrival.payload if one.reply else b"", one.reply) for one in judged]
             began = time.perf_counter()
             answers = await self._store.apply(steps, texts, keys)
-            self._running.observe_step(len(steps), time.perf_counter() - began)
+            outcome.applied, outcome.script_s = len(steps), time.perf_counter() - began
             for one, answer in zip(judged, answers, strict=True):
                 if follows:
                     self._log_judged(one, answer)
                 self._answer(one, answer, outcome)
         if unnumbered:
             await self._answer_unnumbered(unnumbered, outcome)
-        self._count(outcome)
+        self._count_added(outcome)
         return outcome
 
     def forget(self) -> None:
@@ -381,7 +379,7 @@ class LinkIntake:
         """Add the reply to an event, and note what the script did with the event."""
         known, seq, status = one.arrival.known, one.step.seq, answer.status
         if one.refusal:
-            self._count_refusal(known, one.refusal, seq)
+            self._note_refusal(known, one.refusal, seq, outcome)
         if status is Status.MOVED:
             self._rounds.pop(known.table.id, None)
             return
@@ -407,21 +405,23 @@ class LinkIntake:
                 reply = out_of_order(seq, int(answer.text))
             case _ if status not in _COUNTED and status is not Status.REFUSED:
                 reply = reply or refused_by_script(seq, status)
-                self._count_refusal(known, status.value, seq)
-        outcome.counted[one.event_type, _COUNTED.get(status, "refused")] += 1
+                self._note_refusal(known, status.value, seq, outcome)
+        counted = _COUNTED.get(status, "refused")
+        outcome.counts["events", known.address.link, one.event_type, counted] += 1
         outcome.replies.append((one.arrival, reply))
 
     def _note_accepted(self, one: _Judged, answer: ScriptAnswer, outcome: BatchResult) -> None:
-        (link, table), play = one.arrival.known.address, self._play
-        if one.opened is not None and one.added is not None:
+        (link, table), counts = one.arrival.known.address, outcome.counts
+        if one.added is not None:
+            outcome.added.append(one.added)
+            counts["table_wagers", link, table] += one.added.wagers
+            counts["table_wagered_cents", link, table] += one.added.wagered_cents
+        if one.opened is not None:
             self._remember(table, one.opened)
-            outcome.added.append((table, one.added))
             return
         self._rounds.pop(table, None)
         if one.step.kind is Kind.CORRECT_WAGER:
-            play.count_at_table("table_wagers_corrected", link, table, 1)
-            if one.added is not None:
-                outcome.added.append((table, one.added))
+            counts["table_wagers_corrected", link, table] += 1
             self._log.info(
                 "wager corrected",
                 action="take_back" if one.added is None else "add",
@@ -432,11 +432,12 @@ class LinkIntake:
                 confirmed_by=answer.confirmed_by or None,
             )
             return
-        self._note_entered(one, answer)
+        self._note_entered(one, answer, outcome)
         if one.result is not None:
             for due, paid in zip(one.result.work.dues, answer.paid, strict=True):
-                kind: WinKind = "percent" if due.take else "odds"
-                outcome.won.setdefault((due.meter, kind), []).append(paid.amount_cents)
+                kind = "percent" if due.take else "odds"
+                counts["wins", link, due.meter, kind] += 1
+                counts["won_cents", link, due.meter, kind] += paid.amount_cents
             for claim in one.result.claims:
                 record, paid = claim.record, answer.paid[claim.due]
                 outcome.hits.append((record, paid))
@@ -452,13 +453,13 @@ class LinkIntake:
                     entry=paid.entry,
                 )
 
-    def _note_entered(self, one: _Judged, answer: ScriptAnswer) -> None:
+    def _note_entered(self, one: _Judged, answer: ScriptAnswer, outcome: BatchResult) -> None:
         """Count and log two unusual cases of a void or result.
 
         Either cards of the round were entered and taken back, or another table has reported a
         result with the same cards.
         """
-        (link, table), play = one.arrival.known.address, self._play
+        (link, table), counts = one.arrival.known.address, outcome.counts
         hands, by = count_hands(one.entered), answer.confirmed_by
         if not hands and not answer.elsewhere:
             return
@@ -466,16 +467,16 @@ class LinkIntake:
             table=table, round=one.step.round, seq=one.step.seq, entry=answer.entry
         )
         if hands and not by:
-            play.count_at_table("table_corrections_unconfirmed", link, table, 1)
+            counts["table_corrections_unconfirmed", link, table] += 1
         if hands and one.event_type == "void":
-            play.count_at_table("table_voids_after_cards", link, table, 1)
+            counts["table_voids_after_cards", link, table] += 1
             round_log.info("round void after cards", hands=hands, confirmed_by=by or None)
         elif hands:
-            play.count_at_table("table_hands_reentered", link, table, hands)
+            counts["table_hands_reentered", link, table] += hands
             round_log.info("hands entered again", hands=hands, confirmed_by=by or None)
         if answer.elsewhere:
             other_table, _, other_entry = answer.elsewhere.partition(" ")
-            play.count_dealt_twice(link, 1)
+            counts["cards_dealt_twice", link] += 1
             round_log.warning(
                 "cards dealt twice", other_table=other_table, other_entry=int(other_entry)
             )
@@ -509,7 +510,7 @@ class LinkIntake:
             if isinstance(event, EventRefusal):
                 reply = refused(None, event.code, event.message, event.field)
                 outcome.replies.append((arrival, reply))
-                self._count_refusal(arrival.known, event.code, None)
+                self._note_refusal(arrival.known, event.code, None, outcome)
         hellos = [arrival for arrival, event in events if isinstance(event, Hello)]
         if not hellos:
             return
@@ -520,35 +521,23 @@ class LinkIntake:
             hello = HelloReply(last_seq=state.last_seq, open_round=state.open_round)
             outcome.replies.append((arrival, msgspec.json.encode(hello)))
             outcome.hellos.append((arrival.known.address, state.claims))
-            outcome.counted["hello", "accepted"] += 1
+            outcome.counts["events", arrival.known.address.link, "hello", "accepted"] += 1
 
-    def _count(self, outcome: BatchResult) -> None:
-        """Add the counts of a batch to the metrics at once.
-
-        To change a metric takes more time than to process a wager. Many tables have the same
-        wagers, so these are multiplied.
-        """
-        link, play = self._store.link.id, self._play
-        for (event_type, status), events in outcome.counted.items():
-            play.count_event(link, event_type, status, events)
-        for (meter, kind), won in outcome.won.items():
-            play.count_wins(link, meter, kind, wins=len(won), won_cents=sum(won))
-        times = Counter([added.text for _, added in outcome.added])
-        for added in {added.text: added for _, added in outcome.added}.values():
-            events = times[added.text]
+    def _count_added(self, outcome: BatchResult) -> None:
+        """Count what wagers have added; those of many tables are alike, so they are multiplied."""
+        link, counts = self._store.link.id, outcome.counts
+        times = Counter([added.text for added in outcome.added])
+        for text, added in {added.text: added for added in outcome.added}.items():
             for one in added.contributions:
-                play.count_wagers(
-                    link,
-                    one.meter,
-                    wagers=events * one.wagers,
-                    wagered_cents=events * one.wagered_cents,
-                    contributed_micros=events * (one.meter_micros + one.reserve_micros),
-                )
-        for table, added in outcome.added:
-            play.count_table(link, table, wagers=added.wagers, wagered_cents=added.wagered_cents)
+                micros = times[text] * (one.meter_micros + one.reserve_micros)
+                counts["wagers", link, one.meter] += times[text] * one.wagers
+                counts["wagered_cents", link, one.meter] += times[text] * one.wagered_cents
+                counts["contributions_cents", link, one.meter] += micros / MICROS_PER_CENT
 
-    def _count_refusal(self, known: CatalogTable, code: str, seq: int | None) -> None:
-        self._play.count_refusal(known.address.link, code)
+    def _note_refusal(
+        self, known: CatalogTable, code: str, seq: int | None, outcome: BatchResult
+    ) -> None:
+        outcome.counts["refusals", known.address.link, code] += 1
         table = known.table.id
         if (more := self._refusals.due((table, code))) is not None:
             self._log.warning("event refused", table=table, seq=seq, code=code, kept_back=more)

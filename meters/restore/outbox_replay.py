@@ -26,7 +26,6 @@ from meters.ledger.link_rows import LatestEntries, LinkRows, event_digest, put_t
 from meters.ledger.script_steps import AskStep, Kind, ReplyWork, ScriptStep, Status
 from meters.ledger.table_corrections import Correction, ask_step, entered_in, known_cards
 from meters.ledger.table_evidence import TableEvidence
-from meters.metrics import Metrics
 from meters.restore.outboxes import Answered, RestoreError
 from meters.store.link_store import LinkStore
 from meters.wire.messages import DrawMade, WagerCorrection, Wagers, Withdrawal
@@ -61,7 +60,7 @@ class OutboxReplay:
             table: known for (_, table), known in table_topics(floor, store.link).items()
         }
         self._draws: dict[str, DrawMade | None] = {}
-        self._intake = LinkIntake(store, Metrics(floor), self._drawn, replays=True)
+        self._intake = LinkIntake(store, self._drawn, replays=True)
 
     async def replay(
         self, events: Iterable[Answered], advance: Callable[[int], None]

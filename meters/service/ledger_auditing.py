@@ -14,9 +14,9 @@ from meters.audit.ledger_mark import LedgerMark, MarkError
 from meters.audit.link_audit import Finding, LinkAudit
 from meters.ledger.checkpoint import Mark
 from meters.ledger.ledger_replay import Replay
-from meters.metrics import Metrics
-from meters.metrics.families import Audited
 from meters.service.link_publisher import LinkPublisher
+from meters.service.metric_declarations import Audited
+from meters.service.metrics import Metrics
 from meters.service.pace import BatchesInWork, Pace
 from meters.store.health import NotSyncedError, refused_write
 from meters.store.link_store import LinkStore, TermsError
@@ -94,7 +94,7 @@ class LedgerAuditing:
             except (RedisError, OSError, ValueError) as error:
                 found = failure_text(error)
                 pause_s = self._pace.audit_again_s
-            self._metrics.books.show_audit(self._link, result, time.perf_counter() - began_s)
+            self._metrics.show_audit(self._link, result, time.perf_counter() - began_s)
             if began == self._times_wanted:
                 self.problem, self.books_differ = found, bool(problems)
             self._ended()

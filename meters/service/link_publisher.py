@@ -10,7 +10,7 @@ from meters.claims.claim_views import current_jackpot, is_reopened
 from meters.claims.claims import LISTED_MAX
 from meters.floor.floor_file import Link
 from meters.ledger.link_state import LinkState
-from meters.metrics import Metrics
+from meters.service.metrics import Metrics
 from meters.service.publishing_turn import MeterTurns, OtherServices, same
 from meters.store.link_store import LinkStore
 from meters.web.display_state import HIT_NEWS_S, DisplayState, MeterRow
@@ -139,7 +139,7 @@ class LinkPublisher:
         if not same(value, last):
             self._last[value.meter] = value
             self._displays.put_meter(MeterRow.of(self._link, self._meters[value.meter], value))
-            self._metrics.books.show_amount(self._link, value.meter, value.amount)
+            self._metrics.set("meter_amount_cents", value.amount, self._link, value.meter)
         return value
 
     def _publish_meter(

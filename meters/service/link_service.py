@@ -16,11 +16,11 @@ from meters.intake.batches import Arrival, BatchResult, LinkIntake
 from meters.ledger.checkpoint import Mark
 from meters.ledger.link_state import LedgerHead, LinkState
 from meters.links.meter_changes import LinkParameters
-from meters.metrics import Metrics
 from meters.selfcheck.approval_checks import Configuration
 from meters.selfcheck.software import UNDER_WAY, SelfCheck
 from meters.service.ledger_auditing import NOT_AUDITED, LedgerAuditing, failure_text
 from meters.service.link_publisher import COALESCE_S, LinkPublisher
+from meters.service.metrics import Metrics
 from meters.service.outages import Outages
 from meters.service.pace import BatchesInWork, Pace
 from meters.store.health import FileWatch, NotSyncedError, must_keep, redis_problem
@@ -91,7 +91,7 @@ class LinkService:
         self._ring = ring
         self._floor_changes = 0
         self._closed: str | None = None
-        self._intake = LinkIntake(store, metrics)
+        self._intake = LinkIntake(store)
         self._check_now = asyncio.Event()
         self.auditing = LedgerAuditing(
             store, mark, publisher, metrics, batches=batches, ended=self._check_now.set, pace=pace
@@ -150,6 +150,10 @@ class LinkService:
             return BatchResult()
         try:
             outcome = await self._intake.apply_batch(arrivals)
+            self._metrics.add(outcome.counts)
+            if outcome.applied:
+                self._metrics.observe("batch_events", outcome.applied)
+                self._metrics.observe("script_seconds", outcome.script_s)
             if outcome.replies:
                 self._set_mark(self.store.head)
         except (RedisError, OSError, TermsError) as error:
@@ -165,7 +169,7 @@ class LinkService:
                 table=arrivals[0].known.table.id,
                 seq=seq_of(arrivals[0].payload),
             )
-            self._metrics.running.count_not_taken(self.store.link.id)
+            self._metrics.count("events_not_taken", self.store.link.id)
             return BatchResult()
         if outcome.changed:
             self._changed.set()
@@ -333,7 +337,7 @@ class LinkService:
         finally:
             await _ended(looking)
         if looking.cancelled():
-            self._metrics.running.show_redis(self.store.link.id, ready=False)
+            self._metrics.set("redis_ready", 0, self.store.link.id)
             self._fail(f"Redis has not answered for {self._pace.answered_within_s:.0f} seconds")
             return
         try:
@@ -387,7 +391,7 @@ class LinkService:
         if unfit := self._self_check.problem:
             return unfit, False
         broken = await redis_problem(self.store.redis, self.store.link.id, self._file_watch)
-        self._metrics.running.show_redis(self.store.link.id, ready=broken is None)
+        self._metrics.set("redis_ready", broken is None, self.store.link.id)
         if broken:
             self._may_differ = True
             return broken, False
@@ -405,7 +409,7 @@ class LinkService:
             return unbalanced, False
         self._note_step()
         unapproved = await self.configuration.problem(self._note_step)
-        self._metrics.books.show_approval(self.store.link.id, due=unapproved is not None)
+        self._metrics.set("approvals_due", unapproved is not None, self.store.link.id)
         if unapproved:
             return unapproved, unapproved != self._problem
         return unbalanced, False
@@ -467,8 +471,10 @@ class LinkService:
     async def _show_figures(self, state: LinkState) -> None:
         link, sealed = self.store.link.id, self._mark.seen.sealed
         figures = await self._figures.read(state.floor_changes)
-        self._metrics.books.show_link_state(link, state, figures, sealed)
-        self._metrics.running.show_memory(link, await self._figures.memory())
+        self._metrics.show_link_state(link, state, figures, sealed)
+        if (memory := await self._figures.memory()) is not None:
+            self._metrics.set("redis_memory_used_bytes", memory.used_bytes, link)
+            self._metrics.set("redis_memory_limit_bytes", memory.limit_bytes, link)
 
     async def _watch_servers(self, redis: ReplicatedRedis) -> None:
         """Count which sentinels, replicas and cluster nodes are missing, and log each change.
@@ -478,7 +484,7 @@ class LinkService:
         before: set[str] = set()
         while True:
             missing = await redis.discovery.missing()
-            self._metrics.running.show_servers_missing(self.store.link.id, len(missing))
+            self._metrics.set("redis_servers_missing", len(missing), self.store.link.id)
             if set(missing) != before:
                 before = set(missing)
                 if missing:
@@ -488,7 +494,7 @@ class LinkService:
             await asyncio.sleep(SERVERS_EVERY_S)
 
     def _show_beat(self, took_s: float) -> None:
-        self._metrics.running.show_beat(
+        self._metrics.show_beat(
             self.store.link.id,
             operable=self._problem is None and self.broker_problem is None,
             closed=self._closed is not None,
@@ -519,7 +525,7 @@ class LinkService:
     def _set_problem(self, problem: str | None) -> None:
         if problem != self._problem:
             if problem and self._problem is None:
-                self._metrics.running.count_outage(self.store.link.id)
+                self._metrics.count("link_outages", self.store.link.id)
             if problem in _PASSING:
                 self._log.info("link waits", reason=problem)
             elif problem:

@@ -35,7 +35,6 @@ from meters.intake.batches import Arrival
 from meters.intake.table_catalog import CatalogTable, table_topics
 from meters.ledger.claim_records import ClaimRecord
 from meters.links.links import Links
-from meters.metrics import Metrics
 from meters.mqtt.broker_connect import connect_broker
 from meters.mqtt.client_name import ClientName
 from meters.mqtt.connection import (
@@ -54,6 +53,7 @@ from meters.selfcheck.software import SelfCheck
 from meters.service.link_publisher import LinkPublisher
 from meters.service.link_service import LinkService
 from meters.service.log_auditing import LogAuditing, note_start
+from meters.service.metrics import UNKNOWN, Metrics
 from meters.service.pace import USUAL, BatchesInWork, Pace
 from meters.service.publishing_turn import HEARD_FOR_S
 from meters.store.credentials import session_secret
@@ -130,7 +130,7 @@ class MeterService:
             floor.service.idle_minutes,
             secret=session_secret(floor.service),
             log_secrets=log_secrets,
-            count_refused=self._metrics.running.count_sign_in_refused,
+            count_refused=partial(self._metrics.count, "sign_ins_refused"),
             demonstration=floor.facility.demonstration,
         )
         self._log_mark = LogMark(data)
@@ -138,7 +138,7 @@ class MeterService:
             redis,
             self._log_mark,
             self._post,
-            self._metrics.books.show_operators_log,
+            partial(self._metrics.set, "operators_log_holds"),
             log_secrets,
             pace=options.pace,
         )
@@ -167,11 +167,12 @@ class MeterService:
         self._asks = Asks(floor, stores, self._problem_of, self._keep_mark, self._bell.ring)
         self._online: dict[str, set[str]] = {link: set() for link in stores}
         self._link_acts = Links(self._links, self._online)
-        watchers = self._displays.watchers
-        self._metrics.running.attach(
-            self._self_check,
-            {"display": partial(watchers, staff=False), "staff": partial(watchers, staff=True)},
-        )
+        follow, watchers = self._metrics.follow, self._displays.watchers
+        follow("self_check_passed", lambda: self._self_check.problem is None)
+        follow("streams_open", partial(watchers, staff=False), "display")
+        follow("streams_open", partial(watchers, staff=True), "staff")
+        for link_id, online in self._online.items():
+            follow("tables_online", partial(len, online), link_id)
         self._tables: dict[str, CatalogTable] = {}
         self._statuses: dict[str, TableAddress] = {}
         for link in floor.link:
@@ -250,7 +251,7 @@ class MeterService:
             user_directory=self.user_directory,
             log_seal=lambda: self._log_mark.log_seal,
             health=self,
-            metrics=self._metrics,
+            exposition=self._metrics.exposition,
         )
         async with asyncio.TaskGroup() as group:
             group.create_task(note_start(self.user_directory.log), name="log")
@@ -339,7 +340,8 @@ class MeterService:
                     link.publisher.turns.forget()
                 await connection.subscribe(*self._beats, *self._meters)
                 self._connection, self._queue = connection, queue
-                self._metrics.running.show_broker(connected=True)
+                self._metrics.set("broker_connected", 1)
+                self._metrics.count("broker_connections")
                 log.info("broker connected", mqtt=connection.mqtt)
                 for link in self._links.values():
                     link.begin_with_broker()
@@ -361,7 +363,7 @@ class MeterService:
             log.warning("broker gone", reason=str(error))
         finally:
             self._connection = None
-            self._metrics.running.show_broker(connected=False)
+            self._metrics.set("broker_connected", 0)
             if not self._stopping:
                 self._show_broker_problem()
 
@@ -404,7 +406,7 @@ class MeterService:
                 return
         lane = topic if known is not None or topic in self._statuses else ""
         if not queue.put(message, lane):
-            self._metrics.running.count_dropped(known.address.link if known else "")
+            self._metrics.count("messages_dropped", known.address.link if known else UNKNOWN)
             if (more := self._dropped.due(lane)) is not None:
                 log.warning("flooded", topic=lane or "strangers", kept_back=more)
 
@@ -422,7 +424,7 @@ class MeterService:
             try:
                 batch = await connection.batch(BATCH_EVENTS_MAX)
                 arrived_s = time.perf_counter() - queue.waited_s
-                self._metrics.running.observe_wait(queue.waited_s)
+                self._metrics.observe("intake_lag_seconds", queue.waited_s)
                 by_link = self._sort(batch)
             except BaseException:
                 self._free.release()
@@ -451,7 +453,7 @@ class MeterService:
         work = (self._apply_to_link(self._links[id_], each) for id_, each in by_link.items())
         await asyncio.gather(*work)
         if by_link:
-            self._metrics.running.observe_reply(time.perf_counter() - arrived_s)
+            self._metrics.observe("reply_seconds", time.perf_counter() - arrived_s)
 
     async def _apply_to_link(self, link: LinkService, arrivals: Sequence[Arrival]) -> None:
         outcome = await link.apply_batch(arrivals)
@@ -498,11 +500,11 @@ class MeterService:
             online.discard(address.table)
             log.info("table offline", link=address.link, table=address.table)
         self._bell.ring()
-        self._metrics.running.show_table(*address, online=there)
+        self._metrics.set("table_online", there, *address)
 
     def _refuse_stranger(self, address: TableAddress, event: Message) -> None:
         message = f"the floor has no table {address.table} on link {address.link}"
-        self._metrics.play.count_refusal(address.link, "unknown_table")
+        self._metrics.count("refusals", address.link, "unknown_table")
         seq, code = seq_of(event.payload), "unknown_table"
         if (more := self._strangers.due("")) is not None:
             logger = log.bind(link=address.link, table=address.table)

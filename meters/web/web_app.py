@@ -19,7 +19,6 @@ from meters.floor.floor_file import Floor
 from meters.http.page_files import asset_route
 from meters.http.strict_requests import BODY_BYTES_MAX, WebRequest, check_body, check_query
 from meters.links.links import Links
-from meters.metrics import Metrics
 from meters.users.operators_log import LogSeal
 from meters.users.users import UserDirectory
 from meters.web.claim_routes import ask_routes, claim_routes
@@ -65,9 +64,13 @@ def create_app(
     user_directory: UserDirectory,
     log_seal: Callable[[], LogSeal],
     health: Health,
-    metrics: Metrics,
+    exposition: Callable[[str], tuple[bytes, str]],
 ) -> Litestar:
-    """Build the web application; raise `UserError` if the facility's logo cannot be shown."""
+    """Build the web application. `exposition` returns the metrics as a client accepts them.
+
+    Raises:
+        UserError: the facility's logo cannot be shown.
+    """
     assets = load_assets(floor)
     pages = [
         *signage_routes(floor, displays, assets.version),
@@ -84,7 +87,7 @@ def create_app(
             *user_routes(user_directory, log_seal),
             *sign_in_routes(floor, user_directory),
             *change_routes(changes, user_directory, displays),
-            *health_routes(health, metrics),
+            *health_routes(health, exposition),
             *settle_routes(floor, displays, assets.version),
         ],
         guards=[gate(user_directory), check_body, check_query],
@@ -112,7 +115,9 @@ def _schema(floor: Floor) -> OpenAPIConfig:
     )
 
 
-def health_routes(health: Health, metrics: Metrics) -> list[HTTPRouteHandler]:
+def health_routes(
+    health: Health, exposition: Callable[[str], tuple[bytes, str]]
+) -> list[HTTPRouteHandler]:
     @get("/healthz", opt=for_anybody())
     async def is_alive() -> Alive:
         """Answer that the service's process is alive, whatever the state of the links."""
@@ -133,7 +138,7 @@ def health_routes(health: Health, metrics: Metrics) -> list[HTTPRouteHandler]:
 
     @get("/metrics", opt=for_anybody(), media_type=MediaType.TEXT)
     async def show_metrics(request: WebRequest) -> Response[bytes]:
-        body, media_type = metrics.exposition(request.headers.get("accept", ""))
+        body, media_type = exposition(request.headers.get("accept", ""))
         return Response(body, media_type=media_type)
 
     return [is_alive, is_ready, show_metrics]

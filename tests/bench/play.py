@@ -21,7 +21,6 @@ from meters.intake.batches import Arrival, LinkIntake
 from meters.intake.table_catalog import CatalogTable, table_topics
 from meters.links.link_types import Adjustment
 from meters.links.meter_changes import adjustment
-from meters.metrics import Metrics
 from meters.store.link_acts import CloseReadings, decide_change, propose_change
 from meters.store.link_store import LinkStore
 from meters.store.old_entries import compress_entries
@@ -63,9 +62,8 @@ class PlayedFloor:
         self.rounds = self.claims = 0
         self._mix = mix
         self._writer = EventWriter(seed, mix.positions, mix.meters)
-        metrics = Metrics(floor)
         self._links: list[tuple[LinkIntake, list[CatalogTable]]] = [
-            (LinkIntake(store, metrics), list(table_topics(floor, store.link).values()))
+            (LinkIntake(store), list(table_topics(floor, store.link).values()))
             for store in self.stores
         ]
         self._played = 0

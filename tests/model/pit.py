@@ -25,9 +25,9 @@ from meters.ledger.link_state import Act, LedgerHead
 from meters.ledger.money_terms import Parameter
 from meters.links.link_types import Adjustment, MeterParameters, ParameterChange, ProposalRow
 from meters.links.links import Links
-from meters.metrics import Metrics
 from meters.restore.rebuild import Rebuild
 from meters.selfcheck.approval_checks import Configuration, Unapproved
+from meters.service.metrics import Metrics
 from meters.store.link_store import LinkStore
 from meters.wire.messages import Jackpot, Reply
 from tests.approving import approve
@@ -112,7 +112,7 @@ class Pit:
         self.link_acts = Links({self.link.id: self.books}, {self.link.id: self.online})
         self.metrics = Metrics(self.floor)
         self._stores = [LinkStore(redis, self.link) for _ in range(workers)]
-        self.intakes = [LinkIntake(store, self.metrics) for store in self._stores]
+        self.intakes = [LinkIntake(store) for store in self._stores]
         self.seq: defaultdict[str, int] = defaultdict(int)
 
     @classmethod
@@ -148,12 +148,13 @@ class Pit:
 
     def restart(self, worker: int = 0, *, replays: bool = False) -> None:
         """Forget what a worker knows. With `replays`, it takes events as a restore does."""
-        self.intakes[worker] = LinkIntake(self._stores[worker], self.metrics, replays=replays)
+        self.intakes[worker] = LinkIntake(self._stores[worker], replays=replays)
 
     async def take(self, events: Sequence[tuple[str, bytes]], *, worker: int = 0) -> BatchResult:
         outcome = await self.intakes[worker].apply_batch(
             [Arrival(self.known[table], payload) for table, payload in events]
         )
+        self.metrics.add(outcome.counts)
         self.published += [hit_message(record, paid) for record, paid in outcome.hits]
         return outcome
 

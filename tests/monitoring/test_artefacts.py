@@ -12,7 +12,7 @@ import yaml
 
 from controllers.agent.metrics import AgentMetrics
 from meters.floor.floor_file import read_floor
-from meters.metrics import Metrics
+from meters.service.metrics import Metrics
 from tests.monitoring.artefacts import (
     DASHBOARDS,
     DEPLOY,

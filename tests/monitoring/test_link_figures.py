@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from meters.ledger.accounts import meter_account
-from meters.metrics import Metrics
+from meters.service.metrics import Metrics
 from meters.store.link_stats import LinkStatsReader
 from tests.model.conftest import keeping_pit, keeping_redis, keeping_server
 from tests.model.pit import PROGRESSIVE, RAGS, Pit
@@ -39,7 +39,7 @@ class Waiting:
         """Check how many wait; the age of the oldest is 0 if none does."""
         state = await self._pit.store.state()
         figures = await self.stats.read(state.floor_changes)
-        self._metrics.books.show_link_state(self._pit.link.id, state, figures, 0)
+        self._metrics.show_link_state(self._pit.link.id, state, figures, 0)
         link = self._pit.link.id
         shown, age = (read(self._metrics, f"pitlink_{name}", link) for name in self._names)
         assert shown == count

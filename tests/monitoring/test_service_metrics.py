@@ -6,9 +6,9 @@ from prometheus_client.parser import text_string_to_metric_families
 from meters.audit.audit_files import backup_note
 from meters.floor.floor_file import parse_floor
 from meters.ledger.link_state import LedgerHead, LinkState, OpenDay
-from meters.metrics import CODES_MAX, Metrics
-from meters.metrics.families import Audited
-from meters.store.link_stats import LinkStats, RedisMemory, WaitingCount
+from meters.service.metric_declarations import Audited
+from meters.service.metrics import CODES_MAX, Metrics
+from meters.store.link_stats import LinkStats, WaitingCount
 from tests.floor_text import table_text
 from tests.web.stand import FLOOR
 
@@ -63,62 +63,42 @@ def test_every_meter_link_and_table_is_there_from_the_start() -> None:
 
 def test_what_is_counted_and_shown_is_exported() -> None:
     metrics = made(now=500.0)
-    play, books, running = metrics.play, metrics.books, metrics.running
     for _ in range(2):
-        play.count_wagers(*ON, wagers=3, wagered_cents=300, contributed_micros=605_000)
-        play.count_table("pit-2", "TCP-09", wagers=3, wagered_cents=300)
-    shows(metrics, *ON, wagers_total=6, wagered_cents_total=600, contributions_cents_total=121)
-    shows(metrics, "pit-2", "TCP-09", table_wagers_total=6, table_wagered_cents_total=600)
-    play.count_event("tcp-main", "wagers", "accepted")
-    play.count_event("tcp-main", "wagers", "accepted", 4)
-    play.count_refusal("tcp-main", "unknown_meter")
-    for won_cents in (5_000, 2_500):
-        play.count_wins(*ON, "odds", wins=1, won_cents=won_cents)
+        metrics.add({("wagers", *ON): 3, ("wagered_cents", *ON): 300})
+        metrics.count("table_wagers", "pit-2", "TCP-09", by=3)
+    shows(metrics, *ON, wagers_total=6, wagered_cents_total=600)
+    shows(metrics, "pit-2", "TCP-09", table_wagers_total=6)
+    metrics.count("events", "tcp-main", "wagers", "accepted")
+    metrics.count("events", "tcp-main", "wagers", "accepted", by=4)
+    metrics.count("refusals", "tcp-main", "unknown_meter")
     shows(metrics, "tcp-main", "wagers", "accepted", events_total=5)
     shows(metrics, "tcp-main", "unknown_meter", refusals_total=1)
-    shows(metrics, *ON, "odds", wins_total=2, won_cents_total=7_500)
-    books.show_amount(*ON, 112_362)
+    metrics.set("meter_amount_cents", 112_362, *ON)
     shows(metrics, *ON, meter_amount_cents=112_362)
-    running.observe_step(30, 0.002)
-    shows(metrics, batch_events_sum=30, script_seconds_sum=0.002)
+    metrics.observe("batch_events", 30)
+    metrics.observe("reply_seconds", 3.0)
+    shows(metrics, batch_events_sum=30, reply_seconds_sum=3, reply_seconds_count=1)
     # An audit that could not be made leaves the last result.
     for result in (Audited.DIFFERS, Audited.FAILED):
-        books.show_audit("tcp-main", result, 0.5)
+        metrics.show_audit("tcp-main", result, 0.5)
     shows(
         metrics, "tcp-main", audit_balanced=0, audit_timestamp_seconds=500,
         audit_duration_seconds=0.5,
     )  # fmt: skip
     shows(metrics, "tcp-main", "failed", audits_total=1)
-    running.count_outage("tcp-main")
     for operable, lasted_s, missed in ((False, 1.0, 0), (False, 2.5, 2), (True, 1.0, 0)):
-        running.show_beat(
+        metrics.show_beat(
             "tcp-main", operable=operable, closed=not operable, missed=missed, lasted_s=lasted_s
         )
     shows(
-        metrics, "tcp-main", link_inoperable_seconds_total=3.5, link_outages_total=1,
-        link_operable=1, link_closed=0, beats_missed_total=2, beat_timestamp_seconds=500,
+        metrics, "tcp-main", link_inoperable_seconds_total=3.5, link_operable=1, link_closed=0,
+        beats_missed_total=2, beat_timestamp_seconds=500,
     )  # fmt: skip
-    for online, seen in ((True, 1), (True, 1), (False, 0), (False, 0), (True, 1)):
-        running.show_table("pit-2", "TCP-09", online=online)
-        shows(metrics, "pit-2", tables_online=seen)
-        shows(metrics, "pit-2", "TCP-09", table_online=seen)
-    for connected in (True, False, True):
-        running.show_broker(connected=connected)
-    shows(metrics, broker_connected=1, broker_connections_total=2)
-    running.show_redis("pit-2", ready=True)
-    for memory in (RedisMemory(1_000, 5_000), None):
-        running.show_memory("pit-2", memory)
-        shows(
-            metrics, "pit-2", redis_ready=1, redis_memory_used_bytes=1_000,
-            redis_memory_limit_bytes=5_000,
-        )  # fmt: skip
-
-
-def test_waits_and_replies_are_timed() -> None:
-    metrics = made()
-    metrics.running.observe_wait(2.0)
-    metrics.running.observe_reply(3.0)
-    shows(metrics, intake_lag_seconds_sum=2, reply_seconds_sum=3, reply_seconds_count=1)
+    online = {"TCP-09"}
+    metrics.follow("tables_online", lambda: len(online), "pit-2")
+    shows(metrics, "pit-2", tables_online=1)
+    online.clear()
+    shows(metrics, "pit-2", tables_online=0)
 
 
 def test_the_books_are_shown_in_whole_cents() -> None:
@@ -130,13 +110,12 @@ def test_the_books_are_shown_in_whole_cents() -> None:
         {"progressive": 1_234_567}, {"progressive": 19_999}, WaitingCount(), WaitingCount(), 2, 90,
         entries_archived=30, archived_s=1_000.0, read_s=1_001.0,
     )  # fmt: skip
-    metrics.books.show_link_state("tcp-main", state, figures, sealed=100)
-    metrics.books.show_approval("tcp-main", due=True)
+    metrics.show_link_state("tcp-main", state, figures, sealed=100)
     shows(metrics, *ON, meter_reserve_cents=123, meter_overflow_cents=1)
     shows(
         metrics, "tcp-main", rounds_open=3, proposals_pending=2, ledger_entries=120,
         ledger_live_entries=90, ledger_sealed_entries=100, ledger_archived_entries=30,
-        approvals_due=1, archive_timestamp_seconds=1_000, reading_timestamp_seconds=1_001,
+        archive_timestamp_seconds=1_000, reading_timestamp_seconds=1_001,
     )  # fmt: skip
 
 
@@ -157,18 +136,15 @@ def test_the_disk_is_that_of_the_data_directory_and_a_backup_counts_once_noted(
 def test_what_strangers_send_makes_no_labels() -> None:
     metrics = made()
     for number in range(500):
-        metrics.play.count_event(f"link-{number}", f"type-{number}", f"status-{number}")
-        metrics.play.count_refusal(f"link-{number}", f"code-{number}")
-        metrics.play.count_wins("tcp-main", f"meter-{number}", "odds", wins=1, won_cents=1)
-        metrics.play.count_wagers(
-            "tcp-main", f"meter-{number}", wagers=1, wagered_cents=1, contributed_micros=1
-        )
-        metrics.play.count_table("tcp-main", f"table-{number}", wagers=1, wagered_cents=1)
-        metrics.running.show_table("tcp-main", f"table-{number}", online=True)
-        metrics.running.count_dropped(f"link-{number}")
-        metrics.running.count_not_taken(f"link-{number}")
-        metrics.books.show_amount("tcp-main", f"meter-{number}", 1)
-        metrics.books.show_waiting(f"link-{number}", WaitingCount(1, 0.0), WaitingCount())
+        link, meter, table = f"link-{number}", f"meter-{number}", f"table-{number}"
+        metrics.count("events", link, f"type-{number}", f"status-{number}")
+        metrics.count("refusals", link, f"code-{number}")
+        metrics.count("wins", "tcp-main", meter, "odds")
+        metrics.count("wagers", "tcp-main", meter)
+        metrics.count("table_wagers", "tcp-main", table)
+        metrics.set("table_online", 1, "tcp-main", table)
+        metrics.set("meter_amount_cents", 1, "tcp-main", meter)
+        metrics.set("claims_pending", 1, link)
     seen = samples(metrics)
     assert read(metrics, "pitlink_events_total", "unknown") == 500
     assert read(metrics, "pitlink_table_wagers_total", "unknown") == 500

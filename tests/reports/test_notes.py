@@ -22,9 +22,9 @@ from meters.audit.audit_files import (
 )
 from meters.audit.ledger_mark import LedgerMark
 from meters.floor.floor_file import parse_floor
-from meters.metrics import Metrics
 from meters.selfcheck import record_checks
 from meters.selfcheck.record_checks import note_checks
+from meters.service.metrics import Metrics
 from meters.wire.clock import now_text
 from tests.archive.day_content import edit
 from tests.floor_text import floor_text, link_text, section_text

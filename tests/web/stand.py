@@ -5,6 +5,7 @@ import itertools
 import ssl
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from functools import partial
 from typing import Final, Self
 
 import httpx
@@ -15,7 +16,7 @@ from redis.asyncio import Redis
 from meters.floor.floor_file import Floor, parse_floor
 from meters.http.middleware import ServerSettings
 from meters.http.server import serve_web
-from meters.metrics import Metrics
+from meters.service.metrics import Metrics
 from meters.store.user_keys import UserKeys
 from meters.users.names_and_roles import Role
 from meters.users.operators_log import LogSeal
@@ -109,7 +110,7 @@ class Stand:
             self.floor.service.idle_minutes,
             # These settings resist no attack, and are fast.
             PinHashing(time_cost=1, memory_kib=8),
-            count_refused=self.metrics.running.count_sign_in_refused,
+            count_refused=partial(self.metrics.count, "sign_ins_refused"),
         )
         self.user_keys = UserKeys()
         self._redis = redis
@@ -122,7 +123,7 @@ class Stand:
             self.floor, self.displays, claims=self.claims, asks=self.asks,
             links=self.links, changes=self.bell, user_directory=self.user_directory,
             log_seal=lambda: LogSeal(sealed_entry=34, seal="0b57" * 16), health=self.health,
-            metrics=self.metrics,
+            exposition=self.metrics.exposition,
         )  # fmt: skip
 
     async def start(self) -> None:

@@ -250,7 +250,7 @@ async def test_readiness_follows_the_links(stand: Stand) -> None:
 
 
 async def test_metrics_speaks_prometheus(stand: Stand) -> None:
-    stand.metrics.play.count_event("tcp-main", "wagers", "accepted", 3)
+    stand.metrics.count("events", "tcp-main", "wagers", "accepted", by=3)
     response = await stand.get("/metrics", accept="text/plain")
     assert response.headers["content-type"].startswith("text/plain; version=")
     line = 'pitlink_events_total{link="tcp-main",status="accepted",type="wagers"} 3.0'

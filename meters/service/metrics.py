@@ -1,0 +1,282 @@
+"""Metrics of the service, for Prometheus; ``deploy/docs/reference/metrics.md`` describes each.
+
+They are not accounting records. When a worker starts, its counters start at zero, and count only
+what this worker does. A loss of metrics is harmless, because accounting uses the ledger and its
+reports. Gauges of links' data are the same in every worker. Money is in cents, although Prometheus
+prefers base units, because amounts in dollars would be fractions.
+"""
+
+import math
+import shutil
+import time
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from importlib.metadata import version
+from itertools import product
+from pathlib import Path
+from typing import Final, final
+
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    Info,
+    ProcessCollector,
+    disable_created_metrics,
+)
+from prometheus_client.exposition import choose_encoder
+
+from bonus.wagers import MICROS_PER_CENT
+from meters.audit.audit_files import (
+    ARCHIVE_NOTE,
+    AUDIT_NOTE,
+    WHOLE_AUDIT_NOTE,
+    ArchiveNote,
+    AuditNote,
+    backup_note,
+    read_note,
+)
+from meters.floor.floor_file import Floor
+from meters.ledger.link_state import LinkState
+from meters.process.private_files import nearest_existing
+from meters.service.metric_declarations import (
+    DECLARED,
+    FURTHER,
+    LINK,
+    METER,
+    TABLE,
+    Audited,
+    MetricDeclaration,
+)
+from meters.store.link_stats import LinkStats
+
+CODES_MAX: Final = 64
+"""Different refusal codes in the metrics at most; pitlink has far fewer."""
+
+UNKNOWN: Final = "unknown"
+_WAITING: Final = (
+    ("claims_pending", "claims_oldest_age_seconds"),
+    ("hand_pays_pending", "hand_pays_oldest_age_seconds"),
+    ("envy_unpaid", "envy_oldest_age_seconds"),
+    ("corrections_pending", "corrections_oldest_age_seconds"),
+)
+"""The gauges of what waits: the number, and the age of the oldest in seconds."""
+
+Labels = tuple[str, ...]
+
+
+@final
+class Metrics:
+    """The service's counters, gauges and histograms, in their own registry.
+
+    A metric is changed by its name in `DECLARED` and the values of its labels. Labels for the
+    links, meters and tables of the floor exist from the start with the value 0, so Prometheus sees
+    the first increase. Every label has a limited set of values: any other one, such as a stranger's
+    link, becomes ``unknown``. `now` returns seconds since the epoch.
+    """
+
+    def __init__(self, floor: Floor, now: Callable[[], float] = time.time) -> None:
+        # Nobody needs the creation times of counters. They would double the size of the output.
+        disable_created_metrics()  # type: ignore[no-untyped-call]
+        self.registry: Final = CollectorRegistry()
+        self._now = now
+        self._floor: Mapping[Labels, Sequence[Labels]] = {
+            (): [()],
+            LINK: [(link.id,) for link in floor.link],
+            METER: [(link.id, meter.meter_id) for link in floor.link for meter in link.meter],
+            TABLE: [(link.id, table.id) for link in floor.link for table in link.table],
+        }
+        self._known = {place: frozenset(labels) for place, labels in self._floor.items()}
+        self._codes: set[str] = set()
+        self._labels = {one.name: one.labels for one in DECLARED}
+        self._counters: dict[str, Counter] = {}
+        self._gauges: dict[str, Gauge] = {}
+        self._histograms: dict[str, Histogram] = {}
+        self._adding: dict[Labels, Callable[[float], None]] = {}
+        self._since_s: dict[Labels, float | None] = {}
+        for one in DECLARED:
+            self._declare(one)
+        self._begin(floor)
+        self._follow_files(Path(floor.service.data), Path(floor.archive.directory))
+        Info("pitlink_build", "The running version.", registry=self.registry).info(
+            {"version": version("pitlink")}
+        )
+        ProcessCollector(registry=self.registry)
+
+    def _declare(self, one: MetricDeclaration) -> None:
+        about = (f"pitlink_{one.name}", one.help_text, one.labels)
+        if one.kind is Histogram:
+            self._histograms[one.name] = Histogram(
+                *about, buckets=one.buckets, registry=self.registry
+            )
+            return
+        made: Counter | Gauge
+        if one.kind is Counter:
+            made = self._counters[one.name] = Counter(*about, registry=self.registry)
+        else:
+            made = self._gauges[one.name] = Gauge(*about, registry=self.registry)
+        if one.labels and one.from_start:
+            place, further = _parts(one.labels)
+            for values in product(self._floor[place], *(FURTHER[name] for name in further)):
+                made.labels(*values[0], *values[1:])
+
+    def _begin(self, floor: Floor) -> None:
+        self.set("operators_log_holds", 1)
+        for link in floor.link:
+            self.set("tables_expected", len(link.table), link.id)
+            self.count("refusals", link.id, "unknown_table", by=0)
+            for _, age in _WAITING:
+                self.follow(age, partial(self._age_s, age, link.id), link.id)
+
+    def _follow_files(self, data: Path, archive: Path) -> None:
+        """Let the disk, and the notes in files, be read at each request."""
+        self.follow("data_free_bytes", lambda: _disk(data)[0])
+        self.follow("data_size_bytes", lambda: _disk(data)[1])
+        self.follow("backup_timestamp_seconds", lambda: _changed_s(backup_note(data)))
+        for scope, name in (("last", AUDIT_NOTE), ("whole", WHOLE_AUDIT_NOTE)):
+            read = partial(read_note, data / name, AuditNote)
+            self.follow("audit_noted_timestamp_seconds", partial(_noted_s, read), scope)
+            self.follow("audit_noted_in_order", partial(_in_order, read), scope)
+        look = partial(read_note, archive / ARCHIVE_NOTE, ArchiveNote)
+        self.follow("archive_look_timestamp_seconds", partial(_noted_s, look))
+        self.follow("archive_sound", partial(_in_order, look))
+
+    def count(self, name: str, *labels: str, by: float = 1) -> None:
+        self.add({(name, *labels): by})
+
+    def add(self, counts: Mapping[Labels, float]) -> None:
+        """Add numbers to counters. A key is the counter's name with the values of its labels."""
+        for key, number in counts.items():
+            # A counter that changes with many events is looked up only once, to save time.
+            (self._adding.get(key) or self._found(key))(number)
+
+    def _found(self, key: Labels) -> Callable[[float], None]:
+        name, *labels = key
+        counter, known = self._counters[name], self._known_labels(name, labels)
+        add = (counter.labels(*known) if known else counter).inc
+        if known == labels:
+            self._adding[key] = add
+        return add
+
+    def set(self, name: str, value: float, *labels: str) -> None:
+        self._gauge(name, labels).set(value)
+
+    def follow(self, name: str, read: Callable[[], float], *labels: str) -> None:
+        """Let a gauge be read at each request."""
+        self._gauge(name, labels).set_function(read)
+
+    def _gauge(self, name: str, labels: Sequence[str]) -> Gauge:
+        known = self._known_labels(name, labels)
+        return self._gauges[name].labels(*known) if known else self._gauges[name]
+
+    def observe(self, name: str, value: float) -> None:
+        self._histograms[name].observe(value)
+
+    def _known_labels(self, name: str, values: Sequence[str]) -> list[str]:
+        place, further = _parts(self._labels[name])
+        of_floor, others = tuple(values[: len(place)]), values[len(place) :]
+        if of_floor not in self._known[place]:
+            of_floor = (UNKNOWN,) * len(place)
+        return [*of_floor, *map(self._known_value, further, others)]
+
+    def _known_value(self, name: str, value: str) -> str:
+        if name != "code":
+            return value if value in FURTHER[name] else UNKNOWN
+        if value not in self._codes:
+            value = value if len(self._codes) < CODES_MAX else UNKNOWN
+            self._codes.add(value)
+        return value
+
+    def show_link_state(self, link: str, state: LinkState, figures: LinkStats, sealed: int) -> None:
+        """Set the metrics of a link's state and data.
+
+        `sealed` is the last ledger entry up to which an audit found no error.
+        """
+        for meter, micros in figures.reserve_micros.items():
+            self.set("meter_reserve_cents", micros // MICROS_PER_CENT, link, meter)
+        for meter, micros in figures.overflow_micros.items():
+            self.set("meter_overflow_cents", micros // MICROS_PER_CENT, link, meter)
+        waiting = (figures.claims, figures.hand_pays, figures.envy, figures.corrections)
+        for (name, age), counted in zip(_WAITING, waiting, strict=True):
+            self.set(name, counted.count, link)
+            self._since_s[age, link] = counted.since_s
+        shown = {
+            "proposals_pending": figures.proposals,
+            "rounds_open": state.rounds_open,
+            "ledger_entries": state.head.entry,
+            "ledger_live_entries": figures.entries_live,
+            "ledger_sealed_entries": sealed,
+            "ledger_archived_entries": figures.entries_archived,
+            "archive_timestamp_seconds": figures.archived_s,
+            "reading_timestamp_seconds": figures.read_s,
+        }
+        for name, value in shown.items():
+            if value is not None:
+                self.set(name, value, link)
+
+    def _age_s(self, age: str, link: str) -> float:
+        since_s = self._since_s.get((age, link))
+        return 0.0 if since_s is None else max(0.0, self._now() - since_s)
+
+    def show_audit(self, link: str, result: Audited, took_s: float) -> None:
+        """Count an audit and, if it could read Redis, set the metrics of its result."""
+        self.count("audits", link, result)
+        if result is not Audited.FAILED:
+            self.set("audit_balanced", result is Audited.BALANCED, link)
+            self.set("audit_timestamp_seconds", self._now(), link)
+            self.set("audit_duration_seconds", took_s, link)
+
+    def show_beat(
+        self, link: str, *, operable: bool, closed: bool, missed: int, lasted_s: float
+    ) -> None:
+        """Set the metrics of a link's heartbeat: the link's state and the missed heartbeats.
+
+        `lasted_s`, the time since the last heartbeat, counts as inoperable if the link is.
+        """
+        self.set("link_operable", operable, link)
+        self.set("link_closed", closed, link)
+        self.set("beat_timestamp_seconds", self._now(), link)
+        self.count("beats_missed", link, by=missed)
+        if not operable:
+            self.count("link_inoperable_seconds", link, by=lasted_s)
+
+    def exposition(self, accept: str) -> tuple[bytes, str]:
+        """Return all metrics for Prometheus, and the media type, which `accept` decides."""
+        encode, media_type = choose_encoder(accept)
+        return encode(self.registry), media_type
+
+
+def _parts(labels: Labels) -> tuple[Labels, Labels]:
+    """Divide the names of labels: those that name a part of the floor, and the others."""
+    place = labels[: sum(name in {"link", "meter", "table"} for name in labels)]
+    return place, labels[len(place) :]
+
+
+def _disk(data: Path) -> tuple[float, float]:
+    """Return the free space and the size in bytes of the disk that has the data directory.
+
+    If the directory does not exist yet, its nearest existing parent is used.
+    """
+    try:
+        disk = shutil.disk_usage(nearest_existing(data))
+    except OSError:
+        return math.nan, math.nan
+    return disk.free, disk.total
+
+
+def _noted_s(read: Callable[[], AuditNote | ArchiveNote | None]) -> float:
+    note = read()
+    return note.at_s if note else 0.0
+
+
+def _in_order(read: Callable[[], AuditNote | ArchiveNote | None]) -> float:
+    note = read()
+    return float(note is not None and not note.problems)
+
+
+def _changed_s(path: Path) -> float:
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return 0.0
