@@ -28,7 +28,7 @@ ORDER: Final = (
     *("controllers.demo", "controllers.cli"),
     *("meters.embedded", "meters.store", "meters.audit"),
     *("meters.mqtt", "meters.keys", "meters.archive", "meters.users"),
-    *("meters.selfcheck", "meters.intake", "meters.claims", "meters.links"),
+    *("meters.selfcheck", "meters.intake", "meters.acts"),
     *("meters.reports", "meters.web", "meters.restore", "meters.service"),
     *("meters.setup", "meters.cli"),
 )

@@ -8,12 +8,12 @@ from zoneinfo import ZoneInfo
 
 from bonus.display import exact_money, hand_words, item_words, money, wager_text
 from bonus.wagers import MICROS_PER_CENT
+from meters.acts.link_types import ActRow
 from meters.floor.facility import GamingDays
 from meters.floor.floor_file import Link, Meter
 from meters.ledger.accounts import ENVY as ENVY_ACCOUNTS
 from meters.ledger.accounts import HOUSE, PAID, claim_account, table_account
 from meters.ledger.table_corrections import confirmed_by
-from meters.links.link_types import ActRow
 from meters.reports.flows import CLAIMS, ENVY, AccountFlows, Flow
 from meters.reports.gaming_days import (
     LinkDay,

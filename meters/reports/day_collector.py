@@ -12,6 +12,8 @@ from typing import Final
 import msgspec
 
 from bonus.settling.settlement_lines import Line
+from meters.acts.act_rows import act_row
+from meters.acts.link_types import ActRow
 from meters.floor.floor_file import Link
 from meters.ledger.accounts import Transfer
 from meters.ledger.entry_messages import DECIDED, OUTAGE, READING, CloseReading
@@ -19,8 +21,6 @@ from meters.ledger.expected_transfers import Added, ExpectedBooks, HeldEnvy, Hel
 from meters.ledger.floor_approvals import approved_floor
 from meters.ledger.ledger_replay import Replay
 from meters.ledger.table_corrections import count_hands, entered_in_text
-from meters.links.act_rows import act_row
-from meters.links.link_types import ActRow
 from meters.reports.flows import CLAIMS, ENVY, TABLES, AccountFlows, Flow, Flows, pots_of
 from meters.reports.gaming_days import (
     LinkDay,

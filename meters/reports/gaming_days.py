@@ -7,9 +7,9 @@ from datetime import date
 from functools import reduce
 from typing import Final, Self, TypeVar
 
+from meters.acts.link_types import ActRow
 from meters.ledger.accounts import meter_account, overflow_account, reserve_account
 from meters.ledger.entry_messages import Outage
-from meters.links.link_types import ActRow
 from meters.reports.flows import AccountFlows, Flow
 from meters.reports.win_book import Win
 

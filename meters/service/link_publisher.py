@@ -6,8 +6,8 @@ from typing import Final, Protocol
 
 import msgspec
 
-from meters.claims.claim_views import current_jackpot, is_reopened
-from meters.claims.claims import LISTED_MAX
+from meters.acts.claim_views import current_jackpot, is_reopened
+from meters.acts.claims import LISTED_MAX
 from meters.floor.floor_file import Link
 from meters.ledger.link_state import LinkState
 from meters.service.metrics import Metrics

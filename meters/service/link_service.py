@@ -9,13 +9,13 @@ from typing import Any, Final
 import structlog
 from redis.exceptions import RedisError, ResponseError
 
+from meters.acts.meter_changes import LinkParameters
 from meters.audit.ledger_mark import LedgerMark, MarkError
 from meters.floor.facility import GamingDays
 from meters.floor.floor_file import Link
 from meters.intake.batches import Arrival, BatchResult, LinkIntake
 from meters.ledger.checkpoint import Mark
 from meters.ledger.link_state import LedgerHead, LinkState
-from meters.links.meter_changes import LinkParameters
 from meters.selfcheck.approval_checks import Configuration
 from meters.selfcheck.software import UNDER_WAY, SelfCheck
 from meters.service.ledger_auditing import NOT_AUDITED, LedgerAuditing, failure_text

@@ -21,11 +21,12 @@ import structlog
 from redis.exceptions import RedisError
 
 from bonus.errors import UserError
+from meters.acts.claim_views import hit_message
+from meters.acts.claims import Claims
+from meters.acts.correction_decisions import Asks
+from meters.acts.links import Links
+from meters.acts.simulated_floorperson import VALIDATES, validate_what_waits
 from meters.audit.ledger_mark import LedgerMark
-from meters.claims.claim_views import hit_message
-from meters.claims.claims import Claims
-from meters.claims.correction_decisions import Asks
-from meters.claims.simulated_floorperson import VALIDATES, validate_what_waits
 from meters.floor.facility import GamingDays
 from meters.floor.floor_file import Floor, Link
 from meters.floor.server_addresses import BrokerAddress
@@ -34,7 +35,6 @@ from meters.http.server import serve_web
 from meters.intake.batches import Arrival
 from meters.intake.table_catalog import CatalogTable, table_topics
 from meters.ledger.claim_records import ClaimRecord
-from meters.links.links import Links
 from meters.mqtt.broker_connect import connect_broker
 from meters.mqtt.client_name import ClientName
 from meters.mqtt.connection import (

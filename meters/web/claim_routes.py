@@ -10,7 +10,7 @@ from litestar import Response, get
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath, FromQuery, JSONBody, QueryParameter
 
-from meters.claims.claim_types import (
+from meters.acts.claim_types import (
     ENTRIES_MAX,
     PAGE_MAX,
     AskRow,
@@ -20,8 +20,8 @@ from meters.claims.claim_types import (
     WinSearch,
     Words,
 )
-from meters.claims.claims import Claims
-from meters.claims.correction_decisions import Asks
+from meters.acts.claims import Claims
+from meters.acts.correction_decisions import Asks
 from meters.floor.floor_file import Floor
 from meters.http.strict_requests import WebRequest
 from meters.users.names_and_roles import Right

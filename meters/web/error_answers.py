@@ -15,7 +15,7 @@ from litestar.types import ExceptionHandlersMap
 
 from bonus.printable import escape_unprintable
 from bonus.settling.rounds import RoundError
-from meters.claims.act_refusals import ActError
+from meters.acts.act_refusals import ActError
 from meters.http.settle_page import RoundProblem, problems_of
 from meters.http.strict_requests import WebRequest
 from meters.users.sessions import SignedIn

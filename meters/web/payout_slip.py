@@ -14,7 +14,7 @@ from reportlab.lib.colors import Color  # type: ignore[import-untyped]
 from reportlab.platypus import FrameBreak, KeepInFrame  # type: ignore[import-untyped]
 
 from bonus.display import card_words, hand_words, item_words, money
-from meters.claims.claim_types import ClaimRow, EnvyOwed, Wagered
+from meters.acts.claim_types import ClaimRow, EnvyOwed, Wagered
 from meters.floor.facility import DEMONSTRATION_MARK
 from meters.floor.floor_file import Floor
 from meters.reports.pdf_pages import (

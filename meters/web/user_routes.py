@@ -12,7 +12,7 @@ from litestar.openapi.datastructures import ResponseSpec
 from litestar.params import FromPath, JSONBody, QueryParameter
 
 from bonus.printable import PRINTABLE
-from meters.claims.claim_types import ENTRIES_MAX, PAGE_MAX
+from meters.acts.claim_types import ENTRIES_MAX, PAGE_MAX
 from meters.floor.floor_file import Floor
 from meters.http.strict_requests import WebRequest
 from meters.users.names_and_roles import Right, Role

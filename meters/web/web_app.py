@@ -13,12 +13,12 @@ from litestar.openapi.plugins import JsonRenderPlugin
 from litestar.openapi.spec import Components, SecurityScheme
 
 from bonus.printable import without_addresses
-from meters.claims.claims import Claims
-from meters.claims.correction_decisions import Asks
+from meters.acts.claims import Claims
+from meters.acts.correction_decisions import Asks
+from meters.acts.links import Links
 from meters.floor.floor_file import Floor
 from meters.http.page_files import asset_route
 from meters.http.strict_requests import BODY_BYTES_MAX, WebRequest, check_body, check_query
-from meters.links.links import Links
 from meters.users.operators_log import LogSeal
 from meters.users.users import UserDirectory
 from meters.web.claim_routes import ask_routes, claim_routes

@@ -13,14 +13,14 @@ import msgspec
 from redis.asyncio import Redis
 
 from bonus.errors import UserError
-from meters.claims.claims import Claims
-from meters.claims.simulated_floorperson import settle
+from meters.acts.claims import Claims
+from meters.acts.link_types import Adjustment
+from meters.acts.meter_changes import adjustment
+from meters.acts.simulated_floorperson import settle
 from meters.floor.facility import GamingDays
 from meters.floor.floor_file import Floor
 from meters.intake.batches import Arrival, LinkIntake
 from meters.intake.table_catalog import CatalogTable, table_topics
-from meters.links.link_types import Adjustment
-from meters.links.meter_changes import adjustment
 from meters.store.link_acts import CloseReadings, decide_change, propose_change
 from meters.store.link_store import LinkStore
 from meters.store.old_entries import compress_entries

@@ -7,11 +7,11 @@ from typing import cast
 import pytest
 from structlog.testing import capture_logs
 
-from meters.claims.act_refusals import ActError
-from meters.claims.claim_types import AskRow, ClaimRow
-from meters.claims.claims import Claims
-from meters.claims.correction_decisions import Asks
-from meters.claims.simulated_floorperson import validate_what_waits
+from meters.acts.act_refusals import ActError
+from meters.acts.claim_types import AskRow, ClaimRow
+from meters.acts.claims import Claims
+from meters.acts.correction_decisions import Asks
+from meters.acts.simulated_floorperson import validate_what_waits
 
 OFTEN = 12
 

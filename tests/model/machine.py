@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 from hypothesis.stateful import precondition, rule
 from hypothesis.strategies import DataObject, SearchStrategy
 
+from meters.acts.act_refusals import ActError
+from meters.acts.claim_types import ClaimRow
+from meters.acts.link_types import Adjustment
 from meters.archive.archive_days import ArchiveFiles
 from meters.archive.archiver import Archiver
-from meters.claims.act_refusals import ActError
-from meters.claims.claim_types import ClaimRow
 from meters.ledger.link_state import Act, EnvyAct
 from meters.ledger.table_corrections import AskAct
-from meters.links.link_types import Adjustment
 from meters.wire.messages import Jackpot
 from tests.games.stacks import ROYAL, STACKS, STRAIGHT_FLUSH, Stack
 from tests.lua.books import keyspace

@@ -10,12 +10,14 @@ import msgspec
 import pytest
 from redis.asyncio import Redis
 
+from meters.acts.act_refusals import ActError
+from meters.acts.claim_types import ClaimRow
+from meters.acts.claim_views import hit_message
+from meters.acts.claims import Claims
+from meters.acts.correction_decisions import Asks
+from meters.acts.link_types import Adjustment, MeterParameters, ParameterChange, ProposalRow
+from meters.acts.links import Links
 from meters.audit.link_audit import Finding, LinkAudit
-from meters.claims.act_refusals import ActError
-from meters.claims.claim_types import ClaimRow
-from meters.claims.claim_views import hit_message
-from meters.claims.claims import Claims
-from meters.claims.correction_decisions import Asks
 from meters.floor.facility import GamingDays
 from meters.floor.floor_file import Floor, parse_floor
 from meters.intake.batches import Arrival, BatchResult, LinkIntake
@@ -23,8 +25,6 @@ from meters.intake.table_catalog import table_topics
 from meters.ledger.checkpoint import Mark
 from meters.ledger.link_state import Act, LedgerHead
 from meters.ledger.money_terms import Parameter
-from meters.links.link_types import Adjustment, MeterParameters, ParameterChange, ProposalRow
-from meters.links.links import Links
 from meters.restore.rebuild import Rebuild
 from meters.selfcheck.approval_checks import Configuration, Unapproved
 from meters.service.metrics import Metrics

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from structlog.testing import capture_logs
 
-from meters.claims.claim_types import AskRow
+from meters.acts.claim_types import AskRow
 from meters.ledger.table_corrections import CorrectedWager, Correction
 from meters.wire.messages import DealtPosition, EnteredCards, Reply
 from tests.model.pit import (

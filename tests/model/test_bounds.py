@@ -3,8 +3,8 @@
 import pytest
 from redis.asyncio import Redis
 
+from meters.acts.link_types import Adjustment, ParameterChange
 from meters.ledger.money_terms import Parameter
-from meters.links.link_types import Adjustment, ParameterChange
 from tests.model.pit import FLOOR, PROGRESSIVE, RAGS, Pit, code, refused, to
 
 pytestmark = pytest.mark.duty("D3")

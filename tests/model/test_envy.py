@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from redis.asyncio import Redis
 
-from meters.claims.act_refusals import ActError
-from meters.claims.claim_types import ClaimRow
+from meters.acts.act_refusals import ActError
+from meters.acts.claim_types import ClaimRow
 from meters.restore.output import waiting_line
 from tests.floor_text import floor_text, link_text, meter_text, table_text
 from tests.games.texts import envy_text, game_text, tier_rows, wager_text

@@ -15,9 +15,9 @@ import pytest
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
+from meters.acts.link_types import Adjustment
 from meters.ledger.entry_messages import Outage
 from meters.ledger.redis_layout import PACK, STATE
-from meters.links.link_types import Adjustment
 from meters.store.link_acts import note_outage
 from meters.store.user_keys import USERS_TAG
 from meters.users.log_audit import LogAudit

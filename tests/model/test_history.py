@@ -5,8 +5,8 @@ import pytest
 from redis.asyncio import Redis
 
 from bonus.display import money
-from meters.claims import win_search
-from meters.claims.claim_types import ClaimRow, EnvyOwed, Wagered, WinSearch
+from meters.acts import win_search
+from meters.acts.claim_types import ClaimRow, EnvyOwed, Wagered, WinSearch
 from tests.model.pit import FIVE_CARD, FLOOR, PROGRESSIVE, RAGS, Pit, refused
 
 ROYAL = "As Ks Qs"

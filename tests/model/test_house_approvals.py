@@ -6,10 +6,10 @@ from typing import Literal
 import pytest
 from redis.asyncio import Redis
 
+from meters.acts.link_types import Adjustment
 from meters.audit.link_audit import LinkAudit
 from meters.ledger.approved_configuration import approved_terms
 from meters.ledger.ledger_replay import Replay
-from meters.links.link_types import Adjustment
 from meters.selfcheck.approval_checks import Configuration, Unapproved
 from meters.wire.messages import Reply
 from tests.approving import approve

@@ -12,7 +12,7 @@ from controllers.agent.delivery import encode_money_event
 from controllers.panel.settlement_view import held_views, settled_view
 from controllers.panel.table_view import view_table
 from controllers.table.state import Layout
-from meters.claims.claim_types import WinSearch
+from meters.acts.claim_types import WinSearch
 from meters.floor.floor_file import parse_floor
 from meters.http.settle_page import floor_forms
 from meters.ledger.approved_configuration import LinkConfiguration

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from bonus.errors import UserError
+from meters.acts.claim_types import WinSearch
+from meters.acts.link_types import Adjustment
 from meters.audit.ledger_mark import LedgerMark
 from meters.audit.link_audit import LinkAudit
-from meters.claims.claim_types import WinSearch
 from meters.ledger.ledger_replay import Replay
-from meters.links.link_types import Adjustment
 from tests.model.pit import BONUS, PROGRESSIVE, Pit
 
 DEEP = b"[" * 200_000

@@ -6,8 +6,8 @@ from typing import cast
 import pytest
 from redis.asyncio import Redis
 
-from meters.claims.act_refusals import ActError
-from meters.links.link_types import Adjustment, LinkView, ParameterChange
+from meters.acts.act_refusals import ActError
+from meters.acts.link_types import Adjustment, LinkView, ParameterChange
 from meters.selfcheck.approval_checks import Configuration
 from meters.store.link_store import TermsError
 from tests.approving import approve_never_approved

@@ -17,11 +17,11 @@ from redis.asyncio import Redis
 import meters.service.ledger_auditing
 import meters.service.link_service
 import meters.service.outages
+from meters.acts.link_types import ActRow, Adjustment
+from meters.acts.links import Links
 from meters.audit.ledger_mark import LedgerMark
 from meters.ledger.entry_messages import OUTAGE, Outage
 from meters.ledger.money_terms import terms_text
-from meters.links.link_types import ActRow, Adjustment
-from meters.links.links import Links
 from meters.service.outages import REASON_LENGTH_MAX, REASONS_MAX, Outages
 from meters.store.health import FileWatch, NotSyncedError
 from meters.store.link_acts import note_outage

@@ -9,7 +9,7 @@ import pytest
 from redis.asyncio import Redis
 
 import meters.intake.wager_judging
-from meters.claims.act_refusals import ActError
+from meters.acts.act_refusals import ActError
 from meters.floor.floor_file import FloorError, parse_floor
 from meters.intake.wager_judging import draw_for
 from meters.wire.messages import DrawMade, Wagers

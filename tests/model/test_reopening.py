@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from redis.asyncio import Redis
 
-from meters.claims.act_refusals import ActError
-from meters.claims.claim_types import ClaimRow
+from meters.acts.act_refusals import ActError
+from meters.acts.claim_types import ClaimRow
 from meters.floor.floor_file import parse_floor
 from meters.ledger.two_people import PinSetters
 from meters.selfcheck.approval_checks import Configuration

@@ -8,14 +8,14 @@ import msgspec
 import pytest
 from redis.asyncio import Redis
 
-from meters.claims.act_refusals import ActError
+from meters.acts.act_refusals import ActError
+from meters.acts.link_types import LinkView, ParameterChange
+from meters.acts.links import Links
+from meters.acts.meter_changes import words_of
 from meters.floor.floor_file import Meter
 from meters.ledger.entry_messages import Change
 from meters.ledger.money_terms import LinkTerms, terms_text
 from meters.ledger.two_people import PinSetters
-from meters.links.link_types import LinkView, ParameterChange
-from meters.links.links import Links
-from meters.links.meter_changes import words_of
 from meters.selfcheck.approval_checks import Configuration
 from meters.service.ledger_auditing import NOT_AUDITED
 from meters.store.link_acts import NewTerms, decide_change, propose_change

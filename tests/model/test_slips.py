@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from redis.asyncio import Redis
 from redis.exceptions import ConnectionError as LostError
 
+from meters.acts.act_refusals import ActError
+from meters.acts.claims import Claims
+from meters.acts.simulated_floorperson import simulated_slip
 from meters.audit.link_audit import LinkAudit
-from meters.claims.act_refusals import ActError
-from meters.claims.claims import Claims
-from meters.claims.simulated_floorperson import simulated_slip
 from meters.ledger.slip_numbers import clean_slip, fold_slip
 from meters.store.link_store import LinkStore
 from meters.store.redis_clients import AnyRedis, redis_of

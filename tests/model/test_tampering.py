@@ -13,10 +13,10 @@ import msgspec
 import pytest
 
 from bonus.errors import UserError
+from meters.acts.link_types import Adjustment
 from meters.audit.ledger_mark import LedgerMark
 from meters.audit.link_audit import LinkAudit
 from meters.ledger.checkpoint import Mark
-from meters.links.link_types import Adjustment
 from meters.store.link_store import LinkStore
 from tests.model.pit import PROGRESSIVE, Pit, to
 from tests.model.tampering import (

@@ -11,12 +11,12 @@ import pytest
 from redis.asyncio import Redis
 
 import meters.wire.clock
+from meters.acts.link_types import Adjustment
 from meters.archive.archive_days import ArchiveFiles
 from meters.archive.archiver import Archiver
 from meters.floor.facility import GamingDays
 from meters.floor.floor_file import Floor, parse_floor
 from meters.ledger.entry_messages import Outage
-from meters.links.link_types import Adjustment
 from meters.reports.gaming_days import LinkDay
 from meters.reports.ledger_scan import Choose, LedgerScan, LinkScan, from_to, one_day, scan_ledgers
 from meters.store.link_acts import CloseReadings, note_outage

@@ -15,7 +15,7 @@ import pytest
 from redis.asyncio import Redis
 from typer.testing import CliRunner, Result
 
-import meters.claims.slip_reservations
+import meters.acts.slip_reservations
 from bonus.errors import UserError
 from meters.cli.report import report
 from meters.ledger.redis_layout import SCHEMA, LinkKeys
@@ -196,7 +196,7 @@ async def hostile_floor_file(
     make_shop: MakeShop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Path:
     """Return the floor file of a link whose ledger has texts from before texts were checked."""
-    monkeypatch.setattr(meters.claims.slip_reservations, "clean_slip", str)
+    monkeypatch.setattr(meters.acts.slip_reservations, "clean_slip", str)
     shop: Shop = make_shop("2026-01-20 12:00")
     await shop.open()
     for slip, reason in (

@@ -7,7 +7,7 @@ from typing import Final
 
 import pytest
 
-from meters.claims.act_refusals import ActError
+from meters.acts.act_refusals import ActError
 from meters.ledger.accounts import table_account
 from meters.reports.accounting_documents import month_document
 from meters.reports.accounting_lists import NOTHING

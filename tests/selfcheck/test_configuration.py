@@ -9,15 +9,15 @@ import msgspec
 import pytest
 from redis.asyncio import Redis
 
+from meters.acts.act_refusals import ActError
+from meters.acts.link_types import UnapprovedRow
+from meters.acts.links import Links
 from meters.audit.link_audit import LinkAudit
-from meters.claims.act_refusals import ActError
 from meters.floor.floor_file import parse_floor
 from meters.ledger.approved_configuration import LinkConfiguration
 from meters.ledger.floor_approvals import Approval
 from meters.ledger.redis_layout import LinkKeys
 from meters.ledger.two_people import COMMAND, PinSetters
-from meters.links.link_types import UnapprovedRow
-from meters.links.links import Links
 from meters.selfcheck.approval_checks import Configuration, Unapproved
 from meters.selfcheck.server_checks import store_checks
 from meters.store.approvals import ApprovalBook

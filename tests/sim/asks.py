@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from meters.claims.claim_types import AskedCards, AskedWager, AskRow
+from meters.acts.claim_types import AskedCards, AskedWager, AskRow
 
 Record = dict[str, Any]
 _STATES: Final = {"confirm_correction": "confirmed", "refuse_correction": "refused"}

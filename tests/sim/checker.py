@@ -14,8 +14,8 @@ import redis.asyncio
 from redis import Redis
 from redis.exceptions import OutOfMemoryError, RedisError
 
+from meters.acts.claim_types import AskRow
 from meters.audit.link_audit import LinkAudit
-from meters.claims.claim_types import AskRow
 from meters.floor.floor_file import Link
 from meters.ledger.redis_layout import StoredTable
 from meters.store.link_store import LinkStore

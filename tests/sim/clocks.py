@@ -12,8 +12,8 @@ from typing import Any, Final
 
 import pytest
 
+import meters.acts.links
 import meters.intake.wager_judging
-import meters.links.links
 import meters.selfcheck.software
 import meters.service.link_publisher
 import meters.service.outages
@@ -67,7 +67,7 @@ def under_control(world: World) -> Iterator[None]:
         patch.setattr(meters.wire.clock, "datetime", clock)
         patch.setattr(meters.service.link_publisher, "time", clock)
         patch.setattr(meters.intake.wager_judging, "secrets", Chance(world.seed))
-        patch.setattr(meters.links.links, "secrets", _Tokens(world.chance("names")))
+        patch.setattr(meters.acts.links, "secrets", _Tokens(world.chance("names")))
         patch.setattr(meters.service.outages, "secrets", _Tokens(world.chance("outages")))
         patch.setattr(meters.service.link_publisher, "datetime", clock)
         patch.setattr(meters.selfcheck.software, "read_software", read_program_files)

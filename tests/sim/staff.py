@@ -6,12 +6,12 @@ from operator import attrgetter
 from random import Random
 from typing import Any, Final
 
-from meters.claims.act_refusals import ActError
-from meters.claims.claim_types import AskRow
+from meters.acts.act_refusals import ActError
+from meters.acts.claim_types import AskRow
+from meters.acts.link_types import Adjustment, ParameterChange
 from meters.floor.floor_file import Link
 from meters.ledger.link_state import Act, EnvyAct
 from meters.ledger.table_corrections import AskAct
-from meters.links.link_types import Adjustment, ParameterChange
 from tests.model.model_floor import Change, ModelFloor
 from tests.model.pit import to
 from tests.sim.checker import Checker

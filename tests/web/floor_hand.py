@@ -6,7 +6,7 @@ from typing import Final
 import msgspec
 from playwright.async_api import Browser, BrowserContext, Locator, Page, ViewportSize, expect
 
-from meters.claims.claim_types import ClaimRow, EnvyOwed, Wagered
+from meters.acts.claim_types import ClaimRow, EnvyOwed, Wagered
 from meters.web.security import COOKIE
 from tests.browsers import Finger, sees
 from tests.web.stand import CLAIM, PIN, Stand

@@ -7,8 +7,8 @@ from typing import Final, Literal
 import msgspec
 
 from bonus.display import money
-from meters.claims.act_refusals import ActError
-from meters.claims.claim_types import (
+from meters.acts.act_refusals import ActError
+from meters.acts.claim_types import (
     AskedCards,
     AskRow,
     ClaimRequestRow,
@@ -18,13 +18,9 @@ from meters.claims.claim_types import (
     WinPage,
     WinSearch,
 )
-from meters.claims.claims import Claims
-from meters.claims.correction_decisions import Asks
-from meters.floor.floor_file import Floor, Link
-from meters.ledger.link_state import Act, EnvyAct
-from meters.ledger.table_corrections import AskAct
-from meters.ledger.two_people import NO_SETTERS, PinSetters
-from meters.links.link_types import (
+from meters.acts.claims import Claims
+from meters.acts.correction_decisions import Asks
+from meters.acts.link_types import (
     ActRow,
     Adjustment,
     LinkView,
@@ -34,7 +30,11 @@ from meters.links.link_types import (
     ProposalRow,
     UnapprovedRow,
 )
-from meters.links.links import Links
+from meters.acts.links import Links
+from meters.floor.floor_file import Floor, Link
+from meters.ledger.link_state import Act, EnvyAct
+from meters.ledger.table_corrections import AskAct
+from meters.ledger.two_people import NO_SETTERS, PinSetters
 from meters.web.streams import ChangeSignal
 
 AT: Final = "2026-11-20T02:14:07.250Z"

@@ -7,8 +7,8 @@ import msgspec
 import pytest
 from litestar.routes import HTTPRoute
 
-from meters.claims.act_refusals import ActError
-from meters.claims.claim_types import ClaimRow
+from meters.acts.act_refusals import ActError
+from meters.acts.claim_types import ClaimRow
 from meters.web import display_state, streams
 from tests.submission.filings import pages_of
 from tests.web.events import listening

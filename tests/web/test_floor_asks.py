@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from playwright.async_api import Locator, Page, expect
 
-from meters.claims.claim_types import AskedWager, AskRow
+from meters.acts.claim_types import AskedWager, AskRow
 from tests.browsers import check_accessible, sees
 from tests.web.floor_hand import FloorRoom, answer, dialog, press
 from tests.web.in_memory import ASK, ASK_RESULT

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 from playwright.async_api import Browser, Error, Page, Route, expect
 
-from meters.claims.claim_types import ClaimRow, Wagered
+from meters.acts.claim_types import ClaimRow, Wagered
 from meters.web import streams
 from tests.browsers import check_accessible, hold_clock, sees
 from tests.floor_text import floor_text, link_text, meter_text

@@ -8,7 +8,7 @@ import pytest_asyncio
 from playwright.async_api import Browser, Page, expect
 
 from bonus.settling.settle_round import settle_line
-from meters.claims.claim_types import Wagered
+from meters.acts.claim_types import Wagered
 from tests.browsers import check_accessible, sees
 from tests.waiting import eventually_async
 from tests.web.conftest import Sides

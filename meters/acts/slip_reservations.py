@@ -7,7 +7,7 @@ from typing import Final, cast
 import structlog
 from redis.exceptions import RedisError
 
-from meters.claims.act_refusals import REFUSED, ActError
+from meters.acts.act_refusals import REFUSED, ActError
 from meters.ledger.claim_records import record_of
 from meters.ledger.slip_numbers import SlipError, clean_slip, correction_of
 from meters.store.link_store import LinkStore, TermsError

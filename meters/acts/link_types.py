@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from meters.claims.claim_types import FloorRow, Words
+from meters.acts.claim_types import FloorRow, Words
 from meters.ledger.money_terms import Parameter
 
 ProposalState = Literal["open", "confirmed", "withdrawn"]

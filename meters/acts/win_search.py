@@ -5,9 +5,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from bonus.display import money
-from meters.claims.act_refusals import ActError
-from meters.claims.claim_types import ClaimRow, WinPage, WinSearch
-from meters.claims.claim_views import ClaimRows
+from meters.acts.act_refusals import ActError
+from meters.acts.claim_types import ClaimRow, WinPage, WinSearch
+from meters.acts.claim_views import ClaimRows
 from meters.floor.floor_file import Floor
 from meters.store.link_store import LinkStore
 

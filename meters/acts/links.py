@@ -14,17 +14,11 @@ import structlog
 from redis.exceptions import RedisError
 
 from bonus.wagers import MICROS_PER_CENT
-from meters.claims.act_refusals import ActError, store_failure_as_inoperable
-from meters.floor.floor_file import Meter, fewest_positions
-from meters.ledger.accounts import meter_account
-from meters.ledger.checkpoint import Mark
-from meters.ledger.entry_messages import Change, SwitchRecord, Withdrawn
-from meters.ledger.money_terms import LinkTerms, terms_text
-from meters.ledger.two_people import NO_SETTERS, PinSetters, why_one_person
-from meters.links.act_rows import act_row, claim_in
-from meters.links.link_types import ActRow, Adjustment, LinkView, ParameterChange, ProposalRow
-from meters.links.link_view import HighestAmounts, view_link
-from meters.links.meter_changes import (
+from meters.acts.act_refusals import ActError, store_failure_as_inoperable
+from meters.acts.act_rows import act_row, claim_in
+from meters.acts.link_types import ActRow, Adjustment, LinkView, ParameterChange, ProposalRow
+from meters.acts.link_view import HighestAmounts, view_link
+from meters.acts.meter_changes import (
     LinkParameters,
     adjustment,
     change_of,
@@ -33,6 +27,12 @@ from meters.links.meter_changes import (
     return_warning,
     words_of,
 )
+from meters.floor.floor_file import Meter, fewest_positions
+from meters.ledger.accounts import meter_account
+from meters.ledger.checkpoint import Mark
+from meters.ledger.entry_messages import Change, SwitchRecord, Withdrawn
+from meters.ledger.money_terms import LinkTerms, terms_text
+from meters.ledger.two_people import NO_SETTERS, PinSetters, why_one_person
 from meters.selfcheck.approval_checks import Configuration, only_unapproved
 from meters.store.link_acts import (
     NewTerms,

@@ -5,9 +5,9 @@ from typing import Final
 
 import structlog
 
-from meters.claims.act_refusals import REFUSED, ActError, refusals, store_failure_as_inoperable
-from meters.claims.claim_types import ClaimRequestRow, ClaimRow, WinPage, WinSearch
-from meters.claims.claim_views import (
+from meters.acts.act_refusals import REFUSED, ActError, refusals, store_failure_as_inoperable
+from meters.acts.claim_types import ClaimRequestRow, ClaimRow, WinPage, WinSearch
+from meters.acts.claim_views import (
     EVENT_OF,
     ClaimRows,
     envy_message,
@@ -15,8 +15,8 @@ from meters.claims.claim_views import (
     state_message,
     win_message,
 )
-from meters.claims.slip_reservations import SlipNumbers, slip_of
-from meters.claims.win_search import History
+from meters.acts.slip_reservations import SlipNumbers, slip_of
+from meters.acts.win_search import History
 from meters.floor.floor_file import Floor
 from meters.ledger.approved_configuration import LinkConfiguration
 from meters.ledger.claim_records import ClaimRecord, record_of

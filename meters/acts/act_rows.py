@@ -8,7 +8,8 @@ from typing import Final
 import msgspec
 
 from bonus.display import item_words, money
-from meters.claims.claim_views import claim_words
+from meters.acts.claim_views import claim_words
+from meters.acts.link_types import ActRow
 from meters.ledger.claim_records import record_of
 from meters.ledger.entry_messages import (
     ARCHIVED,
@@ -25,7 +26,6 @@ from meters.ledger.entry_messages import (
 from meters.ledger.floor_approvals import Approval, HalfApproval
 from meters.ledger.money_terms import read_terms
 from meters.ledger.table_corrections import ASK_DECISION, CorrectedWager, entered_in_text
-from meters.links.link_types import ActRow
 from meters.wire.messages import UNREADABLE, DealtPosition, EnteredCards, Void
 
 ActDetails = tuple[str, str]

@@ -17,7 +17,8 @@ from bonus.display import money
 from bonus.law import meter_terms
 from bonus.law.meter_terms import hand_bonus_return
 from bonus.wagers import MICROS_PER_CENT
-from meters.claims.act_refusals import ActError
+from meters.acts.act_refusals import ActError
+from meters.acts.link_types import Adjustment, ProposalRow, ProposalState
 from meters.floor.floor_file import (
     LIMIT_CENTS_MAX,
     WAGER_CENTS_MAX,
@@ -31,7 +32,6 @@ from meters.floor.floor_file import (
 )
 from meters.ledger.entry_messages import CHANGED, Change
 from meters.ledger.money_terms import Parameter
-from meters.links.link_types import Adjustment, ProposalRow, ProposalState
 from meters.wire.messages import UNREADABLE
 
 _log = structlog.get_logger()

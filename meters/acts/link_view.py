@@ -5,19 +5,19 @@ from typing import Final
 
 from bonus.law.paytables import read_percent
 from bonus.wagers import MICROS_PER_CENT
-from meters.floor.floor_file import Meter
-from meters.ledger.accounts import meter_account, overflow_account, reserve_account
-from meters.ledger.checkpoint import Mark
-from meters.ledger.claim_records import record_of
-from meters.ledger.link_state import Snapshot
-from meters.links.link_types import (
+from meters.acts.link_types import (
     LinkView,
     MeterAccounting,
     MeterParameters,
     ProposalRow,
     UnapprovedRow,
 )
-from meters.links.meter_changes import LinkParameters
+from meters.acts.meter_changes import LinkParameters
+from meters.floor.floor_file import Meter
+from meters.ledger.accounts import meter_account, overflow_account, reserve_account
+from meters.ledger.checkpoint import Mark
+from meters.ledger.claim_records import record_of
+from meters.ledger.link_state import Snapshot
 from meters.selfcheck.approval_checks import Unapproved
 from meters.store.link_store import LinkStore
 

@@ -5,8 +5,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 import msgspec
 import structlog
 
-from meters.claims.act_refusals import ActError, store_failure_as_inoperable
-from meters.claims.claim_types import AskedCards, AskedWager, AskRow
+from meters.acts.act_refusals import ActError, store_failure_as_inoperable
+from meters.acts.claim_types import AskedCards, AskedWager, AskRow
 from meters.floor.floor_file import Floor
 from meters.ledger.table_corrections import (
     Ask,

@@ -7,7 +7,7 @@ import msgspec
 import structlog
 
 from bonus.display import hand_words, item_words, money
-from meters.claims.claim_types import ClaimRequestRow, ClaimRow, ClaimState, EnvyOwed, Wagered
+from meters.acts.claim_types import ClaimRequestRow, ClaimRow, ClaimState, EnvyOwed, Wagered
 from meters.floor.floor_file import Floor
 from meters.ledger.claim_records import ClaimRecord, OwedEnvy, record_of
 from meters.ledger.entry_messages import DECIDED, DecisionRecord

@@ -7,10 +7,10 @@ from typing import Final
 
 import structlog
 
-from meters.claims.act_refusals import ActError
-from meters.claims.claim_types import ClaimRow
-from meters.claims.claims import Claims
-from meters.claims.correction_decisions import Asks
+from meters.acts.act_refusals import ActError
+from meters.acts.claim_types import ClaimRow
+from meters.acts.claims import Claims
+from meters.acts.correction_decisions import Asks
 from meters.process.logs import ThrottledLog
 
 log = structlog.get_logger()

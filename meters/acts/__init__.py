@@ -1,0 +1,1 @@
+"""Acts of people: they decide wins and correction requests, and open, close and change links."""

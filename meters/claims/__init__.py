@@ -1,1 +1,0 @@
-"""Claims: floorpersons validate, reject and pay wins."""

@@ -1,1 +1,0 @@
-"""Links and meters: people open and close links, and two people change a meter together."""
