@@ -1,10 +1,17 @@
-"""Units of meters, the sources of payouts, and the names of items that belong to a wager."""
+"""Units of meters and payouts, their sources, and the names of items that belong to a wager."""
 
+import re
 from enum import StrEnum, auto
+from fractions import Fraction
 from typing import Final
 
 MICROS_PER_CENT: Final = 10_000
 """A micro is a millionth of a dollar. Meters are counted in micros."""
+
+Percent = int | Fraction
+"""A percentage to the hundredth, exactly: a whole number, or a fraction such as 25/2 for 12.5%."""
+
+PERCENT: Final = re.compile(r"(0|[1-9][0-9]{0,2})(?:\.([0-9]{1,2}))?")
 
 MAGIC_CARD: Final = "magic_card"
 
@@ -68,3 +75,25 @@ def is_on_dealer(item: str) -> bool:
     (True, False)
     """
     return item.endswith(_DEALER)
+
+
+def read_percent(number: str | int) -> Percent:
+    """Return a percentage from a number with at most two decimals, or from its text.
+
+    >>> read_percent("12.50"), read_percent("10.0"), read_percent(100)
+    (Fraction(25, 2), 10, 100)
+    """
+    match = PERCENT.fullmatch(str(number))
+    if match is None:
+        raise ValueError(f"{number!r} is not a percentage with at most two decimals")
+    percent = Fraction(int(match[1]) * 100 + int((match[2] or "").ljust(2, "0")), 100)
+    return percent.numerator if percent.denominator == 1 else percent
+
+
+def percent_bps(percent: Percent) -> int:
+    """Return a percentage in basis points, hundredths of a percent.
+
+    >>> percent_bps(100), percent_bps(Fraction(25, 2))
+    (10000, 1250)
+    """
+    return int(percent * 100)

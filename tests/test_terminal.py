@@ -28,7 +28,7 @@ HOSTILE: Final = "a\x1b[2Jb\x9b31mc\x07\r\u202egnp\u2066\u200b\x7f"
 _PRINTERS: Final = {
     "meters/process/printing.py",
     "meters/process/console.py",
-    "controllers/cli/table.py",
+    "controllers/panel/table_program.py",
 }
 """Files that may write to a terminal or pipe: the agent its address."""
 

@@ -25,7 +25,7 @@ ORDER: Final = (
     *("bonus", "bonus.hands", "bonus.law", "bonus.settling", "bonus.odds"),
     *("meters.process", "meters.wire", "meters.floor", "meters.ledger", "meters.http"),
     *("controllers.table", "controllers.agent", "controllers.panel"),
-    *("controllers.demo", "controllers.cli"),
+    "controllers.demo",
     *("meters.embedded", "meters.store", "meters.audit"),
     *("meters.mqtt", "meters.keys", "meters.archive", "meters.users"),
     *("meters.selfcheck", "meters.intake", "meters.acts"),
@@ -177,7 +177,7 @@ def test_every_room_has_its_place_in_the_order() -> None:
 @pytest.mark.parametrize(
     ("room", "module"),
     [
-        ("bonus.law", "bonus.settling.settlement_lines"),
+        ("bonus.law", "bonus.settling.settle_round"),
         ("bonus.odds", "controllers.table"),
         ("meters.store", "meters.intake.batches"),
         ("meters.cli", "controllers.agent"),

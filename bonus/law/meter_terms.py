@@ -22,7 +22,6 @@ from bonus.law.games import Games, chapter_games
 from bonus.law.paytables import (
     Payout,
     Paytable,
-    Percent,
     Rates,
     paytables_of,
     read_cents,
@@ -31,7 +30,7 @@ from bonus.law.paytables import (
     read_times,
     rows_of,
 )
-from bonus.wagers import PaidFrom
+from bonus.wagers import PaidFrom, Percent
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,6 @@ from bonus.law.paytables import (
     ChapterError,
     Payout,
     Paytable,
-    Percent,
     Rates,
     cell_of,
     paytables_of,
@@ -41,6 +40,7 @@ from bonus.law.paytables import (
     read_times,
 )
 from bonus.law.reference_checks import check_cards, check_consistency
+from bonus.wagers import Percent
 
 _Worth = tuple[Percent, int, int]
 

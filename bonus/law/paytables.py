@@ -7,15 +7,12 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from functools import cache
 from types import MappingProxyType
 from typing import Final
 
 from bonus.law.chapter_file import Cells, OneTable, PrintedTable, Progression
-
-Percent = int | Fraction
-"""A percentage to the hundredth, exactly: a whole number, or a fraction such as 25/2 for 12.5%."""
+from bonus.wagers import PERCENT, Percent, percent_bps, read_percent
 
 Path = tuple[str | int, ...]
 """The place of a value in a chapter's file: keys, and numbers of list elements from 0."""
@@ -94,8 +91,7 @@ _NUMBER: Final = r"([1-9][0-9]{0,2}(?:,[0-9]{3})*)"
 _DOLLARS: Final = re.compile(rf"\${_NUMBER}")
 _SEED: Final = re.compile(rf"\${_NUMBER} for 1|\$0")
 _ODDS: Final = re.compile(rf"{_NUMBER} (to|for) 1")
-_PERCENT: Final = re.compile(r"(0|[1-9][0-9]{0,2})(?:\.([0-9]{1,2}))?")
-_OF_METER: Final = re.compile(rf"({_PERCENT.pattern})% of ([a-z][a-z0-9_]*)")
+_OF_METER: Final = re.compile(rf"({PERCENT.pattern})% of ([a-z][a-z0-9_]*)")
 
 
 @cache
@@ -165,34 +161,12 @@ def read_rate_bps(cell: str) -> int:
     >>> read_rate_bps("14%"), read_rate_bps("2.25%"), read_rate_bps("0.5%")
     (1400, 225, 50)
     """
-    if not cell.endswith("%") or not _PERCENT.fullmatch(cell[:-1]):
+    if not cell.endswith("%") or not PERCENT.fullmatch(cell[:-1]):
         raise ChapterError(f"{cell!r} is not a rate: write 'N%', with at most two decimals")
     rate_bps = percent_bps(read_percent(cell[:-1]))
     if rate_bps >= 10_000:
         raise ChapterError(f"{cell!r} is not a rate: it must be below 100%")
     return rate_bps
-
-
-def read_percent(number: str | int) -> Percent:
-    """Return a percentage from a number with at most two decimals, or from its text.
-
-    >>> read_percent("12.50"), read_percent("10.0"), read_percent(100)
-    (Fraction(25, 2), 10, 100)
-    """
-    match = _PERCENT.fullmatch(str(number))
-    if match is None:
-        raise ChapterError(f"{number!r} is not a percentage with at most two decimals")
-    percent = Fraction(int(match[1]) * 100 + int((match[2] or "").ljust(2, "0")), 100)
-    return percent.numerator if percent.denominator == 1 else percent
-
-
-def percent_bps(percent: Percent) -> int:
-    """Return a percentage in basis points, hundredths of a percent.
-
-    >>> percent_bps(100), percent_bps(Fraction(25, 2))
-    (10000, 1250)
-    """
-    return int(percent * 100)
 
 
 def read_cents(cell: str) -> int:

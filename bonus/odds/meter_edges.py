@@ -19,7 +19,6 @@ from bonus.cards import DECK
 from bonus.law.chapter_file import WagerTables
 from bonus.law.paytables import (
     Paytable,
-    Percent,
     Rates,
     read_cents,
     read_payout,
@@ -31,6 +30,7 @@ from bonus.odds.enumerations import Enumerator, all_hands, fives
 from bonus.odds.main_edges import folded_strengths
 from bonus.odds.odds_entries import Drawn, Folding, LongRun, OddsEntry, SharedWager, TierOdds, exact
 from bonus.odds.offers import OTHERS_MAX, Offer, PaidHand, paid_hands, paytable_of
+from bonus.wagers import Percent
 
 PLAYERS_MAX: Final = 7
 _ONLY: Final = ""

@@ -23,9 +23,8 @@ from msgspec.structs import replace
 
 from bonus.cards import DECK, Card, card_name
 from bonus.law.meter_terms import MeterTerms
-from bonus.settling.rounds import Round, RoundError, RoundPosition
+from bonus.rounds import Outcome, Round, RoundError, RoundPosition
 from bonus.settling.settlement import settle_round
-from bonus.settling.settlement_lines import Outcome
 from bonus.settling.table_rules import TableRules
 
 _TRIED_MAX: Final = 512

@@ -16,8 +16,16 @@ from bonus.hands.counts import counts_of
 from bonus.hands.rankings import Compare, Judge
 from bonus.law.chapter_file import CardsOf
 from bonus.law.meter_terms import MeterTerms
-from bonus.settling.rounds import Round, RoundError, RoundPosition
-from bonus.settling.settlement_lines import Due, Line, Outcome, PercentWon, encode_line
+from bonus.rounds import (
+    Due,
+    Line,
+    Outcome,
+    PercentWon,
+    Round,
+    RoundError,
+    RoundPosition,
+    encode_line,
+)
 from bonus.wagers import PaidFrom
 
 

@@ -10,18 +10,9 @@ from functools import lru_cache, partial
 from typing import Literal
 
 from bonus.law.meter_terms import MeterTerms, Row
-from bonus.law.paytables import Percent
+from bonus.rounds import Due, Line, Outcome, PercentWon, RoundPosition, encode_line, written_percent
 from bonus.settling.payouts import JudgedCards, PlainLines, Turns, collected, decided
-from bonus.settling.rounds import RoundPosition
-from bonus.settling.settlement_lines import (
-    Due,
-    Line,
-    Outcome,
-    PercentWon,
-    encode_line,
-    written_percent,
-)
-from bonus.wagers import LUCKY_BONUS, MAGIC_CARD, PaidFrom, is_jackpot, jackpot_item
+from bonus.wagers import LUCKY_BONUS, MAGIC_CARD, PaidFrom, Percent, is_jackpot, jackpot_item
 
 
 @dataclass(frozen=True, slots=True, eq=False)

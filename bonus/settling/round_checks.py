@@ -12,8 +12,8 @@ from bonus.cards import Card, card_name
 from bonus.errors import nearest
 from bonus.law.chapter_file import OF_COMMUNITY, CardsOf, Main
 from bonus.law.meter_terms import MeterTerms
+from bonus.rounds import KeptWagers, Round, RoundError, RoundPosition, kept_wagers, refuse
 from bonus.settling.no_win import check_no_win
-from bonus.settling.rounds import KeptWagers, Round, RoundError, RoundPosition, kept_wagers, refuse
 from bonus.settling.table_rules import Placing, TableRules
 
 WAGER_CENTS_MAX: Final = 10**10

@@ -14,17 +14,17 @@ from bonus.law.choices import Choices, choice_problem
 from bonus.law.games import Games, chapter_games
 from bonus.law.meter_terms import MeterTerms, meter_terms
 from bonus.printable import unprintable_problem
-from bonus.settling.rounds import (
+from bonus.rounds import (
     Draw,
     KeptWagers,
     LuckyPosition,
+    MeterHolding,
     Round,
     RoundError,
     RoundPosition,
     one_card,
     read_cards,
 )
-from bonus.settling.settlement_lines import MeterHolding
 from bonus.settling.table_rules import TableRules, table_rules
 from bonus.wagers import MICROS_PER_CENT
 

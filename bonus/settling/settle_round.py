@@ -12,6 +12,15 @@ import msgspec
 from bonus.law.games import Games
 from bonus.law.meter_terms import MeterTerms
 from bonus.printable import escape_in_json
+from bonus.rounds import (
+    Due,
+    MeterAfter,
+    MeterHolding,
+    RoundError,
+    RoundPosition,
+    SettlementText,
+    encode_line,
+)
 from bonus.settling.round_checks import check_round, check_wagers
 from bonus.settling.round_text import (
     LINE_BYTES_MAX,
@@ -23,24 +32,9 @@ from bonus.settling.round_text import (
     terms_of,
     wagered_of,
 )
-from bonus.settling.rounds import RoundError, RoundPosition
 from bonus.settling.settlement import at_limit, contributions, resolve, settle_round, void_lines
-from bonus.settling.settlement_lines import Due, Line, MeterHolding, encode_line
 from bonus.settling.table_rules import TableRules
 from bonus.wagers import MICROS_PER_CENT
-
-
-class MeterAfter(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Balances after a round, in cents."""
-
-    amount: int
-    reserve: int | None = None
-    overflow: int | None = None
-
-
-class SettlementText(msgspec.Struct, frozen=True):
-    lines: tuple[Line, ...]
-    meters: dict[str, MeterAfter]
 
 
 class _Error(msgspec.Struct, frozen=True, omit_defaults=True):

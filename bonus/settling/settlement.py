@@ -18,17 +18,20 @@ from typing import Final
 import msgspec
 
 from bonus.law.meter_terms import MeterTerms
-from bonus.settling.payouts import PlainLines, SettlingStep, Turns, paying_order
-from bonus.settling.rounds import KeptWagers, Round, RoundPosition, kept_wagers
-from bonus.settling.settlement_lines import (
+from bonus.rounds import (
     Due,
+    KeptWagers,
     Line,
     MeterHolding,
     Outcome,
     PercentWon,
+    Round,
+    RoundPosition,
     Settlement,
     encode_line,
+    kept_wagers,
 )
+from bonus.settling.payouts import PlainLines, SettlingStep, Turns, paying_order
 from bonus.settling.table_rules import TableRules
 from bonus.wagers import MICROS_PER_CENT
 

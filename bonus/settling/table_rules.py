@@ -28,9 +28,9 @@ from bonus.law.paytables import (
     rows_of,
     with_mini_royal,
 )
+from bonus.rounds import Outcome
 from bonus.settling.payouts import Decision, PayoutLimit, SettlingStep, collected, judged_cards
 from bonus.settling.progressives import BonusDraws, DealerBonus, ProgressiveWager
-from bonus.settling.settlement_lines import Outcome
 from bonus.settling.wagers_at_odds import MainTerms, MainWagers, OptionalWager
 from bonus.wagers import PaidFrom, envy_item
 

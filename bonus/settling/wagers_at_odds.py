@@ -14,6 +14,7 @@ from bonus.cards import rank_of
 from bonus.hands.rankings import Compare
 from bonus.law.chapter_file import Bonus, Main
 from bonus.law.meter_terms import MeterTerms
+from bonus.rounds import Line, RoundPosition
 from bonus.settling.payouts import (
     Decision,
     JudgedCards,
@@ -25,8 +26,6 @@ from bonus.settling.payouts import (
     plain_dues,
     returned,
 )
-from bonus.settling.rounds import RoundPosition
-from bonus.settling.settlement_lines import Line
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from bonus.cards import Card, card_name, parse_card
 from bonus.hands.four import best_four
 from bonus.hands.three import three_card_strength
 from bonus.law.chapter_file import OF_COMMUNITY, Main
-from bonus.settling.settlement_lines import Line
+from bonus.rounds import Line
 from bonus.settling.table_rules import TableRules
 from controllers.agent.agent import Agent, occurs
 from controllers.demo.decks import DealtRound, deal, jackpot_hands, shuffle, stack, stacked_hand
@@ -39,7 +39,6 @@ from controllers.table.device_events import (
     encode_event,
 )
 from controllers.table.state import Layout, Phase
-from meters.wire.messages import HELD, ErrorDetail
 
 _log: Final = structlog.get_logger(__name__)
 
@@ -190,7 +189,7 @@ class DealerBot:
         laid = lay_wagers(self._layout.rules, sorted(self._seats), self._rng)
         wagers = yield from self._place_wagers()
         locked = yield BettingLocked()
-        if isinstance(locked.error, ErrorDetail) and locked.error.code == HELD:
+        if locked.code == Phase.HELD:
             return RoundPlayed(())  # no card was dealt: the wagers were returned
         if not locked.ok:
             wagers = {}

@@ -20,7 +20,7 @@ from controllers.demo.bot_tables import (
     booked_agents,
     play_tables,
 )
-from controllers.demo.dealer_bots import STACK_EVERY, RoundPlayed
+from controllers.demo.dealer_bots import RoundPlayed
 from controllers.demo.demo_floor import PANEL_TABLE, playing_tables, write_demo_floor
 from controllers.demo.demo_report import (
     progress_line,
@@ -57,18 +57,15 @@ _LINE_EVERY_S: Final = 15.0
 class DemoOptions:
     """Options of a demonstration.
 
-    `speed` is relative to a real table. `port` and `panel_port`, by default the next one, are on
-    loopback. `data` keeps the meters between runs. With `auto_floor`, a simulated floorperson
-    validates the wins. One deck of every `stack_every` is stacked on average; with 0, none.
+    `port` and `panel_port`, by default the next one, are on loopback. `data` keeps the meters
+    between runs. With `auto_floor`, a simulated floorperson validates the wins.
     """
 
+    bots: BotOptions
     tables: int
-    speed: float
     port: int
     data: Path
-    for_s: float | None
     auto_floor: bool
-    stack_every: int = STACK_EVERY
     panel_port: int | None = None
 
     @property
@@ -82,7 +79,7 @@ class DemoOptions:
         """How long a win waits for the simulated floorperson; None if people validate wins."""
         if not self.auto_floor:
             return None
-        return max(_FLOORPERSON_LEAST_S, _FLOORPERSON_AFTER_S / self.speed)
+        return max(_FLOORPERSON_LEAST_S, _FLOORPERSON_AFTER_S / self.bots.speed)
 
 
 def run_demo(options: DemoOptions) -> bool:
@@ -125,7 +122,7 @@ class _Demo:
                         f"http://{LOOPBACK}:{options.port}",
                         panel_url,
                         tables=options.tables,
-                        stack_every=options.stack_every,
+                        stack_every=options.bots.stack_every,
                     )
                     show_users(self._console, options.auto_floor_after_s)
                     await self._play(service, rounds)
@@ -193,9 +190,8 @@ class _Demo:
         async with booked_agents(self._floor, playing, self._books, self._metrics) as agents:
             ended = asyncio.create_task(service.ended())
             showing = asyncio.create_task(self._show(service))
-            bots = BotOptions(options.speed, options.for_s, options.stack_every)
             try:
-                await play_tables(agents, self._stopping, ended, bots, write)
+                await play_tables(agents, self._stopping, ended, options.bots, write)
             finally:
                 await cancel_all([showing])
 

@@ -17,10 +17,9 @@ import msgspec
 from bonus.errors import UserError
 from bonus.law.games import Games
 from bonus.law.meter_terms import MeterTerms
-from bonus.settling.rounds import RoundError
-from bonus.settling.settle_round import SettlementText, settle_line
+from bonus.rounds import Line, MeterHolding, PercentWon, RoundError, SettlementText, percent_won
+from bonus.settling.settle_round import settle_line
 from bonus.settling.settlement import take_off
-from bonus.settling.settlement_lines import Line, MeterHolding, PercentWon, percent_won
 from bonus.wagers import MICROS_PER_CENT, is_on_dealer, jackpot_item
 
 _ENCODER: Final = msgspec.json.Encoder()

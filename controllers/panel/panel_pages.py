@@ -11,7 +11,7 @@ from litestar.handlers import HTTPRouteHandler
 from litestar.response import Stream
 
 from bonus.printable import escape_in_json
-from bonus.settling.rounds import RoundError
+from bonus.rounds import RoundError
 from controllers.agent.agent import Agent
 from controllers.agent.metrics import AgentMetrics, metrics_route
 from controllers.panel.access import PanelAccess
@@ -117,8 +117,7 @@ def _panel_routes(
             return _json(msgspec.json.encode(waiting), 202)
         if answer.ok:
             return _json(encode_answer(answer), 200)
-        code = getattr(answer.error, "code", "")
-        return _json(encode_answer(answer), 400 if code in _BAD else 409)
+        return _json(encode_answer(answer), 400 if answer.code in _BAD else 409)
 
     return [show_panel, show_view, follow_view, take_event]
 

@@ -4,8 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from bonus.display import hand_words
-from bonus.law.chapter_file import Validation
-from bonus.settling.settlement_lines import Line, Outcome
+from bonus.rounds import Line, Outcome
 from bonus.wagers import LUCKY_BONUS, MAGIC_CARD, PaidFrom, is_envy
 from controllers.panel import views
 from controllers.table.open_settlements import (
@@ -103,7 +102,7 @@ def held_views(layout: Layout, state: TableState) -> list[views.HeldView]:
                 amount=opened.amount if opened else None,
                 validated=decided == "validated",
                 told=f"Do not pay. {then}",
-                rule=_validation(layout, opened.item if opened else "").stays,
+                rule=layout.validation(opened.item if opened else "").stays,
             )
         )
     return held
@@ -142,7 +141,7 @@ def _line_view(layout: Layout, settled: SettledRound, number: int) -> views.Line
 def _why(layout: Layout, line: Line) -> list[str]:
     if line.outcome is not Outcome.PAID:
         return [f"{line.rule}: the payouts of this wager."]
-    validation = _validation(layout, line.item)
+    validation = layout.validation(line.item)
     why = [f"{line.rule}: the payout of this hand."]
     if line.percent:
         why[0] = f"{line.rule}: this hand pays {line.percent}% of the meter."
@@ -158,16 +157,6 @@ def _why(layout: Layout, line: Line) -> list[str]:
             " done."
         )
     return why
-
-
-def _validation(layout: Layout, item: str) -> Validation:
-    """Return the rules for wins of an item, the first ones for an unknown item."""
-    meters = layout.rules.meters
-    meter = meters.meter_of.get(item) or next(iter(meters.titles))
-    found = meters.terms[meters.wagers_of(meter)[0]].validation
-    if found is None:
-        raise ValueError(f"the {meter} meter has no rules for its wins")
-    return found
 
 
 def _due(lines: list[views.LineView]) -> list[views.DueView]:

@@ -9,7 +9,7 @@ from typing import Literal
 
 import msgspec
 
-from bonus.settling.settlement_lines import WrittenPercent
+from bonus.rounds import WrittenPercent
 from controllers.table.open_settlements import LineState
 from controllers.table.state import Refused
 from meters.wire.messages import DrawMade

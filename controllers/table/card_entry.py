@@ -10,9 +10,8 @@ from typing import Final, Literal
 from msgspec.structs import replace
 
 from bonus.cards import parse_card, parse_cards
-from bonus.settling.rounds import Round, RoundPosition
+from bonus.rounds import Line, Outcome, Round, RoundPosition
 from bonus.settling.settlement import settle_round
-from bonus.settling.settlement_lines import Line, Outcome
 from controllers.table.betting import check_locked, check_position
 from controllers.table.device_events import (
     CommunityRead,

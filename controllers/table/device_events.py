@@ -10,7 +10,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from bonus.printable import name_problem, unseen_problem
-from bonus.settling.settlement_lines import Line
+from bonus.rounds import Line
 from meters.wire.messages import ClaimOpened, DrawMade, ErrorDetail, Patron, Reason, has_name_twice
 
 NOT_PASSED_ON: Final = "not_passed_on"
@@ -260,6 +260,11 @@ class DeviceAnswer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     positions: tuple[int, ...] | UnsetType = UNSET
     held: tuple[str, ...] | UnsetType = UNSET
     error: ErrorDetail | UnsetType = UNSET
+
+    @property
+    def code(self) -> str:
+        """Code of the refusal; empty for an accepted event."""
+        return self.error.code if isinstance(self.error, ErrorDetail) else ""
 
 
 _EVENT: Final[msgspec.json.Decoder[DeviceEvent]] = msgspec.json.Decoder(DeviceEvent)

@@ -8,7 +8,7 @@ from typing import Final, Literal
 
 from msgspec.structs import replace
 
-from bonus.settling.settlement_lines import Line, Outcome, cause_of
+from bonus.rounds import Line, Outcome, cause_of
 from bonus.wagers import PaidFrom
 from controllers.table.betting import check_open
 from controllers.table.device_events import DeviceRefusal

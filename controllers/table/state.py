@@ -10,11 +10,11 @@ import msgspec
 from msgspec.structs import replace
 
 from bonus.display import item_words
-from bonus.law.chapter_file import OF_COMMUNITY, Deal
+from bonus.law.chapter_file import OF_COMMUNITY, Deal, Validation
 from bonus.law.choices import Choices
 from bonus.law.games import Games
 from bonus.law.meter_terms import MeterTerms
-from bonus.settling.settlement_lines import Line
+from bonus.rounds import Line
 from bonus.settling.table_rules import TableRules, table_rules
 from bonus.wagers import is_on_dealer
 from meters.floor.floor_file import Link, Meter, Table, paytables_of_meters
@@ -86,6 +86,15 @@ class Layout:
         """Return whether community cards are dealt for a wager (649a.8(d))."""
         placing = self.rules.placings.get(wager)
         return placing is not None and placing.cards in OF_COMMUNITY
+
+    def validation(self, item: str) -> Validation:
+        """Return the rules for wins of an item, the first ones for an unknown item."""
+        meters = self.rules.meters
+        meter = meters.meter_of.get(item) or next(iter(meters.titles))
+        found = meters.terms[meters.wagers_of(meter)[0]].validation
+        if found is None:
+            raise ValueError(f"the {meter} meter has no rules for its wins")
+        return found
 
 
 class Phase(StrEnum):

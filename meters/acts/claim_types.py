@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 import msgspec
 
 from bonus.printable import PRINTABLE_WORDS
-from bonus.settling.settlement_lines import WrittenPercent
+from bonus.rounds import WrittenPercent
 
 ClaimState = Literal["pending", "validated", "paid", "rejected"]
 

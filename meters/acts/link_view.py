@@ -3,8 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
-from bonus.law.paytables import read_percent
-from bonus.wagers import MICROS_PER_CENT
+from bonus.wagers import MICROS_PER_CENT, read_percent
 from meters.acts.link_types import (
     LinkView,
     MeterAccounting,

@@ -21,11 +21,11 @@ from bonus.odds.offers import DrawOdds, OddsQuery, Offer, asked_for, offers_of
 from bonus.odds.wager_odds import with_hit_times
 from meters.cli.odds_tables import show
 from meters.floor.floor_file import read_floor
-from meters.floor.floor_offers import floor_offers
 from meters.floor.game_files import read_games
-from meters.floor.odds_counting import count_entries
 from meters.process.console import PlainConsole
 from meters.process.printing import print_error, print_json
+from meters.selfcheck.floor_offers import floor_offers
+from meters.selfcheck.odds_counting import count_entries
 
 _WRONG_USAGE: Final = 2
 _PLAIN_WIDTH: Final = 100

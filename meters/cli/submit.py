@@ -13,12 +13,12 @@ import typer
 
 from bonus.errors import UserError
 from meters.floor.floor_file import ConfigOption
-from meters.floor.odds_counting import count_entries
 from meters.process.printing import print_error
 from meters.reports.report_pdf import Format
 from meters.reports.submission import build_submission, read_texts
 from meters.reports.submission_contents import submission_json
 from meters.reports.submission_document import submission_pdf
+from meters.selfcheck.odds_counting import count_entries
 from meters.selfcheck.software import read_software
 from meters.wire.clock import now
 

@@ -17,8 +17,8 @@ import msgspec
 from bonus.display import item_words
 from bonus.law.chapter_file import OF_COMMUNITY
 from bonus.law.choices import Choices
-from bonus.settling.rounds import RoundError
-from bonus.settling.settle_round import SettlementText, settle_line
+from bonus.rounds import RoundError, SettlementText
+from bonus.settling.settle_round import settle_line
 from bonus.settling.table_rules import TableRules, table_rules
 from meters.floor.facility import DEMONSTRATION_MARK, Facility
 from meters.floor.floor_file import Link, Meter, Table, paytables_of_meters

@@ -7,20 +7,21 @@ from typing import Final
 
 import msgspec
 
-from bonus.law.paytables import percent_bps
-from bonus.settling.round_checks import check_round
-from bonus.settling.rounds import (
+from bonus.rounds import (
     Draw,
+    Due,
+    Line,
     Round,
     RoundError,
     RoundPosition,
+    encode_line,
     kept_wagers,
     one_card,
     read_cards,
 )
+from bonus.settling.round_checks import check_round
 from bonus.settling.settlement import settle_round
-from bonus.settling.settlement_lines import Due, Line, encode_line
-from bonus.wagers import MICROS_PER_CENT
+from bonus.wagers import MICROS_PER_CENT, percent_bps
 from meters.intake.table_catalog import CatalogTable
 from meters.intake.wager_judging import OpenRound, check_position
 from meters.ledger.claim_records import ClaimRecord, Records

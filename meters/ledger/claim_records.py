@@ -6,7 +6,7 @@ from typing import Final
 
 import msgspec
 
-from bonus.settling.settlement_lines import Line, WrittenPercent, cause_of
+from bonus.rounds import Line, WrittenPercent, cause_of
 from bonus.wagers import is_envy
 from meters.ledger.script_steps import EnvyCents
 from meters.wire.messages import Result, WageredPosition, envy_claim_name

@@ -11,7 +11,7 @@ from typing import Final, Literal
 
 import msgspec
 
-from bonus.settling.settlement_lines import Line
+from bonus.rounds import Line
 from meters.ledger.link_state import Act, ClaimChange, ClaimRequest, EnvyAct
 from meters.ledger.money_terms import Parameter
 from meters.wire.messages import (

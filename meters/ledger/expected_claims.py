@@ -7,9 +7,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-from bonus.law.paytables import Percent
-from bonus.settling.settlement_lines import Line, cause_of, percent_won
-from bonus.wagers import MICROS_PER_CENT, is_on_dealer
+from bonus.rounds import Line, cause_of, percent_won
+from bonus.wagers import MICROS_PER_CENT, Percent, is_on_dealer
 from meters.ledger.accounts import (
     ENVY,
     HOUSE,

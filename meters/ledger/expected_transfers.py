@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import msgspec
 
 from bonus.law.games import chapter_games
-from bonus.settling.settlement_lines import Line
+from bonus.rounds import Line
 from bonus.wagers import MICROS_PER_CENT
 from meters.ledger.accounts import (
     HOUSE,

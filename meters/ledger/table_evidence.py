@@ -5,7 +5,7 @@ from typing import Final
 
 import msgspec
 
-from bonus.settling.settlement_lines import Line
+from bonus.rounds import Line
 from bonus.wagers import LUCKY_BONUS, MAGIC_CARD
 from meters.ledger.entry_messages import (
     DECIDED,

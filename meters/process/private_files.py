@@ -236,8 +236,3 @@ def make_open_directory(path: Path) -> None:
         make_open_directory(path.parent)
         path.mkdir()
         path.chmod(_OPEN_DIRECTORY)
-
-
-def nearest_existing(path: Path) -> Path:
-    """Return a path, or its nearest parent that exists; the path itself if none does."""
-    return next((each for each in (path, *path.absolute().parents) if each.exists()), path)

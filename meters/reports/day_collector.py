@@ -11,7 +11,7 @@ from typing import Final
 
 import msgspec
 
-from bonus.settling.settlement_lines import Line
+from bonus.rounds import Line
 from meters.acts.act_rows import act_row
 from meters.acts.link_types import ActRow
 from meters.floor.floor_file import Link

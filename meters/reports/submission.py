@@ -29,7 +29,6 @@ from meters.floor.floor_file import (
     paytables_of_meters,
     read_floor,
 )
-from meters.floor.floor_offers import chance_ratio, floor_offers, meter_chances
 from meters.floor.game_files import GameText, read_game_texts
 from meters.ledger.approved_configuration import LinkConfiguration
 from meters.reports.submission_contents import (
@@ -50,6 +49,7 @@ from meters.reports.submission_contents import (
     WagerFiling,
 )
 from meters.reports.wager_filings import chance_of, hand_rows, rules_of, wager_odds
+from meters.selfcheck.floor_offers import chance_ratio, floor_offers, meter_chances
 from meters.selfcheck.software import Software
 
 Count = Callable[[Sequence[Offer]], Sequence[OddsEntry]]

@@ -13,7 +13,7 @@ import msgspec
 from bonus.law.chapter_file import Deal
 from bonus.odds.odds_entries import LongRun, exact
 from bonus.odds.odds_words import percent
-from bonus.settling.settlement_lines import WrittenPercent
+from bonus.rounds import WrittenPercent
 
 FORMAT: Final = 1
 """Version of the form of the JSON. It rises when a field changes its meaning or is removed."""

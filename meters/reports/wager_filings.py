@@ -10,7 +10,7 @@ from bonus.law.paytables import read_cents
 from bonus.odds.odds_entries import Folding, HandLine, OddsEntry, TierOdds, exact
 from bonus.odds.odds_words import one_in
 from bonus.odds.offers import Offer, choose
-from bonus.settling.settlement_lines import written_percent
+from bonus.rounds import written_percent
 from meters.reports.submission_contents import (
     AmountEdge,
     DrawFiling,

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import Final
 
-from bonus.settling.settlement_lines import Line, WrittenPercent
+from bonus.rounds import Line, WrittenPercent
 from meters.ledger.claim_evidence import table_of
 from meters.ledger.claim_records import hand_record_name
 from meters.ledger.entry_messages import DecisionRecord

@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from bonus.settling.settlement_lines import WrittenPercent
+from bonus.rounds import WrittenPercent
 from meters.archive import archiver
 from meters.archive.day_file import DayFile, EntryLine, entry_of
 from meters.floor.floor_file import Link

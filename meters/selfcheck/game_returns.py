@@ -11,15 +11,15 @@ from bonus.law.meter_terms import tenths_text
 from bonus.odds.odds_entries import OddsEntry
 from bonus.odds.wager_odds import rare_top_award
 from meters.floor.floor_file import Floor, Meter
-from meters.floor.floor_offers import (
+from meters.selfcheck.check_result import Check, warning
+from meters.selfcheck.floor_offers import (
     MeterChance,
     chance_ratio,
     floor_offers,
     meter_chances,
     shared_offers,
 )
-from meters.floor.odds_counting import count_entries
-from meters.selfcheck.check_result import Check, warning
+from meters.selfcheck.odds_counting import count_entries
 
 
 def return_checks(floor: Floor) -> Iterator[Check]:

@@ -23,7 +23,6 @@ from meters.audit.audit_files import (
 from meters.audit.ledger_mark import marked_links
 from meters.floor.facility import GamingDays
 from meters.floor.floor_file import Floor
-from meters.process.private_files import nearest_existing
 from meters.selfcheck.check_result import Check, passed, warning
 from meters.store.link_store import LinkStore
 from meters.store.redis_clients import AnyRedis
@@ -176,3 +175,8 @@ def disk_checks(floor: Floor) -> Iterator[Check]:
 
 def unreadable(what: str, place: Path | None, error: OSError) -> Check:
     return warning(what, f"{place} cannot be read: {error.strerror or error}")
+
+
+def nearest_existing(path: Path) -> Path:
+    """Return a path, or its nearest parent that exists; the path itself if none does."""
+    return next((each for each in (path, *path.absolute().parents) if each.exists()), path)

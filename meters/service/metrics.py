@@ -39,7 +39,7 @@ from meters.audit.audit_files import (
 )
 from meters.floor.floor_file import Floor
 from meters.ledger.link_state import LinkState
-from meters.process.private_files import nearest_existing
+from meters.selfcheck.record_checks import nearest_existing
 from meters.service.metric_declarations import (
     DECLARED,
     FURTHER,

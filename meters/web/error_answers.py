@@ -14,7 +14,7 @@ from litestar.openapi.datastructures import ResponseSpec
 from litestar.types import ExceptionHandlersMap
 
 from bonus.printable import escape_unprintable
-from bonus.settling.rounds import RoundError
+from bonus.rounds import RoundError
 from meters.acts.act_refusals import ActError
 from meters.http.settle_page import RoundProblem, problems_of
 from meters.http.strict_requests import WebRequest

@@ -11,7 +11,7 @@ from litestar import MediaType, get, post
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import JSONBody
 
-from bonus.settling.settle_round import SettlementText
+from bonus.rounds import SettlementText
 from meters.floor.branding import Branding, away, mixed, on, read_logo, readable
 from meters.floor.facility import DEMONSTRATION_MARK, PUBLIC_PIN, demonstration_users
 from meters.floor.floor_file import Floor

@@ -17,7 +17,7 @@ from typing import Annotated, Final, Literal
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from bonus.settling.settlement_lines import Line
+from bonus.rounds import Line
 from bonus.wagers import PaidFrom
 
 ROUND_LENGTH_MAX: Final = 64

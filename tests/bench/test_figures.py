@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from bonus.law.meter_terms import meter_terms
-from bonus.settling.settlement_lines import Line, Outcome
+from bonus.rounds import Line, Outcome
 from meters.wire import topics
 from meters.wire.messages import MeterValue, Reply
 from tests.bench.events import EventWriter

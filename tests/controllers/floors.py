@@ -9,7 +9,7 @@ from typing import Final, Literal, TypeVar, cast
 import msgspec
 from msgspec.structs import replace
 
-from bonus.settling.settlement_lines import Line, Outcome
+from bonus.rounds import Line, Outcome
 from bonus.wagers import PaidFrom
 from controllers.panel.settlement_view import held_views
 from controllers.table.device_events import (

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import msgspec
 import pytest
 
-from controllers.cli.table import answer_lines, read_lines
+from controllers.panel.table_program import answer_lines, read_lines
 from controllers.table.device_events import LINE_BYTES_MAX, DeviceAnswer
 from tests.servers import eventually_async
 

@@ -9,9 +9,9 @@ import pytest
 
 from bonus.law.games import chapter_games
 from bonus.law.meter_terms import meter_terms
+from bonus.rounds import MeterHolding
 from bonus.settling.round_text import decode_round, rules_of, terms_of
 from bonus.settling.settle_round import settle_line
-from bonus.settling.settlement_lines import MeterHolding
 from bonus.wagers import MICROS_PER_CENT
 from controllers.demo.resettlement import RoundRecord, held_before, settle_again
 from tests.naive.declared import refusal

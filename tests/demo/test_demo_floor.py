@@ -11,7 +11,7 @@ from bonus.errors import UserError
 from bonus.odds.enumerations import Enumerator
 from bonus.odds.offers import DrawOdds, offers_of
 from bonus.odds.wager_odds import entry_of
-from controllers.demo.bot_tables import TableBooks
+from controllers.demo.bot_tables import BotOptions, TableBooks
 from controllers.demo.demo_floor import (
     FLOOR_FILE,
     PANEL_TABLE,
@@ -107,7 +107,8 @@ def test_floor_file_of_somebody_else_is_refused(tmp_path: Path) -> None:
 
 def test_floorperson_comes_after_seconds_that_can_be_seen() -> None:
     def after(speed: float, *, auto_floor: bool = True) -> float | None:
-        return DemoOptions(12, speed, 8080, Path(), None, auto_floor).auto_floor_after_s
+        bots = BotOptions(speed, None, 0)
+        return DemoOptions(bots, 12, 8080, Path(), auto_floor).auto_floor_after_s
 
     assert after(1.0) == 20.0
     assert after(4.0) == 5.0

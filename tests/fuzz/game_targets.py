@@ -10,10 +10,9 @@ from bonus.law.chapter_file import Chapter
 from bonus.law.games import Games
 from bonus.law.meter_terms import MeterTerms, meter_terms, paytable_choices
 from bonus.law.paytables import ChapterError
+from bonus.rounds import MeterHolding, Round, RoundError, RoundPosition
 from bonus.settling.round_checks import check_round
-from bonus.settling.rounds import Round, RoundError, RoundPosition
 from bonus.settling.settlement import resolve, settle_round
-from bonus.settling.settlement_lines import MeterHolding
 from bonus.settling.table_rules import TableRules, meter_rules
 from meters.floor.game_files import GameError, parse_game
 from tests.fuzz.junk import toml_with

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from bonus.settling.rounds import RoundError
+from bonus.rounds import RoundError
 from bonus.settling.settle_round import settle_line
 from tests.law.law_rounds import Case, Stated, all_cases, rounds_of
 from tests.naive.agreement import disagreement

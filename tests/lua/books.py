@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from redis.asyncio import Redis
 
-from bonus.law.paytables import Percent, percent_bps
+from bonus.wagers import Percent, percent_bps
 from meters.floor.floor_file import Link, parse_floor
 from meters.ledger.claim_records import ClaimRecord, OwedEnvy
 from meters.ledger.entry_messages import DecisionRecord

@@ -5,7 +5,7 @@ from typing import TypedDict
 
 import msgspec
 
-from bonus.settling.rounds import RoundError
+from bonus.rounds import RoundError
 from bonus.settling.settle_round import settle_line
 from tests.naive.shapes import Line, Meter, RefusedError, Round, Settlement
 from tests.naive.tables_649a import METER_OF

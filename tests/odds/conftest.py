@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from bonus.odds.enumerations import Enumerator
-from meters.floor.odds_counting import CountCache
+from meters.selfcheck.odds_counting import CountCache
 
 
 @pytest.fixture(scope="session")

@@ -16,7 +16,7 @@ from typer.testing import CliRunner, Result
 from bonus.errors import UserError
 from meters.cli.odds import odds
 from meters.floor.floor_file import parse_floor
-from meters.floor.floor_offers import floor_offers
+from meters.selfcheck.floor_offers import floor_offers
 from tests.floor_text import floor_text, link_text, meter_text, table_text
 from tests.games.naive import HOUSE
 from tests.odds.test_edges import EDGES

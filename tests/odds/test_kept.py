@@ -8,7 +8,7 @@ import pytest
 
 from bonus.odds.enumerations import Enumeration, Enumerator, HandDeals
 from bonus.odds.hand_counts import Advance
-from meters.floor.odds_counting import CountCache, code_digest
+from meters.selfcheck.odds_counting import CountCache, code_digest
 
 
 class Counting:
@@ -143,7 +143,7 @@ def test_a_change_of_the_ranking_or_counting_code_is_noticed(
                  "odds/dealer_duels.py", "odds/enumerations.py", "odds/offers.py"):  # fmt: skip
         (package / name).parent.mkdir(parents=True, exist_ok=True)
         (package / name).write_text("# code\n")
-    monkeypatch.setattr("meters.floor.odds_counting.files", lambda _package: package)
+    monkeypatch.setattr("meters.selfcheck.odds_counting.files", lambda _package: package)
     digests = set()
 
     def digest() -> str:

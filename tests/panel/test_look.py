@@ -5,7 +5,7 @@ from typing import cast
 
 import pytest
 
-from bonus.settling.settlement_lines import Line, Outcome
+from bonus.rounds import Line, Outcome
 from bonus.wagers import PaidFrom
 from controllers.panel.settlement_view import held_views, settled_view
 from controllers.panel.table_view import view_table

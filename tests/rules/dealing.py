@@ -4,10 +4,9 @@ from dataclasses import dataclass
 from bonus.cards import Card, parse_card
 from bonus.law.games import chapter_games
 from bonus.law.meter_terms import MeterTerms, meter_terms
+from bonus.rounds import Line, MeterHolding, Outcome, Round, RoundPosition
 from bonus.settling.round_checks import check_round
-from bonus.settling.rounds import Round, RoundPosition
 from bonus.settling.settlement import resolve, settle_round
-from bonus.settling.settlement_lines import Line, MeterHolding, Outcome
 from bonus.settling.table_rules import meter_rules
 from bonus.wagers import MICROS_PER_CENT
 

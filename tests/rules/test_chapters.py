@@ -9,8 +9,8 @@ from bonus.law.choices import choice_problem, offered
 from bonus.law.games import chapters, read_chapter
 from bonus.law.meter_terms import terms_in
 from bonus.law.paytables import ChapterError
+from bonus.rounds import Round, RoundPosition
 from bonus.settling.round_checks import check_round
-from bonus.settling.rounds import Round, RoundPosition
 from bonus.settling.settlement import resolve, settle_round
 from bonus.settling.table_rules import table_rules
 from tests.rules.dealing import cards

@@ -10,9 +10,9 @@ import pytest
 
 from bonus.law import chapter_file
 from bonus.law.games import Games, read_chapter
+from bonus.rounds import Line, MeterAfter, SettlementText
 from bonus.settling import round_text
-from bonus.settling.settle_round import MeterAfter, SettlementText, settle_line
-from bonus.settling.settlement_lines import Line
+from bonus.settling.settle_round import settle_line
 
 PAGES: Final = Path(__file__).parents[2] / "deploy" / "docs" / "reference"
 SETTLEMENT: Final = (PAGES / "settlement.md").read_text()

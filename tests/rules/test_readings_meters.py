@@ -3,9 +3,8 @@
 import pytest
 
 from bonus.law.meter_terms import meter_terms
-from bonus.settling.rounds import Round, RoundError
+from bonus.rounds import MeterHolding, PercentWon, Round, RoundError
 from bonus.settling.settlement import contributions, settle_round, take_off
-from bonus.settling.settlement_lines import MeterHolding, PercentWon
 from bonus.settling.table_rules import meter_rules
 from bonus.wagers import MICROS_PER_CENT
 from tests.rules.dealing import (

@@ -14,10 +14,9 @@ import pytest
 
 from bonus.cards import Card
 from bonus.law.meter_terms import MeterTerms, meter_terms
+from bonus.rounds import MeterHolding, Outcome, Round, RoundPosition
 from bonus.settling.round_checks import check_round
-from bonus.settling.rounds import Round, RoundPosition
 from bonus.settling.settlement import contributions, resolve, settle_round
-from bonus.settling.settlement_lines import MeterHolding, Outcome
 from bonus.settling.table_rules import meter_rules
 from bonus.wagers import MICROS_PER_CENT
 from tests.chaos.recording import SHIFT, lines_of

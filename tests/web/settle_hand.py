@@ -7,8 +7,8 @@ from typing import Any, Final
 from playwright.async_api import Locator, Page, expect
 
 from bonus.display import hand_words, item_words, money
+from bonus.rounds import Line, Outcome
 from bonus.settling.settle_round import settle_line
-from bonus.settling.settlement_lines import Line, Outcome
 from tests.floor_text import METERS, floor_text, link_text, meter_text, table_text
 
 FLOOR: Final = floor_text(

@@ -1,0 +1,345 @@
+"""A round and its settlement: positions, cards and draws, then the lines that pay them."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum, auto
+from functools import lru_cache
+from typing import Annotated, Final, Literal, Protocol
+
+import msgspec
+
+from bonus.cards import Card, parse_cards
+from bonus.display import percent_text
+from bonus.wagers import PaidFrom, Percent, envy_item, is_jackpot, read_percent
+
+LuckyPosition = int | Literal["dealer"]
+
+
+class RoundError(ValueError):
+    """Error of a round whose wagers or cards are not possible.
+
+    Attributes:
+        code: the short name of the error, in snake case.
+        message: the text of the error for people.
+        field: the place in the round, such as ``positions[2].cards``; None if all of it is wrong.
+        all: every known error of the round, this one first.
+    """
+
+    def __init__(self, code: str, message: str, field: str | None = None) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.field = field
+        self.all: tuple[RoundError, ...] = (self,)
+
+
+def refuse(errors: Sequence[RoundError]) -> None:
+    """Raise the first of the errors of one round, if any; its ``all`` has all of them."""
+    if errors:
+        errors[0].all = tuple(errors)
+        raise errors[0]
+
+
+class Draw(msgspec.Struct, frozen=True):
+    """The draws of the table game system: Magic Card, and Lucky position (649a.1).
+
+    The Lucky position decides the Lucky Bonus.
+    """
+
+    magic_card: Card | None = None
+    lucky_position: LuckyPosition | None = None
+
+
+class KeptWagers(dict[str, int]):
+    """Amounts of a position's wagers, in cents, as a key of caches; compared by identity.
+
+    A comparison of the contents would take longer. They must not be changed, because many rounds
+    share the object.
+    """
+
+    __slots__ = ()
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__  # type: ignore[assignment]  # a dict has no hash
+
+
+def kept_wagers(wagers: Mapping[str, int]) -> KeptWagers:
+    """Return an object with the same wagers; usually the same object for the same wagers."""
+    return wagers if isinstance(wagers, KeptWagers) else _kept(tuple(wagers.items()))
+
+
+@lru_cache(maxsize=8_192)
+def _kept(placed: tuple[tuple[str, int], ...]) -> KeptWagers:
+    return KeptWagers(placed)
+
+
+class RoundPosition(msgspec.Struct, frozen=True):
+    """A betting position that was dealt a hand.
+
+    Attributes:
+        position: the number, from 1 (farthest to the dealer's left).
+        patron: if it is None, the position counts as a separate player.
+        cards: the hand; None if it was folded and collected, if it was declared to win nothing, or
+            if the round is void.
+        folded: true if the player did not make the wager after the Ante, and so ended their
+            participation.
+        wagers: the amount of each wager, in cents.
+        kept: true if the cards stayed on the table after a fold because of a wager that is not in
+            ``wagers``, such as a Six Card Bonus.
+        fourth_card: the additional card for a Pair Bonus (679a.8(c)).
+        no_win: true if the dealer declared that the hand wins nothing, and so did not enter its
+            cards.
+    """
+
+    position: int
+    patron: str | None
+    cards: tuple[Card, ...] | None
+    folded: bool
+    wagers: Mapping[str, int]
+    kept: bool = False
+    fourth_card: Card | None = None
+    no_win: bool = False
+
+    @property
+    def player(self) -> str | int:
+        """The patron of the position, or its number if there is none.
+
+        A patron who plays several positions is one player (reading T9).
+        """
+        return self.position if self.patron is None else self.patron
+
+    def shows_cards(self, survivors: frozenset[str]) -> bool:
+        """Return whether the hand stays on the table and is turned up (649a.11(c), reading T8).
+
+        A folded hand stays if ``kept`` is true, or if the position has a wager in ``survivors``,
+        the wagers that a fold does not forfeit. A hand that was declared to win nothing shows no
+        cards.
+        """
+        if self.no_win:
+            return False
+        return not self.folded or self.kept or not survivors.isdisjoint(self.wagers)
+
+
+class Round(msgspec.Struct, frozen=True):
+    """A round after the deal, ready to be settled.
+
+    Attributes:
+        dealer: None if no wager depends on the dealer's hand.
+        community: the two community cards (649a.8(d)), if they were dealt.
+        pair_bonus_community_card: the one card for every Pair Bonus (679a.8(h)), if it was dealt.
+        all_six_card: the All-Six Bonus card (682a.8(c)), if it was dealt.
+        dealer_exposed: true if a dealer's card was exposed, so that only some wagers are settled.
+    """
+
+    positions: tuple[RoundPosition, ...]
+    dealer: tuple[Card, ...] | None
+    community: tuple[Card, ...] | None = None
+    draw: Draw = Draw()
+    pair_bonus_community_card: Card | None = None
+    all_six_card: Card | None = None
+    dealer_exposed: bool = False
+
+
+def read_cards(names: Sequence[str], count: int, field: str, rule: str = "") -> tuple[Card, ...]:
+    """Return the cards that a list of card names means.
+
+    ``count`` is the number that the subsection ``rule`` requires, and ``field`` the place in the
+    round.
+
+    Raises:
+        RoundError: ``wrong_cards`` if the number of names is wrong, or ``bad_card`` if a name is
+            not a card.
+    """
+    if len(names) != count:
+        by = f" ({rule})" if rule else ""
+        raise RoundError("wrong_cards", f"{len(names)} cards, but {count} are dealt{by}", field)
+    try:
+        return parse_cards(names)
+    except ValueError as error:
+        raise RoundError("bad_card", str(error), field) from None
+
+
+def one_card(name: str, field: str) -> Card:
+    """Return the card that a two-character name means; ``field`` is its place in the round.
+
+    Raises:
+        RoundError: the code is ``bad_card`` if the name is not a card.
+    """
+    (card,) = read_cards([name], 1, field)
+    return card
+
+
+WrittenPercent = int | Annotated[str, msgspec.Meta(pattern=r"^[0-9]{1,2}\.[0-9]{1,2}$")]
+"""A percentage in JSON, where no number is a fraction: ``25``, or the text ``"12.5"``."""
+
+
+def written_percent(percent: Percent) -> int | str:
+    """Return a percentage as it is written in JSON.
+
+    >>> written_percent(25), written_percent(read_percent("12.50"))
+    (25, '12.5')
+    """
+    return percent if isinstance(percent, int) else percent_text(percent)
+
+
+class Outcome(StrEnum):
+    """Result of a wager: the wager is paid, returned or collected."""
+
+    PAID = auto()
+    RETURNED = auto()
+    COLLECTED = auto()
+
+
+class Line(
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    omit_defaults=True,
+    forbid_unknown_fields=True,
+    gc=False,  # no field can be part of a reference cycle
+):
+    """One line of a settlement, in the format of the public contract; sums are in cents.
+
+    Attributes:
+        item: the name of the wager, or of a bonus paid with it.
+        hand: the hand that decided the item; None if no hand was turned up.
+        wagered: the amount of the wager on which the item is based.
+        paid: the amount won.
+        returned: the amount of the wager that is returned.
+        percent: the percentage of the meter that is won, as a text such as ``"12.5"`` if it is no
+            whole number.
+        rule: the subsection that decides the item.
+        envy_of: for an Envy Bonus, the position whose hand caused it.
+        on: for the Magic Card and the Lucky Bonus, whose hand the wager is on.
+    """
+
+    position: int
+    item: str
+    outcome: Outcome
+    hand: str | None = None
+    wagered: int
+    paid: int
+    returned: int
+    paid_from: PaidFrom | None = None
+    percent: WrittenPercent | None = None
+    rule: str
+    envy_of: int | None = None
+    on: Literal["player", "dealer"] | None = None
+
+
+def percent_won(line: Line) -> Percent:
+    """Return the percentage of the meter that a line pays, or 0."""
+    return 0 if line.percent is None else read_percent(line.percent)
+
+
+def encode_line(line: Line) -> bytes:
+    return _ENCODER.encode(line)
+
+
+_ENCODER: Final = msgspec.json.Encoder()
+
+
+@dataclass(frozen=True, slots=True)
+class PercentWon:
+    """A percentage, at most 100, that a round wins from a meter's balance when it is subtracted.
+
+    The percentages of a round are subtracted one by one, in paying order. ``shares`` is the number
+    of equal shares into which the amount is divided (reading T17).
+    """
+
+    meter: str
+    percent: Percent
+    shares: int = 1
+
+    def __post_init__(self) -> None:
+        if not 0 < self.percent <= 100 or self.shares < 1:
+            raise ValueError(f"cannot take {self.percent}% in {self.shares} shares off a meter")
+
+
+class Due(msgspec.Struct, frozen=True, gc=False):
+    """A settlement line whose amount can still depend on the balance of a meter.
+
+    ``take`` is the index of a percentage in ``Settlement.takes``: the final amount is one share of
+    it, and until that is known, ``paid`` of the line is 0. If ``take`` is None, the amount is
+    final. ``text`` is the line in JSON, if it is kept for other rounds.
+    """
+
+    line: Line
+    take: int | None = None
+    text: bytes | None = None
+
+
+class Settlement(msgspec.Struct, frozen=True):
+    """Lines and percentages in paying order, without the amounts that depend on meter balances."""
+
+    dues: tuple[Due, ...]
+    takes: tuple[PercentWon, ...]
+
+
+class MeterAfter(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Balances after a round, in cents."""
+
+    amount: int
+    reserve: int | None = None
+    overflow: int | None = None
+
+
+class SettlementText(msgspec.Struct, frozen=True):
+    lines: tuple[Line, ...]
+    meters: dict[str, MeterAfter]
+
+
+class MeterHolding(msgspec.Struct, frozen=True):
+    """Balances of a meter, its reserve and its overflow, in micros (ten-thousandths of a cent).
+
+    ``limit_micros`` is the payout limit, 0 for none. What it keeps out waits in the overflow, and
+    refills the meter when an award takes it below the limit.
+    """
+
+    amount_micros: int
+    reserve_micros: int = 0
+    overflow_micros: int = 0
+    limit_micros: int = 0
+
+    def __post_init__(self) -> None:
+        if min(self.amount_micros, self.reserve_micros, self.overflow_micros) < 0:
+            raise ValueError("a meter cannot hold less than nothing")
+
+
+class WaitingWin(Protocol):
+    """A win that waits for a floorperson."""
+
+    @property
+    def position(self) -> int: ...
+
+    @property
+    def item(self) -> str: ...
+
+
+def cause_of(envy: Line, waiting: Sequence[WaitingWin], lines: Iterable[Line]) -> int | None:
+    """Return the index in ``waiting`` of the win on which an Envy Bonus depends, or None.
+
+    The hand that caused the Envy Bonus can also have won. The Envy Bonus depends on its waiting win
+    of the wager of the Envy Bonus, or else on its first waiting win, as when its holder did not
+    make that wager (reading T10). If no win of the hand waits, no floorperson examines it.
+
+    ``waiting`` are the wins that wait for a floorperson, in paying order, and ``lines`` all lines
+    of the round.
+    """
+    of_hand = [index for index, win in enumerate(waiting) if win.position == envy.envy_of]
+    if len(of_hand) > 1:
+        items = frozenset(_items_of_wager(envy, lines))
+        return next((index for index in of_hand if waiting[index].item in items), of_hand[0])
+    return of_hand[0] if of_hand else None
+
+
+def _items_of_wager(envy: Line, lines: Iterable[Line]) -> Iterator[str]:
+    """Yield the items that the hand won with the wager of an Envy Bonus.
+
+    The line of a wager is before the lines of its jackpots.
+    """
+    own = False
+    for line in lines:
+        if line.position == envy.envy_of and line.envy_of is None:
+            own = own if is_jackpot(line.item) else envy_item(line.item) == envy.item
+            if own:
+                yield line.item

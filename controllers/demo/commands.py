@@ -1,0 +1,93 @@
+"""`pitlink demo` and `pitlink bots`."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from controllers.demo.bot_tables import BotOptions, run_bot_tables
+from controllers.demo.dealer_bots import STACK_EVERY, STACK_OFTEN
+from controllers.demo.demonstration_run import DemoOptions, run_demo
+from controllers.panel.table_program import listening_address
+from meters.floor.floor_file import ConfigOption
+
+_Speed = Annotated[float, typer.Option(min=0.1, max=1000, help="Speed relative to a real table.")]
+_Seconds = Annotated[
+    float | None, typer.Option("--for", min=1, metavar="SECONDS", help="Stop after this time.")
+]
+_StackDeck = Annotated[
+    bool, typer.Option("--stack-deck", help="Stack one deck in four, so jackpots are frequent.")
+]
+
+
+def demo(
+    *,
+    tables: Annotated[
+        int, typer.Option(min=1, max=99, help="Number of tables that play, on three links.")
+    ] = 12,
+    speed: _Speed = 1.0,
+    port: Annotated[
+        int, typer.Option(min=1, max=65535, help="Port of the pages, on this machine only.")
+    ] = 8080,
+    panel_port: Annotated[
+        int | None,
+        typer.Option(min=1, max=65535, help="Port of the panel. Default: the port after --port."),
+    ] = None,
+    data: Annotated[
+        Path,
+        typer.Option(
+            metavar="DIRECTORY", help="Data directory, which keeps the meters between runs."
+        ),
+    ] = Path("pitlink-data"),
+    for_s: _Seconds = None,
+    auto_floor: Annotated[
+        bool,
+        typer.Option(
+            "--auto-floor/--no-auto-floor",
+            help="A simulated floorperson validates the wins; otherwise they wait for people.",
+        ),
+    ] = True,
+    stack_deck: _StackDeck = False,
+) -> None:
+    """Run a complete simulated floor on this machine: signage, the floor page, a panel.
+
+    The command starts a broker, a Redis server, the service, and bot tables. The tables play the
+    three games of the chapters and two games of the house. You can deal at one more table. The
+    command prints the addresses and the names for signing in.
+    The simulated floor runs until Ctrl-C, or for the time of the option `--for`. Then the command
+    prints a summary. The exit status is 0 if the ledger balances and a second settlement of every
+    round has the same result.
+    """
+    options = BotOptions(speed, for_s, STACK_OFTEN if stack_deck else STACK_EVERY)
+    if not run_demo(DemoOptions(options, tables, port, data, auto_floor, panel_port)):
+        raise typer.Exit(1)
+
+
+def bots(
+    config: ConfigOption,
+    *,
+    table: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="TABLE",
+            help="A table at which bots play. Repeat it for several tables. Default: all tables of"
+            " the floor file.",
+        ),
+    ] = None,
+    speed: _Speed = 1.0,
+    for_s: _Seconds = None,
+    stack_deck: _StackDeck = False,
+    metrics: Annotated[
+        str | None,
+        typer.Option(metavar="HOST:PORT", help="Address of all tables' /metrics for Prometheus."),
+    ] = None,
+) -> None:
+    """Let bots play at the tables of a floor file; the floor's broker and service must be running.
+
+    Each table has a real agent with an outbox and keys. The ledger keeps the bots' wagers, so the
+    floor file must say `demonstration = true`. Ctrl-C, SIGTERM or the end of the time stops the
+    bots after the current rounds. The command then prints how many rounds were played.
+    """
+    options = BotOptions(speed, for_s, STACK_OFTEN if stack_deck else STACK_EVERY)
+    at = listening_address("--metrics", metrics) if metrics else None
+    run_bot_tables(config, table or (), options, at)
