@@ -21,7 +21,6 @@ from meters.audit.audit_files import AUDIT_NOTE, AuditNote, note_audit, read_not
 from meters.audit.link_audit import Finding
 from meters.floor.facility import Facility, GamingDays
 from meters.floor.floor_file import ConfigOption, Floor, read_own_floor
-from meters.ledger.accounts import Totals
 from meters.process.console import PlainConsole, begin_bar, progress_bar
 from meters.process.printing import print_error, print_json, print_text
 from meters.process.private_files import make_private_directory, write_private_file
@@ -211,10 +210,8 @@ def _begin(since: date | None, before: AuditNote | None, link: str) -> date | No
 
 
 def _json(found: _Audited) -> bytes:
-    links, operators, totals = found.links, found.operators, Totals()
-    for finding in links:
-        for name, value in asdict(finding.totals).items():
-            setattr(totals, name, getattr(totals, name) + value)
+    links, operators = found.links, found.operators
+    totals = [asdict(finding.totals) for finding in links]
     return msgspec.json.encode(
         {
             "balanced": not found.problems,
@@ -224,7 +221,7 @@ def _json(found: _Audited) -> bytes:
             "seals": {finding.link: finding.seal for finding in links},
             "operators_log": {"entries": operators.entries, "seal": operators.seal},
             "unmarked": found.unmarked,
-            "totals": totals,
+            "totals": {name: sum(one[name] for one in totals) for name in totals[0]},
             "variances": [f"{one.link}: {each}" for one in links for each in one.variances],
             "notes": [f"{one.link}: {note}" for one in links for note in one.notes],
             "problems": found.problems,

@@ -12,6 +12,7 @@ from zoneinfo import ZoneInfo
 
 import msgspec
 import typer
+from redis.exceptions import RedisError
 from rich.box import SIMPLE
 from rich.table import Table
 from rich.text import Text
@@ -55,6 +56,8 @@ from meters.reports.ledger_scan import (
 )
 from meters.reports.report_document import NONE, Fact, ReportDocument, ReportSection
 from meters.reports.report_pdf import Format, report_pdf
+from meters.selfcheck.opened_store import open_used_store
+from meters.store.link_store import LinkStore
 from meters.wire.clock import now
 
 _STDOUT: Final = "-"
@@ -249,7 +252,7 @@ class _Asked:
         floor = read_own_floor(self.config)
         links = links_of(floor, self.link)
         meters = meters_of(links, self.meter)
-        found = having_table(_scan(floor, links, choose()), table)
+        found = having_table(asyncio.run(_scan(floor, links, choose())), table)
         document = document_of(floor, found, meters)
         if self.csv:
             zone = ZoneInfo(floor.facility.timezone)
@@ -270,12 +273,17 @@ class _Asked:
             raise typer.Exit(1)
 
 
-def _scan(floor: Floor, links: Sequence[Link], choose: Choose) -> LedgerScan:
-    with progress_bar() as progress:
-        bars = {link.id: begin_bar(progress, link.id) for link in links}
-        return asyncio.run(
-            scan_ledgers(floor, links, choose, now(), lambda link, done, of: bars[link](done, of))
-        )
+async def _scan(floor: Floor, links: Sequence[Link], choose: Choose) -> LedgerScan:
+    try:
+        with progress_bar() as progress:
+            bars = {link.id: begin_bar(progress, link.id) for link in links}
+            async with open_used_store(floor, only_reads=True) as redis:
+                stores = [LinkStore(redis, link) for link in links]
+                return await scan_ledgers(
+                    floor, stores, choose, now(), lambda link, *read: bars[link](*read)
+                )
+    except (RedisError, OSError, ValueError) as error:
+        raise UserError(f"the data in Redis cannot be read: {error}") from None
 
 
 _WIDE: Final = 180

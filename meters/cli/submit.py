@@ -4,6 +4,7 @@ import hashlib
 import os
 import shutil
 from collections.abc import Mapping
+from importlib.metadata import version
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Annotated, Final
@@ -16,14 +17,15 @@ from meters.floor.floor_file import ConfigOption
 from meters.process.printing import print_error
 from meters.reports.report_pdf import Format
 from meters.reports.submission import build_submission, read_texts
-from meters.reports.submission_contents import submission_json
+from meters.reports.submission_contents import SoftwareDigest, submission_json
 from meters.reports.submission_document import submission_pdf
 from meters.selfcheck.odds_counting import count_entries
-from meters.selfcheck.software import read_software
+from meters.selfcheck.software import Software, read_software
 from meters.wire.clock import now
 
 JSON_NAME: Final = "submission.json"
 PDF_NAME: Final = "submission.pdf"
+_NAMED_MOST: Final = 3
 
 
 def submit(
@@ -66,7 +68,7 @@ def submit(
     texts = read_texts(config)
     day = now().astimezone(ZoneInfo(texts.floor.facility.timezone)).date()
     submission = build_submission(
-        texts, read_software(), day, lambda offers: count_entries(offers, "submit")
+        texts, submitted(read_software()), day, lambda offers: count_entries(offers, "submit")
     )
     data = submission_json(submission)
     pdf = submission_pdf(submission, hashlib.sha256(data).hexdigest(), paper)
@@ -77,6 +79,21 @@ def submit(
         print_error("pitlink submit: this is a checkout: install the wheel before you file")
     if submission.demonstration:
         print_error("pitlink submit: the floor file is for a demonstration: do not file this")
+
+
+def submitted(software: Software) -> SoftwareDigest:
+    """Return what is filed of the programs; a `UserError` if they differ from their wheel."""
+    if software.problems:
+        more = len(software.problems) - _NAMED_MOST
+        named = "; ".join(software.problems[:_NAMED_MOST]) + (f"; {more} more" if more > 0 else "")
+        reason = f"the installed programs are not those of their wheel ({named})"
+        raise UserError(f"{reason}: install the wheel again")
+    return SoftwareDigest(
+        version=version("pitlink"),
+        files=software.files,
+        sha256=software.digest,
+        from_wheel=software.recorded,
+    )
 
 
 def check_directory(out: Path) -> None:

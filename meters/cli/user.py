@@ -1,8 +1,6 @@
 """The `user` command, which manages users. Only this command can add the first administrator."""
 
 import asyncio
-import os
-import pwd
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from pathlib import Path
 from typing import Annotated, Final, TypeVar
@@ -15,7 +13,6 @@ from rich.table import Table
 
 from bonus.errors import UserError
 from meters.floor.floor_file import ConfigOption, Floor, read_own_floor
-from meters.ledger.two_people import COMMAND
 from meters.process.console import PlainConsole
 from meters.process.printing import print_json, print_text
 from meters.selfcheck.opened_store import is_opened, open_used_store, store_address
@@ -77,7 +74,7 @@ def list_users(
     ] = False,
 ) -> None:
     """List the users."""
-    rows = _with_users(read_own_floor(config), lambda directory: directory.users.rows())
+    rows = _with_users(read_own_floor(config), Users.rows)
     if as_json:
         print_json(msgspec.json.encode(rows))
     elif rows:
@@ -89,40 +86,40 @@ def list_users(
 @user.command()
 def disable(name: _Name, config: ConfigOption) -> None:
     """Disable a user's sign-in. The user's sessions end immediately."""
-    _change(config, lambda users: users.disable(name, _us()), "is disabled")
+    _change(config, lambda users: users.disable(name, Actor.of_command()), "is disabled")
 
 
 @user.command()
 def enable(name: _Name, config: ConfigOption) -> None:
     """Let a disabled user sign in again."""
-    _change(config, lambda users: users.enable(name, _us()), "is enabled")
+    _change(config, lambda users: users.enable(name, Actor.of_command()), "is enabled")
 
 
 @user.command()
 def unlock(name: _Name, config: ConfigOption) -> None:
     """Let a user sign in again whose name was locked after too many wrong PINs."""
-    _change(config, lambda users: users.unlock(name, _us()), "is unlocked")
+    _change(config, lambda users: users.unlock(name, Actor.of_command()), "is unlocked")
 
 
 @user.command(help=f"Set a user's new PIN; their sessions end immediately.\n\n{_PIN_HELP}")
 def pin(name: _Name, config: ConfigOption, *, generate: _Generate = False) -> None:
     floor, new = read_own_floor(config), generate_pin() if generate else ask_new_pin()
-    row = _with_users(floor, lambda directory: directory.users.set_pin(name, new, _us()))
+    row = _with_users(floor, lambda users: users.set_pin(name, new, Actor.of_command()))
     print_text(f"{row.name} has another PIN")
     _say_pin(row, new if generate else None)
 
 
 def _change(config: Path, act: Callable[[Users], Awaitable[UserRow]], done: str) -> None:
-    row = _with_users(read_own_floor(config), lambda directory: act(directory.users))
+    row = _with_users(read_own_floor(config), act)
     print_text(f"{row.name} {done}")
 
 
-def _with_users(floor: Floor, ask: Callable[[UserDirectory], Awaitable[_Found]]) -> _Found:
+def _with_users(floor: Floor, ask: Callable[[Users], Awaitable[_Found]]) -> _Found:
     """Call `ask` with the users in the Redis that the floor file names; see `_asked`."""
 
     async def asked() -> _Found:
         async with open_used_store(floor, users_suffice=True) as redis:
-            return await ask(UserDirectory.of_floor(redis, floor))
+            return await ask(UserDirectory.of_floor(redis, floor).users)
 
     return asyncio.run(_asked(asked()))
 
@@ -136,7 +133,7 @@ async def _add(floor: Floor, name: str, role: Role, pin: str) -> tuple[UserRow, 
     async with open_redis(floor) as redis:
         begun = not await is_opened(floor, redis, users_suffice=True)
         user_directory = UserDirectory.of_floor(redis, floor)
-        row = await user_directory.users.add(name, role, pin, _us())
+        row = await user_directory.users.add(name, role, pin, Actor.of_command())
     return row, store_address(floor) if begun else None
 
 
@@ -148,19 +145,6 @@ async def _asked(asking: Coroutine[None, None, _Found]) -> _Found:
         raise as_user_error(error) from None
     except (RedisError, OSError) as error:
         raise UserError(f"Redis cannot be reached: {error}") from None
-
-
-def _us() -> Actor:
-    """Return the person who runs the command: the name of the operating system's user.
-
-    They need not be a user of pitlink. The name is not read from the environment, where anybody can
-    set any name.
-    """
-    try:
-        who = pwd.getpwuid(os.getuid()).pw_name
-    except KeyError:
-        who = f"user id {os.getuid()}"
-    return Actor(f"{COMMAND} ({who})")
 
 
 def _say_pin(row: UserRow, generated: str | None) -> None:

@@ -63,6 +63,10 @@ class FloorError(UserError):
     """Floor file that cannot be used. The message has the reason, and the line if it is known."""
 
 
+NOT_APPROVED: Final = "the floor file is not as approved"
+"""The beginning of the problem of a link that waits for people who approve the floor file."""
+
+
 WAGER_CENTS_MAX: Final = 1_000_000
 LIMIT_CENTS_MAX: Final = 10**11
 """Largest payout limit and largest contribution that a floor file can set.

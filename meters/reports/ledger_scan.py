@@ -9,8 +9,6 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from typing import Final
 
-from redis.exceptions import RedisError
-
 from bonus.errors import UserError, nearest
 from meters.archive.archive_audit import audit_marked
 from meters.audit.link_audit import Finding
@@ -19,7 +17,6 @@ from meters.floor.floor_file import Floor, Link
 from meters.reports.day_collector import DayCollector
 from meters.reports.gaming_days import LinkDay, joined
 from meters.reports.win_book import Win
-from meters.selfcheck.opened_store import open_used_store
 from meters.store.link_store import LinkStore
 
 _LOOKED_BACK: Final = timedelta(days=7)
@@ -94,28 +91,24 @@ Advance = Callable[[str, int, int], None]
 
 
 async def scan_ledgers(
-    floor: Floor, links: Sequence[Link], choose: Choose, now: datetime, advance: Advance
+    floor: Floor, stores: Sequence[LinkStore], choose: Choose, now: datetime, advance: Advance
 ) -> LedgerScan:
     """Audit the ledgers of links, and collect the days to report.
 
     `advance` gets the link, and the numbers of entries read and of all entries.
 
     Raises:
-        UserError: Redis cannot be read, or no ledger has entries of the reported days.
+        UserError: no ledger has entries of the reported days.
+        RedisError, OSError, ValueError: Redis cannot be read, or its data is damaged.
     """
     days = GamingDays.of_facility(floor.facility)
     today = days.of(now)
-    try:
-        async with open_used_store(floor, only_reads=True) as redis:
-            stores = [LinkStore(redis, link) for link in links]
-            open_days = [await store.open_day() or today for store in stores]
-            span = choose(max(open_days), today)
-            found = [
-                await _look(floor, store, open_day, span, advance)
-                for store, open_day in zip(stores, open_days, strict=True)
-            ]
-    except (RedisError, OSError, ValueError) as error:
-        raise UserError(f"the data in Redis cannot be read: {error}") from None
+    open_days = [await store.open_day() or today for store in stores]
+    span = choose(max(open_days), today)
+    found = [
+        await _look(floor, store, open_day, span, advance)
+        for store, open_day in zip(stores, open_days, strict=True)
+    ]
     if not any(each.days for each in found):
         first = min(each.first_day for each in found)
         open_day = max(each.open_day for each in found)

@@ -7,7 +7,6 @@ import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
 from typing import Final
@@ -50,12 +49,9 @@ from meters.reports.submission_contents import (
 )
 from meters.reports.wager_filings import chance_of, hand_rows, rules_of, wager_odds
 from meters.selfcheck.floor_offers import chance_ratio, floor_offers, meter_chances
-from meters.selfcheck.software import Software
 
 Count = Callable[[Sequence[Offer]], Sequence[OddsEntry]]
 """Function that returns the odds of offers, in the same order."""
-
-_NAMED_MOST = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,16 +82,17 @@ def read_texts(config: Path, sha256: str = "") -> FloorTexts:
     return FloorTexts(floor, FileDigest(name=config.name, sha256=sha256), games)
 
 
-def build_submission(texts: FloorTexts, software: Software, day: date, count: Count) -> Submission:
+def build_submission(
+    texts: FloorTexts, software: SoftwareDigest, day: date, count: Count
+) -> Submission:
     """Build the submission of a floor.
 
     `day` is by the facility's clock. `count` can take minutes.
 
     Raises:
-        UserError: the installed programs differ from their wheel, or no table offers a wager.
+        UserError: no table offers a wager.
     """
     floor = texts.floor
-    installed = _software(software)
     offers = floor_offers(floor)
     if not offers:
         raise UserError("no table of the floor file offers a wager, so there is nothing to submit")
@@ -106,7 +103,7 @@ def build_submission(texts: FloorTexts, software: Software, day: date, count: Co
         date=day.isoformat(),
         timezone=floor.facility.timezone,
         demonstration=floor.facility.demonstration,
-        software=installed,
+        software=software,
         floor_file=texts.file,
         settings=_settings(floor.facility),
         games=games,
@@ -121,20 +118,6 @@ def sha256_of(path: Path) -> str:
         return hashlib.sha256(path.read_bytes()).hexdigest()
     except OSError as error:
         raise FloorError(f"{path}: cannot be read: {error.strerror}") from None
-
-
-def _software(software: Software) -> SoftwareDigest:
-    if software.problems:
-        more = len(software.problems) - _NAMED_MOST
-        named = "; ".join(software.problems[:_NAMED_MOST]) + (f"; {more} more" if more > 0 else "")
-        reason = f"the installed programs are not those of their wheel ({named})"
-        raise UserError(f"{reason}: install the wheel again")
-    return SoftwareDigest(
-        version=version("pitlink"),
-        files=software.files,
-        sha256=software.digest,
-        from_wheel=software.recorded,
-    )
 
 
 def _settings(facility: Facility) -> FacilitySettings:

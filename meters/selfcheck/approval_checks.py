@@ -16,7 +16,7 @@ from typing import Final, Self
 import msgspec
 import structlog
 
-from meters.floor.floor_file import Floor, Link, link_problem
+from meters.floor.floor_file import NOT_APPROVED, Floor, Link, link_problem
 from meters.ledger.approved_configuration import APPROVED_FLOOR, ApprovedTable, LinkConfiguration
 from meters.ledger.claim_records import ClaimRecord
 from meters.ledger.floor_approvals import Approval, HalfApproval, table_names, tables_left
@@ -46,8 +46,6 @@ _KNOWN: Final = (
     " another person must approve it"
 )
 _UNCHANGED: Final = "its asset number, game, game file, meters and positions as they were"
-NOT_APPROVED: Final = "the floor file is not as approved"
-"""The beginning of the problem of a link that waits for people who approve the floor file."""
 _WHERE: Final = "under Links, or with `pitlink approve`"
 
 

@@ -5,6 +5,7 @@ import contextlib
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
@@ -15,9 +16,9 @@ from redis.exceptions import RedisError
 from bonus.errors import UserError
 from bonus.wagers import MICROS_PER_CENT
 from meters.floor.floor_file import Floor, Link
+from meters.floor.key_bundle import read_secret
 from meters.floor.own_credentials import keys_directory
 from meters.floor.server_addresses import is_listening_address
-from meters.http.middleware import ServerSettings
 from meters.ledger.accounts import meter_account
 from meters.ledger.link_state import Snapshot
 from meters.selfcheck.check_result import Check, failure
@@ -102,8 +103,8 @@ class StatusReader:
         service = self._floor.service
         checks: Sequence[Check] = ()
         try:
-            settings = ServerSettings.of(service)
-            async with open_client(settings) as client:
+            token = read_secret(Path(service.metrics_token)) if service.metrics_token else None
+            async with open_client(service.certificate) as client:
                 if self._prometheus is not None:
                     services, checks = await read_prometheus(client, self._prometheus)
                     if services and not self._given:
@@ -111,10 +112,11 @@ class StatusReader:
                 host, _, port = service.http.rpartition(":")
                 own = f"{_EVERYWHERE.get(host, host)}:{port}"
                 named = {
-                    address: settings.metrics_token if self._is_ours(address) else None
+                    address: token if self._is_ours(address) else None
                     for address in self._services or [own]
                 }
-                return checks, await read_services(client, settings.scheme, named)
+                scheme = "https" if service.certificate else "http"
+                return checks, await read_services(client, scheme, named)
         except (UserError, OSError) as error:
             return checks, [ServiceReading(service.http, str(error))]
 

@@ -16,7 +16,6 @@ from cryptography.hazmat.primitives.serialization import Encoding
 from prometheus_client.parser import text_string_to_metric_families
 
 from bonus.errors import UserError
-from meters.http.middleware import ServerSettings
 from meters.selfcheck.check_result import Check, age_text, failure, passed, warning
 
 _WITHIN_S: Final = 3.0
@@ -37,14 +36,14 @@ _SLOW_S: Final = 0.5
 """Limits of the alerts PitlinkEventUnanswered and PitlinkRepliesSlow, in seconds."""
 
 
-def open_client(settings: ServerSettings) -> httpx.AsyncClient:
+def open_client(certificate: str | None) -> httpx.AsyncClient:
     """Return a client that trusts the certificate of the floor file's service, and uses no proxy.
 
     Raises:
         UserError: the file of the certificate has none.
         OSError: it cannot be read.
     """
-    return httpx.AsyncClient(timeout=_WITHIN_S, trust_env=False, verify=_trust(settings))
+    return httpx.AsyncClient(timeout=_WITHIN_S, trust_env=False, verify=_trust(certificate))
 
 
 async def get(
@@ -85,18 +84,18 @@ def failure_text(error: httpx.HTTPError | httpx.InvalidURL) -> str:
     return str(error) or type(error).__name__
 
 
-def _trust(settings: ServerSettings) -> ssl.SSLContext:
+def _trust(certificate: str | None) -> ssl.SSLContext:
     """Return TLS settings. A service is reached by its address, which no certificate has to name.
 
     So the name is not checked, but a service must have exactly the certificate of the floor file.
     The certificates after it in the file belong to authorities, which sign those of others too.
     """
-    if settings.certificate is None:
+    if certificate is None:
         return ssl.create_default_context()
     try:
-        own = x509.load_pem_x509_certificate(Path(settings.certificate).read_bytes())
+        own = x509.load_pem_x509_certificate(Path(certificate).read_bytes())
     except ValueError:
-        raise UserError(f"{settings.certificate} is not a certificate") from None
+        raise UserError(f"{certificate} is not a certificate") from None
     context = ssl.create_default_context(cadata=own.public_bytes(Encoding.DER))
     context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
     context.check_hostname = False

@@ -14,11 +14,10 @@ import msgspec
 from cryptography import x509
 
 from bonus.errors import UserError
-from meters.floor.floor_file import Floor, FloorError
+from meters.floor.floor_file import NOT_APPROVED, Floor, FloorError
 from meters.floor.key_bundle import AUTHORITY_FILE, table_identity
 from meters.process.printing import print_text
 from meters.process.private_files import read_bytes
-from meters.selfcheck.approval_checks import NOT_APPROVED
 from meters.setup import units
 from meters.setup.config_files import (
     BROKER,

@@ -3,6 +3,8 @@
 A user can be disabled, but is never deleted, because the ledger has the user's name.
 """
 
+import os
+import pwd
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,6 +16,7 @@ import structlog
 
 from meters.floor.facility import DEMONSTRATION_USERS, PUBLIC_PIN
 from meters.floor.floor_file import Floor
+from meters.ledger.two_people import COMMAND
 from meters.store.redis_clients import AnyRedis
 from meters.users.log_macs import LogSecrets
 from meters.users.names_and_roles import Role, clean_name, fold_name, parse_role
@@ -93,6 +96,19 @@ class Actor:
     name: str
     client: str = ""
     token: str | None = None
+
+    @classmethod
+    def of_command(cls) -> Self:
+        """Return the person who runs this command: the name of the operating system's user.
+
+        They need not be a user of pitlink. The name is not read from the environment, where anybody
+        can set any name.
+        """
+        try:
+            who = pwd.getpwuid(os.getuid()).pw_name
+        except KeyError:
+            who = f"user id {os.getuid()}"
+        return cls(f"{COMMAND} ({who})")
 
 
 class Users:

@@ -139,8 +139,9 @@ class Shop:
         return archive
 
     async def survey(self, choose: Choose) -> LedgerScan:
+        stores = [self.pit.store.of_link(link) for link in self.floor.link]
         return await scan_ledgers(
-            self.floor, self.floor.link, choose, self.clock.at, lambda _link, _done, _of: None
+            self.floor, stores, choose, self.clock.at, lambda _link, _done, _of: None
         )
 
     async def read(self, choose: Choose) -> LinkScan:

@@ -13,7 +13,6 @@ import httpx
 import pytest
 import trustme
 
-from meters.http.middleware import ServerSettings
 from meters.selfcheck.web_readings import get, open_client
 from tests.floor_text import Value, floor_text, link_text, table_text
 from tests.servers import run_pitlink
@@ -144,7 +143,7 @@ async def test_only_the_certificate_itself_is_trusted(
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     (issued if ours else authority.issue_cert("other.example")).configure_cert(context)
     stranger.socket = context.wrap_socket(stranger.socket, server_side=True)
-    async with open_client(ServerSettings(certificate=str(chain))) as client:
+    async with open_client(str(chain)) as client:
         url = stranger.url.replace("http:", "https:")
         if ours:
             assert (await get(client, url)).json() == {"ready": True, "links": {}}

@@ -3,23 +3,21 @@
 import resource
 import signal
 from collections.abc import Iterator, Mapping
-from datetime import date
 from pathlib import Path
 
 import pytest
 
 from bonus.errors import UserError
-from meters.cli.submit import write_directory
+from meters.cli.submit import submitted, write_directory
 from meters.floor.floor_file import FloorError
 from meters.floor.game_files import GameError, read_game_texts, read_games
-from meters.reports.submission import build_submission, read_texts, sha256_of
+from meters.reports.submission import read_texts, sha256_of
 from meters.selfcheck.software import Software
 from tests.floor_text import floor_text, link_text, meter_text, table_text
 from tests.submission.filings import Commands
 from tests.submission.floors import house_floor
 
 GOOD = floor_text(link_text("one", table_text("T", paytables={"pair_plus": "A"})))
-SOFTWARE = Software(3, "ab" * 32, ())
 
 
 @pytest.fixture
@@ -147,10 +145,10 @@ def test_a_file_that_comes_during_the_writing_is_not_replaced(tmp_path: Path) ->
     assert tree(tmp_path) == {str(out): None, str(out / "submission.json"): b"of another program"}
 
 
-def test_altered_programs_are_not_submitted(floor: Path) -> None:
+def test_altered_programs_are_not_submitted() -> None:
     altered = Software(3, "ab" * 32, ("bonus/cards.py is altered", "b", "c", "d"))
     with pytest.raises(UserError, match=r"\(bonus/cards.py is altered; b; c; 1 more\): install"):
-        build_submission(read_texts(floor), altered, date(2026, 12, 1), lambda _: ())
+        submitted(altered)
 
 
 def test_a_floor_file_that_changes_while_it_is_read(floor: Path) -> None:
