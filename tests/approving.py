@@ -11,7 +11,7 @@ from redis.exceptions import RedisError
 
 from bonus.errors import UserError
 from meters.floor.floor_file import Floor, read_floor
-from meters.selfcheck.approval_checks import Configuration
+from meters.store.floor_file_approval import Configuration
 from meters.store.link_store import LinkStore
 from meters.store.redis_clients import AnyRedis
 from meters.store.redis_connect import open_redis

@@ -17,7 +17,7 @@ from meters.ledger.accounts import meter_account, overflow_account, reserve_acco
 from meters.ledger.checkpoint import Mark
 from meters.ledger.claim_records import record_of
 from meters.ledger.link_state import Snapshot
-from meters.selfcheck.approval_checks import Unapproved
+from meters.store.floor_file_approval import Unapproved
 from meters.store.link_store import LinkStore
 
 

@@ -33,7 +33,7 @@ from meters.ledger.checkpoint import Mark
 from meters.ledger.entry_messages import Change, SwitchRecord, Withdrawn
 from meters.ledger.money_terms import LinkTerms, terms_text
 from meters.ledger.two_people import NO_SETTERS, PinSetters, why_one_person
-from meters.selfcheck.approval_checks import Configuration, only_unapproved
+from meters.store.floor_file_approval import Configuration, only_unapproved
 from meters.store.link_acts import (
     NewTerms,
     Switch,

@@ -14,8 +14,8 @@ from bonus.errors import UserError, nearest
 from meters.audit.ledger_mark import LedgerMark
 from meters.floor.floor_file import ConfigOption, Floor, read_own_floor
 from meters.process.printing import print_text
-from meters.selfcheck.approval_checks import Configuration, Unapproved
 from meters.selfcheck.opened_store import check_release, open_used_store
+from meters.store.floor_file_approval import Configuration, Unapproved
 from meters.store.health import redis_problem
 from meters.store.link_store import BooksError, LinkStore
 from meters.users.pin_prompt import as_user_error, confirm_person

@@ -39,8 +39,8 @@ from meters.setup.floor_text import (
 )
 from meters.setup.places import FLOOR_FILE, MADE_KEYS, SYSTEM, below, check_root
 from meters.setup.redis_machine import RedisMachine, install_redis
-from meters.users.names_and_roles import clean_name
 from meters.users.pin_prompt import ask_new_pin
+from meters.users.user_names import clean_name
 from meters.users.user_store import UsersError
 
 _EXAMPLE: Final = "floor-tls.toml"

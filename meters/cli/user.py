@@ -13,11 +13,11 @@ from rich.table import Table
 
 from bonus.errors import UserError
 from meters.floor.floor_file import ConfigOption, Floor, read_own_floor
+from meters.floor.roles import Role
 from meters.process.console import PlainConsole
 from meters.process.printing import print_json, print_text
 from meters.selfcheck.opened_store import is_opened, open_used_store, store_address
 from meters.store.redis_connect import open_redis
-from meters.users.names_and_roles import Role
 from meters.users.pin_prompt import as_user_error, ask_new_pin
 from meters.users.pins import generate_pin
 from meters.users.user_store import UsersError

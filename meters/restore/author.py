@@ -5,9 +5,10 @@ from typing import Final
 
 from bonus.errors import UserError
 from meters.floor.floor_file import Floor
+from meters.floor.roles import Right, roles_in_words
 from meters.store.redis_clients import AnyRedis
-from meters.users.names_and_roles import Right, clean_name, roles_in_words
 from meters.users.pin_prompt import as_user_error, confirm_person
+from meters.users.user_names import clean_name
 from meters.users.user_store import UsersError, UserStore
 from meters.users.users import UserDirectory
 

@@ -39,7 +39,7 @@ from meters.restore.outbox_replay import OutboxReplay, Replayed, in_order, put_e
 from meters.restore.outboxes import Answered, OutboxCopy, RestoreError
 from meters.restore.rebuild import RebuildError
 from meters.restore.store_writing import StoreWriter
-from meters.store.approvals import ApprovalBook, ForgedError
+from meters.store.approval_book import ApprovalBook, ForgedError
 from meters.store.link_acts import note_restore, switch_link
 from meters.store.link_store import LinkStore
 from meters.wire.clock import now_text

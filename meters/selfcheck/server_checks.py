@@ -20,8 +20,8 @@ from meters.ledger.redis_layout import schema_problem
 from meters.mqtt.broker_connect import connect_broker
 from meters.mqtt.client_name import refusals
 from meters.mqtt.connection import BrokerConnection, BrokerError, prove_size
-from meters.selfcheck.approval_checks import Configuration
 from meters.selfcheck.check_result import Check, failure, judged, passed, warning
+from meters.store.floor_file_approval import LOST, Configuration
 from meters.store.health import read_replication, redis_problem, redis_warnings
 from meters.store.link_store import LinkStore
 from meters.store.redis_clients import AnyRedis, every_redis, redis_of
@@ -112,7 +112,7 @@ async def store_checks(floor: Floor, redis: AnyRedis) -> AsyncIterator[Check]:
         for link in floor.link:
             store = LinkStore(redis, link)
             yield await _check_schema(f"schema of {link.id}", store.schema())
-            yield await Configuration(floor, store).check()
+            yield await _check_configuration(Configuration(floor, store), link.id)
             yield await _check_books(store, Path(floor.service.data))
 
 
@@ -251,6 +251,19 @@ async def _check_schema(what: str, schema: Awaitable[int | None]) -> Check:
         return failure(what, str(error))
     good = f"version {version}" if version else "not begun yet"
     return judged(what, schema_problem("it is", version), good)
+
+
+async def _check_configuration(configuration: Configuration, link: str) -> Check:
+    what, short = f"configuration of {link}", f"SHA-256 {configuration.filed.digest}"
+    found = await configuration.unapproved()
+    if found is not None:
+        # Before the first approval, nothing is wrong: somebody has yet to begin.
+        return Check(what, holds=False, seen=f"{found.problem} ({short})", warns=found.first)
+    approved = await configuration.approved()
+    if approved is None:
+        return failure(what, f"{LOST} ({short})")
+    by = f"{approved.first_by} and {approved.by}" if approved.first_by else approved.by
+    return passed(what, f"as {by} approved it, {approved.at} ({short})")
 
 
 async def _check_books(store: LinkStore, data: Path) -> Check:

@@ -48,7 +48,6 @@ from meters.mqtt.connection import (
 )
 from meters.mqtt.subscriptions import EventSubscriptions
 from meters.process.logs import ThrottledLog
-from meters.selfcheck.approval_checks import Configuration
 from meters.selfcheck.software import SelfCheck
 from meters.service.link_publisher import LinkPublisher
 from meters.service.link_service import LinkService
@@ -59,6 +58,7 @@ from meters.service.publishing_turn import HEARD_FOR_S
 from meters.store.credentials import session_secret
 from meters.store.event_refusals import refused
 from meters.store.facility_notes import stored_event_group
+from meters.store.floor_file_approval import Configuration
 from meters.store.link_store import LinkStore
 from meters.store.redis_clients import AnyRedis
 from meters.users.log_audit import LogMark

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
-from meters.users.names_and_roles import fold_name
+from meters.users.user_names import fold_name
 
 Fields = Mapping[str, str]
 

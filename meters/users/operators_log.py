@@ -9,7 +9,7 @@ from typing import Final, Literal
 
 import msgspec
 
-from meters.users.names_and_roles import fold_name
+from meters.users.user_names import fold_name
 from meters.users.user_store import UserStore
 from meters.wire.clock import now_text
 

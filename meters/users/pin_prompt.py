@@ -7,8 +7,8 @@ import getpass
 import sys
 
 from bonus.errors import UserError
+from meters.floor.roles import RIGHTS, Right, in_words, roles_in_words
 from meters.process.printing import print_error
-from meters.users.names_and_roles import RIGHTS, Right, in_words, roles_in_words
 from meters.users.pins import check_pin
 from meters.users.sessions import SignedIn
 from meters.users.sign_in_attempts import Caller

@@ -16,14 +16,15 @@ import structlog
 
 from meters.floor.facility import DEMONSTRATION_USERS, PUBLIC_PIN
 from meters.floor.floor_file import Floor
+from meters.floor.roles import Role
 from meters.ledger.two_people import COMMAND
 from meters.store.redis_clients import AnyRedis
 from meters.users.log_macs import LogSecrets
-from meters.users.names_and_roles import Role, clean_name, fold_name, parse_role
 from meters.users.operators_log import OperatorsLog
 from meters.users.pins import PinHashing, check_pin
 from meters.users.sessions import Sessions
 from meters.users.sign_in_attempts import CountRefused, count_nothing, lock_keys
+from meters.users.user_names import clean_name, fold_name, parse_role
 from meters.users.user_store import UsersError, UserStore
 from meters.wire.clock import now_text
 

@@ -23,8 +23,8 @@ from meters.acts.claim_types import (
 from meters.acts.claims import Claims
 from meters.acts.correction_decisions import Asks
 from meters.floor.floor_file import Floor
+from meters.floor.roles import Right
 from meters.http.strict_requests import WebRequest
-from meters.users.names_and_roles import Right
 from meters.users.users import UserDirectory
 from meters.web.error_answers import StaffRequest, refusals
 from meters.web.payout_slip import slip_pdf

@@ -13,7 +13,7 @@ from litestar.params import FromPath, JSONBody, QueryParameter
 from meters.acts.claim_types import ENTRIES_MAX, PAGE_MAX, Words
 from meters.acts.link_types import ActRow, Adjustment, LinkView, ParameterChange, ProposalRow
 from meters.acts.links import Links
-from meters.users.names_and_roles import Right
+from meters.floor.roles import Right
 from meters.web.error_answers import StaffRequest
 from meters.web.security import Nothing, staff_act, staff_read
 

@@ -13,9 +13,9 @@ from litestar.datastructures import Address, Headers
 from litestar.handlers import BaseRouteHandler
 from litestar.types import Scope
 
+from meters.floor.roles import Right, in_words, roles_in_words
 from meters.http.middleware import is_loopback
 from meters.http.strict_requests import WebConnection
-from meters.users.names_and_roles import Right, in_words, roles_in_words
 from meters.users.sessions import SignedIn
 from meters.users.sign_in_attempts import Caller
 from meters.users.users import UserDirectory

@@ -14,8 +14,8 @@ from litestar.params import FromQuery
 from litestar.response import Stream
 
 from meters.floor.floor_file import Floor
+from meters.floor.roles import Right
 from meters.http.strict_requests import WebRequest
-from meters.users.names_and_roles import Right
 from meters.users.sign_in_attempts import site
 from meters.users.user_store import UsersError
 from meters.users.users import UserDirectory

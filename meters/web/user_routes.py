@@ -14,8 +14,8 @@ from litestar.params import FromPath, JSONBody, QueryParameter
 from bonus.printable import PRINTABLE
 from meters.acts.claim_types import ENTRIES_MAX, PAGE_MAX
 from meters.floor.floor_file import Floor
+from meters.floor.roles import Right, Role
 from meters.http.strict_requests import WebRequest
-from meters.users.names_and_roles import Right, Role
 from meters.users.operators_log import LogRow, LogSeal
 from meters.users.pins import generate_pin
 from meters.users.sessions import DEVICE_KNOWN_MS, SignedIn

@@ -27,11 +27,11 @@ from meters.archive.archiver import Archiver
 from meters.audit.audit_files import ARCHIVE_NOTE, ArchiveNote, read_note, write_note
 from meters.floor.facility import Facility, GamingDays
 from meters.floor.floor_file import Floor, parse_floor
+from meters.floor.roles import Role
 from meters.process.logs import LogLevel, log_to
-from meters.selfcheck.approval_checks import Configuration
+from meters.store.floor_file_approval import Configuration
 from meters.store.redis_clients import redis_of
 from meters.store.redis_connect import open_redis
-from meters.users.names_and_roles import Role
 from meters.users.pins import PinHashing
 from meters.users.sign_in_attempts import Caller
 from meters.users.users import Actor, UserDirectory

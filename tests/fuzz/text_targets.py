@@ -29,8 +29,8 @@ from meters.floor.server_addresses import (
     with_one_host,
 )
 from meters.intake.table_catalog import table_topics
-from meters.users.names_and_roles import clean_name, fold_name
 from meters.users.pins import check_pin
+from meters.users.user_names import clean_name, fold_name
 from meters.users.user_store import UsersError
 from tests.floor.example import FLOOR, SHIPPED
 from tests.fuzz.junk import mutated, toml_with

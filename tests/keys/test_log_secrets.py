@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from meters.floor.floor_file import read_floor
+from meters.floor.roles import Role
 from meters.keys.keyring import Keyring, holders
 from meters.store.credentials import log_secrets
 from meters.store.redis_clients import ShardedRedis, redis_of
 from meters.store.redis_connect import open_redis
 from meters.store.user_keys import USERS_TAG
 from meters.users.log_audit import LogMark
-from meters.users.names_and_roles import Role
 from meters.users.users import UserDirectory
 from tests.keys.machines import running, service_at
 from tests.keys.servers import SecuredMosquitto, SecuredRedis

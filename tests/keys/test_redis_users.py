@@ -12,6 +12,7 @@ from redis.exceptions import NoPermissionError
 
 from meters.floor.facility import Service
 from meters.floor.floor_file import Floor, read_floor
+from meters.floor.roles import Role
 from meters.ledger.redis_layout import LinkKeys
 from meters.selfcheck.check_result import Check
 from meters.selfcheck.server_checks import store_checks
@@ -20,7 +21,6 @@ from meters.store.link_store import LinkStore
 from meters.store.redis_clients import AnyRedis, ShardedRedis, redis_of
 from meters.store.redis_connect import open_redis
 from meters.store.user_keys import USERS_TAG, UserKeys
-from meters.users.names_and_roles import Role
 from meters.users.pins import generate_pin
 from meters.users.sign_in_attempts import Caller
 from meters.users.user_store import UsersError

@@ -8,7 +8,7 @@ from meters.archive.archive_days import ArchiveFiles
 from meters.archive.archiver import Archiver, ArchiveResult
 from meters.audit.link_audit import Finding
 from meters.ledger.checkpoint import Mark
-from meters.selfcheck.approval_checks import Configuration
+from meters.store.floor_file_approval import Configuration
 from tests.approving import approve
 from tests.model.days import A_DAY, Days
 from tests.model.pit import BONUS, FIVE_CARD, FIVE_OF_SIX, FLOOR, PROGRESSIVE, RAGS, Pit

@@ -26,8 +26,8 @@ from meters.ledger.checkpoint import Mark
 from meters.ledger.link_state import Act, LedgerHead
 from meters.ledger.money_terms import Parameter
 from meters.restore.rebuild import Rebuild
-from meters.selfcheck.approval_checks import Configuration, Unapproved
 from meters.service.metrics import Metrics
+from meters.store.floor_file_approval import Configuration, Unapproved
 from meters.store.link_store import LinkStore
 from meters.wire.messages import Jackpot, Reply
 from tests.approving import approve

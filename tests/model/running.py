@@ -12,12 +12,12 @@ from redis.exceptions import RedisError
 from meters.audit.ledger_mark import LedgerMark
 from meters.floor.facility import GamingDays
 from meters.intake.batches import Arrival
-from meters.selfcheck.approval_checks import Configuration
 from meters.selfcheck.software import SelfCheck
 from meters.service.link_publisher import LinkPublisher
 from meters.service.link_service import LinkService
 from meters.service.metrics import Metrics
 from meters.service.pace import BatchesInWork, Pace
+from meters.store.floor_file_approval import Configuration
 from meters.web.display_state import DisplayState
 from meters.wire import topics
 from meters.wire.messages import CONTROLLER_BEAT, METER_VALUE, ControllerBeat, MeterValue

@@ -11,8 +11,8 @@ from meters.archive.day_file import ArchiveError
 from meters.audit.link_audit import LinkAudit
 from meters.floor.floor_file import parse_floor
 from meters.ledger.redis_layout import SCHEMA
-from meters.selfcheck.approval_checks import Configuration
-from meters.store.approvals import ApprovalBook
+from meters.store.approval_book import ApprovalBook
+from meters.store.floor_file_approval import Configuration
 from meters.store.link_store import LinkStore
 from tests.approving import approve as people_approve
 from tests.lua.books import keyspace

@@ -22,7 +22,6 @@ from meters.store.link_acts import note_outage
 from meters.store.user_keys import USERS_TAG
 from meters.users.log_audit import LogAudit
 from meters.users.log_macs import LogSecrets
-from meters.users.names_and_roles import Role
 from meters.users.pins import PinHashing
 from meters.users.sign_in_attempts import Caller
 from meters.users.users import UserDirectory

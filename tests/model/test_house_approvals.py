@@ -10,7 +10,7 @@ from meters.acts.link_types import Adjustment
 from meters.audit.link_audit import LinkAudit
 from meters.ledger.approved_configuration import approved_terms
 from meters.ledger.ledger_replay import Replay
-from meters.selfcheck.approval_checks import Configuration, Unapproved
+from meters.store.floor_file_approval import Configuration, Unapproved
 from meters.wire.messages import Reply
 from tests.approving import approve
 from tests.floor_text import floor_text, link_text, meter_text, table_text

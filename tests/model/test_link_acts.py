@@ -8,7 +8,7 @@ from redis.asyncio import Redis
 
 from meters.acts.act_refusals import ActError
 from meters.acts.link_types import Adjustment, LinkView, ParameterChange
-from meters.selfcheck.approval_checks import Configuration
+from meters.store.floor_file_approval import Configuration
 from meters.store.link_store import TermsError
 from tests.approving import approve_never_approved
 from tests.model.pit import BONUS, CENT, FLOOR, PROGRESSIVE, RAGS, Pit, refused, to

@@ -10,7 +10,7 @@ from meters.acts.act_refusals import ActError
 from meters.acts.claim_types import ClaimRow
 from meters.floor.floor_file import parse_floor
 from meters.ledger.two_people import PinSetters
-from meters.selfcheck.approval_checks import Configuration
+from meters.store.floor_file_approval import Configuration
 from tests.approving import approve
 from tests.floor_text import METERS, ONE_REJECTS, floor_text, link_text, meter_text, table_text
 from tests.model.days import A_DAY

@@ -16,8 +16,8 @@ from meters.floor.floor_file import Meter
 from meters.ledger.entry_messages import Change
 from meters.ledger.money_terms import LinkTerms, terms_text
 from meters.ledger.two_people import PinSetters
-from meters.selfcheck.approval_checks import Configuration
 from meters.service.ledger_auditing import NOT_AUDITED
+from meters.store.floor_file_approval import Configuration
 from meters.store.link_acts import NewTerms, decide_change, propose_change
 from tests.approving import approve
 from tests.floor_text import floor_text, link_text, meter_text, table_text

@@ -10,7 +10,7 @@ from meters.reports.accounting_documents import day_document
 from meters.reports.flows import CLAIMS, TABLES, Flow
 from meters.reports.gaming_days import LinkDay, joined
 from meters.reports.ledger_scan import DayRange, from_to, one_day, one_month
-from meters.selfcheck.approval_checks import Configuration
+from meters.store.floor_file_approval import Configuration
 from meters.store.link_store import LinkStore
 from tests.approving import approve
 from tests.floor_text import link_text

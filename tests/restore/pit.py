@@ -15,7 +15,7 @@ from meters.restore.copy_reading import ArchivedLedger, LedgerCopy
 from meters.restore.findings import StoreCondition
 from meters.restore.link_restore import LinkRestore, RestorePlan, RestoreResult
 from meters.restore.outboxes import OutboxCopy, read_outboxes
-from meters.selfcheck.approval_checks import Configuration
+from meters.store.floor_file_approval import Configuration
 from meters.store.link_store import LinkStore
 from meters.wire.messages import Reply, seq_of
 from tests.approving import approve

@@ -12,10 +12,10 @@ from meters.audit.ledger_mark import LedgerMark
 from meters.audit.link_audit import LinkAudit
 from meters.floor.facility import GamingDays
 from meters.floor.floor_file import read_floor
+from meters.floor.roles import Role
 from meters.restore.store_writing import StoreWriter
-from meters.selfcheck.approval_checks import Configuration
+from meters.store.floor_file_approval import Configuration
 from meters.store.link_store import LinkStore
-from meters.users.names_and_roles import Role
 from meters.users.pins import PinHashing
 from meters.users.users import Actor, UserDirectory
 from meters.wire.clock import now

@@ -19,8 +19,8 @@ from meters.restore.findings import StoreCondition
 from meters.restore.link_restore import LinkRestore
 from meters.restore.outbox_replay import OutboxReplay
 from meters.restore.outboxes import RestoreError, read_outboxes
-from meters.selfcheck.approval_checks import Configuration
 from meters.store.event_refusals import refused_by_script
+from meters.store.floor_file_approval import Configuration
 from meters.store.link_store import LinkStore
 from meters.wire.messages import Reply
 from tests.floor_text import table_text

@@ -11,8 +11,8 @@ from redis.exceptions import RedisError
 from meters.audit.link_audit import LinkAudit
 from meters.floor.floor_file import Floor, parse_floor
 from meters.ledger.approved_configuration import LinkConfiguration
-from meters.selfcheck.approval_checks import Configuration
-from meters.store.approvals import ApprovalBook
+from meters.store.approval_book import ApprovalBook
+from meters.store.floor_file_approval import Configuration
 from meters.store.link_store import BooksError, LinkStore
 from meters.store.redis_connect import open_redis
 from tests.floor_text import floor_text, link_text, meter_text, table_text

@@ -15,9 +15,9 @@ from redis.asyncio import Redis
 
 from meters.audit.link_audit import LinkAudit
 from meters.floor.floor_file import parse_floor
-from meters.selfcheck.approval_checks import Configuration
-from meters.store.approvals import ApprovalBook, Approved
+from meters.store.approval_book import ApprovalBook, Approved
 from meters.store.facility_notes import FACILITY_KEY
+from meters.store.floor_file_approval import Configuration
 from meters.store.link_store import BooksError, LinkStore
 from tests.floor_text import floor_text, link_text, meter_text, table_text
 

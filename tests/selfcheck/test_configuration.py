@@ -18,10 +18,10 @@ from meters.ledger.approved_configuration import LinkConfiguration
 from meters.ledger.floor_approvals import Approval
 from meters.ledger.redis_layout import LinkKeys
 from meters.ledger.two_people import COMMAND, PinSetters
-from meters.selfcheck.approval_checks import Configuration, Unapproved
 from meters.selfcheck.server_checks import store_checks
-from meters.store.approvals import ApprovalBook
+from meters.store.approval_book import ApprovalBook
 from meters.store.facility_notes import FACILITY_KEY
+from meters.store.floor_file_approval import Configuration, Unapproved
 from meters.store.link_store import BooksError, LinkStore, TermsError
 from tests.approving import approve as people_approve
 from tests.floor_text import link_text, meter_text, section_text, table_text

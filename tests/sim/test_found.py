@@ -7,7 +7,7 @@ from redis.asyncio import Redis
 
 import meters.service.link_publisher
 from meters.ledger.floor_approvals import Approval
-from meters.store.approvals import ApprovalBook
+from meters.store.approval_book import ApprovalBook
 from tests.model.pit import PROGRESSIVE, Pit
 from tests.model.running import Running
 

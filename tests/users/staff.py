@@ -5,9 +5,9 @@ from typing import Final
 import pytest
 from redis.asyncio import Redis
 
+from meters.floor.roles import Role
 from meters.store.user_keys import UserKeys
 from meters.users.log_macs import LogSecrets
-from meters.users.names_and_roles import Role
 from meters.users.operators_log import LogRow
 from meters.users.pins import PinHashing
 from meters.users.sessions import OpenedSession, Sessions, SignedIn

@@ -11,8 +11,8 @@ from typing import cast
 import pytest
 from redis.asyncio import Redis
 
+from meters.floor.roles import Role
 from meters.users.log_audit import LogAudit, LogMark
-from meters.users.names_and_roles import Role
 from meters.users.sessions import OpenedSession
 from meters.users.sign_in_attempts import Caller
 from meters.users.users import Actor

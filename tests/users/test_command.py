@@ -15,7 +15,7 @@ import redis
 from redis.asyncio import Redis
 
 from meters.floor.floor_file import read_floor
-from meters.users.names_and_roles import Role
+from meters.floor.roles import Role
 from meters.users.pins import PinHashing
 from meters.users.sign_in_attempts import Caller
 from meters.users.users import Actor, UserDirectory

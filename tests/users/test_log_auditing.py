@@ -11,6 +11,7 @@ import msgspec
 import pytest
 from redis.asyncio import Redis
 
+from meters.floor.roles import Role
 from meters.service.log_auditing import LogAuditing
 from meters.service.pace import Pace
 from meters.users.log_audit import (
@@ -21,7 +22,6 @@ from meters.users.log_audit import (
     LogMark,
 )
 from meters.users.log_macs import LogSecrets
-from meters.users.names_and_roles import Role
 from meters.wire import topics
 from meters.wire.messages import LedgerSeal
 from tests.servers import eventually_async

@@ -17,11 +17,11 @@ from redis.asyncio import Redis
 
 import meters.users
 from bonus.errors import UserError
+from meters.floor.roles import Role
 from meters.ledger.chain import link_entry
 from meters.ledger.checkpoint import Mark
 from meters.users.log_audit import PROBLEMS_MAX, LogAudit, LogFinding, LogMark
 from meters.users.log_macs import LogSecrets
-from meters.users.names_and_roles import Role
 from meters.users.sign_in_attempts import Caller
 from meters.users.user_store import UsersError
 from tests.users.staff import BY_COMMAND, PIN, WRONG, Register, register_with

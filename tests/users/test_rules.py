@@ -5,17 +5,10 @@ from contextlib import suppress
 import pytest
 import structlog
 
+from meters.floor.roles import RIGHTS, Right, Role, in_words, roles_in_words
 from meters.store.user_keys import UserKeys
-from meters.users.names_and_roles import (
-    RIGHTS,
-    Right,
-    Role,
-    clean_name,
-    fold_name,
-    in_words,
-    roles_in_words,
-)
 from meters.users.pins import PinHashing, check_pin
+from meters.users.user_names import clean_name, fold_name
 from meters.users.user_store import UsersError
 from meters.users.users import Actor
 from tests.users.staff import BY_COMMAND, PIN, WRONG, Register, code_of

@@ -11,8 +11,8 @@ import pytest
 from redis.asyncio import Redis
 
 from meters.floor.facility import PUBLIC_PIN
+from meters.floor.roles import Role
 from meters.ledger.two_people import NO_SETTERS, PinSetters
-from meters.users.names_and_roles import Role
 from meters.users.pins import PinHashing
 from meters.users.sessions import OpenedSession
 from meters.users.sign_in_attempts import (

@@ -26,8 +26,8 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
+from meters.floor.roles import Role
 from meters.store.user_keys import UserKeys
-from meters.users.names_and_roles import Role
 from meters.users.users import Actor, UserDirectory
 from tests.mqtt.events import result, void, wagers
 from tests.mqtt.stand import LINKS, Stand

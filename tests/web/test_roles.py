@@ -16,7 +16,7 @@ import pytest_asyncio
 from litestar.routes import HTTPRoute
 
 from meters.acts.link_types import Adjustment
-from meters.users.names_and_roles import RIGHTS, Right, Role
+from meters.floor.roles import RIGHTS, Right, Role
 from meters.users.user_store import UsersError
 from meters.users.users import Actor
 from meters.web.error_answers import ErrorBody

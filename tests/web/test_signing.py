@@ -9,7 +9,7 @@ import httpx
 import msgspec
 import pytest
 
-from meters.users.names_and_roles import Role
+from meters.floor.roles import Role
 from meters.users.sign_in_attempts import EVERYBODY
 from meters.users.users import Actor
 from meters.web import streams

@@ -16,9 +16,9 @@ import pytest_asyncio
 from litestar import Litestar
 
 from meters.floor.floor_file import parse_floor
+from meters.floor.roles import Role
 from meters.ledger.two_people import COMMAND
-from meters.selfcheck.approval_checks import Configuration
-from meters.users.names_and_roles import Role
+from meters.store.floor_file_approval import Configuration
 from meters.users.operators_log import LogSeal
 from meters.users.users import Actor
 from meters.web.streams import ChangeSignal

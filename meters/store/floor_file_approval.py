@@ -17,25 +17,24 @@ import msgspec
 import structlog
 
 from meters.floor.floor_file import NOT_APPROVED, Floor, Link, link_problem
+from meters.floor.roles import Right, roles_in_words
 from meters.ledger.approved_configuration import APPROVED_FLOOR, ApprovedTable, LinkConfiguration
 from meters.ledger.claim_records import ClaimRecord
 from meters.ledger.floor_approvals import Approval, HalfApproval, table_names, tables_left
 from meters.ledger.link_state import Snapshot
 from meters.ledger.money_terms import adopted, terms_text
 from meters.ledger.two_people import NO_SETTERS, PinSetters, is_person
-from meters.selfcheck.check_result import Check, failure, passed
-from meters.store.approvals import ApprovalBook, Approved, ForgedError, Waiting
+from meters.store.approval_book import ApprovalBook, Approved, ForgedError, Waiting
 from meters.store.facility_notes import Noted
 from meters.store.link_reader import DayClaims, holding_claims, reopenable_holds
 from meters.store.link_store import BooksError, LinkStore, TermsError
-from meters.users.names_and_roles import Right, roles_in_words
 
 log = structlog.get_logger()
 
 _NAMED_MOST: Final = 5
 _UNPLAYED_MOST: Final = 1_000
 _OPENING: Final = frozenset({b"approve", b"seed", b"inoperable"})
-_LOST: Final = "Redis has lost what was approved"
+LOST: Final = "Redis has lost what was approved"
 _NEW: Final = "the link is new"
 _FIRST: Final = "the first floor file"
 _ALSO: Final = "a table was on another link"
@@ -208,7 +207,7 @@ class Configuration:
             kept = await self._store.snapshot()
             terms = any(name.startswith("terms:") for name in kept.meters)
             if self._seen or terms or "approvals" in kept.tallies:
-                return await self._unapproved((_LOST,), None, "")
+                return await self._unapproved((LOST,), None, "")
             first = await self._is_first()
             return await self._unapproved(
                 (_FIRST if first else _NEW,), None, "", new=True, first=first
@@ -324,17 +323,9 @@ class Configuration:
             await self._book.approve_second(approval, found.replaces, found.waiting, setters)
         return found.changed
 
-    async def check(self) -> Check:
-        what, short = f"configuration of {self._link.id}", f"SHA-256 {self.filed.digest}"
-        found = await self.unapproved()
-        if found is not None:
-            # Before the first approval, nothing is wrong: somebody has yet to begin.
-            return Check(what, holds=False, seen=f"{found.problem} ({short})", warns=found.first)
-        approved = await self._book.current()
-        if approved is None:
-            return failure(what, f"{_LOST} ({short})")
-        by = f"{approved.first_by} and {approved.by}" if approved.first_by else approved.by
-        return passed(what, f"as {by} approved it, {approved.at} ({short})")
+    async def approved(self) -> Approved | None:
+        """Return the last approval; `ForgedError` if Redis does not have it as the ledger does."""
+        return await self._book.current()
 
     async def is_of_people(self) -> bool:
         """Check if a person has approved a link, or the first floor file in this Redis."""
