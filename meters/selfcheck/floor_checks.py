@@ -7,7 +7,6 @@ from bonus.errors import UserError
 from bonus.law.chapter_file import Validation
 from bonus.law.meter_terms import hand_bonus_return, tenths_text
 from bonus.law.paytables import read_times
-from bonus.settling.table_rules import table_rules
 from bonus.wagers import MICROS_PER_CENT
 from meters.floor.branding import read_logo
 from meters.floor.floor_file import Floor, Link, Meter, fewest_positions
@@ -52,11 +51,12 @@ def _check_branding(floor: Floor) -> Check:
 def _check_offers(floor: Floor) -> Iterator[Check]:
     """Yield a warning for each table that needs a paytable for its main game and has none."""
     for table in [table for link in floor.link for table in link.table]:
-        rules = table_rules(table.chapter, table.paytables)
-        for stake in rules.chapter.main_wagers[:1]:
-            if (lacking := rules.placings[stake]).choice:
-                seen = f"no {stake} is offered: no {lacking.choice} of {lacking.choice_rule} chosen"
+        for bonus in table.chapter.main_bonuses:
+            if bonus.choice and bonus.choice not in table.paytables:
+                stake, rule = table.chapter.main_wagers[0], bonus.table[0].rule
+                seen = f"no {stake} is offered: no {bonus.choice} of {rule} chosen"
                 yield warning(f"paytables of {table.id}", seen)
+                break
 
 
 def _check_returns(floor: Floor) -> Iterator[Check]:

@@ -16,6 +16,7 @@ from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
 from meters.acts.link_types import Adjustment
+from meters.floor.roles import Role
 from meters.ledger.entry_messages import Outage
 from meters.ledger.redis_layout import PACK, STATE
 from meters.store.link_acts import note_outage
