@@ -1,8 +1,8 @@
-"""Refusals of what users do, in words for them."""
+"""A link on which users act, and the refusals of their acts, in words for them."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Final
+from typing import Final, Protocol
 
 import msgspec
 from redis.exceptions import RedisError
@@ -10,9 +10,19 @@ from redis.exceptions import RedisError
 from meters.ledger.claim_records import ClaimRecord
 from meters.ledger.entry_messages import DecisionRecord
 from meters.ledger.two_people import why_one_person
-from meters.store.link_store import BooksError, TermsError, WrongStateError
+from meters.store.link_store import BooksError, LinkStore, TermsError, WrongStateError
 
-REFUSED: Final = {
+_REFUSED: Final = {
+    "not_closed": "the link is open: a parameter changes only while it is closed",
+    "rounds_open": "an open round must be settled or voided first: {detail}",
+    "unknown_proposal": "there is no such proposal",
+    "stale": "the meter was won or changed since the proposal: propose it again",
+    "below_seed": "the meter holds less than the chapter's seed for this wager: adjust it first",
+    "limit_too_low": "the meter holds more than the new limit: propose a higher limit",
+    "above_limit": "the meter would hold more than its limit",
+    "meter_short": "the meter holds less than the amount to take off",
+    "meter_full": "the meter cannot hold so much",
+    "wrong_state": "it is {detail} already",
     "slip_used": "that slip number belongs to the payment of {detail} already:"
     " hyphens, capital letters and zeros in front of a number make no other number",
     "envy_decided": "its Envy Bonuses are no longer owed: look at the claim again",
@@ -32,12 +42,21 @@ _REQUESTED: Final = {
 }
 
 
-class ActError(Exception):
-    """The refusal of a user's act, such as a decision on a win. The act has changed nothing.
+class RunningLink(Protocol):
+    """A link that the service runs. While it has a `problem`, nobody can decide its claims."""
 
-    `code` is for programs, such as ``unknown_claim`` or ``wrong_state``; `message` is in plain
-    words.
-    """
+    store: LinkStore
+
+    @property
+    def problem(self) -> str | None: ...
+
+    async def keep_mark(self) -> None:
+        """Write the ledger mark (the last ledger entry, kept outside Redis) after an act."""
+        ...
+
+
+class ActError(Exception):
+    """The refusal of a user's act, which has changed nothing; `code` is for programs."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
@@ -45,9 +64,13 @@ class ActError(Exception):
         self.message = message
 
 
+def refusal(code: str, detail: str = "") -> ActError:
+    return ActError(code, _REFUSED[code].format(detail=detail))
+
+
 @contextmanager
 def store_failure_as_inoperable() -> Iterator[None]:
-    """Raise `ActError` with the code ``link_inoperable`` if Redis fails in the `with` block."""
+    """Raise an `ActError` ``link_inoperable`` if Redis fails in the `with` block."""
     try:
         yield
     except (RedisError, OSError) as error:
@@ -72,8 +95,7 @@ def refusals(record: ClaimRecord, decision: DecisionRecord) -> Iterator[None]:
             did, does = _REQUESTED.get(act, (_VALIDATED, "pays it"))
             message = why_one_person(error.detail, decision.by, error.setter, did=did, does=does)
             raise ActError(error.status, message) from None
-        message = REFUSED[error.status].format(detail=error.detail)
-        raise ActError(error.status, message) from None
+        raise refusal(error.status, error.detail) from None
 
 
 def _why_not(record: ClaimRecord, act: str, error: WrongStateError) -> str:

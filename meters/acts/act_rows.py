@@ -26,7 +26,7 @@ from meters.ledger.entry_messages import (
 from meters.ledger.floor_approvals import Approval, HalfApproval
 from meters.ledger.money_terms import read_terms
 from meters.ledger.table_corrections import ASK_DECISION, CorrectedWager, entered_in_text
-from meters.wire.messages import UNREADABLE, DealtPosition, EnteredCards, Void
+from meters.wire.messages import UNREADABLE, EnteredCards, Result, Void
 
 ActDetails = tuple[str, str]
 """The subject of an act (such as a claim), and a description of the act."""
@@ -145,10 +145,6 @@ def _restored(event: str) -> ActDetails:
     return "link", "; ".join(words)
 
 
-def cards_entered(kind: str, event: str | bytes) -> str:
-    return "; ".join(_entered_words(each) for each in entered_in_text(kind, event))
-
-
 def _entered_words(entered: EnteredCards) -> str:
     whose = f"position {entered.position}" if entered.what == "hand" else _WHOSE[entered.what]
     shown = _DECLARED if entered.no_win else " ".join(entered.cards)
@@ -158,16 +154,10 @@ def _entered_words(entered: EnteredCards) -> str:
     return f"{words}: {entered.reason}" if entered.reason else words
 
 
-class _Result(msgspec.Struct, frozen=True):
-    round: str
-    positions: list[DealtPosition]
-    dealer: list[str]
-    community: list[str] | None = None
-
-
 def _void(event: str) -> ActDetails:
     void = msgspec.json.decode(event, type=Void)
-    return void.round, f"round {void.round}: {void.reason}; entered: {cards_entered('void', event)}"
+    entered = "; ".join(map(_entered_words, entered_in_text("void", event)))
+    return void.round, f"round {void.round}: {void.reason}; entered: {entered}"
 
 
 def _corrected_wager(event: str) -> ActDetails:
@@ -184,7 +174,7 @@ def _wager_words(what: str, wager: CorrectedWager) -> str:
 
 def _result(event: str) -> ActDetails:
     """Describe the corrected hands of a result: the cards entered first, and the final cards."""
-    result = msgspec.json.decode(event, type=_Result)
+    result = msgspec.json.decode(event, type=Result)
     settled: dict[tuple[str, int | None], str] = {
         ("dealer", None): _settled_as(result.dealer),
         ("community", None): _settled_as(result.community),

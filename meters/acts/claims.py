@@ -1,11 +1,17 @@
 """Claims: wins that wait for a floorperson, and the floorpersons' decisions on these wins."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 import structlog
 
-from meters.acts.act_refusals import REFUSED, ActError, refusals, store_failure_as_inoperable
+from meters.acts.act_refusals import (
+    ActError,
+    RunningLink,
+    refusal,
+    refusals,
+    store_failure_as_inoperable,
+)
 from meters.acts.claim_types import ClaimRequestRow, ClaimRow, WinPage, WinSearch
 from meters.acts.claim_views import (
     EVENT_OF,
@@ -25,7 +31,6 @@ from meters.ledger.link_state import Act, ClaimRequest, EnvyAct
 from meters.ledger.two_people import NO_SETTERS, PinSetters
 from meters.store import link_acts
 from meters.store.link_reader import DayClaims
-from meters.store.link_store import LinkStore
 from meters.wire.messages import ClaimOpened, Jackpot, holds_table
 
 log = structlog.get_logger()
@@ -35,34 +40,25 @@ _FINAL: Final = frozenset({"validated", "paid", "rejected"})
 
 
 class Claims:
-    """The claims of all links.
-
-    `problem` returns why a link is inoperable, and then none of its claims can be decided. After
-    each decision, `keep_mark` writes the link's ledger mark (its last ledger entry, kept outside
-    Redis), and then `on_decision` publishes the message about the decision.
-    """
+    """The claims of all links. `on_decision` publishes the message about each decision."""
 
     def __init__(
         self,
         floor: Floor,
-        stores: Mapping[str, LinkStore],
-        problem: Callable[[str], str | None],
+        links: Mapping[str, RunningLink],
         on_decision: Callable[[ClaimRecord, Jackpot], None],
-        keep_mark: Callable[[str], Awaitable[None]],
     ) -> None:
-        self._stores = stores
-        self._problem = problem
+        self._links = links
         self._on_decision = on_decision
-        self._keep_mark = keep_mark
         self._rows = ClaimRows(floor)
         self._floor_digests = {
             link.id: LinkConfiguration.of(floor, link).digest
             for link in floor.link
-            if link.id in stores
+            if link.id in links
         }
-        self._slips = SlipNumbers(stores, problem)
-        self._reopenings = [DayClaims(store, "request_reopen") for store in stores.values()]
-        self._history = History(floor, stores, self._rows)
+        self._slips = SlipNumbers(links)
+        self._reopenings = [DayClaims(link.store, "request_reopen") for link in links.values()]
+        self._history = History(floor, links, self._rows)
 
     async def waiting(self) -> Sequence[ClaimRow]:
         """Return the claims that wait for a decision or payment, the oldest first.
@@ -73,10 +69,10 @@ class Claims:
             ActError: ``link_inoperable`` if Redis cannot be read.
         """
         rows: list[ClaimRow] = []
-        for store in self._stores.values():
+        for link in self._links.values():
             with store_failure_as_inoperable():
-                ids = await store.waiting(LISTED_MAX)
-                rows += self._rows.rows(await store.claims(ids))
+                ids = await link.store.waiting(LISTED_MAX)
+                rows += self._rows.rows(await link.store.claims(ids))
         return sorted(rows, key=lambda row: (row.at, int(row.order)))
 
     async def to_reopen(self) -> Sequence[ClaimRow]:
@@ -116,13 +112,13 @@ class Claims:
             ActError: ``unknown_claim``, ``link_inoperable``.
         """
         with store_failure_as_inoperable():
-            store, fields = await self._find(claim)
+            link, fields = await self._find(claim)
             record = record_of(fields)
             stem = claim.rpartition("-")[0]
             others = [f"{stem}-{turn}" for turn in range(1, record.turns + 1)]
             if record.only_envy:
                 others = [claim]
-            rows = self._rows.rows(await store.claims(others))
+            rows = self._rows.rows(await link.store.claims(others))
         return [row for row in rows if row.hand_record == record.hand_record]
 
     async def wins(self, search: WinSearch) -> WinPage:
@@ -165,8 +161,8 @@ class Claims:
                 ``envy_decided``; ``books_differ``; ``books_full``; ``link_inoperable``.
         """
         with store_failure_as_inoperable():
-            store, fields = await self._operable(claim)
-            record = _win_of(fields)
+            link, fields = await self._operable(claim)
+            store, record = link.store, _win_of(fields)
             if act == "reject" and confirms is None and self._two_people(fields):
                 message = "two people reject this win: one requests it, another confirms it"
                 raise ActError("two_people", message)
@@ -184,7 +180,7 @@ class Claims:
             async with self._slips.reserved(store, claim, slip):
                 with refusals(record, decision):
                     decided = await link_acts.decide_claim(store, record, decision, setters, digest)
-            after = await self._after(store, record, decision, decided.entry)
+            after = await self._after(link, record, decision, decided.entry)
         self._on_decision(
             record,
             win_message(
@@ -247,7 +243,7 @@ class Claims:
             _, fields = await self._operable(claim)
             request = self._rows.row(fields).request
         if request is None or request.entry != entry:
-            raise ActError("no_request", REFUSED["no_request"])
+            raise refusal("no_request")
         if request.act == "reject":
             return await self.decide(
                 claim, "reject", actor, reason=request.reason, envy_not_due=request.envy_not_due,
@@ -273,15 +269,15 @@ class Claims:
         if number == replaces:
             raise ActError("no_change", "the claim has this slip number already")
         with store_failure_as_inoperable():
-            store, fields = await self._operable(claim)
-            record = _win_of(fields)
+            link, fields = await self._operable(claim)
+            store, record = link.store, _win_of(fields)
             correction = DecisionRecord(
                 claim, "correct_slip", actor, reason, number, old_slip=replaces
             )
             async with self._slips.reserved(store, claim, number, corrects=True):
                 with refusals(record, correction):
                     entry = await link_acts.correct_slip(store, record, correction)
-            after = await self._after(store, record, correction, entry)
+            after = await self._after(link, record, correction, entry)
         return self._rows.row(after)
 
     async def _request(  # noqa: PLR0917
@@ -294,21 +290,21 @@ class Claims:
         envy_back: int = 0,
     ) -> ClaimRow:
         with store_failure_as_inoperable():
-            store, fields = await self._operable(claim)
+            link, fields = await self._operable(claim)
             record = _win_of(fields)
             request = DecisionRecord(
                 claim, act, actor, reason, envy_back=envy_back, pin_set_by=setters.own
             )
             with refusals(record, request):
-                entry = await link_acts.request_claim(store, record, request)
-            after = await self._after(store, record, request, entry)
+                entry = await link_acts.request_claim(link.store, record, request)
+            after = await self._after(link, record, request, entry)
         return self._rows.row(after)
 
     async def _reopen(
         self, claim: str, actor: str, request: ClaimRequestRow, setters: PinSetters
     ) -> ClaimRow:
         with store_failure_as_inoperable():
-            store, fields = await self._operable(claim)
+            link, fields = await self._operable(claim)
             record = _win_of(fields)
             decision = DecisionRecord(
                 claim, "reopen", actor, request.reason, pin_set_by=setters.own,
@@ -320,8 +316,8 @@ class Claims:
             )  # fmt: skip
             holds = opened if holds_table(record.paid_from) else None
             with refusals(record, decision):
-                entry = await link_acts.reopen_claim(store, record, decision, holds, setters)
-            after = await self._after(store, record, decision, entry)
+                entry = await link_acts.reopen_claim(link.store, record, decision, holds, setters)
+            after = await self._after(link, record, decision, entry)
         self._send_state(record, after)
         return self._rows.row(after)
 
@@ -345,47 +341,43 @@ class Claims:
                 ``link_inoperable``.
         """
         with store_failure_as_inoperable():
-            store, fields = await self._operable(claim)
+            link, fields = await self._operable(claim)
             record = record_of(fields)
             decision = DecisionRecord(claim, act, actor, reason, pin_set_by=setters.own)
             with refusals(record, decision):
-                entry = await link_acts.decide_envy(store, record, decision)
-            after = await self._after(store, record, decision, entry)
+                entry = await link_acts.decide_envy(link.store, record, decision)
+            after = await self._after(link, record, decision, entry)
         self._send_envy_decisions(record, after)
         return self._rows.row(after)
 
     async def _after(
-        self, store: LinkStore, record: ClaimRecord, decision: DecisionRecord, entry: int
+        self, link: RunningLink, record: ClaimRecord, decision: DecisionRecord, entry: int
     ) -> dict[str, str]:
         """Write the ledger mark after an act in ledger entry `entry`. Return the claim's fields."""
-        await self._keep_mark(store.link.id)
-        (after,) = await store.claims([record.claim])
+        await link.keep_mark()
+        (after,) = await link.store.claims([record.claim])
+        decided = log.bind(
+            link=record.link, table=record.table, round=record.round, claim=record.claim,
+            act=decision.act, by=decision.by, entry=entry,
+        )  # fmt: skip
         if decision.act in {"pay_envy", "reject_envy"}:
-            log.info(
-                "envy decided", link=record.link, table=record.table, round=record.round,
-                claim=record.claim, act=decision.act, by=decision.by,
-                amount_cents=sum(owed.amount for owed in record.envy), entry=entry,
-            )  # fmt: skip
+            decided.info("envy decided", amount_cents=sum(owed.amount for owed in record.envy))
         else:
-            log.info(
-                "claim decided", link=record.link, table=record.table, round=record.round,
-                claim=record.claim, act=decision.act, by=decision.by,
-                amount_cents=int(after["amount"]), entry=entry,
-            )  # fmt: skip
+            decided.info("claim decided", amount_cents=int(after["amount"]))
         return after
 
     def _two_people(self, fields: Mapping[str, str]) -> bool:
         return self._rows.two_people_reject(record_of(fields), int(fields["amount"]))
 
-    async def _operable(self, claim: str) -> tuple[LinkStore, dict[str, str]]:
-        store, fields = await self._find(claim)
-        if problem := self._problem(store.link.id):
+    async def _operable(self, claim: str) -> tuple[RunningLink, dict[str, str]]:
+        link, fields = await self._find(claim)
+        if problem := link.problem:
             raise ActError("link_inoperable", problem)
-        return store, fields
+        return link, fields
 
     async def send_again(self, link: str, claims: Sequence[str]) -> None:
         """Send the decisions on claims once more, because the table can have missed them."""
-        for fields in await self._stores[link].claims(claims):
+        for fields in await self._links[link].store.claims(claims):
             if fields:
                 self._send_state(record_of(fields), fields)
 
@@ -395,7 +387,7 @@ class Claims:
         The first message about a reopening is lost if the service stops, or loses its connection to
         the broker, at that moment. The table then sends no hello event.
         """
-        store = self._stores[link]
+        store = self._links[link].store
         for fields in await store.claims(await store.waiting(LISTED_MAX)):
             if fields and "reopen_at" in fields:
                 self._send_state(record_of(fields), fields)
@@ -418,12 +410,12 @@ class Claims:
                     record, envy_message(record, owed, EVENT_OF[state], int(fields["after"]))
                 )
 
-    async def _find(self, claim: str) -> tuple[LinkStore, dict[str, str]]:
+    async def _find(self, claim: str) -> tuple[RunningLink, dict[str, str]]:
         """Search all links for a claim: its table can be missing in the present floor file."""
-        for store in self._stores.values():
-            (fields,) = await store.claims([claim])
+        for link in self._links.values():
+            (fields,) = await link.store.claims([claim])
             if fields:
-                return store, fields
+                return link, fields
         raise ActError("unknown_claim", f"there is no claim {claim}")
 
 

@@ -1,11 +1,11 @@
 """Correction requests of tables, and the floorpersons' decisions on these requests."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 import structlog
 
-from meters.acts.act_refusals import ActError, store_failure_as_inoperable
+from meters.acts.act_refusals import ActError, RunningLink, store_failure_as_inoperable
 from meters.acts.claim_types import AskedCards, AskedWager, AskRow
 from meters.floor.floor_file import Floor
 from meters.ledger.table_corrections import (
@@ -18,31 +18,19 @@ from meters.ledger.table_corrections import (
 )
 from meters.store.event_refusals import correction_refusal
 from meters.store.link_acts import decide_ask
-from meters.store.link_store import LinkStore, WrongStateError
+from meters.store.link_store import WrongStateError
 from meters.wire.messages import EnteredCards
 
 log = structlog.get_logger()
 
 
 class Asks:
-    """The correction requests of all links.
-
-    `problem` returns why a link is inoperable, or None. After each decision, `keep_mark` writes the
-    link's ledger mark (its last ledger entry, kept outside Redis), and `ring` informs the floor
-    pages.
-    """
+    """The correction requests of all links. `ring` informs the floor pages of each decision."""
 
     def __init__(
-        self,
-        floor: Floor,
-        stores: Mapping[str, LinkStore],
-        problem: Callable[[str], str | None],
-        keep_mark: Callable[[str], Awaitable[None]],
-        ring: Callable[[], None],
+        self, floor: Floor, links: Mapping[str, RunningLink], ring: Callable[[], None]
     ) -> None:
-        self._stores = stores
-        self._problem = problem
-        self._keep_mark = keep_mark
+        self._links = links
         self._ring = ring
         self._names = {link.id: link.name for link in floor.link}
         self._assets = {
@@ -58,9 +46,9 @@ class Asks:
             ActError: ``link_inoperable`` if Redis cannot be read.
         """
         rows: list[AskRow] = []
-        for link, store in self._stores.items():
+        for link, running in self._links.items():
             with store_failure_as_inoperable():
-                stored = [*stored_asks(await store.asks())]
+                stored = [*stored_asks(await running.store.asks())]
             rows += [
                 self._row(link, ask)
                 for one in stored
@@ -78,7 +66,8 @@ class Asks:
         """
         with store_failure_as_inoperable():
             link, found = await self._find(ask)
-            if problem := self._problem(link):
+            running = self._links[link]
+            if problem := running.problem:
                 raise ActError("link_inoperable", problem)
             correction, confirms = found.correction, act == "confirm_correction"
             refusal = "" if confirms else correction_refusal(actor, reason)
@@ -87,20 +76,14 @@ class Asks:
                 correction.entered, correction.wager,
             )  # fmt: skip
             try:
-                entry = await decide_ask(
-                    self._stores[link],
-                    found,
-                    act,
-                    actor,
-                    msgspec.json.encode(decision),
-                    refusal=refusal,
-                )
+                event = msgspec.json.encode(decision)
+                entry = await decide_ask(running.store, found, act, actor, event, refusal=refusal)
             except WrongStateError as error:
                 if not error.state:
                     raise _unknown(ask) from None
                 by = f"it is already {error.state} by {error.by}"
                 raise ActError("wrong_state", by) from None
-            await self._keep_mark(link)
+            await running.keep_mark()
         log.info(
             "correction decided",
             link=link,
@@ -116,8 +99,8 @@ class Asks:
 
     async def _find(self, ask: str) -> tuple[str, Ask]:
         link = ask.partition(".")[0]
-        if (store := self._stores.get(link)) is not None:
-            for one in stored_asks(await store.asks()):
+        if (running := self._links.get(link)) is not None:
+            for one in stored_asks(await running.store.asks()):
                 if one.ask_id == ask and (found := _sound(link, one)) is not None:
                     return link, found
         raise _unknown(ask)

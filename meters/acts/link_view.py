@@ -1,73 +1,24 @@
-"""The view of a link for supervisors: its meters, parameters and proposals (duty D3)."""
+"""Parts of the view of a link for supervisors: meters with their parameters (duty D3)."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Final
 
 from bonus.wagers import MICROS_PER_CENT, read_percent
 from meters.acts.link_types import (
-    LinkView,
     MeterAccounting,
     MeterParameters,
-    ProposalRow,
     UnapprovedRow,
 )
 from meters.acts.meter_changes import LinkParameters
 from meters.floor.floor_file import Meter
 from meters.ledger.accounts import meter_account, overflow_account, reserve_account
-from meters.ledger.checkpoint import Mark
 from meters.ledger.claim_records import record_of
 from meters.ledger.link_state import Snapshot
 from meters.store.floor_file_approval import Unapproved
 from meters.store.link_store import LinkStore
 
 
-def view_link(
-    parameters: LinkParameters,
-    books: Snapshot,
-    problem: str | None,
-    *,
-    broker_problem: str | None,
-    seen: Mark,
-    online: Collection[str],
-    proposals: Sequence[ProposalRow],
-    unapproved: Unapproved | None,
-    highest: Mapping[str, int],
-) -> LinkView:
-    """Make the view of a link for supervisors, at the moment when its data was read.
-
-    `problem` is why this service cannot operate the link, `broker_problem` why it has no broker,
-    which the acts of people do not need. `highest` has the highest amount of each meter, in cents.
-    """
-    link, closed = parameters.link, books.meters.get("closed")
-    shown = problem or broker_problem
-    wrong_parameters = problem is not None and problem == parameters.problem
-    return LinkView(
-        link=link.id,
-        name=link.name,
-        state="inoperable" if shown else "operable" if closed is None else "closed",
-        reason=shown or closed or "",
-        changeable=problem is None or wrong_parameters,
-        wrong_parameters=wrong_parameters,
-        closed_by=books.meters.get("closed_by"),
-        closed_at=books.meters.get("closed_at"),
-        rounds_open=int(books.meters.get("rounds", "0")),
-        tables=len(link.table),
-        tables_online=sum(table.id in online for table in link.table),
-        tables_offline=tuple(
-            f"{table.id} (asset {table.asset})" for table in link.table if table.id not in online
-        ),
-        sealed_entry=seen.sealed,
-        seal=seen.seal,
-        meters=tuple(
-            _view_meter(parameters, meter, books, highest.get(meter.meter_id, 0))
-            for meter in link.meter
-        ),
-        proposals=tuple(proposals),
-        unapproved=None if unapproved is None else _unapproved_row(unapproved),
-    )
-
-
-def _unapproved_row(unapproved: Unapproved) -> UnapprovedRow:
+def unapproved_row(unapproved: Unapproved) -> UnapprovedRow:
     approved = unapproved.approved
     return UnapprovedRow(
         digest=unapproved.digest,
@@ -84,9 +35,10 @@ def _unapproved_row(unapproved: Unapproved) -> UnapprovedRow:
     )
 
 
-def _view_meter(
+def view_meter(
     parameters: LinkParameters, meter: Meter, books: Snapshot, highest_cents: int
 ) -> MeterParameters:
+    """Return a meter as it was when `books` were read."""
     id_, terms = meter.meter_id, meter.terms
     draws = meter.has_draws
     return MeterParameters(

@@ -14,10 +14,10 @@ import structlog
 from redis.exceptions import RedisError
 
 from bonus.wagers import MICROS_PER_CENT
-from meters.acts.act_refusals import ActError, store_failure_as_inoperable
+from meters.acts.act_refusals import ActError, RunningLink, refusal, store_failure_as_inoperable
 from meters.acts.act_rows import act_row, claim_in
 from meters.acts.link_types import ActRow, Adjustment, LinkView, ParameterChange, ProposalRow
-from meters.acts.link_view import HighestAmounts, view_link
+from meters.acts.link_view import HighestAmounts, unapproved_row, view_meter
 from meters.acts.meter_changes import (
     LinkParameters,
     adjustment,
@@ -46,18 +46,6 @@ from meters.store.link_store import BooksError, LinkStore, TermsError
 
 log = structlog.get_logger()
 
-_REFUSED: Final = {
-    "not_closed": "the link is open: a parameter changes only while it is closed",
-    "rounds_open": "an open round must be settled or voided first: {detail}",
-    "unknown_proposal": "there is no such proposal",
-    "stale": "the meter was won or changed since the proposal: propose it again",
-    "below_seed": "the meter holds less than the chapter's seed for this wager: adjust it first",
-    "limit_too_low": "the meter holds more than the new limit: propose a higher limit",
-    "above_limit": "the meter would hold more than its limit",
-    "meter_short": "the meter holds less than the amount to take off",
-    "meter_full": "the meter cannot hold so much",
-    "wrong_state": "it is {detail} already",
-}
 _NOT_APPROVED: Final = {
     "stale": "the floor file is not the one that was shown, or somebody approved: look again",
     "no_change": "the floor file is approved already",
@@ -66,26 +54,20 @@ _NOT_APPROVED: Final = {
 }
 
 
-class RunningLink(Protocol):
-    """A link that the service runs, with the parts that the acts of people need."""
+class ChangedLink(RunningLink, Protocol):
+    """A running link, with the parts that the acts on the link itself need.
 
-    store: LinkStore
+    `seen` is the last ledger entry that was seen, kept outside Redis. The acts of people need no
+    broker, so a `broker_problem` does not stop them.
+    """
+
     configuration: Configuration
 
     @property
-    def problem(self) -> str | None:
-        """Why the link is inoperable, or None."""
-        ...
+    def broker_problem(self) -> str | None: ...
 
     @property
-    def broker_problem(self) -> str | None:
-        """Why the service has no broker, or None. The acts of people need none."""
-        ...
-
-    @property
-    def seen(self) -> Mark:
-        """The last ledger entry that was seen, kept outside Redis."""
-        ...
+    def seen(self) -> Mark: ...
 
     async def reload(self) -> None:
         """Read the changed data of the link from Redis, and send the changes to every display."""
@@ -94,7 +76,7 @@ class RunningLink(Protocol):
 
 class Links:
     def __init__(
-        self, links: Mapping[str, RunningLink], online: Mapping[str, Collection[str]]
+        self, links: Mapping[str, ChangedLink], online: Mapping[str, Collection[str]]
     ) -> None:
         self._links = links
         self._online = online
@@ -292,19 +274,36 @@ class Links:
             books = await running.store.snapshot()
             unapproved = await running.configuration.unapproved()
             highest = await self._highest[link].at(books)
-        return view_link(
-            _parameters(running.store),
-            books,
-            running.problem,
-            broker_problem=running.broker_problem,
-            seen=running.seen,
-            online=self._online[link],
-            proposals=proposal_rows(link, proposals),
-            unapproved=unapproved,
-            highest=highest,
+        parameters, problem = _parameters(running.store), running.problem
+        shown, closed = problem or running.broker_problem, books.meters.get("closed")
+        wrong_parameters = problem is not None and problem == parameters.problem
+        of, seen, online = parameters.link, running.seen, self._online[link]
+        return LinkView(
+            link=of.id,
+            name=of.name,
+            state="inoperable" if shown else "operable" if closed is None else "closed",
+            reason=shown or closed or "",
+            changeable=problem is None or wrong_parameters,
+            wrong_parameters=wrong_parameters,
+            closed_by=books.meters.get("closed_by"),
+            closed_at=books.meters.get("closed_at"),
+            rounds_open=int(books.meters.get("rounds", "0")),
+            tables=len(of.table),
+            tables_online=sum(table.id in online for table in of.table),
+            tables_offline=tuple(
+                f"{table.id} (asset {table.asset})" for table in of.table if table.id not in online
+            ),
+            sealed_entry=seen.sealed,
+            seal=seen.seal,
+            meters=tuple(
+                view_meter(parameters, meter, books, highest.get(meter.meter_id, 0))
+                for meter in of.meter
+            ),
+            proposals=tuple(proposal_rows(link, proposals)),
+            unapproved=unapproved_row(unapproved) if unapproved else None,
         )
 
-    async def _after(self, running: RunningLink, proposal: str) -> ProposalRow:
+    async def _after(self, running: ChangedLink, proposal: str) -> ProposalRow:
         """Send a change of a link to all displays. Return the present row of its proposal."""
         link = running.store.link.id
         await _reload(running)
@@ -314,18 +313,17 @@ class Links:
     async def _proposed(self, store: LinkStore, proposal: str) -> Change:
         fields = await _found(store, proposal)
         if not fields:
-            raise ActError("unknown_proposal", _REFUSED["unknown_proposal"])
+            raise refusal("unknown_proposal")
         if fields["state"] != "open":
-            decided = f"{fields['state']} by {fields.get('decided_by', '')}"
-            raise ActError("wrong_state", _REFUSED["wrong_state"].format(detail=decided))
+            raise refusal("wrong_state", f"{fields['state']} by {fields.get('decided_by', '')}")
         return change_of(fields)
 
-    def _link(self, link: str) -> RunningLink:
+    def _link(self, link: str) -> ChangedLink:
         if link not in self._links:
             raise ActError("unknown_link", f"there is no link {link}")
         return self._links[link]
 
-    def _running(self, link: str, *, repairs: bool = False) -> RunningLink:
+    def _running(self, link: str, *, repairs: bool = False) -> ChangedLink:
         """Return a link by its id. Refuse an unknown or inoperable link.
 
         With `repairs`, accept a link that is inoperable only because its parameters do not fit: the
@@ -353,7 +351,7 @@ def _changed(parameters: LinkParameters, change: Change) -> Meter:
     if change.parameter is None or change.value is None:
         return meter
     if words_of(meter, change.parameter) != change.before:
-        raise ActError("stale", _REFUSED["stale"])
+        raise refusal("stale")
     return parameters.changed(change.meter, change.parameter, change.value)
 
 
@@ -372,7 +370,7 @@ def _new_terms(parameters: LinkParameters, after: Meter) -> NewTerms | None:
     )
 
 
-async def _reload(running: RunningLink) -> None:
+async def _reload(running: ChangedLink) -> None:
     """Send a change of a link to every display. If this fails, the change remains valid."""
     try:
         await running.reload()
@@ -392,7 +390,7 @@ async def _carry(store: LinkStore, by: str, act: Coroutine[None, None, None]) ->
         detail = error.detail
         if error.status == "rounds_open":
             detail = await _rounds_in_hand(store, int(detail))
-        raise ActError(error.status, _REFUSED[error.status].format(detail=detail)) from None
+        raise refusal(error.status, detail) from None
 
 
 async def _rounds_in_hand(store: LinkStore, count: int) -> str:

@@ -1,13 +1,13 @@
 """Reservation of a payout slip's number for a claim, before the claim is paid with this slip."""
 
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Final, cast
 
 import structlog
 from redis.exceptions import RedisError
 
-from meters.acts.act_refusals import REFUSED, ActError
+from meters.acts.act_refusals import ActError, RunningLink, refusal
 from meters.ledger.claim_records import record_of
 from meters.ledger.slip_numbers import SlipError, clean_slip, correction_of
 from meters.store.link_store import LinkStore, TermsError
@@ -33,11 +33,8 @@ def slip_of(text: str | None) -> str | None:
 class SlipNumbers:
     """The reservations of slip numbers for the claims of all links."""
 
-    def __init__(
-        self, stores: Mapping[str, LinkStore], problem: Callable[[str], str | None]
-    ) -> None:
-        self._stores = stores
-        self._problem = problem
+    def __init__(self, links: Mapping[str, RunningLink]) -> None:
+        self._links = links
 
     @asynccontextmanager
     async def reserved(
@@ -74,26 +71,27 @@ class SlipNumbers:
             if other.claim == claim and await register.has_paid(slip, claim):
                 return False
             if rounds == _ROUNDS_MAX or not await self._is_over(store, other, slip):
-                raise _used(other.claim)
+                raise refusal("slip_used", other.claim)
             other, rounds = await register.reserve(slip, holder, other.text), rounds + 1
         # Possibly a claim was paid with this number before the hash of the reservations was lost.
         # The number is reserved now, so no other payment uses it.
-        paid = await register.paid_on(slip, self._stores)
+        paid = await register.paid_on(slip, self._links)
         if paid not in {None, claim}:
             await self._release(store, holder, slip)
-            raise _used(str(paid))
+            raise refusal("slip_used", str(paid))
         return True
 
     async def _is_over(self, store: LinkStore, other: Reservation, slip: str) -> bool:
         """Check that the claim of another reservation can never be paid with the slip number."""
-        theirs = self._stores.get(other.link)
+        link = self._links.get(other.link)
         # A correction can still be carried out, because its claim stays paid.
-        if other.corrects or theirs is None or self._problem(other.link):
+        if other.corrects or link is None or link.problem:
             # If the data of that link is lost, or was replaced by an older copy, it does not show
             # which slips have paid.
             return False
         # The last closed day is read before the claim. So a claim that was rejected before that
         # close cannot be reopened later.
+        theirs = link.store
         reading = await theirs.redis.hget(theirs.keys.meters, "reading")
         closed_to = int(cast("bytes | None", reading) or 0)
         entries, (fields,) = await theirs.claims_at([other.claim])
@@ -120,7 +118,3 @@ class SlipNumbers:
 def _rejected_at(fields: Mapping[str, str]) -> int:
     """Return the number of a rejection's ledger entry; 0 if the claim cannot be reopened."""
     return int(fields.get("returned", "0").partition(" ")[0])
-
-
-def _used(claim: str) -> ActError:
-    return ActError("slip_used", REFUSED["slip_used"].format(detail=claim))

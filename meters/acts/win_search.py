@@ -5,11 +5,10 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from bonus.display import money
-from meters.acts.act_refusals import ActError
+from meters.acts.act_refusals import ActError, RunningLink
 from meters.acts.claim_types import ClaimRow, WinPage, WinSearch
 from meters.acts.claim_views import ClaimRows
 from meters.floor.floor_file import Floor
-from meters.store.link_store import LinkStore
 
 _PAGE: Final = 100
 _CLOCKS_SET: Final = timedelta(days=1)
@@ -19,11 +18,11 @@ them."""
 
 
 class History:
-    def __init__(self, floor: Floor, stores: Mapping[str, LinkStore], rows: ClaimRows) -> None:
+    def __init__(self, floor: Floor, links: Mapping[str, RunningLink], rows: ClaimRows) -> None:
         self._meters = {
             link.id: frozenset(meter.meter_id for meter in link.meter) for link in floor.link
         }
-        self._stores = stores
+        self._links = links
         self._rows = rows
 
     async def page(self, search: WinSearch) -> WinPage:
@@ -33,7 +32,7 @@ class History:
             ActError: ``unknown_link``, ``unknown_meter``, ``bad_value``.
             RedisError: Redis failed.
         """
-        links = self._links(search)
+        links = self._searched(search)
         wanted = _Wanted(search)
         cursor = _read_cursor(search.before)
         found: list[ClaimRow] = []
@@ -50,7 +49,7 @@ class History:
                 return WinPage(wins=tuple(found), next=_cursor(cursor))
         return WinPage(wins=tuple(found), next=None)
 
-    def _links(self, search: WinSearch) -> list[str]:
+    def _searched(self, search: WinSearch) -> list[str]:
         if search.link is not None and search.link not in self._meters:
             raise ActError("unknown_link", f"there is no link {search.link}")
         links = [search.link] if search.link else list(self._meters)
@@ -65,7 +64,7 @@ class History:
         self, link: str, search: WinSearch, cursor: "_Place | None"
     ) -> AsyncIterator[ClaimRow]:
         """Yield the wins of a link, the latest first, after the last win of the page before."""
-        store = self._stores[link]
+        store = self._links[link].store
         meters = [search.meter] if search.meter else sorted(self._meters[link])
         before = None if cursor is None else 1 - cursor[0]
         while True:

@@ -161,10 +161,8 @@ class MeterService:
             )
             for link, store in stores.items()
         }
-        self._claims = Claims(
-            floor, stores, self._problem_of, self._publish_jackpot, self._keep_mark
-        )
-        self._asks = Asks(floor, stores, self._problem_of, self._keep_mark, self._bell.ring)
+        self._claims = Claims(floor, self._links, self._publish_jackpot)
+        self._asks = Asks(floor, self._links, self._bell.ring)
         self._online: dict[str, set[str]] = {link: set() for link in stores}
         self._link_acts = Links(self._links, self._online)
         follow, watchers = self._metrics.follow, self._displays.watchers
@@ -202,12 +200,6 @@ class MeterService:
     def _ring(self) -> None:
         self._bell.ring()
         self._events.refresh()
-
-    def _problem_of(self, link: str) -> str | None:
-        return self._links[link].problem
-
-    async def _keep_mark(self, link: str) -> None:
-        await self._links[link].keep_mark()
 
     def _operable(self) -> Sequence[str]:
         return [id_ for id_, link in self._links.items() if link.problem is None]

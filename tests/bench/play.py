@@ -54,6 +54,16 @@ MIXES: Final = (
 )
 
 
+class PlayedLink:
+    problem: str | None = None
+
+    def __init__(self, store: LinkStore) -> None:
+        self.store = store
+
+    async def keep_mark(self) -> None:
+        """Do nothing: the mark belongs to the service, which does not run here."""
+
+
 class PlayedFloor:
     def __init__(
         self, floor: Floor, redis: Redis, mix: Mix, seed: int, begins: datetime | None = None
@@ -74,10 +84,8 @@ class PlayedFloor:
         ]
         self._claims = Claims(
             floor,
-            {store.link.id: store for store in self.stores},
-            problem=lambda _link: None,
+            {store.link.id: PlayedLink(store) for store in self.stores},
             on_decision=lambda _record, _message: None,
-            keep_mark=_no_mark,
         )
 
     @property
@@ -146,7 +154,3 @@ async def withdraw_a_proposal(store: LinkStore, number: int) -> str:
     withdrawn = msgspec.json.encode({"proposal": proposal, "by": change.by, "meter": change.meter})
     await decide_change(store, proposal, "withdraw", change.by, withdrawn, meter=change.meter)
     return store.keys.proposal(proposal)
-
-
-async def _no_mark(_link: str) -> None:
-    """Do nothing: the mark belongs to the service, which does not run here."""

@@ -1,6 +1,5 @@
 """A link without a broker: real intake, store and claims code on a real Redis."""
 
-import asyncio
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -79,6 +78,9 @@ class OpenBooks:
     async def reload(self) -> None:
         await self.store.open("service")
 
+    async def keep_mark(self) -> None:
+        pass
+
 
 class Pit:
     """The first link of a floor, played event by event; the workers share the events."""
@@ -92,24 +94,12 @@ class Pit:
         }
         self.store = LinkStore(redis, self.link)
         self.published: list[Jackpot] = []
-        self.problem: str | None = None
-        self.claims = Claims(
-            self.floor,
-            {self.link.id: self.store},
-            lambda _: self.problem,
-            lambda _, jackpot: self.published.append(jackpot),
-            lambda _: asyncio.sleep(0),
-        )
-        self.asks = Asks(
-            self.floor,
-            {self.link.id: self.store},
-            lambda _: self.problem,
-            lambda _: asyncio.sleep(0),
-            lambda: None,
-        )
         self.books = OpenBooks(self.floor, self.store)
+        links = {self.link.id: self.books}
+        self.claims = Claims(self.floor, links, lambda _, hit: self.published.append(hit))
+        self.asks = Asks(self.floor, links, lambda: None)
         self.online: set[str] = set()
-        self.link_acts = Links({self.link.id: self.books}, {self.link.id: self.online})
+        self.link_acts = Links(links, {self.link.id: self.online})
         self.metrics = Metrics(self.floor)
         self._stores = [LinkStore(redis, self.link) for _ in range(workers)]
         self.intakes = [LinkIntake(store) for store in self._stores]

@@ -330,10 +330,10 @@ async def test_an_ask_of_an_inoperable_link_or_changed_in_the_store_is_not_confi
     await opened(pit)
     await void(pit)
     ask, key = await the_ask(pit), pit.store.keys.asks
-    pit.problem = "the ledger does not hold"
+    pit.inoperable = "the ledger does not hold"
     with refused("link_inoperable"):
         await confirm(pit, ask)
-    pit.problem = None
+    pit.inoperable = None
     text = cast("bytes", await pit.redis.hget(key, "T-1"))
     await pit.redis.hset(key, "T-1", text.replace(b"As", b"2s"))
     assert await pit.asks.asks() == []

@@ -38,14 +38,8 @@ class Facility:
             Pit(cast("Redis", redis), FLOOR.replace('id = "pit"', f'id = "{id_}"')) for id_ in LINKS
         ]
         self.stores = {pit.link.id: pit.store for pit in self.pits}
-        self.problems_of: dict[str, str] = {}
-        self.claims = Claims(
-            self.pits[0].floor,
-            self.stores,
-            self.problems_of.get,
-            lambda *_: None,
-            lambda _: asyncio.sleep(0),
-        )
+        self.books = {pit.link.id: pit.books for pit in self.pits}
+        self.claims = Claims(self.pits[0].floor, self.books, lambda *_: None)
 
     async def open(self) -> None:
         for pit in self.pits:
@@ -219,7 +213,7 @@ async def test_number_that_paid_on_a_link_whose_books_are_lost_pays_nothing(
     if lost == "all":
         gone = [key async for key in facility.redis.scan_iter(match=f"{keys.meters[:-6]}*")]
     else:
-        facility.problems_of["pit"] = "Redis holds fewer ledger entries than it has held"
+        facility.books["pit"].problem = "Redis holds fewer ledger entries than it has held"
     assert await facility.redis.delete(*gone) > 1
     assert [await facility.pay(OTHER, slip) for slip in ("A-1", "a-1")] == ["slip_used"] * 2
     assert await facility.pay(OTHER, "A-2") == "paid"
