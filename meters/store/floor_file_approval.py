@@ -11,23 +11,21 @@ import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Final, Self
+from typing import Final
 
-import msgspec
 import structlog
 
 from meters.floor.floor_file import NOT_APPROVED, Floor, Link, link_problem
 from meters.floor.roles import Right, roles_in_words
-from meters.ledger.approved_configuration import APPROVED_FLOOR, ApprovedTable, LinkConfiguration
-from meters.ledger.claim_records import ClaimRecord
+from meters.ledger.approved_configuration import LinkConfiguration
 from meters.ledger.floor_approvals import Approval, HalfApproval, table_names, tables_left
 from meters.ledger.link_state import Snapshot
 from meters.ledger.money_terms import adopted, terms_text
 from meters.ledger.two_people import NO_SETTERS, PinSetters, is_person
-from meters.store.approval_book import ApprovalBook, Approved, ForgedError, Waiting
+from meters.store.approval_book import Approved, ForgedError, Waiting
 from meters.store.facility_notes import Noted
-from meters.store.link_reader import DayClaims, holding_claims, reopenable_holds
 from meters.store.link_store import BooksError, LinkStore, TermsError
+from meters.store.moved_tables import KnownLink, MovedTables
 
 log = structlog.get_logger()
 
@@ -44,7 +42,6 @@ _KNOWN: Final = (
     "{setter} set your PIN in the last 24 hours, and may have changed the floor file:"
     " another person must approve it"
 )
-_UNCHANGED: Final = "its asset number, game, game file, meters and positions as they were"
 _WHERE: Final = "under Links, or with `pitlink approve`"
 
 
@@ -58,12 +55,11 @@ class Unapproved:
     money, in words and dollars, with the values that two people have changed by proposal.
     `seeds_cents` are those of the meters that Redis does not have yet.
 
-    If no settings of the link were ever approved, it is `new`. If the whole floor is empty, it is
-    `first`, and one person suffices. If it is `automatic`, the service approves it without a
-    person. If it is `confirmed`, two people have confirmed all differences as changes of
-    parameters, and the floor file only follows, so one person suffices; `in_force` is the digest of
-    the link's terms for which this is true. `after` is the order of the last approval, of any link,
-    that had one of the tables. `waiting` is the first of two approvals.
+    If the whole floor is empty, it is `first`, and one person suffices. If it is `automatic`, the
+    service approves it without a person. If it is `confirmed`, two people have confirmed all
+    differences as changes of parameters, and the floor file only follows, so one person suffices;
+    `in_force` is the digest of the link's terms for which this is true. `after` is the order of the
+    last approval, of any link, that had one of the tables. `waiting` is the first of two approvals.
     """
 
     digest: str
@@ -73,7 +69,6 @@ class Unapproved:
     barred: str | None
     terms: tuple[str, ...] = ()
     seeds_cents: Mapping[str, int] = field(default_factory=dict)
-    new: bool = False
     first: bool = False
     automatic: bool = False
     confirmed: bool = False
@@ -118,49 +113,6 @@ def only_unapproved(problem: str | None) -> bool:
     return problem is not None and problem.startswith(NOT_APPROVED)
 
 
-@dataclass(frozen=True, slots=True)
-class _KnownLink:
-    """A link's data in Redis: the link of a configuration, another one, or a former one."""
-
-    store: LinkStore
-    book: ApprovalBook
-    rejected: DayClaims
-
-    @classmethod
-    def of(cls, store: LinkStore) -> Self:
-        return cls(store, ApprovalBook(store), DayClaims(store, "reject"))
-
-    async def approved(self) -> Approved | None:
-        """Return the last approval; None if Redis has none, or one that was altered."""
-        try:
-            return await self.book.current()
-        except ForgedError:
-            return None
-
-    async def approved_tables(self) -> Mapping[str, ApprovedTable]:
-        approved = await self.approved()
-        try:
-            return APPROVED_FLOOR.decode(approved.text).tables if approved else {}
-        except msgspec.DecodeError:
-            return {}
-
-    async def holds(self) -> Sequence[tuple[ClaimRecord, bool]]:
-        """Return the hand pays that are not final.
-
-        With each is True if it was rejected, and can be reopened, and False if it waits.
-        """
-        # A claim that is rejected between these two reads is in the second one.
-        waiting = await holding_claims(self.store)
-        rejected = await reopenable_holds(self.rejected)
-        return [*((held, False) for held in waiting), *((held, True) for held in rejected)]
-
-    async def open_round(self, tables: Sequence[str]) -> str | None:
-        states = await self.store.table_states(tables)
-        return next(
-            (name for name, one in zip(tables, states, strict=True) if one.open_round), None
-        )
-
-
 class Configuration:
     """Configuration of one link: its settings in the floor file, and their approval in Redis.
 
@@ -175,17 +127,18 @@ class Configuration:
 
     def __init__(self, floor: Floor, store: LinkStore, *, opens_as: str | None = None) -> None:
         self._store = store
-        self._own = _KnownLink.of(store)
+        self._own = KnownLink.of(store)
         self._book = self._own.book
-        self._others: dict[str, _KnownLink] = {}
+        self._others: dict[str, KnownLink] = {}
         self._opens_as = opens_as or (_SERVICE if floor.facility.demonstration else None)
         self._floor = floor
         self._link = next(link for link in floor.link if link.id == store.link.id)
         self._seen = False
-        self._watched: Sequence[_KnownLink] | None = None
+        self._watched: Sequence[KnownLink] | None = None
         self._note_step: Callable[[], None] = lambda: None
         self._assets = {table.id: table.asset for table in self._link.table}
         self.filed = LinkConfiguration.of(floor, self._link)
+        self._tables = MovedTables(floor, self._link, self._own, self.filed)
 
     @cached_property
     def _floor_digest(self) -> str:
@@ -201,22 +154,21 @@ class Configuration:
             approved = await self._book.current()
         except ForgedError as error:
             await self._read_note()
-            return await self._unapproved((str(error),), None, error.held)
+            return await self._unapproved((str(error),), replaces=error.held)
         if approved is None:
             await self._read_note()
             kept = await self._store.snapshot()
             terms = any(name.startswith("terms:") for name in kept.meters)
             if self._seen or terms or "approvals" in kept.tallies:
-                return await self._unapproved((LOST,), None, "")
+                return await self._unapproved((LOST,))
             first = await self._is_first()
-            return await self._unapproved(
-                (_FIRST if first else _NEW,), None, "", new=True, first=first
-            )
+            return await self._unapproved((_FIRST if first else _NEW,), new=True, first=first)
         self._seen = True
         counts = is_person(approved.by) or await self._is_of_program()
         same = counts and approved.digest == self.filed.digest
         if same and self._watched is not None:
-            if await self._has_its_tables(approved, self._watched):
+            watched = [*self._steps(self._watched)]
+            if not await self._left_at(watched) and not await self._lost_tables(approved, watched):
                 return None
             self._watched = None
         await self._read_note()
@@ -238,7 +190,7 @@ class Configuration:
         if not counts:
             changed = (*changed, _NO_PERSON.format(by=approved.by))
         return await self._unapproved(
-            changed, approved, approved.digest, confirmed=confirmed, in_force=held.get("terms", "")
+            changed, approved, confirmed=confirmed, in_force=held.get("terms", "")
         )
 
     async def problem(self, note_step: Callable[[], None] | None = None) -> str | None:
@@ -416,7 +368,7 @@ class Configuration:
         return await self._store.facility.note(self._floor_digest, by, self._link.id, last)
 
     async def _lost_tables(
-        self, approved: Approved, others: Iterable[_KnownLink]
+        self, approved: Approved, others: Iterable[KnownLink]
     ) -> tuple[str, ...]:
         """Return a text for each table that one of some other links was approved with since."""
         if await self._is_of_program():
@@ -427,7 +379,7 @@ class Configuration:
             if order > approved.order
         )
 
-    async def _last_approvals(self, others: Iterable[_KnownLink]) -> Mapping[str, tuple[int, str]]:
+    async def _last_approvals(self, others: Iterable[KnownLink]) -> Mapping[str, tuple[int, str]]:
         """Return the last approval on other links that had a table: its order, and the link.
 
         They are by the ids of this link's tables.
@@ -450,13 +402,16 @@ class Configuration:
         return max(orders, default=0)
 
     @property
-    def _all_links(self) -> Iterator[_KnownLink]:
+    def _all_links(self) -> Iterator[KnownLink]:
         yield self._own
         yield from self._other_links
 
     @property
-    def _other_links(self) -> Iterator[_KnownLink]:
-        for each in tuple(self._others.values()):
+    def _other_links(self) -> Iterator[KnownLink]:
+        return self._steps(tuple(self._others.values()))
+
+    def _steps(self, links: Iterable[KnownLink]) -> Iterator[KnownLink]:
+        for each in links:
             self._note_step()
             yield each
 
@@ -470,22 +425,23 @@ class Configuration:
         for each in sorted(noted.links | {*named}):
             if each not in self._others and each != self._link.id:
                 link = named.get(each) or Link(id=each, name=each, games=self._floor.games)
-                self._others[each] = _KnownLink.of(self._store.of_link(link))
+                self._others[each] = KnownLink.of(self._store.of_link(link))
         return noted
 
     async def _unapproved(
         self,
         changed: tuple[str, ...],
-        approved: Approved | None,
-        replaces: str,
+        approved: Approved | None = None,
         *,
+        replaces: str = "",
         new: bool = False,
         first: bool = False,
         confirmed: bool = False,
         in_force: str = "",
     ) -> Unapproved:
         held = (await self._store.snapshot()).meters
-        barred = _barred(self._link, held) or await self._held_elsewhere()
+        tables = self._tables
+        barred = _barred(self._link, held) or await tables.held_at(self._all_links)
         seeds_cents = {
             meter: seed
             for meter, seed in self.filed.seeds_cents.items()
@@ -496,16 +452,19 @@ class Configuration:
             first or (of_no_person and (await self._store.facility.read()).floor != "")
         )
         if barred is None and not automatic:
-            barred = await self._round_left_open() or await self._held_at_changed_table()
+            barred = (
+                await tables.round_taken()
+                or await tables.in_round_at(self._other_links)
+                or await tables.hold_taken()
+            )
         return Unapproved(
             digest=self.filed.digest,
-            replaces=replaces,
+            replaces=approved.digest if approved else replaces,
             changed=changed,
             approved=approved,
             barred=barred,
             terms=self._terms_in_words(held),
             seeds_cents=seeds_cents,
-            new=new,
             first=first,
             automatic=automatic,
             confirmed=confirmed and not seeds_cents,  # a new meter has no values in force
@@ -522,31 +481,17 @@ class Configuration:
         Once nothing is left there, only the links that were approved with its tables are watched:
         another service can still have the earlier floor file.
         """
-        barred = await self._held_elsewhere()
-        if barred is None and self._opens_as is None:
-            barred = await self._round_left_open()
-        if barred:
-            found = await self._unapproved((_ALSO,), approved, approved.digest)
-            return replace(found, barred=barred)
-        self._watched = [each for each in self._other_links if await self._tables_here(each)]
+        if barred := await self._left_at([*self._all_links]):
+            return replace(await self._unapproved((_ALSO,), approved), barred=barred)
+        others = self._other_links
+        self._watched = [each for each in others if await self._tables.present_at(each)]
         return None
 
-    async def _has_its_tables(self, approved: Approved, watched: Sequence[_KnownLink]) -> bool:
-        """Check if none of the watched links has a table of this link again, or something left."""
-        for each in watched:
-            self._note_step()
-            if await self._held_at(each):
-                return False
-            if self._opens_as is None and await self._round_open_at(each):
-                return False
-        return not await self._lost_tables(approved, watched)
-
-    async def _tables_here(self, each: _KnownLink) -> Sequence[str]:
-        """Return the tables in the approved floor file of another link that this link has."""
-        ids = {table.id for table in self._link.table}
-        assets = {table.asset for table in self._link.table}
-        before = await each.approved_tables()
-        return [table for table, one in before.items() if table in ids or one.asset in assets]
+    async def _left_at(self, links: Sequence[KnownLink]) -> str | None:
+        """Return a text if a table of this link left a hand pay or an open round on some links."""
+        if (held := await self._tables.held_at(links)) or self._opens_as is not None:
+            return held
+        return await self._tables.in_round_at(each for each in links if each is not self._own)
 
     def _terms_in_words(self, held: Mapping[str, str]) -> tuple[str, ...]:
         """Return all terms, with the values that two people have changed by proposal."""
@@ -554,118 +499,6 @@ class Configuration:
         if link_problem(in_force):  # the file is barred, and its games do not have these values
             return self.filed.in_words
         return LinkConfiguration.of(self._floor, in_force).in_words
-
-    async def _held_elsewhere(self) -> str | None:
-        """Return a text if a table of this link has a hand pay elsewhere that is not final.
-
-        Such a hand pay waits, or was rejected and can be reopened, under another link or another
-        name.
-        """
-        for each in self._all_links:
-            if reason := await self._held_at(each):
-                return reason
-        return None
-
-    async def _held_at(self, each: _KnownLink) -> str | None:
-        link = each.store.link.id
-        for held, is_rejected in await each.holds():
-            if table := self._has_moved(link, held):
-                claim, back = held.claim, self._put_back(link)
-                if is_rejected:
-                    return (
-                        f"claim {claim} of table {table} was rejected, and can still be reopened:"
-                        f" leave the table in link {link}, as table {held.table}, until this gaming"
-                        f" day is closed{back}"
-                    )
-                return (
-                    f"table {table} is held for claim {claim} as table {held.table} of link"
-                    f" {link}: leave it there until that is paid or rejected{back}"
-                )
-        return None
-
-    async def _round_left_open(self) -> str | None:
-        """Return a text if the floor file takes a table, its game or a meter from its open round.
-
-        Nobody could finish or void the round of such a table any more, and the link of the round
-        could not change a parameter. With another game, the round would be settled by other rules
-        than those under which its wagers were accepted. Without a meter, a replay would not know
-        the wagers on it any more. With fewer positions, the result of a missing one would be
-        refused. With another asset number, its win would show another table, and this number could
-        play on another link. If the service approves by itself, there is no such limit, because a
-        demonstration's floor is new in each run.
-        """
-        ids = {table.id for table in self._link.table}
-        before = await self._own.approved_tables()
-        gone = [table for table in before if table not in ids]
-        if table := await self._own.open_round(gone):
-            return _open_round_text(table, self._store)
-        if table := await self._own.open_round(self._changed_tables(before)):
-            return (
-                f"table {table} has an open round: leave {_UNCHANGED} until the round is settled,"
-                " or voided at the panel"
-            )
-        for each in self._other_links:
-            if reason := await self._round_open_at(each):
-                return reason
-        return None
-
-    async def _round_open_at(self, each: _KnownLink) -> str | None:
-        moved = await self._tables_here(each)
-        # With a round of a table on both links, each would wait for the other one.
-        moved = [one for one in moved if not await self._own.open_round([one])]
-        if table := await each.open_round(moved):
-            return f"{_open_round_text(table, each.store)}{self._put_back(each.store.link.id)}"
-        return None
-
-    async def _held_at_changed_table(self) -> str | None:
-        """Return a text if a changed table has a hand pay that is not final, or None.
-
-        A table that forgot the round, for example after its machine was replaced, finds the win of
-        such a hand pay in its present game: another game would show another win.
-        """
-        if not (changed := self._changed_tables(await self._own.approved_tables())):
-            return None
-        for held, is_rejected in await self._own.holds():
-            if held.table in changed:
-                claim = held.claim
-                if is_rejected:
-                    return (
-                        f"claim {claim} of table {held.table} was rejected, and can still be"
-                        f" reopened: leave {_UNCHANGED} until this gaming day is closed"
-                    )
-                return (
-                    f"table {held.table} is held for claim {claim}: leave {_UNCHANGED} until that"
-                    " is paid or rejected"
-                )
-        return None
-
-    def _changed_tables(self, approved: Mapping[str, ApprovedTable]) -> list[str]:
-        """Return the tables that change, other than by a new meter or more positions."""
-        filed = APPROVED_FLOOR.decode(self.filed.text).tables
-        return [
-            table
-            for table, before in sorted(approved.items())
-            if (now := filed.get(table))
-            and (
-                (now.asset, now.plays) != (before.asset, before.plays)
-                or not {*before.meters} <= {*now.meters}
-                or now.positions < before.positions
-            )
-        ]
-
-    def _put_back(self, link: str) -> str:
-        """Return the end of a text about a link: on a removed one, nobody can act."""
-        if link in {each.id for each in self._floor.link}:
-            return ""
-        return f"; first put link {link} back into the floor file"
-
-    def _has_moved(self, link: str, held: ClaimRecord) -> str | None:
-        """Return the name of the table of a claim if it is at another place in the floor file."""
-        for table in self._link.table:
-            same = held.table == table.id or held.asset == table.asset
-            if same and (link, held.table) != (self._link.id, table.id):
-                return f"{table.id} (asset {table.asset})"
-        return None
 
 
 def _is_past(half: HalfApproval, by: str, setters: PinSetters) -> bool:
@@ -691,13 +524,6 @@ async def _has_played(store: LinkStore, held: Snapshot) -> bool:
         return True
     kinds = {fields["kind"] for _, fields in await store.entries(0, _UNPLAYED_MOST)}
     return not kinds <= _OPENING
-
-
-def _open_round_text(table: str, store: LinkStore) -> str:
-    return (
-        f"table {table} has an open round on link {store.link.id}: leave the table there until the"
-        " round is settled, or voided at the panel"
-    )
 
 
 def _barred(link: Link, meters: Mapping[str, str]) -> str | None:
