@@ -1,5 +1,6 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from importlib.metadata import version
 from typing import Final
 from zoneinfo import ZoneInfo
@@ -11,7 +12,6 @@ from meters.reports.accounting_lists import (
     ROUNDS_TITLE,
     TABLE_COLUMNS,
     act_sections,
-    bounds_words,
     count,
     day_words,
     entered_section,
@@ -185,7 +185,7 @@ _DAILY_FLOWS: Final = (
 def _daily_counts(meter: Meter, days: Sequence[LinkDay], month: LinkDay) -> ReportSection:
     columns = (
         Column("Day", 1.1),
-        *(numbers(title, 0.7 if number else 1.3) for title, _, number in _DAILY_COUNTS),
+        *(numbers(title, 1.3 if _is_money(tally) else 0.7) for title, tally in _DAILY_COUNTS),
     )
     rows = [(_day_cell(day), *_counted_cells(meter.meter_id, day)) for day in days]
     rows.append(("All", *_counted_cells(meter.meter_id, month)))
@@ -194,22 +194,26 @@ def _daily_counts(meter: Meter, days: Sequence[LinkDay], month: LinkDay) -> Repo
 
 def _counted_cells(meter: str, day: LinkDay) -> tuple[str, ...]:
     return tuple(
-        (count if number else money)(day.rose(tally, meter)) for _, tally, number in _DAILY_COUNTS
+        (money if _is_money(tally) else count)(day.rose(tally, meter)) for _, tally in _DAILY_COUNTS
     )
 
 
+def _is_money(tally: str) -> bool:
+    return tally.endswith("_cents")
+
+
 _DAILY_COUNTS: Final = (
-    ("Wagers", "wagers", True),
-    ("Wagered", "wagered_cents", False),
-    ("Voided", "voided_wagers", True),
-    ("Voided", "voided_cents", False),
-    ("Hits", "hits", True),
-    ("Wins", "wins", True),
-    ("Won", "won_cents", False),
-    ("Rejected", "rejected_cents", False),
-    ("Reopened", "reopened_cents", False),
-    ("Paid at table", "table_paid_cents", False),
-    ("Paid by hand", "hand_paid_cents", False),
+    ("Wagers", "wagers"),
+    ("Wagered", "wagered_cents"),
+    ("Voided", "voided_wagers"),
+    ("Voided", "voided_cents"),
+    ("Hits", "hits"),
+    ("Wins", "wins"),
+    ("Won", "won_cents"),
+    ("Rejected", "rejected_cents"),
+    ("Reopened", "reopened_cents"),
+    ("Paid at table", "table_paid_cents"),
+    ("Paid by hand", "hand_paid_cents"),
 )
 
 
@@ -284,12 +288,13 @@ def _document(
             parts.append(_part(each, view.span, sections(view), zone))
     days = GamingDays.of_facility(floor.facility)
     first, last = min(one.first_day for one in spans), max(one.last_day for one in spans)
-    begins, ends, hours = bounds_words(days, first, last)
+    begins, ends = days.bounds(first)[0], days.bounds(last)[1]
+    hours = (ends - begins) // timedelta(hours=1)
     span = day_words(first) if first == last else f"{day_words(first)}, to {day_words(last)}"
     facts = [
         ("Gaming day" if first == last else "Gaming days", span),
-        ("From", begins),
-        ("To", f"{ends}, {hours}"),
+        ("From", moment(begins, days.zone)),
+        ("To", f"{moment(ends, days.zone)}, {hours} hours"),
         ("Made", f"{moment(found.at, days.zone)}, pitlink {version('pitlink')}"),
     ]
     if floor.facility.demonstration:

@@ -1,28 +1,18 @@
 """The lists of accounting reports: meters, tables, games, wins, acts and variances."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import astuple, replace
 from datetime import date, datetime, timedelta
 from typing import Final, TypeVar
 from zoneinfo import ZoneInfo
 
 from bonus.display import exact_money, hand_words, item_words, money, wager_text
-from bonus.wagers import MICROS_PER_CENT
 from meters.acts.link_types import ActRow
-from meters.floor.facility import GamingDays
 from meters.floor.floor_file import Link, Meter
-from meters.ledger.accounts import ENVY as ENVY_ACCOUNTS
-from meters.ledger.accounts import HOUSE, PAID, claim_account, table_account
+from meters.ledger.accounts import HOUSE, PAID
 from meters.ledger.table_corrections import confirmed_by
 from meters.reports.flows import CLAIMS, ENVY, AccountFlows, Flow
-from meters.reports.gaming_days import (
-    LinkDay,
-    Sums,
-    TableFigures,
-    TableRounds,
-    UnpaidEnvy,
-    WaitingWins,
-)
+from meters.reports.gaming_days import LinkDay, Sums, TableFigures, TableRounds, places_of
 from meters.reports.report_document import Column, ReportSection, Row, numbers
 from meters.reports.win_book import Win, wins_by_hand
 
@@ -78,9 +68,8 @@ def moment(at: str | datetime, zone: ZoneInfo) -> str:
     >>> moment("2026-03-08T10:00:00.000Z", ZoneInfo("America/New_York"))
     '2026-03-08 06:00:00 EDT (UTC-04:00)'
     """
-    local = _moment(at).astimezone(zone)
-    offset = f"{local:%z}"
-    return f"{local:%Y-%m-%d %H:%M:%S %Z} (UTC{offset[:3]}:{offset[3:5]})"
+    local = (datetime.fromisoformat(at) if isinstance(at, str) else at).astimezone(zone)
+    return f"{local:%Y-%m-%d %H:%M:%S %Z} (UTC{local.isoformat()[-6:]})"
 
 
 def short_moment(at: str, zone: ZoneInfo) -> str:
@@ -89,17 +78,7 @@ def short_moment(at: str, zone: ZoneInfo) -> str:
     >>> short_moment("2026-11-01T05:30:00.000Z", ZoneInfo("America/New_York"))
     '2026-11-01 01:30:00 EDT'
     """
-    return f"{_moment(at).astimezone(zone):%Y-%m-%d %H:%M:%S %Z}" if at else ""
-
-
-def bounds_words(days: GamingDays, first: date, last: date) -> tuple[str, str, str]:
-    """Return when the first gaming day begins and the last one ends, and the hours between.
-
-    The two times are in the facility's time zone.
-    """
-    start, end = days.bounds(first)[0], days.bounds(last)[1]
-    hours = (end - start) // timedelta(hours=1)
-    return moment(start, days.zone), moment(end, days.zone), f"{hours} hours"
+    return moment(at, zone).partition(" (")[0] if at else ""
 
 
 def lasted(since: str, until: str) -> str:
@@ -108,12 +87,8 @@ def lasted(since: str, until: str) -> str:
     >>> lasted("2026-11-20T02:00:00Z", "2026-11-20T04:02:05Z")
     '2:02:05'
     """
-    seconds = max(0, round((_moment(until) - _moment(since)).total_seconds()))
-    return str(timedelta(seconds=seconds))
-
-
-def _moment(at: str | datetime) -> datetime:
-    return datetime.fromisoformat(at) if isinstance(at, str) else at
+    duration = datetime.fromisoformat(until) - datetime.fromisoformat(since)
+    return str(timedelta(seconds=max(0, round(duration.total_seconds()))))
 
 
 _METER_FLOWS: Final = (
@@ -138,14 +113,37 @@ def meter_sections(meter: Meter, day: LinkDay) -> list[ReportSection]:
     pots = day.meter_pots(meter.meter_id)
     moved = _pots_section(named, ("Meter", "Reserve", "Overflow"), pots, _METER_FLOWS)
     columns = (Column("Accounting meters", 3), numbers("Number", 1), numbers("Amount", 2))
-    counts = _counts(meter.meter_id, day)
+    counts = day.counts(meter.meter_id)
+    counts["won_at_odds"] = (
+        day.rose("wins", meter.meter_id) - day.rose("hits", meter.meter_id),
+        counts["wins"][1] - counts["hits"][1],
+    )
     rows = [
         (words, "" if number is None else count(number), money(cents))
-        for words, number, cents in counts
+        for name, words in _COUNT_WORDS.items()
+        for number, cents in (counts[name],)
         if number or cents
     ]
-    none = _none_of([words for words, number, cents in counts if not (number or cents)])
+    none = _none_of([words for name, words in _COUNT_WORDS.items() if not any(counts[name])])
     return [moved, ReportSection("", columns, rows, note=none)]
+
+
+_COUNT_WORDS: Final = {
+    "wagers_accepted": "Wagers accepted",
+    "wagers_voided": "Of these in void rounds or taken back",
+    "hits": "Hits: percentages of the meter won",
+    "won_at_odds": "Won at odds, with Envy Bonuses",
+    "rejected": "Rejected by floorpersons",
+    "reopened": "Of these reopened on the same day",
+    "envy_owed": "Envy Bonuses of the day, owed until somebody has paid them",
+    "envy_taken_back": "Envy Bonuses found not to be due",
+    "envy_reopened": "Envy Bonuses reopened with their win",
+    "paid_at_table": "Paid at the table",
+    "paid_by_hand": "Paid by hand",
+    "waiting_at_close": "Waiting for a floorperson at the close",
+    "envy_pending_at_close": "Envy Bonuses at the close whose win is not decided",
+    "envy_to_pay_at_close": "Envy Bonuses at the close that are validated and not paid",
+}
 
 
 def money_section(day: LinkDay) -> ReportSection:
@@ -178,39 +176,6 @@ def _none_of(words: Sequence[str]) -> str:
     """Return a sentence that says that the flows or counts in `words` are zero."""
     plain = (each if each.startswith("Envy") else each[0].lower() + each[1:] for each in words)
     return f"None: {'; '.join(plain)}." if words else ""
-
-
-def _counts(meter: str, day: LinkDay) -> Sequence[tuple[str, int | None, int]]:
-    """Return lines about a meter's accounting meters: name, count (or None), amount in cents.
-
-    They say by how much the accounting meter rose on the day; the last three, what was waiting or
-    owed at its close.
-    """
-
-    def rose(words: str, counted: str, cents: str) -> tuple[str, int | None, int]:
-        return words, day.rose(counted, meter) if counted else None, day.rose(cents, meter)
-
-    hits, percentages_cents = day.rose("hits", meter), day.percentages_cents(meter)
-    at_odds = day.rose("wins", meter) - hits
-    at_odds_cents = day.rose("won_cents", meter) - percentages_cents
-    waiting, envy = day.waiting.get(meter, WaitingWins()), day.envy.get(meter, UnpaidEnvy())
-    undecided, unpaid = envy.pending, envy.validated
-    return (
-        rose("Wagers accepted", "wagers", "wagered_cents"),
-        rose("Of these in void rounds or taken back", "voided_wagers", "voided_cents"),
-        ("Hits: percentages of the meter won", hits, percentages_cents),
-        ("Won at odds, with Envy Bonuses", at_odds, at_odds_cents),
-        rose("Rejected by floorpersons", "rejected", "rejected_cents"),
-        rose("Of these reopened on the same day", "reopened", "reopened_cents"),
-        rose("Envy Bonuses of the day, owed until somebody has paid them", "", "envy_owed_cents"),
-        rose("Envy Bonuses found not to be due", "", "envy_taken_back_cents"),
-        rose("Envy Bonuses reopened with their win", "", "envy_reopened_cents"),
-        rose("Paid at the table", "", "table_paid_cents"),
-        rose("Paid by hand", "", "hand_paid_cents"),
-        ("Waiting for a floorperson at the close", waiting.wins, waiting.cents),
-        ("Envy Bonuses at the close whose win is not decided", undecided.wins, undecided.cents),
-        ("Envy Bonuses at the close that are validated and not paid", unpaid.wins, unpaid.cents),
-    )
 
 
 TABLE_COLUMNS: Final = (
@@ -297,14 +262,7 @@ def rounds_section(day: LinkDay) -> ReportSection:
 
 
 def round_cells(rounds: TableRounds) -> tuple[str, ...]:
-    return (
-        count(rounds.rounds),
-        count(rounds.voids),
-        count(rounds.voids_after_cards),
-        count(rounds.reentered),
-        count(rounds.declared),
-        count(rounds.corrected),
-    )
+    return tuple(map(count, astuple(rounds)))
 
 
 _ENTERED: Final[Mapping[str, str]] = {
@@ -362,7 +320,7 @@ def _hand_rows(
     words = f"Position {first.hand_position}, round {first.round or NOTHING}, {len(hand)} lines"
     if len(due) < len(hand):
         words += f", {len(hand) - len(due)} of them rejected and not in the sum"
-    total = money(sum(win.cents for win in due))
+    total = money(sum(win.amount_cents for win in due))
     position = str(first.hand_position or "")
     yield (*rows[0][:2], position, words, total, "", "", "")
     for row in rows:
@@ -374,7 +332,7 @@ def _sum_rows(what: str, wins: Sequence[Win]) -> Iterator[tuple[str, ...]]:
     counted = [(state, [win for win in wins if _state(win) == state]) for state in _STATES]
     for words, those in (*counted, ("in all", wins)):
         if those:
-            cents = sum(win.cents for win in those)
+            cents = sum(win.amount_cents for win in those)
             yield (f"{what}: {len(those)} {words}", "", "", "", money(cents), "", "", "")
 
 
@@ -392,7 +350,7 @@ def _win_row(win: Win, zone: ZoneInfo, titles: Mapping[str, str]) -> tuple[str, 
     share = f"{win.percent}% of the meter" if win.percent else "at odds"
     if win.envy_of is not None:
         share = f"for the hand of position {win.envy_of}"
-    item = item_words(win.item, titles)
+    item = item_words(win.wager, titles)
     description = f"{item}: {hand_words(win.hand)}, {share}"
     if not win.order:
         description = f"{item}, won before the first entry that was read"
@@ -406,7 +364,7 @@ def _win_row(win: Win, zone: ZoneInfo, titles: Mapping[str, str]) -> tuple[str, 
         f"{win.table}, {win.asset or NOTHING}",
         str(win.position),
         description,
-        money(win.cents),
+        money(win.amount_cents),
         win.state,
         "; ".join([*decided, *filter(None, [win.reason])]),
         "; ".join([*paid, *([f"slip {win.slip}"] if win.slip else [])]) or _paid_where(win),
@@ -479,14 +437,5 @@ def _variances_section(day: LinkDay) -> ReportSection:
 
 def _in_unit(name: str, number: int) -> str:
     """Return a number as text, in dollars or as a count by its name."""
-    tally = name.partition(":")[0]
-    if name in {HOUSE, PAID} or f"{tally}:" in _ACCOUNTS:
-        return exact_money(number)
-    if tally.endswith("_cents"):
-        return exact_money(number * MICROS_PER_CENT)
-    return exact_money(number) if tally.endswith("_micros") else f"{number:,}"
-
-
-_ACCOUNTS: Final = frozenset(
-    {"meter:", "reserve:", "overflow:", claim_account(""), ENVY_ACCOUNTS, table_account("")}
-)
+    places = places_of(name)
+    return f"{number:,}" if places is None else exact_money(number * 10 ** (6 - places))

@@ -6,6 +6,7 @@ this clock from UTC, and the time in UTC. A spreadsheet program recognizes both 
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Final
@@ -14,7 +15,7 @@ from zoneinfo import ZoneInfo
 from bonus.wagers import MICROS_PER_CENT
 from meters.ledger.accounts import HOUSE, PAID
 from meters.reports.flows import CLAIMS, ENVY, AccountFlows
-from meters.reports.gaming_days import LinkDay, UnpaidEnvy, WaitingWins
+from meters.reports.gaming_days import LinkDay, places_of
 from meters.reports.ledger_scan import LinkScan
 from meters.reports.win_book import Win, wins_by_hand
 
@@ -25,30 +26,20 @@ FIGURE_COLUMNS: Final = (
     "day", "state", "link", "meter", "table", "figure", "count", "amount_cents", "fraction_micros",
 )  # fmt: skip
 WIN_COLUMNS: Final = (
-    "day", "at", "link", "order", "claim", "table", "asset", "round", "position", "meter",
-    "wager", "hand", "percent", "amount_cents", "paid_from", "state", "validated_by",
-    "validated_at", "rejected_by", "rejection_requested_by", "rejected_at", "reason",
-    "envy_taken_back_cents", "paid_by", "paid_at", "slip", "envy_of", "hand_record",
-    "hand_position", "payment",
+    *(field.name for field in fields(Win)), "hand_record", "hand_position", "payment",
 )  # fmt: skip
-_WIN_FIELDS: Final = {
-    "wager": "item", "amount_cents": "cents", "envy_taken_back_cents": "envy_back_cents",
-}  # fmt: skip
-"""The columns whose names differ from the names of the fields of `Win`."""
 
-_POTS: Final = ("meter", "reserve", "overflow")
-_COUNTED: Final = (
-    ("wagers_accepted", "wagers", "wagered_cents"),
-    ("wagers_voided", "voided_wagers", "voided_cents"),
-    ("wins", "wins", "won_cents"),
-    ("rejected", "rejected", "rejected_cents"),
-    ("reopened", "reopened", "reopened_cents"),
-    ("envy_owed", "", "envy_owed_cents"),
-    ("envy_taken_back", "", "envy_taken_back_cents"),
-    ("envy_reopened", "", "envy_reopened_cents"),
-    ("paid_at_table", "", "table_paid_cents"),
-    ("paid_by_hand", "", "hand_paid_cents"),
+_VARIANCE: Final = "variance_of_"
+_OF_TABLES: Final = (
+    ("table_wagers", "wagers", "wagered_cents"),
+    ("table_contributed", "", "contributed_micros"),
+    ("table_wagers_voided", "voided_wagers", "voided_cents"),
+    ("table_contributions_voided", "", "voided_micros"),
+    ("table_wins", "wins", "won_cents"),
+    ("table_rejected", "rejected", "rejected_cents"),
+    ("table_reopened", "reopened", "reopened_cents"),
 )
+"""The name of a figure, and the fields of `TableFigures` with its count and its amount."""
 
 
 def day_figures(links: Sequence[LinkScan], meters: Sequence[str] | None) -> Iterator[Figure]:
@@ -89,14 +80,28 @@ def win_figures(links: Sequence[LinkScan], meters: Sequence[str] | None) -> Iter
 
 def _figures(day: LinkDay, meters: Sequence[str]) -> Iterator[Figure]:
     for meter in meters:
-        for name, pot in zip(_POTS, day.meter_pots(meter), strict=True):
+        for name, pot in zip(("meter", "reserve", "overflow"), day.meter_pots(meter), strict=True):
             yield from _pot_figures(name, pot, meter)
-        yield from _counts(day, meter)
+        for name, (number, cents) in day.counts(meter).items():
+            yield _figure(name, meter=meter, number=number, micros=cents * MICROS_PER_CENT)
     for name, of in (("house", HOUSE), ("waiting", CLAIMS), ("envy", ENVY), ("paid", PAID)):
         yield from _pot_figures(name, day.pot(of), "")
     yield from _of_tables(day, meters)
-    for one in day.variances:
-        yield _figure(f"variance_of_{one.of}", number=one.read - one.ledger)
+    for variance in day.variances:
+        yield _figure(f"{_VARIANCE}{variance.of}", number=variance.read - variance.ledger)
+
+
+def _of_tables(day: LinkDay, meters: Sequence[str]) -> Iterator[Figure]:
+    for (table, meter), one in sorted(day.tables.items()):
+        if meter in meters:
+            for name, counted, amount in _OF_TABLES:
+                number = getattr(one, counted) if counted else None
+                unit = MICROS_PER_CENT if amount.endswith("_cents") else 1
+                micros = getattr(one, amount) * unit
+                yield _figure(name, meter=meter, table=table, number=number, micros=micros)
+    for table, rounds in sorted(day.rounds.items()):
+        for name in rounds.__slots__:
+            yield _figure(f"table_{name}", table=table, number=getattr(rounds, name))
 
 
 def _figure(
@@ -121,50 +126,8 @@ def _pot_figures(name: str, pot: AccountFlows, meter: str) -> Iterator[Figure]:
     yield _figure(f"{name}_closing", meter=meter, micros=pot.closing_micros)
 
 
-def _counts(day: LinkDay, meter: str) -> Iterator[Figure]:
-    for name, tally, of_cents in _COUNTED:
-        number = day.rose(tally, meter) if tally else None
-        cents = day.rose(of_cents, meter)
-        yield _figure(name, meter=meter, number=number, micros=cents * MICROS_PER_CENT)
-    hits, won_cents = day.rose("hits", meter), day.percentages_cents(meter)
-    yield _figure("hits", meter=meter, number=hits, micros=won_cents * MICROS_PER_CENT)
-    waiting = day.waiting.get(meter, WaitingWins())
-    micros = waiting.cents * MICROS_PER_CENT
-    yield _figure("waiting_at_close", meter=meter, number=waiting.wins, micros=micros)
-    envy = day.envy.get(meter, UnpaidEnvy())
-    for name, owed in (("pending", envy.pending), ("to_pay", envy.validated)):
-        micros = owed.cents * MICROS_PER_CENT
-        yield _figure(f"envy_{name}_at_close", meter=meter, number=owed.wins, micros=micros)
-
-
-def _of_tables(day: LinkDay, meters: Sequence[str]) -> Iterator[Figure]:
-    for (table, meter), one in sorted(day.tables.items()):
-        if meter not in meters:
-            continue
-        for name, number, micros in (
-            ("table_wagers", one.wagers, one.wagered_cents * MICROS_PER_CENT),
-            ("table_contributed", None, one.contributed_micros),
-            ("table_wagers_voided", one.voided_wagers, one.voided_cents * MICROS_PER_CENT),
-            ("table_contributions_voided", None, one.voided_micros),
-            ("table_wins", one.wins, one.won_cents * MICROS_PER_CENT),
-            ("table_rejected", one.rejected, one.rejected_cents * MICROS_PER_CENT),
-            ("table_reopened", one.reopened, one.reopened_cents * MICROS_PER_CENT),
-        ):
-            yield _figure(name, meter=meter, table=table, number=number, micros=micros)
-    for table, rounds in sorted(day.rounds.items()):
-        for name, number in (
-            ("table_rounds", rounds.rounds),
-            ("table_rounds_voided", rounds.voids),
-            ("table_rounds_voided_after_cards", rounds.voids_after_cards),
-            ("table_hands_entered_again", rounds.reentered),
-            ("table_hands_declared_no_win", rounds.declared),
-            ("table_wagers_corrected", rounds.corrected),
-        ):
-            yield _figure(name, table=table, number=number)
-
-
 def _win_cell(win: Win, column: str) -> Cell:
-    cell: Cell | date | None = getattr(win, _WIN_FIELDS.get(column, column))
+    cell: Cell | date | None = getattr(win, column)
     if cell is None:
         return ""
     return cell if isinstance(cell, int) else str(cell)
@@ -176,68 +139,60 @@ SheetRow = Mapping[str, SheetCell]
 FIGURE_SHEET: Final = (
     "gaming_day", "day_state", "link", "meter", "table", "figure", "count", "amount_dollars",
 )  # fmt: skip
-WIN_SHEET: Final = (
-    "gaming_day", "won_at_local", "won_at_utc_offset", "won_at_utc", "link", "table",
-    "asset_number", "round", "hand_record", "hand_position", "payment", "paid_position", "meter",
-    "wager", "hand", "percent_of_meter", "amount_dollars", "paid_from", "state", "validated_by",
-    "validated_at_local", "validated_at_utc_offset", "validated_at_utc", "rejected_by",
-    "rejection_requested_by", "rejected_at_local", "rejected_at_utc_offset", "rejected_at_utc",
-    "rejection_reason", "envy_taken_back_dollars", "paid_by", "paid_at_local",
-    "paid_at_utc_offset", "paid_at_utc", "slip_number", "claim", "ledger_entry",
+_WIN_CELLS: Final = (
+    "day", "at", "link", "table", "asset", "round", "hand_record", "hand_position", "payment",
+    "position", "meter", "wager", "hand", "percent", "amount_cents", "paid_from", "state",
+    "validated_by", "validated_at", "rejected_by", "rejection_requested_by", "rejected_at",
+    "reason", "envy_taken_back_cents", "paid_by", "paid_at", "slip", "claim", "order",
 )  # fmt: skip
-
+"""The columns of a report's rows about wins that a spreadsheet has, in its order."""
 _RENAMED: Final = {
-    "gaming_day": "day",
-    "day_state": "state",
-    "asset_number": "asset",
-    "paid_position": "position",
-    "percent_of_meter": "percent",
-    "rejection_reason": "reason",
-    "slip_number": "slip",
-    "ledger_entry": "order",
+    "day": "gaming_day",
+    "at": "won_at",
+    "asset": "asset_number",
+    "position": "paid_position",
+    "percent": "percent_of_meter",
+    "reason": "rejection_reason",
+    "slip": "slip_number",
+    "order": "ledger_entry",
 }
-"""The columns of the spreadsheet whose names differ from the names in the report's rows."""
-_TIMES: Final = {
-    "won_at": "at",
-    "validated_at": "validated_at",
-    "rejected_at": "rejected_at",
-    "paid_at": "paid_at",
-}
-_VARIANCE: Final = "variance_of_"
-_COUNTS: Final = frozenset({"wagers", "voided_wagers", "wins", "hits", "rejected"})
-"""The accounting meters that are counts. All others, and all accounts, are money."""
 
 
 def figure_row(figure: Figure, _: ZoneInfo) -> SheetRow:
     """Return a spreadsheet row of the report `day`, `month` or `table`."""
-    row = _named(figure, FIGURE_SHEET)
+    row: dict[str, SheetCell] = {"gaming_day": figure["day"], "day_state": figure["state"]}
+    row |= {name: figure[name] for name in ("link", "meter", "table", "figure", "count")}
+    row["amount_dollars"] = ""
     if isinstance(figure["amount_cents"], int):
         micros = int(figure["amount_cents"]) * MICROS_PER_CENT + int(figure["fraction_micros"])
         row["amount_dollars"] = Decimal(micros).scaleb(-6)
-    name, number = str(figure["figure"]), figure["count"]
-    if name.startswith(_VARIANCE) and isinstance(number, int):
-        kind = name.removeprefix(_VARIANCE).partition(":")[0]
-        if kind not in _COUNTS:
-            # If the name of an accounting meter ends in "cents", its variance is in cents. Every
-            # other variance is in micros.
-            row["amount_dollars"] = Decimal(number).scaleb(-2 if kind.endswith("_cents") else -6)
-            row["count"] = ""
+    name = str(figure["figure"])
+    if name.startswith(_VARIANCE) and (places := places_of(name.removeprefix(_VARIANCE))):
+        row |= {"count": "", "amount_dollars": Decimal(figure["count"]).scaleb(-places)}
     return row
 
 
 def win_row(figure: Figure, zone: ZoneInfo) -> SheetRow:
     """Return a spreadsheet row of the report `jackpots`, with local times of the zone."""
-    row = _named(figure, WIN_SHEET)
-    row["amount_dollars"] = Decimal(figure["amount_cents"]).scaleb(-2)
-    row["envy_taken_back_dollars"] = Decimal(figure["envy_taken_back_cents"]).scaleb(-2)
-    for name, field in _TIMES.items():
-        local, offset, utc = _times(str(figure[field]), zone)
-        row |= {f"{name}_local": local, f"{name}_utc_offset": offset, f"{name}_utc": utc}
+    row: dict[str, SheetCell] = {}
+    for column in _WIN_CELLS:
+        names, cell = _sheet_names(column), figure[column]
+        if len(names) > 1:
+            row |= zip(names, _times(str(cell), zone), strict=True)
+        else:
+            row[names[0]] = Decimal(cell).scaleb(-2) if column.endswith("_cents") else cell
     return row
 
 
-def _named(figure: Figure, columns: tuple[str, ...]) -> dict[str, SheetCell]:
-    return {column: figure.get(_RENAMED.get(column, column), "") for column in columns}
+def _sheet_names(column: str) -> tuple[str, ...]:
+    """Return the columns in a spreadsheet for one of the report's rows: a time has three."""
+    name = _RENAMED.get(column, column)
+    if name.endswith("_at"):
+        return f"{name}_local", f"{name}_utc_offset", f"{name}_utc"
+    return (name.replace("_cents", "_dollars"),)
+
+
+WIN_SHEET: Final = tuple(name for column in _WIN_CELLS for name in _sheet_names(column))
 
 
 def _times(at: str, zone: ZoneInfo) -> tuple[str, str, str]:
@@ -251,9 +206,8 @@ def _times(at: str, zone: ZoneInfo) -> tuple[str, str, str]:
     if not at:
         return "", "", ""
     local = datetime.fromisoformat(at).astimezone(zone)
-    offset = f"{local:%z}"
     return (
         f"{local:%Y-%m-%d %H:%M:%S}",
-        f"UTC{offset[:3]}:{offset[3:5]}",
+        f"UTC{local.isoformat()[-6:]}",
         f"{local.astimezone(UTC):%Y-%m-%d %H:%M:%S}",
     )

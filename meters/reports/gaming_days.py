@@ -7,8 +7,18 @@ from datetime import date
 from functools import reduce
 from typing import Final, Self, TypeVar
 
+from bonus.wagers import MICROS_PER_CENT
 from meters.acts.link_types import ActRow
-from meters.ledger.accounts import meter_account, overflow_account, reserve_account
+from meters.ledger.accounts import (
+    ENVY,
+    HOUSE,
+    PAID,
+    claim_account,
+    meter_account,
+    overflow_account,
+    reserve_account,
+    table_account,
+)
 from meters.ledger.entry_messages import Outage
 from meters.reports.flows import AccountFlows, Flow
 from meters.reports.win_book import Win
@@ -47,19 +57,18 @@ class TableFigures(Sums):
 
 @dataclass(slots=True)
 class TableRounds(Sums):
-    """The counts of finished rounds with a progressive wager at one table.
+    """The counts of finished rounds with a progressive wager at one table, in order of columns.
 
-    `rounds` counts rounds with a result. `reentered` counts hands that the dealer entered again
-    with other cards, `declared` those declared to win nothing, and `corrected` wagers that were
-    added or taken back after lock-out.
+    `rounds` counts rounds with a result, and `wagers_corrected` wagers that were added or taken
+    back after lock-out.
     """
 
     rounds: int = 0
-    voids: int = 0
-    voids_after_cards: int = 0
-    reentered: int = 0
-    declared: int = 0
-    corrected: int = 0
+    rounds_voided: int = 0
+    rounds_voided_after_cards: int = 0
+    hands_entered_again: int = 0
+    hands_declared_no_win: int = 0
+    wagers_corrected: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +82,19 @@ class Variance:
     of: str
     read: int
     ledger: int
+
+
+def places_of(of: str) -> int | None:
+    """Return the decimals of a dollar in which a variance is counted; None if it is a count."""
+    kind = of.partition(":")[0]
+    if of in {HOUSE, PAID} or f"{kind}:" in _ACCOUNTS or kind.endswith("_micros"):
+        return 6
+    return 2 if kind.endswith("_cents") else None
+
+
+_ACCOUNTS: Final = frozenset(
+    {"meter:", "reserve:", "overflow:", claim_account(""), ENVY, table_account("")}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,20 +111,6 @@ class WaitingWins:
 
     wins: int = 0
     cents: int = 0
-
-    def and_one(self, cents: int) -> "WaitingWins":
-        return WaitingWins(self.wins + 1, self.cents + cents)
-
-
-@dataclass(frozen=True, slots=True)
-class UnpaidEnvy:
-    """The Envy Bonuses of a meter that are owed.
-
-    `pending`: the win that causes them is not decided. `validated`: it is, and they can be paid.
-    """
-
-    pending: WaitingWins = WaitingWins()
-    validated: WaitingWins = WaitingWins()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,7 +134,8 @@ class LinkDay:
             other cards, and wagers that were added or taken back.
         outages: the outages that ended on the day.
         waiting: for each meter, the wins that wait for a person at the close of the day.
-        envy: for each meter, the Envy Bonuses that are owed at the close of the day.
+        envy_pending: for each meter, the Envy Bonuses that are owed at the close of the day for a
+            win that is not decided; `envy_to_pay` for one that is.
         variances: the differences between the ledger and the meters that were read at the close.
         faults: a text for each figure that does not agree with another figure.
     """
@@ -150,7 +159,8 @@ class LinkDay:
     entered: tuple[ActRow, ...] = ()
     outages: tuple[OutageNoted, ...] = ()
     waiting: Mapping[str, WaitingWins] = field(default_factory=dict)
-    envy: Mapping[str, UnpaidEnvy] = field(default_factory=dict)
+    envy_pending: Mapping[str, WaitingWins] = field(default_factory=dict)
+    envy_to_pay: Mapping[str, WaitingWins] = field(default_factory=dict)
     variances: tuple[Variance, ...] = ()
     faults: tuple[str, ...] = ()
 
@@ -177,9 +187,41 @@ class LinkDay:
         """Return by how much the accounting meter `tally` of a meter rose on the day."""
         return self.risen.get(f"{tally}:{meter}", 0)
 
-    def percentages_cents(self, meter: str) -> int:
-        """Return the sum, in cents, of the wins of the day that were percentages of a meter."""
-        return -self.meter_pots(meter)[0].flows.get(Flow.PERCENTAGES, 0) // 10_000
+    def counts(self, meter: str) -> dict[str, tuple[int | None, int]]:
+        """Return the counts (None: not counted) and cents of a meter, by the name of the figure.
+
+        They say by how much accounting meters rose on the day; the last three, what was waiting or
+        owed at its close.
+        """
+        found: dict[str, tuple[int | None, int]] = {
+            name: (self.rose(tally, meter) if tally else None, self.rose(cents, meter))
+            for name, tally, cents in _COUNTED
+        }
+        percentages = self.pot(meter_account(meter)).flows.get(Flow.PERCENTAGES, 0)
+        found["hits"] = self.rose("hits", meter), -percentages // MICROS_PER_CENT
+        for name, waiting in (
+            ("waiting_at_close", self.waiting),
+            ("envy_pending_at_close", self.envy_pending),
+            ("envy_to_pay_at_close", self.envy_to_pay),
+        ):
+            one = waiting.get(meter, WaitingWins())
+            found[name] = one.wins, one.cents
+        return found
+
+
+_COUNTED: Final = (
+    ("wagers_accepted", "wagers", "wagered_cents"),
+    ("wagers_voided", "voided_wagers", "voided_cents"),
+    ("wins", "wins", "won_cents"),
+    ("rejected", "rejected", "rejected_cents"),
+    ("reopened", "reopened", "reopened_cents"),
+    ("envy_owed", "", "envy_owed_cents"),
+    ("envy_taken_back", "", "envy_taken_back_cents"),
+    ("envy_reopened", "", "envy_reopened_cents"),
+    ("paid_at_table", "", "table_paid_cents"),
+    ("paid_by_hand", "", "hand_paid_cents"),
+)
+"""The name of a figure, and the accounting meters with its count and its cents."""
 
 
 def joined(days: Sequence[LinkDay]) -> LinkDay:

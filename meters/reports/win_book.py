@@ -4,60 +4,60 @@ Each Envy Bonus is a separate win. It waits until a floorperson decides the win 
 then until its payment is recorded.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
 from typing import Final
 
 from bonus.rounds import Line, WrittenPercent
-from meters.ledger.claim_evidence import table_of
+from meters.ledger.claim_evidence import decided_claim, table_of
 from meters.ledger.claim_records import hand_record_name
-from meters.ledger.entry_messages import DecisionRecord
-from meters.ledger.expected_transfers import ExpectedBooks, HeldEnvy, HeldWin
+from meters.ledger.entry_messages import DECIDED, DecisionRecord
+from meters.ledger.expected_transfers import ExpectedBooks, HeldEnvy
 from meters.wire.messages import Reply
-
-_Key = tuple[str, int, int, str, int | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Win:
     """A win that a floorperson must decide or has decided (duty D16), in its state at some moment.
 
-    `order`, the number of the win's ledger entry, shows the order of wins (duty D7). It is 0 if
-    this entry is older than every entry that can be read. `day`, the gaming day of the win, is set
-    only when it is closed. Times are RFC 3339 in UTC. `percent` is None for a win at odds.
+    The fields have the names and the order of the columns in JSON. `order`, the number of the win's
+    ledger entry, shows the order of wins (duty D7). It is 0 if this entry is older than every entry
+    that can be read. `day`, the gaming day of the win, is set only when it is closed. Times are RFC
+    3339 in UTC. `percent` is None for a win at odds.
 
     For an Envy Bonus, `envy_of` is the position whose hand causes the bonus, and `claim` the claim
     under which it is owed, or empty if it was recorded as paid without one. For any other win,
     `envy_of` is None.
     """
 
-    claim: str
-    order: int = 0
-    at: str = ""
     day: date = date.min
+    at: str = ""
     link: str
-    meter: str
+    order: int = 0
+    claim: str
     table: str
     asset: str = ""
     round: str = ""
     position: int = 0
-    item: str
+    meter: str
+    wager: str
     hand: str = ""
-    cents: int
     percent: WrittenPercent | None = None
+    amount_cents: int
     paid_from: str
     state: str = "pending"
     validated_by: str = ""
     validated_at: str = ""
-    paid_by: str = ""
-    paid_at: str = ""
     rejected_by: str = ""
     rejection_requested_by: str = ""
     rejected_at: str = ""
     reason: str = ""
+    envy_taken_back_cents: int = 0
+    paid_by: str = ""
+    paid_at: str = ""
     slip: str = ""
-    envy_back_cents: int = 0
     envy_of: int | None = None
 
     @property
@@ -109,24 +109,63 @@ _PAYMENTS: Final = ("percentage", "fixed", "envy")
 class WinBook:
     """The wins of one link, collected while the ledger is replayed.
 
-    These are all wins that wait for a person, and those of the current gaming day and of the
-    reported days. For wins that already wait at the start of the replay, ``books`` has the claims,
-    but their ledger entries are not available.
+    For wins that already wait at the start of the replay, `books` has the claims, but their ledger
+    entries are not available.
     """
 
     def __init__(self, link: str, books: ExpectedBooks) -> None:
         self._link = link
-        self._waiting = {
-            claim: _win_of_checkpoint(link, claim, held) for claim, held in books.claims.items()
-        }
-        self._envy = {
-            claim: _envy_of_checkpoint(link, claim, held) for claim, held in books.envy.items()
-        }  # fmt: skip
-        self._kept: dict[_Key, Win] = {}
-        self._today: dict[_Key, Win] = {}
-        self._decided: dict[_Key, Win] = {}
-        self._rejected: dict[str, tuple[Win, tuple[Win, ...]]] = {}
-        self._paid: dict[str, Win] = {}
+        self._wins: list[Win] = []
+        self._of: dict[str, list[int]] = defaultdict(list)
+        """By claim, the indexes of its win and of its Envy Bonuses in `_wins`."""
+        self._states: dict[str, dict[str, str]] = {}
+        """By claim, the states that the claim's Redis hash must have."""
+        self._kept: list[int] = []
+        self._decided: dict[int, None] = {}
+        for claim, held in books.claims.items():
+            self._add(
+                Win(
+                    claim=claim,
+                    link=link,
+                    meter=held.meter,
+                    table=table_of(claim),
+                    wager=held.meter,
+                    amount_cents=held.cents,
+                    paid_from="hand_pay" if held.hand_pay else "",
+                    state=held.state,
+                    validated_by=held.by,
+                )
+            )
+        for claim, envy in books.envy.items():
+            self._owe(claim, envy)
+            for one in envy.bonuses:
+                self._add(
+                    Win(
+                        claim=claim,
+                        link=link,
+                        meter=one.meter,
+                        table=table_of(claim),
+                        position=one.position,
+                        wager=one.item,
+                        hand=one.hand,
+                        amount_cents=one.cents,
+                        paid_from="table_inventory",
+                        state=envy.state,
+                        validated_by=envy.by,
+                        envy_of=one.holder,
+                    )
+                )
+        self._first_today = len(self._wins)
+
+    def _add(self, win: Win) -> None:
+        self._of[win.claim].append(len(self._wins))
+        self._wins.append(win)
+        if win.envy_of is None:
+            self._states[win.claim] = {"record": "", "state": win.state}
+
+    def _owe(self, claim: str, envy: HeldEnvy) -> None:
+        states = self._states.setdefault(claim, {"record": "", "state": envy.state})
+        states["envy"] = envy.state
 
     def won(
         self,
@@ -134,13 +173,14 @@ class WinBook:
         fields: Mapping[str, bytes],
         reply: Reply,
         *,
-        meter_of: Callable[[Line], str],
+        meters: Mapping[str, str],
         asset: str,
         envy: Mapping[str, HeldEnvy],
     ) -> None:
         """Add the wins of a round's result, whose ledger entry has the number `order`.
 
-        `envy` are the Envy Bonuses that are owed after the result.
+        `meters` has the meter of each item, and `envy` the Envy Bonuses that are owed after the
+        result.
 
         Raises:
             KeyError: a claim has no settlement line, or a settlement line has no meter.
@@ -152,199 +192,104 @@ class WinBook:
                 order=order,
                 at=fields["at"].decode(),
                 link=self._link,
-                meter=meter_of(line),
+                meter=meters[line.item],
                 table=fields["table"].decode(),
                 asset=asset,
                 round=fields["round"].decode(),
                 position=line.position,
-                item=line.item,
+                wager=line.item,
                 hand=line.hand or "",
-                cents=cents,
+                amount_cents=cents,
                 percent=line.percent,
                 paid_from=line.paid_from or "",
                 envy_of=line.envy_of,
             )
 
-        claims = reply.claims or ()
+        new = envy.keys() - self._states.keys()
         lines = {(line.position, line.item): line for line in reply.lines or ()}
-        for claim in claims:
-            win = win_of(lines[claim.position, claim.item], claim.claim, claim.amount)
-            self._today[_key(win)] = self._waiting[win.claim] = win
+        for one in reply.claims or ():
+            self._add(win_of(lines[one.position, one.item], one.claim, one.amount))
         owed = {
             (one.position, one.item, one.holder): claim
-            for claim, held in envy.items()
-            if claim not in self._envy
-            for one in held.bonuses
+            for claim in new
+            for one in envy[claim].bonuses
         }
+        for claim in new:
+            self._owe(claim, envy[claim])
         for line in reply.lines or ():
-            if line.envy_of is None or not line.paid:
-                continue
-            name = owed.get((line.position, line.item, line.envy_of), "")
-            win = win_of(line, name, line.paid)
-            if name:
-                win = replace(win, state=envy[name].state)
-            else:
-                # The bonus is below `validate_from`, and so recorded as paid.
-                win = replace(win, state="paid", paid_at=win.at)
-            self._today[_key(win)] = win
-            if name:
-                self._envy[name] = (*self._envy.get(name, ()), win)
+            if line.envy_of is not None and line.paid:
+                claim = owed.get((line.position, line.item, line.envy_of), "")
+                win = win_of(line, claim, line.paid)
+                # A bonus without a claim is below `validate_from`, and so recorded as paid.
+                self._add(
+                    replace(win, state=envy[claim].state)
+                    if claim
+                    else replace(win, state="paid", paid_at=win.at)
+                )
 
-    def decide(self, decision: DecisionRecord, by: str, at: str) -> Win | None:
+    def decide(self, number: int, fields: Mapping[str, bytes]) -> Win | None:
         """Apply a floorperson's decision on a claim, or a change of a decided claim.
 
-        Return the win in its new state, or None if the decision is only about Envy Bonuses.
+        Return the win in its new state, or None if only Envy Bonuses are known of the claim.
 
         Raises:
-            KeyError: no win with this claim waits, or the win to reopen was not rejected on the
-                current gaming day.
+            KeyError: nothing is known of the claim.
         """
-        if decision.act == "reopen":
-            return self._reopen(decision.claim)
-        if decision.act == "correct_slip":
-            return self._correct_slip(decision)
-        envy = self._envy.get(decision.claim, ())
-        self._decide_envy(decision, by, at)
-        if decision.act in {"pay_envy", "reject_envy"}:
-            return None
-        win = self._waiting.pop(decision.claim)
-        win = replace(win, slip=decision.slip or win.slip)
-        match decision.act:
-            case "validate":
-                win = replace(win, state="validated", validated_by=by, validated_at=at)
-            case "pay":
-                win = replace(win, state="paid", paid_by=by, paid_at=at)
-            case "reject":
-                win = replace(
-                    _rejected(win, decision, by, at), envy_back_cents=decision.envy_back
-                )  # fmt: skip
-        if not win.decided:
-            self._waiting[win.claim] = win
-        elif decision.act == "reject":
-            self._rejected[win.claim] = win, envy if decision.envy_back else ()
-        elif decision.act == "pay":
-            self._paid[win.claim] = win
-        self._note(win)
-        return win
-
-    def _reopen(self, claim: str) -> Win:
-        """Let a rejected win wait again, with the Envy Bonuses of its hand."""
-        rejected, envy = self._rejected.pop(claim)
-        win = replace(
-            rejected, state="pending", rejected_by="", rejection_requested_by="", rejected_at="",
-            reason="", envy_back_cents=0,
-        )  # fmt: skip
-        self._waiting[claim] = win
-        if envy or claim in self._envy:
-            waiting = envy or self._envy[claim]
-            self._envy[claim] = tuple(
-                replace(one, state="pending", validated_by="", validated_at="") for one in waiting
-            )
-        for one in (win, *self._envy.get(claim, ())):
-            self._note(one)
-        return win
-
-    def _correct_slip(self, correction: DecisionRecord) -> Win | None:
-        """Correct the slip number of a paid win; None if the payment was not replayed."""
-        paid = self._paid.get(correction.claim)
-        if paid is None:
-            return None
-        win = self._paid[correction.claim] = replace(paid, slip=correction.slip or "")
-        self._note(win)
-        return win
-
-    def _decide_envy(self, decision: DecisionRecord, by: str, at: str) -> None:
-        act, wins = decision.act, self._envy.pop(decision.claim, ())
-        left: list[Win] = []
-        for win in wins:
-            now = win
-            if act == "reject_envy" or (act == "reject" and decision.envy_back):
-                now = _rejected(win, decision, by, at)
-            elif act == "pay_envy" or decision.envy_paid:
-                now = replace(win, state="paid", paid_by=by, paid_at=at)
-            elif win.state == "pending":
-                now = replace(win, state="validated", validated_by=by, validated_at=at)
+        decision = DECIDED.decode(fields["event"])
+        by, at, claim = fields["by"].decode(), fields["at"].decode(), decision.claim
+        changed: Win | None = None
+        if decision.act == "correct_slip" and claim not in self._states:
+            return None  # The payment is before the first replayed entry.
+        due = self._states[claim]
+        states = self._states[claim] = decided_claim(due, decision, by, number, fields)
+        for place in self._of[claim]:
+            win = self._wins[place]
+            state = states["state" if win.envy_of is None else "envy"]
+            now = _decided(win, state, decision, by, at)
+            if win.envy_of is None:
+                changed = now
             if now != win:
-                self._note(now)
-            if not now.decided:
-                left.append(now)
-        if left:
-            self._envy[decision.claim] = tuple(left)
-        if act == "reject_envy" and decision.claim in self._rejected:
-            rejected, _ = self._rejected[decision.claim]
-            self._rejected[decision.claim] = rejected, wins
-
-    def _note(self, win: Win) -> None:
-        key = _key(win)
-        if key in self._kept:
-            self._kept[key] = win
-        (self._today if key in self._today else self._decided)[key] = win
+                self._wins[place] = now
+                if place < self._first_today:
+                    self._decided[place] = None
+        return changed
 
     def close(self, day: date, *, keep: bool) -> tuple[tuple[Win, ...], tuple[Win, ...]]:
         """Close a gaming day. Return its wins, and the earlier wins decided on that day."""
-        won = {key: replace(win, day=day) for key, win in self._today.items()}
-        decided = tuple(self._decided.values())
-        for key, win in won.items():
-            if win.envy_of is None and not win.decided:
-                self._waiting[win.claim] = win
-            elif win.envy_of is not None and win.claim in self._envy:
-                self._envy[win.claim] = tuple(
-                    win if _key(one) == key else one for one in self._envy[win.claim]
-                )
-        for claim, win in self._paid.items():
-            self._paid[claim] = won.get(_key(win), win)
+        today = range(self._first_today, len(self._wins))
+        for place in today:
+            self._wins[place] = replace(self._wins[place], day=day)
+        decided = tuple(self._wins[place] for place in self._decided)
         if keep:
-            self._kept |= won
-        self._rejected = {}
-        self._today, self._decided = {}, {}
-        return tuple(won.values()), decided
+            self._kept += today
+        self._first_today, self._decided = len(self._wins), {}
+        return tuple(self._wins[place] for place in today), decided
 
-    def latest(self) -> Iterator[Win]:
-        yield from self._kept.values()
-
-
-def _key(win: Win) -> _Key:
-    return win.claim, win.order, win.position, win.item, win.envy_of
+    def latest(self) -> tuple[Win, ...]:
+        """Return the wins of the days that were kept, in their present state."""
+        return tuple(self._wins[place] for place in self._kept)
 
 
-def _rejected(win: Win, decision: DecisionRecord, by: str, at: str) -> Win:
+def _decided(win: Win, state: str, decision: DecisionRecord, by: str, at: str) -> Win:
+    """Return a win after a decision or a change of it that gives it a state."""
+    if win.envy_of is None:
+        win = replace(win, slip=decision.slip or win.slip)
+    if state == win.state:
+        return win
+    match state:
+        case "validated":
+            return replace(win, state=state, validated_by=by, validated_at=at)
+        case "paid":
+            return replace(win, state=state, paid_by=by, paid_at=at)
+        case "rejected":
+            back = decision.envy_back if win.envy_of is None else 0
+            return replace(
+                win, state=state, rejected_by=by, rejected_at=at, reason=decision.reason or "",
+                rejection_requested_by=decision.requested_by or "", envy_taken_back_cents=back,
+            )  # fmt: skip
+    if win.envy_of is not None:
+        win = replace(win, validated_by="", validated_at="")
     return replace(
-        win, state="rejected", rejected_by=by, rejection_requested_by=decision.requested_by or "",
-        rejected_at=at, reason=decision.reason or "",
+        win, state=state, rejected_by="", rejected_at="", reason="", rejection_requested_by="",
+        envy_taken_back_cents=0,
     )  # fmt: skip
-
-
-def _win_of_checkpoint(link: str, claim: str, held: HeldWin) -> Win:
-    """Return a waiting win from a checkpoint, without the ledger entry of the win."""
-    return Win(
-        claim=claim,
-        link=link,
-        meter=held.meter,
-        table=table_of(claim),
-        item=held.meter,
-        cents=held.cents,
-        paid_from="hand_pay" if held.hand_pay else "",
-        state=held.state,
-        validated_by=held.by,
-    )
-
-
-def _envy_of_checkpoint(link: str, claim: str, held: HeldEnvy) -> tuple[Win, ...]:
-    """Return owed Envy Bonuses from a checkpoint, without their ledger entry."""
-    return tuple(
-        Win(
-            claim=claim,
-            link=link,
-            meter=one.meter,
-            table=table_of(claim),
-            position=one.position,
-            item=one.item,
-            hand=one.hand,
-            cents=one.cents,
-            paid_from="table_inventory",
-            state=held.state,
-            validated_by=held.by,
-            envy_of=one.holder,
-        )
-        for one in held.bonuses
-    )

@@ -155,7 +155,7 @@ def test_reports_and_the_page_for_settling_show_titles(tmp_path: Path) -> None:
     floor = parse_floor(titled_floor(tmp_path))
     win = Win(
         claim="C", order=4, link="one", meter="keystone_mega", table="KS",
-        item="keystone_mega_jackpot", hand="royal_flush", cents=100, paid_from="hand_pay",
+        wager="keystone_mega_jackpot", hand="royal_flush", amount_cents=100, paid_from="hand_pay",
     )  # fmt: skip
     titles = floor.games.titles
     section = wins_section("Wins", [win], ZoneInfo("America/New_York"), titles)

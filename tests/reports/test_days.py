@@ -79,11 +79,10 @@ async def test_a_day_by_hand(shop: Shop) -> None:
     assert (two.contributed_micros, day.tables["T-2", BONUS].contributed_micros) == (
         28 * CENT, 2 * 29 * CENT,
     )  # fmt: skip
-    assert (day.rounds["T-1"].rounds, day.rounds["T-1"].voids, day.rounds["T-2"].rounds) == (
-        2, 1, 1,
-    )  # fmt: skip
+    rounds = day.rounds["T-1"]
+    assert (rounds.rounds, rounds.rounds_voided, day.rounds["T-2"].rounds) == (2, 1, 1)
     (win,) = day.wins
-    assert (win.table, win.asset, win.position, win.hand, win.cents, win.percent) == (
+    assert (win.table, win.asset, win.position, win.hand, win.amount_cents, win.percent) == (
         "T-1", "104211", 1, "mini_royal_spades", 100_084, 100,
     )  # fmt: skip
     assert (win.state, win.validated_by, win.paid_by) == ("paid", "Flo", "Finn")
@@ -111,9 +110,9 @@ async def test_a_win_before_the_hour_that_is_decided_after_it(make_shop: MakeSho
     first, second = await shop.day("2026-11-20"), await shop.day("2026-11-21")
     assert [win.state for win in first.wins] == ["pending", "pending", "pending"]
     *won, envy = first.wins
-    assert (envy.claim, envy.item, envy.envy_of) == (whole, "progressive_envy", 1)
+    assert (envy.claim, envy.wager, envy.envy_of) == (whole, "progressive_envy", 1)
     assert first.waiting[PROGRESSIVE].wins == 2
-    cents = sum(win.cents for win in won)
+    cents = sum(win.amount_cents for win in won)
     assert first.waiting[PROGRESSIVE].cents == cents
     assert first.pot(CLAIMS).closing_micros == cents * CENT
     assert second.wins == ()
@@ -126,10 +125,10 @@ async def test_a_win_before_the_hour_that_is_decided_after_it(make_shop: MakeSho
     assert lost.reason == "a card too many"
     assert second.waiting == {}
     meter = _meter(second)
-    assert meter["rejected_wins"] == won[1].cents * CENT
+    assert meter["rejected_wins"] == won[1].amount_cents * CENT
     assert meter["closing"] == meter["opening"] + meter["rejected_wins"]
-    assert second.tables["T-2", PROGRESSIVE].rejected_cents == won[1].cents
-    assert lost.envy_back_cents == ENVY_CENTS
+    assert second.tables["T-2", PROGRESSIVE].rejected_cents == won[1].amount_cents
+    assert lost.envy_taken_back_cents == ENVY_CENTS
     assert second.rose("envy_taken_back_cents", PROGRESSIVE) == ENVY_CENTS
     latest = (await shop.read(from_to(None, date(2026, 11, 20)))).wins
     assert [win.state for win in latest] == ["validated", "rejected", "rejected"], "as of now"
@@ -176,7 +175,7 @@ async def test_a_round_in_hand_at_the_hour_is_of_the_day_that_its_entries_are_of
     first, second = await shop.all_days()
     assert first.tables["T-1", PROGRESSIVE].contributed_micros == 14 * CENT
     assert second.tables["T-1", PROGRESSIVE].voided_micros == 14 * CENT
-    assert (first.rounds, second.rounds["T-1"].voids) == ({}, 1)
+    assert (first.rounds, second.rounds["T-1"].rounds_voided) == ({}, 1)
     both = joined([first, second])
     assert both.pot(TABLES).closing_micros == 0
 

@@ -54,8 +54,8 @@ async def test_the_day_lists_them_by_table_with_the_reason_and_counts_them(
     await shop.at("2026-11-21 06:00")
     day = await shop.day("2026-11-20")
     assert day.rounds == {
-        "T-1": TableRounds(rounds=1, reentered=2),
-        "T-2": TableRounds(voids=3, voids_after_cards=1, corrected=3),
+        "T-1": TableRounds(rounds=1, hands_entered_again=2),
+        "T-2": TableRounds(rounds_voided=3, rounds_voided_after_cards=1, wagers_corrected=3),
     }
     assert day.faults == ()
     figures = day.tables["T-2", PROGRESSIVE]

@@ -56,15 +56,14 @@ async def test_envy_is_owed_until_the_day_on_which_it_is_paid(
     assert pending.rose("envy_owed_cents", PROGRESSIVE) == 2 * EACH
     assert pending.pot(PAID).closing_micros == 0
     assert pending.pot(ENVY).flows == {Flow.ODDS: 2 * EACH * CENT}
-    assert pending.envy[PROGRESSIVE].pending.cents == 2 * EACH
-    assert [(win.position, win.envy_of, win.cents, win.state) for win in pending.wins[1:]] == [
-        (3, 1, EACH, "pending"), (2, 1, EACH, "pending"),
-    ]  # fmt: skip
-    assert validated.envy[PROGRESSIVE].validated.cents == 2 * EACH
+    assert pending.envy_pending[PROGRESSIVE].cents == 2 * EACH
+    owed = [(win.position, win.amount_cents, win.state) for win in pending.wins if win.envy_of == 1]
+    assert owed == [(3, EACH, "pending"), (2, EACH, "pending")]
+    assert validated.envy_to_pay[PROGRESSIVE].cents == 2 * EACH
     assert [(win.state, win.validated_by) for win in validated.decided if win.envy_of] == [
         ("validated", "Flo"), ("validated", "Flo"),
     ]  # fmt: skip
-    assert paid.envy == {}
+    assert (paid.envy_pending, paid.envy_to_pay) == ({}, {})
     assert paid.pot(ENVY).flows == {Flow.PAID: -2 * EACH * CENT}
     rows = [(win.state, win.paid_by, win.day) for win in paid.decided]
     assert rows == [("paid", "Cora", date(2026, 11, 20))] * 2

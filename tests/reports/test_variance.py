@@ -7,6 +7,7 @@ from datetime import date
 import pytest
 
 from meters.reports.accounting_documents import DOES_NOT_TIE, SO_FAR, day_document
+from meters.reports.accounting_rows import day_figures, figure_row
 from meters.reports.day_collector import faults_of
 from meters.reports.flows import Flow
 from meters.reports.gaming_days import LinkDay, Variance
@@ -14,7 +15,7 @@ from meters.reports.ledger_scan import LinkScan, one_day
 from meters.reports.report_pdf import report_pdf
 from tests.model.pit import CENT
 from tests.model.tampering import Fields, rewrite
-from tests.reports.shop import PROGRESSIVE, ROYAL, Shop
+from tests.reports.shop import NEW_YORK, PROGRESSIVE, ROYAL, Shop
 from tests.submission.filings import pages_of
 
 METER = f"meter:{PROGRESSIVE}"
@@ -91,6 +92,9 @@ async def test_an_entry_that_cannot_be_read_is_left_out_and_said_to_be(
     each, day, _ = await _survey(shop)
     assert day.wins == ()
     assert any("the figures do not include entry 6" in problem for problem in each.problems)
+    rows = [figure_row(one, NEW_YORK) for one in day_figures([each], None)]
+    (row,) = (one for one in rows if one["figure"] == "variance_of_rounds")
+    assert (row["count"], row["amount_dollars"]) == (1, "")
 
 
 async def _rewrite(shop: Shop, number: int, field: bytes, old: bytes, new: bytes) -> None:
