@@ -18,9 +18,9 @@ from meters.floor.own_credentials import broker_address
 from meters.ledger.money_terms import adopted, terms_text
 from meters.ledger.redis_layout import schema_problem
 from meters.mqtt.broker_connect import connect_broker
-from meters.mqtt.client_name import refusals
 from meters.mqtt.connection import BrokerConnection, BrokerError, prove_size
 from meters.selfcheck.check_result import Check, failure, judged, passed, warning
+from meters.store.client_name import refusals
 from meters.store.floor_file_approval import LOST, Configuration
 from meters.store.health import read_replication, redis_problem, redis_warnings
 from meters.store.link_store import LinkStore

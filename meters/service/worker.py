@@ -36,7 +36,6 @@ from meters.intake.batches import Arrival
 from meters.intake.table_catalog import CatalogTable, table_topics
 from meters.ledger.claim_records import ClaimRecord
 from meters.mqtt.broker_connect import connect_broker
-from meters.mqtt.client_name import ClientName
 from meters.mqtt.connection import (
     BrokerConnection,
     BrokerError,
@@ -55,6 +54,7 @@ from meters.service.log_auditing import LogAuditing, note_start
 from meters.service.metrics import UNKNOWN, Metrics
 from meters.service.pace import USUAL, BatchesInWork, Pace
 from meters.service.publishing_turn import HEARD_FOR_S
+from meters.store.client_name import ClientName
 from meters.store.credentials import session_secret
 from meters.store.event_refusals import refused
 from meters.store.facility_notes import stored_event_group
